@@ -1,0 +1,227 @@
+/**
+ * What a journal can say. A new kind of fact is a new member of `Fact` and a row in `DURABILITY`, and nothing else.
+ * Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown
+ * members along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
+ */
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from './ids.js';
+
+export const JOURNAL_VERSION = 1;
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** Data of an event: in its line up to a threshold, in a blob above it, or replaced because it may not be read. */
+export type Payload =
+  | { readonly inline: Json }
+  | { readonly blob: BlobId; readonly bytes: number }
+  /** AES-256-GCM, base64; `keyId` names the key, never holds it. */
+  | { readonly sealed: string; readonly keyId: string }
+  /** A secret that was not kept: only a keyed digest, to tell equal from different. */
+  | { readonly digest: string }
+  /** Taken out by `journal redact`: the reason. */
+  | { readonly redacted: string };
+
+export interface Usage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly costUsd?: number;
+}
+
+/** The flags that decide what a run records and serves. */
+export interface CacheFlags {
+  readonly checkpoint?: boolean;
+  readonly fresh?: boolean;
+  /** The target of `--resume`; `''` for a bare one. */
+  readonly resume?: string;
+  readonly changed?: 'serve' | 'ask';
+}
+
+export interface ForkRef {
+  readonly workflow: Workflow;
+  readonly run?: RunId;
+  readonly seq?: Seq;
+}
+
+export interface SourceRef {
+  /** Project-relative where it can be. */
+  readonly path: string;
+  readonly hash: BlobId;
+}
+
+/** What was done: `exe`, `var`, `show`, `for`, `for:iteration`, `for:batch`, `loop`, `run`, `import`, … */
+export type OpKind = string;
+
+/** One thing that a definition depends on, so that a change can be named. `preview` is short and never a secret. */
+export interface DefinitionPart {
+  readonly kind: 'body' | 'function' | 'template' | 'variable';
+  readonly name: string;
+  readonly digest: string;
+  readonly preview?: string;
+}
+
+export interface RunTotals {
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+  readonly costUsd?: number;
+}
+
+export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out';
+
+export type Fact =
+  // ---- run
+  /** First event of every run. */
+  | {
+      readonly type: 'run.started';
+      readonly workflow: Workflow;
+      /** The script's name on the command line and in messages. */
+      readonly name: string;
+      readonly argv: readonly string[];
+      readonly payload: Json;
+      readonly flags: CacheFlags;
+      readonly forks?: readonly ForkRef[];
+      readonly versions: { readonly mlld: string; readonly node: string };
+      readonly host: string;
+      readonly pid: number;
+    }
+  /** Last event of a run that ended in order; its absence in a run without a living writer is a crash. */
+  | {
+      readonly type: 'run.finished';
+      readonly status: RunStatus;
+      readonly error?: { readonly code: string; readonly message: string; readonly op?: OpPath; readonly location?: string };
+      readonly totals: RunTotals;
+    }
+  // ---- source
+  /** The script, a module, a template was read; its text is a blob, so that the run can be replayed without the file. */
+  | { readonly type: 'source.loaded'; readonly path: string; readonly hash: BlobId; readonly role: 'script' | 'module' | 'template' }
+  /** Once per run and function: what the fingerprint of its calls is made of. */
+  | { readonly type: 'definition.recorded'; readonly fn: string; readonly fingerprint: Fingerprint; readonly parts: readonly DefinitionPart[] }
+  // ---- operation
+  | {
+      readonly type: 'op.started';
+      readonly op: OpPath;
+      readonly kind: OpKind;
+      readonly name?: string;
+      /** Where in the source a function is called: `llm/run/job.mld:12:9`. Tells call sites apart, nothing else. */
+      readonly site?: string;
+      /** Where the called function was declared, to tell functions of one name apart. */
+      readonly declared?: string;
+      readonly labels?: readonly string[];
+      /** Iterations: the item as text, at most 256 UTF-16 units. */
+      readonly item?: string;
+      /** Loops: number of items, for progress. */
+      readonly total?: number;
+    }
+  | { readonly type: 'op.finished'; readonly op: OpPath; readonly outcome: 'ok' | 'reused' | 'denied' | 'failed'; readonly message?: string }
+  // ---- call
+  /** With the kernel before the body starts: a kill can't hide a call that may have cost money. */
+  | {
+      readonly type: 'call.started';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      readonly fn: string;
+      readonly site?: string;
+      readonly declared?: string;
+      readonly args: Payload;
+      readonly fingerprint: Fingerprint;
+      /** From 2 on: a retry is a question of its own. */
+      readonly attempt?: number;
+    }
+  /** On disk before anyone sees the result. */
+  | {
+      readonly type: 'call.completed';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      readonly result: Payload;
+      /** `text`: the payload is the text that the value was parsed from; absent: it is the value. */
+      readonly form?: 'text';
+      readonly elapsedMs: number;
+      readonly usage?: Usage;
+      /** Not an answer (a command that ended with another status than 0): used once, never served. */
+      readonly unusable?: string;
+    }
+  | {
+      readonly type: 'call.reused';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      readonly fn: string;
+      readonly site?: string;
+      readonly declared?: string;
+      readonly from: EventRef & { readonly workflow?: Workflow };
+      readonly fingerprint?: Fingerprint;
+    }
+  | { readonly type: 'call.failed'; readonly key: CallKey; readonly op: OpPath; readonly message: string; readonly denied?: true; readonly elapsedMs: number }
+  // ---- effect
+  /** Everything that the world answered. `subject` is for people: a path, a command line, a variable's name. */
+  | {
+      readonly type: 'effect.performed';
+      readonly op: OpPath;
+      readonly kind: string;
+      readonly subject: string;
+      readonly request: string;
+      readonly result?: Payload;
+      /** Content hash of a file that was read or written. */
+      readonly file?: BlobId;
+      readonly error?: string;
+      readonly elapsedMs?: number;
+    }
+  // ---- hook, guard
+  | {
+      readonly type: 'hook.fired';
+      readonly op: OpPath;
+      readonly hook: string;
+      readonly timing: 'before' | 'after';
+      readonly filter: string;
+      readonly transformed: boolean;
+      readonly elapsedMs: number;
+      readonly error?: string;
+    }
+  | {
+      readonly type: 'guard.decided';
+      readonly op: OpPath;
+      readonly guard: string;
+      readonly timing: 'before' | 'after';
+      readonly filter: string;
+      readonly decision: 'allow' | 'deny' | 'retry';
+      readonly reason?: string;
+      readonly transformed: boolean;
+    }
+  // ---- checkpoint
+  | { readonly type: 'checkpoint.reached'; readonly name: string; readonly resume?: 'auto' | 'manual' | 'never'; readonly ttlMs?: number }
+  | { readonly type: 'checkpoint.closed'; readonly name: string; readonly complete?: boolean }
+  // ---- memo
+  /** These answers are not served any more. Lasts: nothing brings them back but asking again. */
+  | { readonly type: 'memo.invalidated'; readonly selector: string; readonly keys: readonly CallKey[]; readonly borrowed?: boolean }
+  /** `--fresh`, `clean`: everything this workflow recorded before. `clean` also forgets the runs' checkpoints. */
+  | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean' };
+
+/** A fact with its place in the run. `ts` is for people; only `seq` gives order. */
+export type JournalEvent = Fact & { readonly v: number; readonly seq: Seq; readonly ts: string; readonly hash: string };
+export type FactType = Fact['type'];
+export type EventOf<T extends FactType> = Extract<JournalEvent, { type: T }>;
+export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
+
+/**
+ * What `append` promises for each type before it resolves.
+ * `synced`: on disk (fdatasync). `written`: with the kernel, so that `kill -9` can't lose it. `ordered`: queued, and with the
+ * kernel a few milliseconds later; never later than a written or synced event behind it.
+ */
+export type Durability = 'synced' | 'written' | 'ordered';
+export const DURABILITY: { readonly [T in FactType]: Durability } = {
+  'run.started': 'synced',
+  'run.finished': 'synced',
+  'source.loaded': 'ordered',
+  'definition.recorded': 'ordered',
+  'op.started': 'ordered',
+  'op.finished': 'ordered',
+  'call.started': 'written',
+  'call.completed': 'synced',
+  'call.reused': 'ordered',
+  'call.failed': 'written',
+  'effect.performed': 'ordered',
+  'hook.fired': 'ordered',
+  'guard.decided': 'ordered',
+  'checkpoint.reached': 'synced',
+  'checkpoint.closed': 'synced',
+  'memo.invalidated': 'synced',
+  'memo.reset': 'synced',
+};

@@ -1,0 +1,54 @@
+/** The names of things in a journal. Each is made by one function; nothing else casts. */
+
+declare const brand: unique symbol;
+export type Branded<T, B extends string> = T & { readonly [brand]: B };
+
+/** One run of a workflow. Sorts by time of start: `20261121-084512-123-9f3a`. */
+export type RunId = Branded<string, 'RunId'>;
+/** A script by its project-relative path with forward slashes: `llm/run/patrol.mld`. */
+export type Workflow = Branded<string, 'Workflow'>;
+/** Position of an event in its run: 0, 1, 2, … without gaps. */
+export type Seq = Branded<number, 'Seq'>;
+/** Where an operation stands in its run: `main/for#2[17]/review#0`. */
+export type OpPath = Branded<string, 'OpPath'>;
+/** Which question a call asks: `sha256:` and 64 hex digits. */
+export type CallKey = Branded<string, 'CallKey'>;
+/** How it was asked: a digest of the definition, `sha256:` and 64 hex digits. */
+export type Fingerprint = Branded<string, 'Fingerprint'>;
+/** A payload by its content: `sha256:` and 64 hex digits. */
+export type BlobId = Branded<string, 'BlobId'>;
+
+export interface RunRef {
+  readonly workflow: Workflow;
+  readonly run: RunId;
+}
+/** One event of one run. */
+export interface EventRef {
+  readonly run: RunId;
+  readonly seq: Seq;
+}
+
+const RUN_ID = /^\d{8}-\d{6}-\d{3}-[0-9a-z]{4}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+export function isRunId(text: string): text is RunId {
+  return RUN_ID.test(text);
+}
+
+/** `random` is four characters of `0-9a-z`; they keep runs apart that start in the same millisecond. */
+export function runIdAt(timeMs: number, random: string): RunId {
+  const [date, time] = new Date(timeMs).toISOString().replaceAll('-', '').replaceAll(':', '').split('T') as [string, string];
+  return `${date}-${time.slice(0, 6)}-${time.slice(7, 10)}-${random}` as RunId;
+}
+
+/** Path separators become `/`, a leading `./` goes. */
+export function workflowOf(projectRelativePath: string): Workflow {
+  return projectRelativePath.replaceAll('\\', '/').replace(/^\.\//, '') as Workflow;
+}
+
+export function isDigest(text: string): text is CallKey & Fingerprint & BlobId {
+  return DIGEST.test(text);
+}
+
+export const opPath = (text: string): OpPath => text as OpPath;
+export const seqOf = (position: number): Seq => position as Seq;

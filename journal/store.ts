@@ -1,0 +1,101 @@
+/**
+ * The seam between runs and where their journals lie. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
+ * contract suite in `test/journal/store-contract.ts`.
+ */
+import type { Fact, JournalEvent, Json, Payload } from './event.js';
+import type { BlobId, RunId, RunRef, Seq, Workflow } from './ids.js';
+
+/** Where an event lies in its run: opaque to everyone but the store that gave it. */
+export interface Position {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+export interface Recorded {
+  readonly seq: Seq;
+  readonly position: Position;
+}
+
+/** One open run and its only writer. */
+export interface Journal {
+  readonly ref: RunRef;
+  /** Queues a fact behind all earlier ones; it is with the kernel a few milliseconds later. Never throws: a write error is kept for the next `append`. */
+  post(fact: Fact): Recorded;
+  /** Resolves when the fact is as durable as `DURABILITY` promises for its type, never before. Rejects with `JournalError` when it can't be. */
+  append(fact: Fact): Promise<Recorded>;
+  /** Resolves when all that was posted so far is with the kernel. */
+  flush(): Promise<void>;
+  /** Flushes, syncs and releases the run. */
+  close(): Promise<void>;
+}
+
+export type RunLiveness = 'finished' | 'running' | 'crashed';
+
+/** What can be told of a run from its head, its tail and its lock, without reading it. */
+export interface RunFile {
+  readonly ref: RunRef;
+  readonly liveness: RunLiveness;
+  readonly bytes: number;
+  /** `run.finished`, when the tail holds it. */
+  readonly finished?: JournalEvent & { readonly type: 'run.finished' };
+}
+
+/** Something in a run that can't be used, named exactly. Never fatal. */
+export interface Defect {
+  readonly kind: 'torn-tail' | 'corrupt' | 'unknown-version' | 'missing-blob' | 'damaged-blob' | 'unreadable';
+  readonly run: RunRef;
+  /** One-based line, where there is one. */
+  readonly line?: number;
+  readonly offset?: number;
+  readonly message: string;
+}
+
+export interface ScanOptions {
+  /** Start behind this position (of an earlier scan of the same run) with the hash of the line that ends there. */
+  readonly from?: { readonly offset: number; readonly seq: Seq; readonly hash: string };
+  readonly onDefect?: (defect: Defect) => void;
+}
+
+export interface ScanReport {
+  readonly events: number;
+  readonly defects: number;
+  /** Where the last usable line ends; a later scan may go on from here. */
+  readonly end: { readonly offset: number; readonly seq: Seq; readonly hash: string };
+}
+
+export interface JournalStore {
+  /** Creates a run and becomes its only writer. */
+  create(ref: RunRef): Promise<Journal>;
+  workflows(): Promise<readonly Workflow[]>;
+  /** Oldest first. Reads heads, tails and locks only. */
+  runs(workflow: Workflow): Promise<readonly RunFile[]>;
+  find(run: RunId): Promise<RunRef | undefined>;
+  /**
+   * Calls `visit` for every usable event in order, synchronously, chain verified. Torn tails and damage are reported and
+   * stepped over; a run of an unknown version has no usable events.
+   */
+  scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options?: ScanOptions): Promise<ScanReport>;
+  /** One event again, verified; undefined when it is damaged now. */
+  readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined>;
+  /** Inline below the threshold, else a durable blob. */
+  payload(value: Json): Promise<Payload>;
+  /** The value again; undefined when the payload is gone, sealed without a key, or doesn't match its name. */
+  resolve(payload: Payload): Promise<Json | undefined>;
+  putBlob(content: string | Uint8Array): Promise<{ readonly blob: BlobId; readonly bytes: number }>;
+  getBlob(id: BlobId): Promise<Uint8Array | undefined>;
+  /** Auxiliary data of a workflow (the index): replaced as a whole by rename; may vanish at any time. */
+  readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
+  writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
+}
+
+/** What the disk or a user's files did to a journal. The renderer asks for these members, not for the class. */
+export class JournalError extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+  constructor(code: string, message: string, details: { hint?: string; cause?: unknown } = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'JournalError';
+    this.code = code;
+    this.hint = details.hint;
+  }
+}
