@@ -1,0 +1,162 @@
+/**
+ * Values are plain JavaScript data. What else is known about a value - its labels, where it came from, the text it was
+ * read from - stands beside it in a `Note`, and only values that have something to note are wrapped in `Annotated`.
+ *
+ * V1  A collection holds plain elements: labels of its members are noted on the collection, so that reading a member back
+ *     gives the collection's labels. Two kinds of elements stay annotated: loaded files (`note.file`), which keep their
+ *     metadata, and `Recalled` results, which stay in the journal. Code that looks at an element goes through `dataOf`.
+ * V2  Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
+ * V3  `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
+ */
+import type { Callable } from './callable.js';
+
+export type Scalar = null | boolean | number | string;
+export interface DataObject {
+  readonly [key: string]: Value;
+}
+export type Data = Scalar | readonly Value[] | DataObject | Callable | HostObject;
+export type Value = Data | Annotated | undefined;
+
+/** An object of the host that scripts may read by field: `new @URL(…)`. */
+export class HostObject {
+  constructor(readonly target: object) {}
+  toJSON(): unknown {
+    return String(this.target);
+  }
+}
+
+export interface FileFacts {
+  readonly absolute: string;
+  /** Relative to the project root, beginning with `./`. */
+  readonly relative: string;
+  /** Set for a section: the text of the section is `note.text`; frontmatter is the file's. */
+  readonly frontmatter?: Data;
+}
+
+export interface CommandFacts {
+  readonly source: string;
+  readonly command: string;
+  readonly exitCode: number;
+  readonly durationMs: number;
+  readonly stderr: string;
+}
+
+export interface Note {
+  /** Without duplicates, in the order in which they were met. */
+  readonly labels: readonly string[];
+  /** Source markers only (`src:js`, `src:file`, `dir:/…`); `.mx.taint` is labels followed by these. */
+  readonly sources: readonly string[];
+  /** The text that data was read from, where it has one: what interpolation, shells and `output` use. */
+  readonly text?: string;
+  readonly file?: FileFacts;
+  readonly command?: CommandFacts;
+}
+
+export class Annotated {
+  constructor(
+    private readonly known: Data,
+    readonly note: Note,
+  ) {}
+  get data(): Data {
+    return this.known;
+  }
+  /** The text that the data was read from, where it has one. Always asked here, never of the note. */
+  get text(): string | undefined {
+    return this.note.text;
+  }
+  /** The same data under another note. */
+  withNote(note: Note): Annotated {
+    return new Annotated(this.data, note);
+  }
+  toJSON(): unknown {
+    return this.data;
+  }
+}
+
+/**
+ * A result that lies in the journal and is read when a script first looks at it, so that a loop over ten thousand answers
+ * holds ten thousand places, not ten thousand answers.
+ */
+export class Recalled extends Annotated {
+  constructor(
+    private readonly load: { data(): Data; text(): string | undefined },
+    note: Note,
+  ) {
+    super(null, note);
+  }
+  override get data(): Data {
+    return this.load.data();
+  }
+  override get text(): string | undefined {
+    return this.load.text();
+  }
+  override withNote(note: Note): Recalled {
+    return new Recalled(this.load, note);
+  }
+}
+
+export const NO_LABELS: readonly string[] = [];
+
+/** The data without its note. */
+export function dataOf(value: Value): Data | undefined {
+  return value instanceof Annotated ? value.data : value;
+}
+
+export function noteOf(value: Value): Note | undefined {
+  return value instanceof Annotated ? value.note : undefined;
+}
+
+export function labelsOf(value: Value): readonly string[] {
+  return value instanceof Annotated ? value.note.labels : NO_LABELS;
+}
+
+export function sourcesOf(value: Value): readonly string[] {
+  return value instanceof Annotated ? value.note.sources : NO_LABELS;
+}
+
+/** First list, then what the second adds; the first list itself when it adds nothing. */
+export function union(first: readonly string[], second: readonly string[]): readonly string[] {
+  if (second.length === 0 || first === second) return first;
+  if (first.length === 0) return second;
+  const added = second.filter((label, i) => !first.includes(label) && second.indexOf(label) === i);
+  return added.length === 0 ? first : [...first, ...added];
+}
+
+/** `data` with labels and source markers, wrapped only if there is something to note. */
+export function annotate(data: Data | undefined, note: Partial<Note>): Value {
+  const labels = note.labels ?? NO_LABELS;
+  const sources = note.sources ?? NO_LABELS;
+  if (labels.length === 0 && sources.length === 0 && note.text === undefined && !note.file && !note.command) return data;
+  return new Annotated(data ?? null, { ...note, labels, sources });
+}
+
+/** `value` with the labels and source markers of everything in `from` added: how labels flow. Text and file facts of `value` stay. */
+export function flow(value: Value, from: readonly Value[], labels: readonly string[] = NO_LABELS, sources: readonly string[] = NO_LABELS): Value {
+  let allLabels = labelsOf(value);
+  let allSources = sourcesOf(value);
+  const own = allLabels;
+  const ownSources = allSources;
+  if (from.length > 0) {
+    let met: readonly string[] = NO_LABELS;
+    let metSources: readonly string[] = NO_LABELS;
+    for (const source of from) {
+      if (!(source instanceof Annotated)) continue;
+      met = union(met, source.note.labels);
+      metSources = union(metSources, source.note.sources);
+    }
+    allLabels = union(met, allLabels);
+    allSources = union(metSources, allSources);
+  }
+  allLabels = union(allLabels, labels);
+  allSources = union(allSources, sources);
+  if (allLabels === own && allSources === ownSources) return value;
+  if (value === undefined) return value;
+  if (value instanceof Annotated) return value.withNote({ ...value.note, labels: allLabels, sources: allSources });
+  return annotate(value, { labels: allLabels, sources: allSources });
+}
+
+/** A value as the element of a collection (V1). The collection's note takes over its labels. */
+export function asElement(value: Value): Value {
+  if (!(value instanceof Annotated) || value instanceof Recalled || value.note.file) return value;
+  return value.data;
+}

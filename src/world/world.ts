@@ -1,0 +1,101 @@
+/**
+ * Everything that reaches outside goes through one function: ask the world, get an answer. Requests and answers are plain
+ * data, so that a run can be recorded and answered again from its journal (`replay/recorded-world.ts`).
+ */
+import type { Json } from '../../journal/event.js';
+
+export interface CommandAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The exit status; 128 + n when signal n ended it. */
+  readonly exitCode: number;
+  readonly durationMs: number;
+}
+
+export interface FileEntry {
+  readonly absolute: string;
+  readonly text: string;
+}
+
+/** One row per kind of request: what is asked, what is answered. */
+export interface Questions {
+  /** UTF-8 text; an answer without text says why there is none. */
+  'file.read': { ask: { path: string }; answer: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string } };
+  /** Replaces the file as a whole (temporary file and rename); creates folders. */
+  'file.write': { ask: { path: string; text: string }; answer: Record<string, never> };
+  'file.append': { ask: { path: string; text: string }; answer: Record<string, never> };
+  'file.stat': { ask: { path: string }; answer: { kind: 'file' | 'directory' | 'none' } };
+  /** Absolute paths in code unit order, files only. `root` is absolute, `pattern` relative to it or absolute. */
+  'file.glob': { ask: { root: string; pattern: string }; answer: { paths: readonly string[] } };
+  /** Names of the immediate entries of a folder, sorted. */
+  'file.list': { ask: { path: string }; answer: { files: readonly string[]; folders: readonly string[] } };
+  /** Names near a missing path, for "did you mean". */
+  'file.similar': { ask: { path: string }; answer: { names: readonly string[] } };
+  /** One process: `sh -c`, `bash`, `python3`. `variables` become environment variables (files above 64 KB) or Python values. */
+  'command.run': {
+    ask: {
+      language: 'cmd' | 'sh' | 'bash' | 'py';
+      code: string;
+      directory: string;
+      variables: { readonly [name: string]: Json };
+      stdin?: string;
+      /** Shadow functions of the language: name to source and parameters. */
+      shadow?: readonly ShadowFunction[];
+      /** Show the output while it arrives. */
+      stream?: boolean;
+    };
+    answer: CommandAnswer;
+  };
+  /** JavaScript in this process (`js`) or in an isolated context (`node`). `unset` names parameters that were not passed. */
+  'code.run': {
+    ask: {
+      language: 'js' | 'node';
+      code: string;
+      directory?: string;
+      variables: { readonly [name: string]: unknown };
+      unset: readonly string[];
+      shadow?: readonly ShadowFunction[];
+      /** `console.log` also writes to standard output at once. */
+      echo: boolean;
+    };
+    /** `value` is what was returned, undefined when nothing was; `log` what console.log wrote. */
+    answer: { value: unknown; log: string };
+  };
+  /** Exports of a Node module, for `import { x } from node @path`. Not recordable: the module runs in this process. */
+  'node.import': { ask: { module: string; from: string }; answer: { exports: { readonly [name: string]: unknown } } };
+  'clock.now': { ask: Record<string, never>; answer: { ms: number } };
+  'clock.sleep': { ask: { ms: number }; answer: Record<string, never> };
+  'stdin.read': { ask: Record<string, never>; answer: { text?: string } };
+  'env.read': { ask: { names: readonly string[]; prefixes: readonly string[] }; answer: { values: { readonly [name: string]: string } } };
+  'env.set': { ask: { name: string; value: string }; answer: Record<string, never> };
+  'stream.write': { ask: { stream: 'stdout' | 'stderr'; text: string }; answer: Record<string, never> };
+}
+
+export type Question = keyof Questions;
+export type Ask<Q extends Question> = Questions[Q]['ask'];
+export type Answer<Q extends Question> = Questions[Q]['answer'];
+
+export interface ShadowFunction {
+  readonly name: string;
+  readonly params: readonly string[];
+  readonly code: string;
+}
+
+/** What a failing process, disk or piece of code did. Messages are for people; the evaluator adds the place. */
+export class WorldError extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+  constructor(code: string, message: string, details: { hint?: string | undefined; cause?: unknown } = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'WorldError';
+    this.code = code;
+    this.hint = details.hint;
+  }
+}
+
+export interface World {
+  /** Answers, or rejects with a `WorldError`. */
+  ask<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>>;
+  /** Ends what is still running (processes with their children) and refuses new questions. */
+  close(reason: string): Promise<void>;
+}
