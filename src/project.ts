@@ -1,8 +1,14 @@
-/** The project a script belongs to: its root, its configuration, its script folder. World section 4 and 20. */
+/** The project a script belongs to: its root, its configuration, its script folder. World section 4, 17.2 and 20. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { workflowOf, type Workflow } from '../journal/ids.js';
+import type { JournalStore } from '../journal/store.js';
+import { MlldError } from './errors.js';
 
 export interface ProjectConfig {
   /** Folder of `mlld run`, relative to the root; default `llm/run`. */
   readonly scriptDir: string;
+  /** `prefix` begins with `@` and ends with `/`; `basePath` is absolute. */
   readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
   readonly suppressWarnings: readonly string[];
 }
@@ -11,4 +17,160 @@ export interface Project {
   /** Absolute. */
   readonly root: string;
   readonly config: ProjectConfig;
+}
+
+export interface ScriptFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As messages and `mlld run` call it. */
+  readonly name: string;
+}
+
+const CONFIG_FILE = 'mlld-config.json';
+const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'];
+const DEFAULT_SCRIPT_DIR = 'llm/run';
+const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
+const EXTENSION = /\.mld(\.md)?$/;
+
+/** The nearest folder with a marker, from `startDirectory` upward; without one `startDirectory` itself. Throws CONFIG_INVALID. */
+export async function findProject(startDirectory: string): Promise<Project> {
+  const start = path.resolve(startDirectory);
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    const names = await namesIn(folder);
+    if (MARKERS.some((marker) => names.has(marker))) {
+      return { root: folder, config: await readConfig(folder, names.has(CONFIG_FILE)) };
+    }
+    if (folder === path.dirname(folder)) return { root: start, config: await readConfig(start, false) };
+  }
+}
+
+/** A script for `mlld run NAME`: in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
+export async function findScript(project: Project, name: string, home: string | undefined): Promise<ScriptFile> {
+  for (const folder of scriptFolders(project, home)) {
+    const found = await scriptIn(folder, name);
+    if (found !== undefined) return { path: found, name: nameWithin(folder, found) };
+  }
+  const known = await listScripts(project, home);
+  throw new MlldError('SCRIPT_UNKNOWN', `There is no script "${name}" in ${project.config.scriptDir}`, {
+    hint: known.length === 0 ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld` : `available scripts: ${known.join(', ')}`,
+  });
+}
+
+/** Names for `mlld run`, sorted; folders count when they have an entry file. */
+export async function listScripts(project: Project, home: string | undefined): Promise<readonly string[]> {
+  const names = new Set<string>();
+  for (const folder of scriptFolders(project, home)) {
+    for (const entry of await entriesOf(folder)) {
+      const found = await scriptIn(folder, entry);
+      if (found !== undefined) names.add(nameWithin(folder, found));
+    }
+  }
+  return [...names].sort();
+}
+
+/** What a script is called: the file name without extension; `index` and `main` take the name of their folder. Checkpoint section 3.1. */
+export function scriptName(project: Project, file: string): string {
+  const absolute = path.resolve(project.root, file);
+  const base = path.basename(absolute).replace(EXTENSION, '');
+  return base === 'index' || base === 'main' ? path.basename(path.dirname(absolute)) : base;
+}
+
+/** A script's identity: its project-relative path; absolute for a script from elsewhere. */
+export function workflowFor(project: Project, file: string): Workflow {
+  const absolute = path.resolve(project.root, file);
+  const relative = path.relative(project.root, absolute);
+  return workflowOf(relative.startsWith('..') || path.isAbsolute(relative) ? absolute : relative);
+}
+
+/**
+ * The recorded script that a name or path stands for (`collect`, `collect.mld`, `east/tide.mld`); undefined when none is recorded under it.
+ * A whole path wins; else every script of that name counts, and two are SCRIPT_AMBIGUOUS.
+ */
+export async function resolveWorkflow(store: JournalStore, project: Project, text: string): Promise<Workflow | undefined> {
+  const recorded = await store.workflows();
+  const wanted = workflowFor(project, text);
+  const exact = recorded.find((workflow) => workflow === wanted);
+  if (exact !== undefined) return exact;
+  const asRun = workflowFor(project, path.join(project.config.scriptDir, text));
+  const candidates = recorded.filter(
+    (workflow) => answersTo(project, workflow, text) || isSameScript(workflow, wanted) || isSameScript(workflow, asRun),
+  );
+  if (candidates.length <= 1) return candidates[0];
+  throw new MlldError('SCRIPT_AMBIGUOUS', `"${text}" is the name of ${candidates.length} recorded scripts: ${candidates.join(', ')}`, {
+    hint: 'give the path of the one that is meant',
+  });
+}
+
+/** `tide`, `tide.mld` and `east/tide.mld` all name `north/east/tide.mld`; `tide` also names `tide/index.mld`. */
+function answersTo(project: Project, workflow: Workflow, text: string): boolean {
+  const wanted = text.replace(/^\.\//, '');
+  return scriptName(project, workflow) === wanted || `/${workflow}`.endsWith(`/${wanted}`);
+}
+
+function isSameScript(workflow: Workflow, wanted: string): boolean {
+  const base = wanted.replace(EXTENSION, '');
+  return [base, `${base}.mld`, `${base}.mld.md`, ...ENTRIES.map((entry) => `${base}/${entry}`)].some((path) => path === workflow);
+}
+
+function scriptFolders(project: Project, home: string | undefined): readonly string[] {
+  const own = path.resolve(project.root, project.config.scriptDir);
+  return home === undefined || home === '' ? [own] : [own, path.join(home, '.mlld', 'run')];
+}
+
+async function scriptIn(folder: string, name: string): Promise<string | undefined> {
+  const candidates = [`${name}.mld`, ...ENTRIES.map((entry) => path.join(name, entry)), ...(name.endsWith('.mld') ? [name] : [])];
+  for (const candidate of candidates) {
+    const file = path.join(folder, candidate);
+    if (await isFile(file)) return file;
+  }
+  return undefined;
+}
+
+function nameWithin(folder: string, file: string): string {
+  const relative = path.relative(folder, file).replaceAll(path.sep, '/');
+  const name = ENTRIES.includes(path.basename(file)) && relative.includes('/') ? path.posix.dirname(relative) : relative;
+  return name.replace(EXTENSION, '');
+}
+
+async function entriesOf(folder: string): Promise<readonly string[]> {
+  const names = await namesIn(folder);
+  return [...names].filter((name) => !name.startsWith('.'));
+}
+
+async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+  try {
+    return new Set(await fs.readdir(folder));
+  } catch {
+    return new Set(); // Not there, or not ours to read: no marker and no script in it either way.
+  }
+}
+
+async function isFile(file: string): Promise<boolean> {
+  try {
+    return (await fs.stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function readConfig(root: string, exists: boolean): Promise<ProjectConfig> {
+  const file = path.join(root, CONFIG_FILE);
+  const text = exists ? await fs.readFile(file, 'utf8') : '{}';
+  const config = parseConfig(file, text);
+  const resolvers = memberOf(config, 'resolvers');
+  const listed = [memberOf(resolvers, 'prefixes'), memberOf(config, 'resolverPrefixes')].flatMap((entries, index) => {
+    const key = index === 0 ? 'resolvers.prefixes' : 'resolverPrefixes';
+    return entries === undefined ? [] : listOf(file, key, entries, isObject, 'an array of objects');
+  });
+  return {
+    scriptDir: textOf(file, 'scriptDir', memberOf(config, 'scriptDir')) ?? DEFAULT_SCRIPT_DIR,
+    prefixes: listed.flatMap((entry) => prefixOf(file, root, entry)),
+    suppressWarnings: listOf(
+      file,
+      'validate.suppressWarnings',
+      memberOf(memberOf(config, 'validate'), 'suppressWarnings') ?? [],
+      (item) => typeof item === 'string',
+      'an array of warning codes',
+    ),
+  };
 }

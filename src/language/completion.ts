@@ -1,0 +1,27 @@
+/** How a statement ends when it does not simply end: control sections 2, 14 to 18. */
+import type { Value } from '../values/value.js';
+
+/** `=> V` reached in a block: it leaves the function, the iteration or the script, whichever is nearest. */
+export class Return {
+  constructor(
+    readonly value: Value,
+    /** False for a bare `=>`. */
+    readonly given = true,
+  ) {}
+}
+
+/** A control word on its way to the loop, stage or pipeline that it is meant for. It travels as a completion or as a value. */
+export class Signal {
+  constructor(
+    readonly word: 'done' | 'continue' | 'skip' | 'retry',
+    readonly value: Value,
+    /** `done` without a value differs from `done null`. */
+    readonly given: boolean,
+  ) {}
+}
+
+/** Undefined: the next statement runs. */
+export type Completion = Return | Signal | undefined;
+
+/** What an action or a function body may give besides a value. */
+export type Outcome = Value | Signal;

@@ -1,0 +1,171 @@
+/** What an evaluation knows: the names in sight, where it is, what goes on around it, and the run it belongs to. */
+import type { Expression, Statement } from '../../grammar/ast.js';
+import type { ShadowFunction, World } from '../world/world.js';
+import type { Value } from '../values/value.js';
+import type { Answers, Operation, Recorder } from '../operation/operation.js';
+import type { Denial } from '../operation/denial.js';
+import type { OpNode } from '../operation/identity.js';
+import type { Executable } from './executable.js';
+import type { Completion } from './completion.js';
+import type { Document } from './document.js';
+import type { Scope } from './scope.js';
+
+/** A file whose code runs. */
+export interface Module {
+  /** Absolute path, or the label of code that is no file. */
+  readonly path: string;
+  /** As messages show it. */
+  readonly display: string;
+  readonly directory: string;
+  readonly text: string;
+  readonly scope: Scope;
+  readonly isMain: boolean;
+  /** Statements with effects at the top level are skipped: the module is being imported. */
+  readonly silent: boolean;
+  readonly exports: Set<string>;
+  /** `exe js = { … }` by language. */
+  readonly shadows: Map<string, readonly Executable[]>;
+}
+
+/** What `@mx` tells. Every part describes the innermost construct of its kind. */
+export interface Context {
+  readonly op?: Operation;
+  readonly for?: {
+    readonly index: number | null;
+    readonly total: number;
+    readonly key: string | null;
+    readonly parallel: boolean;
+    readonly batchIndex: number | null;
+    readonly batchSize: number | null;
+  };
+  readonly loop?: { readonly iteration: number; readonly limit: number | null };
+  readonly while?: { readonly iteration: number; readonly limit: number };
+  readonly stage?: StageContext;
+  readonly guard?: GuardContext;
+  /** A denial is being handled, or an after-hook looks at one. */
+  readonly denied: boolean;
+  readonly args?: readonly { readonly name: string; readonly value: Value }[];
+  readonly checkpoint?: { readonly hit: boolean; readonly key: string | null };
+  /** Inside a hook body: the errors of the hooked operation's hooks so far. */
+  readonly hookErrors?: readonly Value[];
+  /** Markers of the latest parallel loop or group. Shared along one line of execution, separate for each concurrent one. */
+  readonly errors: { list: readonly Value[] };
+  /** `hooks`: inside a hook body. `all`: inside a guard. */
+  readonly suppress: 'nothing' | 'hooks' | 'all';
+  /** From 2 on inside a stage that runs again. */
+  readonly attempt: number;
+  /** The default of loops without a setting of their own, inside a parallel loop. */
+  readonly parallel?: { readonly cap: number; readonly paceMs: number };
+}
+
+export interface StageContext {
+  readonly stage: number;
+  readonly isPipeline: boolean;
+  readonly try: number;
+  readonly tries: readonly Value[];
+  readonly hint: Value;
+  readonly input: Value;
+  readonly lastOutput: Value;
+}
+
+export interface GuardContext {
+  readonly denied: boolean;
+  readonly name: string | null;
+  readonly reason: string | null;
+  readonly reasons: readonly string[];
+  readonly hints: readonly string[];
+  readonly filter: string | null;
+  readonly timing: 'before' | 'after' | null;
+  readonly try: number;
+  /** The inputs of the guarded operation. */
+  readonly inputs?: readonly Value[];
+}
+
+/** The functions that are running, innermost first. */
+export interface CallStack {
+  readonly executable: Executable;
+  readonly parent: CallStack | undefined;
+}
+
+/** One run: its ports, and the few things that are shared by all its code. */
+export interface RunState {
+  readonly world: World;
+  readonly recorder: Recorder;
+  readonly answers: Answers;
+  readonly document: Document;
+  readonly instruments: Instruments;
+  readonly settings: Settings;
+  /** Failures of hooks, oldest first. */
+  readonly hookErrors: Value[];
+  /** Commands that ended with another status than 0, for the list at the end. */
+  readonly failedCommands: { readonly command: string; readonly exitCode: number; readonly where: string }[];
+  readonly stateWrites: { readonly path: string; readonly value: Value; readonly ms: number }[];
+  readonly denials: Denial[];
+  /** Modules by absolute path; a promise while one is being evaluated. */
+  readonly modules: Map<string, Promise<ModuleExports>>;
+  /** Names of checkpoints reached in this run. */
+  readonly checkpoints: Set<string>;
+  /** Ends the scope of the checkpoint before, when another is reached or the script ends. */
+  closeCheckpoint?: () => Promise<void>;
+  state: Value;
+  warn(message: string): void;
+}
+
+export interface ModuleExports {
+  readonly module: Module;
+  readonly values: ReadonlyMap<string, Value>;
+  /** False: it has no export list, so that reading a missing name gives null. */
+  readonly listed: boolean;
+  readonly frontmatter: Value;
+}
+
+export interface Settings {
+  readonly projectRoot: string;
+  readonly workingDirectory: string;
+  readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
+  readonly payload: Value;
+  /** Injected modules by name with its at sign: data or source. */
+  readonly injected: ReadonlyMap<string, { readonly kind: 'data'; readonly value: Value } | { readonly kind: 'source'; readonly text: string }>;
+  readonly hasState: boolean;
+  readonly errorBehavior: 'continue' | 'halt';
+  readonly streaming: boolean;
+  readonly recursionDepth: number;
+  readonly parallelLimit: number;
+}
+
+/** Hooks and guards of the run. `src/hooks` and `src/guards` implement them; `perform` asks. */
+export interface Instruments {
+  /** False: nothing is registered, and operations need not be announced. */
+  readonly active: boolean;
+  readonly hooks: HookStage;
+  readonly guards: GuardStage;
+}
+
+export interface HookStage {
+  /** Runs the matching before-hooks; the inputs as they left them. */
+  before(frame: Frame, operation: Operation): Promise<readonly Value[]>;
+  /** Runs the matching after-hooks; the output as they left it. `operation.inputs` are those that were received. */
+  after(frame: Frame, operation: Operation, output: Value): Promise<Value>;
+  /** True when a hook on `op:for:batch` exists: then windows of a parallel loop don't overlap. */
+  readonly watchesBatches: boolean;
+}
+
+export interface GuardStage {
+  /** Throws a `Denial` or a `GuardRetry`. */
+  before(frame: Frame, operation: Operation, inputs: readonly Value[]): Promise<readonly Value[]>;
+  after(frame: Frame, operation: Operation, inputs: readonly Value[], output: Value): Promise<Value>;
+}
+
+export interface Frame {
+  readonly run: RunState;
+  readonly module: Module;
+  readonly scope: Scope;
+  readonly op: OpNode;
+  readonly context: Context;
+  readonly stack: CallStack | undefined;
+  /** Evaluates an expression: the way back to the table, so that no construct imports it. */
+  readonly evaluate: (node: Expression, frame: Frame) => Promise<Value>;
+  readonly execute: (statements: readonly Statement[], frame: Frame) => Promise<Completion>;
+}
+
+export type { ShadowFunction };

@@ -1,0 +1,82 @@
+/** Names and what they stand for. Values section 3, control sections 2.3 and 6. */
+import type { Value } from '../values/value.js';
+
+export type BindingKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'ambient';
+
+export interface Binding {
+  readonly name: string;
+  value: Value;
+  readonly kind: BindingKind;
+  /** Offset of the declaration in its file. */
+  readonly at?: number;
+  /** Loop variables: position (arrays) and key. */
+  readonly index?: number;
+  readonly key?: string;
+}
+
+/**
+ * `module`: a file. `function`: parameters and locals of one call, directly below its module. `block`: brackets, an iteration.
+ * `branch`: an iteration that runs beside others and may not change what they share.
+ */
+export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
+
+export class Scope {
+  private names: Map<string, Binding> | undefined;
+  /** Counts changes of a module's names, so that what was derived from them can be kept until the next. */
+  version = 0;
+
+  constructor(
+    readonly kind: ScopeKind,
+    readonly parent?: Scope,
+  ) {}
+
+  own(name: string): Binding | undefined {
+    return this.names?.get(name);
+  }
+
+  find(name: string): Binding | undefined {
+    for (let scope: Scope | undefined = this; scope; scope = scope.parent) {
+      const binding = scope.names?.get(name);
+      if (binding) return binding;
+    }
+    return undefined;
+  }
+
+  define(binding: Binding): void {
+    (this.names ??= new Map()).set(binding.name, binding);
+    if (this.kind === 'module') this.version++;
+  }
+
+  /** The nearest binding, and whether it lies beyond an iteration that runs beside others. */
+  findForChange(name: string): { readonly binding: Binding; readonly owner: Scope; readonly shared: boolean } | undefined {
+    let shared = false;
+    for (let scope: Scope | undefined = this; scope; scope = scope.parent) {
+      const binding = scope.names?.get(name);
+      if (binding) return { binding, owner: scope, shared };
+      if (scope.kind === 'branch') shared = true;
+    }
+    return undefined;
+  }
+
+  /** The binding that a `let` of this name would unlawfully hide: a parameter of the same function or a name of the module. */
+  takenFor(name: string): Binding | undefined {
+    for (let scope: Scope | undefined = this; scope; scope = scope.parent) {
+      const binding = scope.names?.get(name);
+      if (!binding) continue;
+      if (scope.kind === 'module' && binding.kind !== 'ambient') return binding;
+      if (binding.kind === 'param') return binding;
+    }
+    return undefined;
+  }
+
+  *entries(): IterableIterator<Binding> {
+    if (this.names) yield* this.names.values();
+  }
+
+  /** Names that can be seen from here, for "did you mean". */
+  visible(): string[] {
+    const names: string[] = [];
+    for (let scope: Scope | undefined = this; scope; scope = scope.parent) if (scope.names) names.push(...scope.names.keys());
+    return names;
+  }
+}
