@@ -122,6 +122,8 @@ export type Fact =
       readonly site?: string;
       readonly declared?: string;
       readonly args: Payload;
+      /** First argument as text, at most 256 UTF-16 units; only where `args` isn't inline and it is no secret. */
+      readonly preview?: string;
       readonly fingerprint: Fingerprint;
       /** From 2 on: a retry is a question of its own. */
       readonly attempt?: number;
@@ -147,6 +149,8 @@ export type Fact =
       readonly site?: string;
       readonly declared?: string;
       readonly from: EventRef & { readonly workflow?: Workflow };
+      /** First argument as text, at most 256 UTF-16 units; only where the answer is borrowed and it is no secret. */
+      readonly preview?: string;
       readonly fingerprint?: Fingerprint;
     }
   | { readonly type: 'call.failed'; readonly key: CallKey; readonly op: OpPath; readonly message: string; readonly denied?: true; readonly elapsedMs: number }

@@ -1,0 +1,276 @@
+/**
+ * Which questions were asked, and which of their answers are paid for and usable.
+ *
+ * M1 an answer is usable from its `call.completed` on, unless that says `unusable`; a later one replaces it
+ * M2 `memo.invalidated` drops its keys, `memo.reset` everything before it; nothing brings an answer back but asking again
+ * M3 refused answers of fork sources stay refused until a reset of reason `fresh` (or `clean`, which forgets the workflow)
+ * M4 a dropped question keeps its place and its preview: lists stay in the order of first asking, cursors still find it
+ * M5 the runs of a workflow are folded one after the other, oldest first: what is pending belongs to one run
+ */
+import type { EventOf } from '../journal/event.js';
+import type { CallKey, Fingerprint, OpPath, RunRef, Seq } from '../journal/ids.js';
+import type { Position } from '../journal/store.js';
+import { ancestorsOf } from './op-path.js';
+import { previewOf } from './preview.js';
+import type { Place, Projection } from './projection.js';
+
+/** Where a result lies: the `call.completed` that holds it. */
+export interface Answer {
+  readonly ref: RunRef;
+  readonly seq: Seq;
+  readonly position: Position;
+  readonly form: 'text' | undefined;
+  readonly endedMs: number;
+  readonly elapsedMs: number;
+  /** Bytes that the result takes: its blob, or its line in the journal. */
+  readonly sizeBytes: number;
+}
+
+/** A question of the workflow, in the order of first asking. */
+export interface Question {
+  /** Empty when the line that named the function is damaged. */
+  readonly fn: string;
+  readonly fingerprint: Fingerprint | undefined;
+  readonly site: string | undefined;
+  readonly declared: string | undefined;
+  /** First argument as text, clipped; undefined when there is none or it may not be read. */
+  readonly preview: string | undefined;
+  readonly attempt: number | undefined;
+  /** The checkpoint under which it was asked last. */
+  readonly scope: string | undefined;
+  /** Names of the ordinary functions it was ever asked inside, sorted. */
+  readonly inside: readonly string[];
+  /** Undefined when no answer is usable. */
+  readonly answer: Answer | undefined;
+}
+
+/** A question that has a usable answer. */
+export type Answered = Question & { readonly answer: Answer };
+
+interface Pending {
+  readonly key: CallKey;
+  readonly question: Question;
+}
+
+export interface Memo {
+  readonly questions: Map<CallKey, Question>;
+  /** Answers of fork sources that this workflow does not borrow. */
+  readonly refused: Set<CallKey>;
+  /** Every function that was ever called, and the latest run that did. */
+  readonly called: Map<string, RunRef>;
+  /** The run that said `clean`: it and all runs before it are forgotten. */
+  cleanedBy: RunRef | undefined;
+  // The run that is being folded (M5).
+  current: RunRef | undefined;
+  scope: string | undefined;
+  readonly pending: Map<OpPath, Pending>;
+  /** Calls of ordinary functions that have not ended. */
+  readonly open: Map<OpPath, string>;
+  readonly interned: Map<string, string>;
+  readonly insides: Map<string, readonly string[]>;
+}
+
+export const memo: Projection<Memo> = {
+  initial: () => ({
+    questions: new Map(),
+    refused: new Set(),
+    called: new Map(),
+    cleanedBy: undefined,
+    current: undefined,
+    scope: undefined,
+    pending: new Map(),
+    open: new Map(),
+    interned: new Map(),
+    insides: new Map(),
+  }),
+  apply(state, event, place) {
+    if (state.current?.run !== place.ref.run) enterRun(state, place.ref);
+    switch (event.type) {
+      case 'op.started':
+        if (event.kind === 'exe' && event.name !== undefined) openFunction(state, event.op, event.name);
+        return state;
+      case 'op.finished':
+        state.open.delete(event.op);
+        return state;
+      case 'call.started':
+        return ask(state, event);
+      case 'call.completed':
+        return answer(state, event, place);
+      case 'call.reused':
+        return reuse(state, event);
+      case 'call.failed':
+        state.pending.delete(event.op);
+        return state;
+      case 'checkpoint.reached':
+        state.scope = event.name;
+        return state;
+      case 'checkpoint.closed':
+        state.scope = undefined;
+        return state;
+      case 'memo.invalidated':
+        return invalidate(state, event);
+      case 'memo.reset':
+        return reset(state, event, place);
+      default:
+        return state;
+    }
+  },
+};
+
+/** The answer to a question, if one is usable. */
+export function answered(state: Memo, key: CallKey): Answered | undefined {
+  const question = state.questions.get(key);
+  return question !== undefined && isAnswered(question) ? question : undefined;
+}
+
+/** All usable answers in the order in which their questions were first asked. */
+export function* usable(state: Memo): Generator<readonly [CallKey, Answered]> {
+  for (const [key, question] of state.questions) if (isAnswered(question)) yield [key, question];
+}
+
+function isAnswered(question: Question): question is Answered {
+  return question.answer !== undefined;
+}
+
+function enterRun(state: Memo, ref: RunRef): void {
+  state.current = ref;
+  state.scope = undefined;
+  state.pending.clear();
+  state.open.clear();
+}
+
+function openFunction(state: Memo, op: OpPath, name: string): void {
+  const fn = intern(state, name);
+  state.open.set(op, fn);
+  noteCall(state, fn);
+}
+
+function noteCall(state: Memo, fn: string): void {
+  if (state.current !== undefined && state.called.get(fn)?.run !== state.current.run) state.called.set(fn, state.current);
+}
+
+function ask(state: Memo, event: EventOf<'call.started'>): Memo {
+  // An llm call is asked *by* its function; only what ordinary functions contain is asked *inside* them.
+  state.open.delete(event.op);
+  const fn = intern(state, event.fn);
+  noteCall(state, fn);
+  const known = state.questions.get(event.key);
+  const question: Question = {
+    fn,
+    fingerprint: intern(state, event.fingerprint) as Fingerprint,
+    site: internMaybe(state, event.site),
+    declared: internMaybe(state, event.declared),
+    preview: event.preview ?? previewOf(event.args) ?? known?.preview,
+    attempt: event.attempt,
+    scope: internMaybe(state, state.scope),
+    inside: insideOf(state, event.op, known?.inside),
+    answer: undefined,
+  };
+  state.pending.set(event.op, { key: event.key, question });
+  // Its place in the order is that of the asking (M4): an outer call ends after the calls inside it.
+  if (known === undefined) state.questions.set(event.key, question);
+  return state;
+}
+
+function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Memo {
+  const pending = state.pending.get(event.op);
+  state.pending.delete(event.op);
+  if (event.unusable !== undefined) return state;
+  const { key, result } = event;
+  const answered: Answer = {
+    ref: place.ref,
+    seq: event.seq,
+    position: place.position,
+    form: event.form,
+    endedMs: Date.parse(event.ts),
+    elapsedMs: event.elapsedMs,
+    sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
+  };
+  // A damaged `call.started` loses the names, not the paid answer.
+  const question = pending?.key === key ? pending.question : (state.questions.get(key) ?? nameless(state, event.op));
+  state.questions.set(key, { ...question, answer: answered });
+  return state;
+}
+
+function nameless(state: Memo, op: OpPath): Question {
+  return {
+    fn: '',
+    fingerprint: undefined,
+    site: undefined,
+    declared: undefined,
+    preview: undefined,
+    attempt: undefined,
+    scope: internMaybe(state, state.scope),
+    inside: insideOf(state, op, undefined),
+    answer: undefined,
+  };
+}
+
+/** Only where a question was asked can be new: a borrowed answer stays its owner's, one's own is there already. */
+function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
+  state.open.delete(event.op);
+  noteCall(state, intern(state, event.fn));
+  const known = state.questions.get(event.key);
+  if (known === undefined) return state;
+  const inside = insideOf(state, event.op, known.inside);
+  if (inside !== known.inside) state.questions.set(event.key, { ...known, inside });
+  return state;
+}
+
+function invalidate(state: Memo, { keys, borrowed }: EventOf<'memo.invalidated'>): Memo {
+  for (const key of keys) {
+    if (borrowed === true) {
+      state.refused.add(key);
+      continue;
+    }
+    const question = state.questions.get(key);
+    if (question?.answer !== undefined) state.questions.set(key, { ...question, answer: undefined });
+  }
+  return state;
+}
+
+function reset(state: Memo, { reason }: EventOf<'memo.reset'>, { ref }: Place): Memo {
+  state.questions.clear();
+  state.refused.clear();
+  if (reason === 'clean') {
+    state.called.clear();
+    state.cleanedBy = ref;
+  }
+  return state;
+}
+
+/** The ordinary functions around an operation, joined with those known already. One array per distinct set. */
+function insideOf(state: Memo, op: OpPath, known: readonly string[] = NOWHERE): readonly string[] {
+  if (state.open.size === 0) return known;
+  let names: Set<string> | undefined;
+  for (const path of ancestorsOf(op)) {
+    const fn = state.open.get(path);
+    if (fn === undefined || known.includes(fn)) continue;
+    names ??= new Set(known);
+    names.add(fn);
+  }
+  return names === undefined ? known : internNames(state, [...names].sort());
+}
+
+const NOWHERE: readonly string[] = [];
+
+/** One array per distinct set of names. */
+export function internNames(state: Memo, names: readonly string[]): readonly string[] {
+  if (names.length === 0) return NOWHERE;
+  const id = names.join('\n');
+  const shared = state.insides.get(id);
+  if (shared !== undefined) return shared;
+  state.insides.set(id, names);
+  return names;
+}
+
+function intern(state: Memo, text: string): string {
+  const shared = state.interned.get(text);
+  if (shared !== undefined) return shared;
+  state.interned.set(text, text);
+  return text;
+}
+
+function internMaybe(state: Memo, text: string | undefined): string | undefined {
+  return text === undefined ? undefined : intern(state, text);
+}
