@@ -1,0 +1,56 @@
+/** Values as text for people: what `show` prints, and JSON in its layouts (language reference, values 15.1 and 15.2). */
+import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
+import { Callable } from './callable.js';
+import { isFileList } from './element.js';
+import { parseStructure } from './json-text.js';
+import { compactJson, textOf } from './text.js';
+
+export { normaliseDocument } from './document.js';
+
+/** A list of one element stays on its line up to this many characters. */
+const SHORT_LIST_MAX = 60;
+
+/** Without a line end of its own; null and undefined are the empty text. */
+export function showText(value: Value): string {
+  if (typeof value === 'string') return showPlainText(value);
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'object') return String(value);
+  if (value instanceof Annotated) return showAnnotated(value);
+  if (value instanceof Callable || value instanceof HostObject || isFileList(value)) return textOf(value);
+  return layoutJson(value);
+}
+
+function showPlainText(text: string): string {
+  const data = parseStructure(text);
+  return data === undefined ? text : layoutJson(data);
+}
+
+function showAnnotated({ data, note }: Annotated): string {
+  if (!note.file || note.text === undefined) return showText(data);
+  // A file is shown as its text; the records of a .jsonl file stay lines even when there is only one.
+  return note.file.absolute.toLowerCase().endsWith('.jsonl') ? note.text : showPlainText(note.text);
+}
+
+/** The layout of 15.2: small things on one line, the rest indented by two blanks. Scalars as JSON. */
+export function layoutJson(value: Value): string {
+  const data = dataOf(value);
+  if (Array.isArray(data)) {
+    const compact = data.length === 1 && isScalar(data[0]) ? compactJson(data) : '';
+    return compact !== '' && compact.length <= SHORT_LIST_MAX ? compact : indentedJson(data);
+  }
+  if (isScalar(data)) return compactJson(data);
+  const entries = Object.entries(data as DataObject);
+  const [only] = entries;
+  if (only && entries.length === 1 && isScalar(only[1])) return `{${JSON.stringify(only[0])}: ${compactJson(only[1])}}`;
+  return indentedJson(data);
+}
+
+/** Two blanks per level, always expanded; empty collections stay `[]` and `{}`. */
+export function indentedJson(value: Value): string {
+  return JSON.stringify(value, null, 2) ?? 'null';
+}
+
+function isScalar(value: Value): boolean {
+  const data = dataOf(value);
+  return typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject;
+}

@@ -1,0 +1,23 @@
+/**
+ * The text view of a value: what interpolation, `+=` to a text, shells and built-in transformers use
+ * (language reference, values 6.2 and 15.3). Never fails.
+ */
+import { Annotated, HostObject, type Value } from './value.js';
+import { Callable } from './callable.js';
+import { isFileList } from './element.js';
+
+export function textOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return value === undefined ? '' : String(value);
+  if (value instanceof Annotated) return value.note.text ?? textOf(value.data);
+  if (value instanceof Callable) return String(value.toJSON());
+  if (value instanceof HostObject) return String(value.toJSON());
+  if (isFileList(value)) return value.map(textOf).join('\n\n');
+  return compactJson(value);
+}
+
+/** JSON without blanks. NaN and infinities are `null`; notes vanish; functions and objects of the host are their texts. */
+export function compactJson(value: Value): string {
+  return JSON.stringify(value) ?? 'null';
+}
