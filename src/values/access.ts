@@ -1,0 +1,151 @@
+/**
+ * Access paths: fields, indexes, slices, filters, `[*]` (language reference, values 8). Labels of the base flow to the
+ * result; elements that are loaded files keep what is known about them. `.mx` is not read here: see mx.ts.
+ */
+import { MlldError } from '../errors.js';
+import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './value.js';
+import { looseEquals } from './equality.js';
+import { firstInk } from './json-text.js';
+import { aKind, kindOf } from './kind.js';
+import { fromHost } from './native.js';
+import { toNumber } from './numbers.js';
+import { isDataObject } from './plain-object.js';
+import { textOf } from './text.js';
+import { isTruthy } from './truth.js';
+
+export { HostFunction } from './host-function.js';
+
+/** The access as it stands in the source, `@o.name`, for messages. */
+export interface Access {
+  readonly written: string;
+}
+
+/** null for a missing field and below null; MlldError NO_FIELDS for a base that has none. An undefined base is the caller's to refuse. */
+export function readField(base: Value, name: string, context: Access): Value {
+  if (base instanceof Annotated) return flow(fieldOf(base.data, name, context), [base]);
+  return fieldOf(base ?? null, name, context);
+}
+
+function fieldOf(data: Data, name: string, context: Access): Value {
+  if (data === null) return null;
+  if (isDataObject(data)) return Object.hasOwn(data, name) ? (data[name] ?? null) : null;
+  if (name === 'length' && (typeof data === 'string' || Array.isArray(data))) return data.length;
+  if (data instanceof HostObject) return fromHost(Reflect.get(data.target, name), name, data.target);
+  if (Array.isArray(data) && isDigits(name)) return data[Number(name)] ?? null;
+  throw noField(data, name, context);
+}
+
+function isDigits(text: string): boolean {
+  return /^\d+$/.test(text);
+}
+
+const FILE_ENDINGS = ['att', 'csv', 'html', 'js', 'json', 'jsonl', 'log', 'md', 'mld', 'mtt', 'py', 'sh', 'ts', 'txt', 'xml', 'yaml', 'yml'];
+
+function noField(data: Data, name: string, { written }: Access): MlldError {
+  return new MlldError('NO_FIELDS', `${written}: ${aKind(data)} has no field "${name}"`, { hint: fieldHint(data, name, written) });
+}
+
+function fieldHint(data: Data, name: string, written: string): string | undefined {
+  if (Array.isArray(data)) return `an index like [0] takes one element, [*].${name} the field of every element`;
+  if (kindOf(data) === 'executable') return 'call it first: parentheses follow its name';
+  if (typeof data !== 'string') return undefined;
+  const first = firstInk(data);
+  if (first === '{' || first === '[') return 'the text looks like JSON: parse it with | @parse';
+  if (!FILE_ENDINGS.includes(name.toLowerCase())) return undefined;
+  const stem = written.endsWith(`.${name}`) ? written.slice(0, -name.length - 1) : written;
+  return `for the value followed by ".${name}" write ${stem}\\.${name}`;
+}
+
+/** null outside an array; MlldError for an undefined index, and for a number on what is neither array nor object with that key. */
+export function readIndex(base: Value, index: Value, context: Access): Value {
+  if (base instanceof Annotated) return flow(elementOf(base.data, dataOf(index), context), [base]);
+  return elementOf(base ?? null, dataOf(index), context);
+}
+
+function elementOf(data: Data, index: Data | undefined, context: Access): Value {
+  if (index === undefined) throw new MlldError('UNDEFINED_INDEX', `${context.written}: the index is not defined`);
+  if (data === null) return null;
+  if (typeof index === 'number') return numberedElement(data, index, context);
+  if (typeof index === 'object' && index !== null) throw new MlldError('BAD_INDEX', `${context.written}: ${aKind(index)} is no index`);
+  if (Array.isArray(data) && typeof index === 'string' && Number.isInteger(Number(index)) && index.trim() !== '') {
+    return numberedElement(data, Number(index), context);
+  }
+  return fieldOf(data, textOf(index), context);
+}
+
+function numberedElement(data: Data, index: number, context: Access): Value {
+  if (Array.isArray(data)) return data[index] ?? null;
+  const key = String(index);
+  if (data instanceof HostObject || (isDataObject(data) && Object.hasOwn(data, key))) return fieldOf(data, key, context);
+  throw new MlldError('NO_ELEMENTS', `${context.written}: ${aKind(data)} has no element ${key}`);
+}
+
+/** `[from:to]`; `undefined` for an open end. null of null; MlldError NO_ELEMENTS for what is neither array nor text. */
+export function slice(base: Value, from: Value, to: Value): Value {
+  const data = dataOf(base);
+  if (data === null || data === undefined) return flow(null, [base]);
+  if (!Array.isArray(data) && typeof data !== 'string') {
+    throw new MlldError('NO_ELEMENTS', `[${boundText(from)}:${boundText(to)}] takes a part of an array, and this is ${aKind(data)}`);
+  }
+  const [start, end] = [bound(from), bound(to)];
+  return flow(data.slice(start, end), [base]);
+}
+
+function boundText(bound: Value): string {
+  return bound === undefined ? '' : textOf(bound);
+}
+
+function bound(value: Value): number | undefined {
+  if (value === undefined) return undefined;
+  const number = toNumber(value);
+  if (!Number.isInteger(number)) throw new MlldError('BAD_INDEX', `"${textOf(value)}" is no bound of a slice: it must be an integer`);
+  return number;
+}
+
+export type FilterOperator = '=' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '~';
+
+/** `[?path]`, `[?path operator literal]`. An element that has no such field counts as having null there. */
+export function filterBy(base: Value, path: readonly string[], operator: FilterOperator | undefined, literal: Value): Value {
+  const data = dataOf(base);
+  if (data === null || data === undefined) return flow(null, [base]);
+  const filter = `[?${path.join('.')}]`;
+  if (!Array.isArray(data)) throw new MlldError('NO_ELEMENTS', `${filter} filters an array, and this is ${aKind(data)}`);
+  const kept = data.filter((element: Value) => holds(path.reduce(fieldOrNull, element), operator, literal));
+  return flow(kept, [base]);
+}
+
+function fieldOrNull(value: Value, name: string): Value {
+  const data = dataOf(value);
+  if (Array.isArray(data) && isDigits(name)) return data[Number(name)] ?? null;
+  return isDataObject(data) && Object.hasOwn(data, name) ? (data[name] ?? null) : null;
+}
+
+function holds(field: Value, operator: FilterOperator | undefined, literal: Value): boolean {
+  switch (operator) {
+    case undefined:
+      return isTruthy(field);
+    case '=':
+    case '==':
+      return looseEquals(field, literal);
+    case '!=':
+      return !looseEquals(field, literal);
+    case '<':
+      return toNumber(field) < toNumber(literal);
+    case '<=':
+      return toNumber(field) <= toNumber(literal);
+    case '>':
+      return toNumber(field) > toNumber(literal);
+    case '>=':
+      return toNumber(field) >= toNumber(literal);
+    case '~':
+      return dataOf(field) !== null && textOf(field).includes(textOf(literal));
+  }
+}
+
+/** The elements for `[*]`; the rest of the path is the caller's, and so is the flow of the base's labels. null of null. */
+export function each(base: Value): readonly Value[] | null {
+  const data = dataOf(base);
+  if (data === null || data === undefined) return null;
+  if (!Array.isArray(data)) throw new MlldError('NO_ELEMENTS', `[*] goes through an array, and this is ${aKind(data)}`);
+  return data;
+}
