@@ -1,0 +1,93 @@
+/**
+ * Canonical JSON and digests, for the hash chain, for blobs and for call keys. `fast-json-stable-stringify` sorts members, but it
+ * writes NaN as null, a Map as {} and overflows the stack on deep values; two questions must not share a key because of that.
+ */
+import { hash } from 'node:crypto';
+import stableStringify from 'fast-json-stable-stringify';
+import type { BlobId, CallKey, Fingerprint } from './ids.js';
+import { JournalError } from './store.js';
+
+/** Levels of arrays and objects. The canonical writer recurses; it overflows somewhere above 5,000. */
+export const NESTING_MAX = 1000;
+
+/** JSON with members sorted by UTF-16 units; undefined members are left out. Throws `JournalError` `NOT_JSON` for what JSON can't hold. */
+export function canonicalJson(value: unknown): string {
+  jsonSize(value);
+  return stableStringify(value);
+}
+
+/** The name of some content: `sha256:` and 64 hex digits. Text counts as UTF-8. */
+export function sha256(content: string | Uint8Array): BlobId & CallKey & Fingerprint {
+  return `sha256:${hash('sha256', content, 'hex')}` as BlobId & CallKey & Fingerprint;
+}
+
+/**
+ * About how long the value is as JSON, in UTF-16 units before escaping: cheap, because a long string is not looked at.
+ * Throws `JournalError` `NOT_JSON`, with the place inside the value, when JSON can't hold it.
+ */
+export function jsonSize(value: unknown): number {
+  const size = weigh(value, 0);
+  if (typeof size === 'number') return size;
+  const place = size.path.length === 0 ? 'the value' : size.path.reverse().join('.');
+  throw new JournalError('NOT_JSON', `${place} is ${size.found}, which JSON can't hold`, {
+    hint: 'Return plain data: strings, finite numbers, booleans, null, arrays and plain objects.',
+  });
+}
+
+interface Fault {
+  readonly found: string;
+  /** From the inside out; made only when something is wrong. */
+  readonly path: (string | number)[];
+}
+
+function weigh(value: unknown, depth: number): number | Fault {
+  switch (typeof value) {
+    case 'string':
+      return value.length + 2;
+    case 'number':
+      return Number.isFinite(value) ? 8 : fault(String(value));
+    case 'boolean':
+      return 5;
+    case 'object':
+      if (value === null) return 4;
+      if (depth === NESTING_MAX) return fault(`nested deeper than ${NESTING_MAX} levels, or contains itself`);
+      return Array.isArray(value) ? weighItems(value, depth) : weighMembers(value, depth);
+    case 'undefined':
+      return fault('undefined');
+    default:
+      return fault(`a ${typeof value}`);
+  }
+}
+
+function weighItems(items: readonly unknown[], depth: number): number | Fault {
+  let total = 2;
+  for (let i = 0; i < items.length; i++) {
+    const size = weigh(items[i], depth + 1);
+    if (typeof size !== 'number') return within(size, i);
+    total += size + 1;
+  }
+  return total;
+}
+
+function weighMembers(members: object, depth: number): number | Fault {
+  const prototype: unknown = Object.getPrototypeOf(members);
+  // A plain object of another realm (a vm context) has that realm's Object.prototype, which has no prototype either.
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return fault(`a ${members.constructor?.name || 'class instance'}`);
+  let total = 2;
+  for (const [name, member] of Object.entries(members)) {
+    if (member === undefined) continue;
+    const size = weigh(member, depth + 1);
+    if (typeof size !== 'number') return within(size, name);
+    total += name.length + 4 + size;
+  }
+  return total;
+}
+
+function fault(found: string): Fault {
+  return { found, path: [] };
+}
+
+function within(inner: Fault, step: string | number): Fault {
+  inner.path.push(step);
+  return inner;
+}
