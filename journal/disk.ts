@@ -1,0 +1,129 @@
+/**
+ * The few file-system calls that the journal makes, so that a test can make the n-th one fail or be the last. Files are 0600,
+ * folders 0700. Calls on the road of every event are synchronous: they take microseconds, a trip through the thread pool takes ten
+ * times that. Syncs never are: they take milliseconds.
+ */
+import fs from 'node:fs';
+import { dirname } from 'node:path';
+import { JournalError } from './store.js';
+
+export interface Disk {
+  /** With all folders above it; the first one that was made, undefined when all were there. */
+  makeFolder(path: string): Promise<string | undefined>;
+  /** Makes the names in a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  /** A new file to write; fails with EEXIST when the name is taken. */
+  create(path: string): number;
+  openToRead(path: string): number;
+  /** May write less than asked. Returns the number of bytes. */
+  write(file: number, bytes: Uint8Array, start: number, length: number): number;
+  /** May read less than asked; 0 at the end. */
+  read(file: number, into: Uint8Array, start: number, length: number, position: number): number;
+  sizeOf(file: number): number;
+  cut(file: number, size: number): void;
+  /** fdatasync. */
+  sync(file: number, done: (error: Error | null) => void): void;
+  close(file: number): void;
+  readWhole(path: string): Promise<Buffer>;
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  list(folder: string): Promise<readonly string[]>;
+}
+
+export const realDisk: Disk = {
+  makeFolder: (path) => fs.promises.mkdir(path, { recursive: true, mode: 0o700 }),
+  async syncFolder(path) {
+    const folder = await fs.promises.open(path, 'r');
+    try {
+      await folder.sync();
+    } catch (error) {
+      // Some file systems can't sync a folder and say so; they have nothing better to offer.
+      if (codeOf(error) !== 'EINVAL' && codeOf(error) !== 'ENOTSUP') throw error;
+    } finally {
+      await folder.close();
+    }
+  },
+  create: (path) => fs.openSync(path, 'wx', 0o600),
+  openToRead: (path) => fs.openSync(path, 'r'),
+  write: (file, bytes, start, length) => fs.writeSync(file, bytes, start, length),
+  read: (file, into, start, length, position) => fs.readSync(file, into, start, length, position),
+  sizeOf: (file) => fs.fstatSync(file).size,
+  cut: (file, size) => fs.ftruncateSync(file, size),
+  sync: (file, done) => fs.fdatasync(file, done),
+  close: (file) => fs.closeSync(file),
+  readWhole: (path) => fs.promises.readFile(path),
+  rename: (from, to) => fs.promises.rename(from, to),
+  remove: (path) => fs.promises.rm(path, { force: true }),
+  list: (folder) => fs.promises.readdir(folder),
+};
+
+/** Makes a folder, and makes it durable that it exists. */
+export async function makeDurableFolder(disk: Disk, path: string): Promise<void> {
+  const first = await disk.makeFolder(path);
+  if (first === undefined) return;
+  const above = dirname(first);
+  for (let folder = dirname(path); folder.length >= above.length; folder = dirname(folder)) {
+    await disk.syncFolder(folder);
+    if (folder === dirname(folder)) return;
+  }
+}
+
+/** Writes all of it, however many calls that takes. Throws what the disk throws; then some of it may be written. */
+export function writeAll(disk: Disk, file: number, bytes: Uint8Array, length: number): void {
+  let written = 0;
+  while (written < length) {
+    const count = disk.write(file, bytes, written, length - written);
+    if (count === 0) throw Object.assign(new Error('ENOSPC: the disk takes no more bytes'), { code: 'ENOSPC' });
+    written += count;
+  }
+}
+
+/**
+ * A file that appears whole, under its name, and durable: temporary file, fdatasync, rename, sync of the folder. The folder must
+ * exist. `temporary` must be a name of its own for every writer.
+ */
+export async function writeDurably(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<void> {
+  const file = disk.create(temporary);
+  try {
+    try {
+      writeAll(disk, file, content, content.length);
+      await syncFile(disk, file);
+    } finally {
+      disk.close(file);
+    }
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await disk.remove(temporary).catch(() => undefined); // the first error is the one to tell
+    throw error;
+  }
+  await disk.syncFolder(dirname(path));
+}
+
+export function syncFile(disk: Disk, file: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    disk.sync(file, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+const ERRORS: { readonly [systemCode: string]: readonly [code: string, hint: string] } = {
+  ENOSPC: ['JOURNAL_DISK_FULL', 'Free some space. Results that were recorded before this are safe.'],
+  EDQUOT: ['JOURNAL_DISK_FULL', 'The quota is used up. Results that were recorded before this are safe.'],
+  EACCES: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
+  EPERM: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
+  EROFS: ['JOURNAL_NOT_WRITABLE', 'The project lies on a read-only file system.'],
+  EEXIST: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
+  ENOTDIR: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
+};
+
+/** What the system said, as an error for people. `doing` completes "can't …". */
+export function journalError(error: unknown, doing: string): JournalError {
+  if (error instanceof JournalError) return error;
+  const [code, hint] = ERRORS[codeOf(error) ?? ''] ?? ['JOURNAL_IO', undefined];
+  const reason = error instanceof Error ? error.message : String(error);
+  return new JournalError(code, `can't ${doing}: ${reason}`, { cause: error, ...(hint === undefined ? {} : { hint }) });
+}
