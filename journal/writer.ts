@@ -1,0 +1,249 @@
+/**
+ * The only writer of one run.
+ *
+ * J1 `seq` is 0, 1, 2, … in the order of the calls to `post` and `append`, and so are the lines in the file.
+ * J2 Everything goes through one queue, so no line reaches the kernel before one that was queued earlier.
+ * J3 `append` resolves only after what `DURABILITY` promises: `written` after the write that held the line, `synced` after an
+ *    fdatasync that began after that write, `ordered` at once.
+ * J4 One fdatasync at a time, for all that was written before it began; who comes meanwhile shares the next one. No timer:
+ *    the disk sets the size of a commit.
+ * J5 An error is final. After the first failed write or sync nothing is written any more, every waiting and every later `append`
+ *    rejects with it, and what lies in the file is a prefix of what was queued. A rejected fact may still be found there.
+ * J6 What a failed write left behind is cut off again; where even that fails, readers find a torn tail.
+ */
+import { CHAIN_SEED, encode, LINE_BYTES_MAX } from './codec.js';
+import { journalError, writeAll, type Disk } from './disk.js';
+import { DURABILITY, type Fact } from './event.js';
+import { seqOf, type RunRef } from './ids.js';
+import { JournalError, type Journal, type Recorded } from './store.js';
+
+const QUEUE_BYTES = 256 * 1024;
+/** How long an ordered fact may wait for company. */
+const ORDERED_DELAY_MS = 2;
+/** UTF-8 needs at most this many bytes for a UTF-16 unit. */
+const BYTES_PER_UNIT_MAX = 3;
+
+interface Waiter {
+  readonly recorded: Recorded;
+  resolve(recorded: Recorded): void;
+  reject(error: Error): void;
+}
+
+export class RunWriter implements Journal {
+  private readonly queue = Buffer.allocUnsafe(QUEUE_BYTES);
+  private queuedBytes = 0;
+  private writtenBytes = 0;
+  private syncedBytes = 0;
+  private nextSeq = 0;
+  private previousHash = CHAIN_SEED;
+  private awaitingWrite: Waiter[] = [];
+  private awaitingSync: Waiter[] = [];
+  private syncing = false;
+  private onSynced: (() => void) | undefined;
+  private turnEndsWithWrite = false;
+  private timer: NodeJS.Timeout | undefined;
+  private failure: Error | undefined;
+  private closing: Promise<void> | undefined;
+  private readonly clock = isoClock();
+
+  /** `file` is empty, open for writing, and belongs to the writer from now on; `release` is called once it is closed. */
+  constructor(
+    readonly ref: RunRef,
+    private readonly disk: Disk,
+    private readonly file: number,
+    private readonly release: () => Promise<void>,
+  ) {}
+
+  post(fact: Fact): Recorded {
+    try {
+      const recorded = this.enqueue(fact);
+      this.writeSoon();
+      return recorded;
+    } catch (error) {
+      // Nobody waits for this one; leaving it out silently would make the journal a lie (J5).
+      if (!this.failure) this.fail(error);
+      return { seq: seqOf(this.nextSeq), position: { offset: this.endOffset(), bytes: 0 } };
+    }
+  }
+
+  append(fact: Fact): Promise<Recorded> {
+    let recorded: Recorded;
+    try {
+      recorded = this.enqueue(fact);
+    } catch (error) {
+      return Promise.reject(journalError(error, this.task()));
+    }
+    const durability = DURABILITY[fact.type];
+    if (durability === 'ordered') {
+      this.writeSoon();
+      return Promise.resolve(recorded);
+    }
+    return new Promise((resolve, reject) => {
+      (durability === 'written' ? this.awaitingWrite : this.awaitingSync).push({ recorded, resolve, reject });
+      this.writeThisTurn();
+    });
+  }
+
+  flush(): Promise<void> {
+    this.writeQueue();
+    return this.failure ? Promise.reject(this.failure) : Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.finish();
+    return this.closing;
+  }
+
+  private async finish(): Promise<void> {
+    this.endTurn();
+    clearTimeout(this.timer);
+    if (this.syncing) await this.nextSync();
+    if (!this.failure && this.syncedBytes < this.writtenBytes) {
+      this.sync();
+      await this.nextSync();
+    }
+    const failure = this.failure;
+    this.failure ??= new Error(`run ${this.ref.run} is closed`);
+    this.disk.close(this.file);
+    await this.release();
+    if (failure) throw failure;
+  }
+
+  /** Gives the fact its place. Throws when it can't be a line, or when the writer has failed. */
+  private enqueue(fact: Fact): Recorded {
+    if (this.failure) throw this.failure;
+    const seq = seqOf(this.nextSeq);
+    const line = encode(fact, seq, this.clock(), this.previousHash);
+    const offset = this.endOffset();
+    const bytes = this.enqueueText(line.text);
+    this.nextSeq++;
+    this.previousHash = line.hash;
+    return { seq, position: { offset, bytes: bytes - 1 } };
+  }
+
+  private enqueueText(text: string): number {
+    const bytesMax = text.length * BYTES_PER_UNIT_MAX;
+    if (bytesMax > QUEUE_BYTES - this.queuedBytes) {
+      if (bytesMax > QUEUE_BYTES) return this.writeLarge(Buffer.from(text));
+      this.writeQueue();
+      if (this.failure) throw this.failure;
+    }
+    const bytes = this.queue.write(text, this.queuedBytes);
+    this.queuedBytes += bytes;
+    return bytes;
+  }
+
+  /** A line that doesn't fit into the queue: written at once, behind the queue. */
+  private writeLarge(line: Buffer): number {
+    if (line.length > LINE_BYTES_MAX) {
+      throw new JournalError('JOURNAL_EVENT_TOO_LARGE', `an event of ${line.length} bytes; at most ${LINE_BYTES_MAX} fit into the journal`);
+    }
+    this.writeQueue();
+    if (!this.failure) this.write(line, line.length);
+    if (this.failure) throw this.failure;
+    return line.length;
+  }
+
+  private writeQueue(): void {
+    if (this.queuedBytes === 0) return;
+    const bytes = this.queuedBytes;
+    this.queuedBytes = 0;
+    this.write(this.queue, bytes);
+  }
+
+  private write(bytes: Uint8Array, length: number): void {
+    try {
+      writeAll(this.disk, this.file, bytes, length);
+      this.writtenBytes += length;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private writeSoon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.writeQueue();
+    }, ORDERED_DELAY_MS);
+  }
+
+  /** After the microtasks that are due now, so that calls which were released together are written together. */
+  private writeThisTurn(): void {
+    if (this.turnEndsWithWrite) return;
+    this.turnEndsWithWrite = true;
+    process.nextTick(() => this.endTurn());
+  }
+
+  private endTurn(): void {
+    this.turnEndsWithWrite = false;
+    this.writeQueue();
+    const written = this.awaitingWrite;
+    this.awaitingWrite = [];
+    for (const { recorded, resolve } of written) resolve(recorded);
+    if (this.awaitingSync.length > 0 && !this.syncing) this.sync();
+  }
+
+  private sync(): void {
+    this.syncing = true;
+    const covered = this.awaitingSync;
+    const coveredBytes = this.writtenBytes;
+    this.awaitingSync = [];
+    this.disk.sync(this.file, (error) => {
+      this.syncing = false;
+      if (error) {
+        this.awaitingSync = covered.concat(this.awaitingSync);
+        this.fail(error);
+      } else {
+        this.syncedBytes = coveredBytes;
+        for (const { recorded, resolve } of covered) resolve(recorded);
+        // A turn later, so that those who were just released can join those who came meanwhile.
+        if (this.awaitingSync.length > 0) setImmediate(() => this.endTurn());
+      }
+      this.onSynced?.();
+    });
+  }
+
+  /** Resolves after the sync that is under way, failed or not. */
+  private nextSync(): Promise<void> {
+    return new Promise((resolve) => {
+      this.onSynced = resolve;
+    });
+  }
+
+  private fail(cause: unknown): void {
+    if (this.failure) return;
+    const failure = journalError(cause, this.task());
+    this.failure = failure;
+    this.queuedBytes = 0;
+    try {
+      this.disk.cut(this.file, this.writtenBytes);
+    } catch {
+      // J6: the tail stays torn; the first error is the one to tell.
+    }
+    for (const { reject } of [...this.awaitingWrite, ...this.awaitingSync]) reject(failure);
+    this.awaitingWrite = [];
+    this.awaitingSync = [];
+  }
+
+  private endOffset(): number {
+    return this.writtenBytes + this.queuedBytes;
+  }
+
+  private task(): string {
+    return `write run ${this.ref.run} of ${this.ref.workflow}`;
+  }
+}
+
+/** ISO time, formatted at most once per millisecond. */
+function isoClock(): () => string {
+  let lastMs = NaN;
+  let text = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== lastMs) {
+      lastMs = nowMs;
+      text = new Date(nowMs).toISOString();
+    }
+    return text;
+  };
+}
