@@ -1,0 +1,174 @@
+/** Runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening does no work and keeps nothing. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { getBlob, putBlob, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
+import { codeOf, journalError, makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
+import type { JournalEvent, Json, Payload } from './event.js';
+import type { BlobId, RunId, RunRef, Workflow } from './ids.js';
+import {
+  folderName,
+  journalFolder,
+  lockPath,
+  runOfFile,
+  runPath,
+  runsFolder,
+  runsFolderOf,
+  workflowFolder,
+  workflowOfFolder,
+} from './layout.js';
+import { isHeld, takeLock } from './lock.js';
+import { OpenFiles } from './open-files.js';
+import { readLineAt, scanFile, type Visit } from './reader.js';
+import { JournalError, type Journal, type JournalStore, type Position, type RunFile, type ScanOptions, type ScanReport } from './store.js';
+import { readFirst, readTail } from './tail.js';
+import { RunWriter } from './writer.js';
+
+/** `root` is the project's folder. */
+export function openFileStore(root: string, disk: Disk = realDisk): JournalStore {
+  return new FileStore(journalFolder(root), disk);
+}
+
+class FileStore implements JournalStore {
+  private readonly openFiles: OpenFiles;
+
+  constructor(
+    private readonly journal: string,
+    private readonly disk: Disk,
+  ) {
+    this.openFiles = new OpenFiles(disk);
+  }
+
+  async create(ref: RunRef): Promise<Journal> {
+    const { disk, journal } = this;
+    const folder = runsFolder(journal, ref.workflow);
+    const lock = lockPath(journal, ref);
+    try {
+      await makeDurableFolder(disk, folder);
+    } catch (error) {
+      throw journalError(error, `create ${folder}`);
+    }
+    // The lock first: whoever sees the run sees that it is alive.
+    createOrCollide(ref, () => takeLock(disk, lock));
+    try {
+      const file = createOrCollide(ref, () => disk.create(runPath(journal, ref)));
+      await disk.syncFolder(folder).catch((error: unknown) => {
+        disk.close(file);
+        throw error;
+      });
+      return new RunWriter(ref, disk, file, () => disk.remove(lock));
+    } catch (error) {
+      await disk.remove(lock).catch(() => undefined); // the first error is the one to tell
+      throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+    }
+  }
+
+  async workflows(): Promise<readonly Workflow[]> {
+    const workflows: Workflow[] = [];
+    for (const name of await this.list(this.journal)) {
+      const known = workflowOfFolder(name);
+      const workflow = known === 'shortened' ? await this.workflowOfFirstRun(name) : known;
+      if (workflow !== undefined) workflows.push(workflow);
+    }
+    return workflows.sort();
+  }
+
+  async runs(workflow: Workflow): Promise<readonly RunFile[]> {
+    const names = await this.list(runsFolder(this.journal, workflow));
+    const runs = names.map(runOfFile).filter((run) => run !== undefined);
+    return Promise.all(runs.sort().map((run) => this.runFile({ workflow, run })));
+  }
+
+  async find(run: RunId): Promise<RunRef | undefined> {
+    for (const workflow of await this.workflows()) {
+      const names = await this.list(runsFolder(this.journal, workflow));
+      if (names.some((name) => runOfFile(name) === run)) return { workflow, run };
+    }
+    return undefined;
+  }
+
+  scan(ref: RunRef, visit: Visit, options?: ScanOptions): Promise<ScanReport> {
+    return scanFile(this.disk, runPath(this.journal, ref), ref, visit, options);
+  }
+
+  async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    return readLineAt(this.openFiles, runPath(this.journal, ref), position);
+  }
+
+  payload(value: Json): Promise<Payload> {
+    return storePayload(this, value);
+  }
+
+  resolve(payload: Payload): Promise<Json | undefined> {
+    return resolvePayload(this, payload);
+  }
+
+  putBlob(content: string | Uint8Array): Promise<StoredBlob> {
+    return putBlob(this.disk, this.journal, content);
+  }
+
+  getBlob(id: BlobId): Promise<Uint8Array | undefined> {
+    return getBlob(this.disk, this.journal, id);
+  }
+
+  async readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+    try {
+      return await this.disk.readWhole(this.asidePath(workflow, name));
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      return undefined; // it may vanish at any time
+    }
+  }
+
+  async writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+    const path = this.asidePath(workflow, name);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    try {
+      await makeDurableFolder(this.disk, workflowFolder(this.journal, workflow));
+      await writeDurably(this.disk, path, `${path}.${randomBytes(6).toString('hex')}.tmp`, bytes);
+    } catch (error) {
+      throw journalError(error, `write ${path}`);
+    }
+  }
+
+  private asidePath(workflow: Workflow, name: string): string {
+    if (!/^[a-z][a-z-]*$/.test(name) || name === 'runs') throw new Error(`not a name for something aside: ${name}`);
+    return join(workflowFolder(this.journal, workflow), name);
+  }
+
+  private async runFile(ref: RunRef): Promise<RunFile> {
+    // The lock before the tail: a run that ends in between has its last event by then.
+    const held = await isHeld(this.disk, lockPath(this.journal, ref));
+    const { bytes, last } = readTail(this.disk, runPath(this.journal, ref));
+    if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+    return { ref, liveness: held ? 'running' : 'crashed', bytes };
+  }
+
+  /** A folder name too long to be read back: the first event of a run knows. */
+  private async workflowOfFirstRun(name: string): Promise<Workflow | undefined> {
+    const folder = runsFolderOf(this.journal, name);
+    for (const file of [...(await this.list(folder))].sort()) {
+      const first = runOfFile(file) && readFirst(this.disk, join(folder, file));
+      if (first?.type === 'run.started' && folderName(first.workflow) === name) return first.workflow;
+    }
+    return undefined;
+  }
+
+  /** A folder that isn't there holds nothing. */
+  private async list(folder: string): Promise<readonly string[]> {
+    try {
+      return await this.disk.list(folder);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw journalError(error, `read ${folder}`);
+    }
+  }
+}
+
+function createOrCollide<T>(ref: RunRef, create: () => T): T {
+  try {
+    return create();
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+    throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
+  }
+}

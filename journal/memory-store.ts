@@ -1,0 +1,156 @@
+/** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
+import { resolvePayload, storePayload, type StoredBlob } from './blobs.js';
+import { sha256 } from './canonical.js';
+import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
+import { journalError } from './disk.js';
+import type { Fact, JournalEvent, Json, Payload } from './event.js';
+import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
+import {
+  JournalError,
+  type Journal,
+  type JournalStore,
+  type Position,
+  type Recorded,
+  type RunFile,
+  type ScanOptions,
+  type ScanReport,
+} from './store.js';
+
+export function openMemoryStore(): JournalStore {
+  return new MemoryStore();
+}
+
+interface StoredLine {
+  readonly line: Line;
+  readonly position: Position;
+}
+
+class MemoryRun implements Journal {
+  readonly lines: StoredLine[] = [];
+  bytes = 0;
+  isOpen = true;
+  private failure: Error | undefined;
+
+  constructor(readonly ref: RunRef) {}
+
+  post(fact: Fact): Recorded {
+    try {
+      return this.add(fact);
+    } catch (error) {
+      this.failure ??= journalError(error, `write run ${this.ref.run}`);
+      return { seq: seqOf(this.lines.length), position: { offset: this.bytes, bytes: 0 } };
+    }
+  }
+
+  async append(fact: Fact): Promise<Recorded> {
+    try {
+      return this.add(fact);
+    } catch (error) {
+      throw journalError(error, `write run ${this.ref.run}`);
+    }
+  }
+
+  async flush(): Promise<void> {
+    if (this.failure) throw this.failure;
+  }
+
+  async close(): Promise<void> {
+    const failure = this.isOpen ? this.failure : undefined;
+    this.isOpen = false;
+    if (failure) throw failure;
+  }
+
+  last(): JournalEvent | undefined {
+    const last = this.lines.at(-1);
+    return last && decodeOwn(last.line);
+  }
+
+  private add(fact: Fact): Recorded {
+    if (!this.isOpen) throw new Error(`run ${this.ref.run} is closed`);
+    if (this.failure) throw this.failure;
+    const seq = seqOf(this.lines.length);
+    const line = encode(fact, seq, new Date().toISOString(), this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
+    const position = { offset: this.bytes, bytes: Buffer.byteLength(line.text) - 1 };
+    this.lines.push({ line, position });
+    this.bytes += position.bytes + 1;
+    return { seq, position };
+  }
+}
+
+class MemoryStore implements JournalStore {
+  private readonly all = new Map<RunId, MemoryRun>();
+  private readonly blobs = new Map<BlobId, Buffer>();
+  private readonly asides = new Map<string, Buffer>();
+
+  async create(ref: RunRef): Promise<Journal> {
+    if (this.all.has(ref.run)) throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} already`);
+    const run = new MemoryRun(ref);
+    this.all.set(ref.run, run);
+    return run;
+  }
+
+  async workflows(): Promise<readonly Workflow[]> {
+    return [...new Set([...this.all.values()].map((run) => run.ref.workflow))].sort();
+  }
+
+  async runs(workflow: Workflow): Promise<readonly RunFile[]> {
+    const runs = [...this.all.values()].filter((run) => run.ref.workflow === workflow);
+    return runs.map(describe).sort((a, b) => (a.ref.run < b.ref.run ? -1 : 1));
+  }
+
+  async find(run: RunId): Promise<RunRef | undefined> {
+    return this.all.get(run)?.ref;
+  }
+
+  async scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options: ScanOptions = {}): Promise<ScanReport> {
+    let end = options.from ?? { offset: 0, seq: seqOf(-1), hash: CHAIN_SEED };
+    let events = 0;
+    for (const { line, position } of this.all.get(ref.run)?.lines.slice(end.seq + 1) ?? []) {
+      const event = decodeOwn(line);
+      end = { offset: position.offset + position.bytes + 1, seq: event.seq, hash: event.hash };
+      events++;
+      visit(event, position);
+    }
+    return { events, defects: 0, end };
+  }
+
+  async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    const found = this.all.get(ref.run)?.lines.find((stored) => stored.position.offset === position.offset);
+    return found && decodeOwn(found.line);
+  }
+
+  payload(value: Json): Promise<Payload> {
+    return storePayload(this, value);
+  }
+
+  resolve(payload: Payload): Promise<Json | undefined> {
+    return resolvePayload(this, payload);
+  }
+
+  async putBlob(content: string | Uint8Array): Promise<StoredBlob> {
+    const bytes = Buffer.from(content as Uint8Array); // also takes text; copies, so that nobody changes it afterwards
+    const blob = sha256(bytes);
+    this.blobs.set(blob, bytes);
+    return { blob, bytes: bytes.length };
+  }
+
+  async getBlob(id: BlobId): Promise<Uint8Array | undefined> {
+    const found = this.blobs.get(id);
+    return found && Buffer.from(found);
+  }
+
+  async readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+    return this.asides.get(`${workflow}\n${name}`);
+  }
+
+  async writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+    this.asides.set(`${workflow}\n${name}`, Buffer.from(content as Uint8Array));
+  }
+}
+
+function describe(run: MemoryRun): RunFile {
+  const { ref, bytes } = run;
+  const last = run.last();
+  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+  return { ref, liveness: run.isOpen ? 'running' : 'crashed', bytes };
+}

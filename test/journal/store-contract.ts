@@ -1,0 +1,207 @@
+/** What every store promises. */
+import { describe, expect, it } from 'vitest';
+import { INLINE_MAX } from '../../journal/blobs.js';
+import { sha256 } from '../../journal/canonical.js';
+import { runIdAt, workflowOf } from '../../journal/ids.js';
+import type { Json, Payload } from '../../journal/event.js';
+import type { JournalStore } from '../../journal/store.js';
+import { callCompleted, callStarted, finished, opStarted, runRef, smallRun, started, workflow } from './support/facts.js';
+import { factOf, readRun } from './support/read.js';
+
+export function journalStoreContract(name: string, open: () => JournalStore): void {
+  describe(`${name} store`, () => {
+    it('gives back what was recorded, in order and numbered without gaps', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      for (const fact of smallRun) await journal.append(fact);
+      await journal.close();
+      const { events, defects, report } = await readRun(store, runRef(1));
+      expect(events.map(factOf)).toEqual(smallRun);
+      expect(events.map((event) => event.seq)).toEqual(smallRun.map((_, i) => i));
+      expect(defects).toEqual([]);
+      expect(report).toMatchObject({ events: smallRun.length, defects: 0, end: { seq: smallRun.length - 1, hash: events.at(-1)?.hash } });
+    });
+
+    it('keeps posted facts before those appended after them', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const recorded = [
+        journal.post(started),
+        journal.post(opStarted(1)),
+        await journal.append(callCompleted(1)),
+        journal.post(opStarted(2)),
+      ];
+      await journal.flush();
+      const { events } = await readRun(store, runRef(1));
+      expect(recorded.map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+      expect(events.map(factOf)).toEqual([started, opStarted(1), callCompleted(1), opStarted(2)]);
+      await journal.close();
+    });
+
+    it('says where each event lies, and reads it again from there', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const recorded = smallRun.map((fact) => journal.post(fact));
+      await journal.close();
+      const { events, positions } = await readRun(store, runRef(1));
+      expect(recorded.map(({ position }) => position)).toEqual(positions);
+      for (const [i, position] of positions.entries()) expect(await store.readAt(runRef(1), position)).toEqual(events[i]);
+    });
+
+    it('gives nothing for a place where no event begins', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const { position } = await journal.append(started);
+      await journal.close();
+      expect(await store.readAt(runRef(1), { offset: position.offset + 1, bytes: position.bytes })).toBeUndefined();
+      expect(await store.readAt(runRef(1), { offset: position.bytes + 1, bytes: 10 })).toBeUndefined();
+      expect(await store.readAt(runRef(2), position)).toBeUndefined();
+    });
+
+    it('goes on from where an earlier scan ended', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      await journal.append(started);
+      await journal.append(callCompleted(1));
+      const first = await readRun(store, runRef(1));
+      await journal.append(callCompleted(2));
+      await journal.append(finished);
+      const second = await readRun(store, runRef(1), { from: first.report.end });
+      expect(second.events.map(factOf)).toEqual([callCompleted(2), finished]);
+      expect(second.defects).toEqual([]);
+      expect((await readRun(store, runRef(1), { from: second.report.end })).report).toEqual({
+        events: 0,
+        defects: 0,
+        end: second.report.end,
+      });
+      await journal.close();
+    });
+
+    it('refuses a second run of the same id with an error that says so', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      await expect(store.create(runRef(1))).rejects.toMatchObject({ name: 'JournalError', code: 'JOURNAL_RUN_EXISTS' });
+      await journal.append(started);
+      await journal.close();
+      await expect(store.create(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_RUN_EXISTS' });
+      expect((await readRun(store, runRef(1))).events).toHaveLength(1);
+    });
+
+    it('lists workflows and their runs, oldest first, and finds a run by its id', async () => {
+      const store = open();
+      const other = workflowOf('Other/Ünusual name%.mld');
+      expect(await store.workflows()).toEqual([]);
+      expect(await store.runs(workflow)).toEqual([]);
+      for (const ref of [runRef(3), runRef(1), runRef(2), runRef(9, other)]) await (await store.create(ref)).close();
+      expect(await store.workflows()).toEqual([other, workflow]);
+      expect((await store.runs(workflow)).map(({ ref }) => ref)).toEqual([runRef(1), runRef(2), runRef(3)]);
+      expect(await store.find(runRef(9).run)).toEqual(runRef(9, other));
+      expect(await store.find(runIdAt(0, 'aaaa'))).toBeUndefined();
+    });
+
+    it('tells a finished run from one that is being written and one that was given up', async () => {
+      const store = open();
+      const [done, alive, crashed] = await Promise.all([store.create(runRef(1)), store.create(runRef(2)), store.create(runRef(3))]);
+      for (const journal of [done, alive, crashed]) await journal.append(started);
+      await done.append(finished);
+      await done.close();
+      await crashed.append(callStarted(1));
+      await crashed.close();
+      const runs = await store.runs(workflow);
+      expect(runs.map(({ liveness }) => liveness)).toEqual(['finished', 'running', 'crashed']);
+      expect(runs[0]?.finished).toMatchObject({ ...finished, seq: 1 });
+      for (const run of runs) expect(run.bytes).toBe((await readRun(store, run.ref)).report.end.offset);
+      await alive.close();
+    });
+
+    it('has no events for a run that does not exist', async () => {
+      expect((await readRun(open(), runRef(1))).events).toEqual([]);
+    });
+
+    it('refuses to record anything once a run is closed', async () => {
+      const journal = await open().create(runRef(1));
+      await journal.close();
+      await expect(journal.append(started)).rejects.toThrow('closed');
+      await expect(journal.close()).resolves.toBeUndefined();
+    });
+
+    it('refuses a fact that JSON cannot hold, and goes on', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      await expect(journal.append(callCompleted(1, 1n as unknown as Json))).rejects.toMatchObject({ code: 'NOT_JSON' });
+      expect((await journal.append(started)).seq).toBe(0);
+      await journal.close();
+      expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started]);
+    });
+
+    it('tells of a posted fact that JSON cannot hold when something is appended next', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      await journal.append(started);
+      journal.post(callCompleted(1, 1n as unknown as Json));
+      await expect(journal.append(finished)).rejects.toMatchObject({ code: 'NOT_JSON' });
+      await expect(journal.close()).rejects.toMatchObject({ name: 'JournalError' });
+      expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started]);
+    });
+
+    it.each<[string, Json, 'inline' | 'blob']>([
+      ['null', null, 'inline'],
+      ['text up to the threshold', 'x'.repeat(INLINE_MAX - 2), 'inline'],
+      ['text above the threshold', '船'.repeat(INLINE_MAX - 1), 'blob'],
+      ['many small things', Array.from({ length: INLINE_MAX / 4 }, (_, n) => ({ n })), 'blob'],
+    ])('gives back a payload: %s', async (_title, value, form) => {
+      const store = open();
+      const payload = await store.payload(value);
+      expect(form in payload).toBe(true);
+      expect(await store.resolve(payload)).toEqual(value);
+    });
+
+    it('refuses a payload that JSON cannot hold, and says where', async () => {
+      await expect(open().payload({ answers: [{ price: NaN }] })).rejects.toMatchObject({
+        code: 'NOT_JSON',
+        message: expect.stringContaining('answers.0.price'),
+      });
+    });
+
+    it.each<Payload>([
+      { sealed: 'abc', keyId: 'k' },
+      { digest: 'abc' },
+      { redacted: 'asked to' },
+      { blob: sha256('never stored'), bytes: 12 },
+    ])('has no value for a payload that is not there: %j', async (payload) => expect(await open().resolve(payload)).toBeUndefined());
+
+    it('keeps blobs by their content', async () => {
+      const store = open();
+      const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => i % 251);
+      const [first, second] = await Promise.all([store.putBlob(bytes), store.putBlob(bytes)]);
+      expect(first).toEqual({ blob: sha256(bytes), bytes: 70_000 });
+      expect(second).toEqual(first);
+      expect(Buffer.compare((await store.getBlob(first.blob)) as Uint8Array, bytes)).toBe(0);
+      const empty = await store.putBlob('');
+      expect(await store.getBlob(empty.blob)).toHaveLength(0);
+      expect(await store.getBlob(sha256('something else'))).toBeUndefined();
+    });
+
+    it('keeps something aside of a workflow and replaces it as a whole', async () => {
+      const store = open();
+      expect(await store.readAside(workflow, 'index')).toBeUndefined();
+      await store.writeAside(workflow, 'index', 'one');
+      await store.writeAside(workflow, 'index', Buffer.from('two'));
+      expect(Buffer.from((await store.readAside(workflow, 'index')) as Uint8Array).toString()).toBe('two');
+      expect(await store.readAside(workflowOf('other.mld'), 'index')).toBeUndefined();
+      expect(await store.runs(workflow)).toEqual([]);
+    });
+
+    it('writes two runs at once without mixing them', async () => {
+      const store = open();
+      const journals = await Promise.all([store.create(runRef(1)), store.create(runRef(2))]);
+      await Promise.all(Array.from({ length: 200 }, (_, i) => journals[i % 2]?.append(callCompleted(i))));
+      for (const journal of journals) await journal.close();
+      for (const [k, ref] of [runRef(1), runRef(2)].entries()) {
+        const { events, defects } = await readRun(store, ref);
+        expect(defects).toEqual([]);
+        expect(events.map(factOf)).toEqual(Array.from({ length: 100 }, (_, i) => callCompleted(i * 2 + k)));
+      }
+    });
+  });
+}

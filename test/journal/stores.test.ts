@@ -1,0 +1,7 @@
+import { openFileStore } from '../../journal/file-store.js';
+import { openMemoryStore } from '../../journal/memory-store.js';
+import { journalStoreContract } from './store-contract.js';
+import { temporaryFolder } from './support/folder.js';
+
+journalStoreContract('memory', openMemoryStore);
+journalStoreContract('file', () => openFileStore(temporaryFolder()));
