@@ -39,7 +39,25 @@ function isDigits(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-const FILE_ENDINGS = ['att', 'csv', 'html', 'js', 'json', 'jsonl', 'log', 'md', 'mld', 'mtt', 'py', 'sh', 'ts', 'txt', 'xml', 'yaml', 'yml'];
+const FILE_ENDINGS = [
+  'att',
+  'csv',
+  'html',
+  'js',
+  'json',
+  'jsonl',
+  'log',
+  'md',
+  'mld',
+  'mtt',
+  'py',
+  'sh',
+  'ts',
+  'txt',
+  'xml',
+  'yaml',
+  'yml',
+];
 
 function noField(data: Data, name: string, { written }: Access): MlldError {
   return new MlldError('NO_FIELDS', `${written}: ${aKind(data)} has no field "${name}"`, { hint: fieldHint(data, name, written) });

@@ -131,7 +131,12 @@ export function annotate(data: Data | undefined, note: Partial<Note>): Value {
 }
 
 /** `value` with the labels and source markers of everything in `from` added: how labels flow. Text and file facts of `value` stay. */
-export function flow(value: Value, from: readonly Value[], labels: readonly string[] = NO_LABELS, sources: readonly string[] = NO_LABELS): Value {
+export function flow(
+  value: Value,
+  from: readonly Value[],
+  labels: readonly string[] = NO_LABELS,
+  sources: readonly string[] = NO_LABELS,
+): Value {
   let allLabels = labelsOf(value);
   let allSources = sourcesOf(value);
   const own = allLabels;
