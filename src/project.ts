@@ -4,14 +4,9 @@ import path from 'node:path';
 import { workflowOf, type Workflow } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
 import { MlldError } from './errors.js';
+import { CONFIG_FILE, readConfig, type ProjectConfig } from './project-config.js';
 
-export interface ProjectConfig {
-  /** Folder of `mlld run`, relative to the root; default `llm/run`. */
-  readonly scriptDir: string;
-  /** `prefix` begins with `@` and ends with `/`; `basePath` is absolute. */
-  readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
-  readonly suppressWarnings: readonly string[];
-}
+export type { ProjectConfig } from './project-config.js';
 
 export interface Project {
   /** Absolute. */
@@ -26,9 +21,7 @@ export interface ScriptFile {
   readonly name: string;
 }
 
-const CONFIG_FILE = 'mlld-config.json';
 const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'];
-const DEFAULT_SCRIPT_DIR = 'llm/run';
 const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
 
@@ -38,9 +31,9 @@ export async function findProject(startDirectory: string): Promise<Project> {
   for (let folder = start; ; folder = path.dirname(folder)) {
     const names = await namesIn(folder);
     if (MARKERS.some((marker) => names.has(marker))) {
-      return { root: folder, config: await readConfig(folder, names.has(CONFIG_FILE)) };
+      return { root: folder, config: await readConfig(folder, names.has(CONFIG_FILE) ? 'present' : 'absent') };
     }
-    if (folder === path.dirname(folder)) return { root: start, config: await readConfig(start, false) };
+    if (folder === path.dirname(folder)) return { root: start, config: await readConfig(start, 'absent') };
   }
 }
 
@@ -52,7 +45,10 @@ export async function findScript(project: Project, name: string, home: string | 
   }
   const known = await listScripts(project, home);
   throw new MlldError('SCRIPT_UNKNOWN', `There is no script "${name}" in ${project.config.scriptDir}`, {
-    hint: known.length === 0 ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld` : `available scripts: ${known.join(', ')}`,
+    hint:
+      known.length === 0
+        ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
+        : `available scripts: ${known.join(', ')}`,
   });
 }
 
@@ -151,26 +147,4 @@ async function isFile(file: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function readConfig(root: string, exists: boolean): Promise<ProjectConfig> {
-  const file = path.join(root, CONFIG_FILE);
-  const text = exists ? await fs.readFile(file, 'utf8') : '{}';
-  const config = parseConfig(file, text);
-  const resolvers = memberOf(config, 'resolvers');
-  const listed = [memberOf(resolvers, 'prefixes'), memberOf(config, 'resolverPrefixes')].flatMap((entries, index) => {
-    const key = index === 0 ? 'resolvers.prefixes' : 'resolverPrefixes';
-    return entries === undefined ? [] : listOf(file, key, entries, isObject, 'an array of objects');
-  });
-  return {
-    scriptDir: textOf(file, 'scriptDir', memberOf(config, 'scriptDir')) ?? DEFAULT_SCRIPT_DIR,
-    prefixes: listed.flatMap((entry) => prefixOf(file, root, entry)),
-    suppressWarnings: listOf(
-      file,
-      'validate.suppressWarnings',
-      memberOf(memberOf(config, 'validate'), 'suppressWarnings') ?? [],
-      (item) => typeof item === 'string',
-      'an array of warning codes',
-    ),
-  };
 }

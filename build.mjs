@@ -1,0 +1,57 @@
+/**
+ * Builds `dist/`. Fast enough to run before every test; a file whose content did not change is left alone, so that the
+ * compiled-code cache of an unchanged bundle stays valid, and a file that did change is replaced by rename, so that a
+ * program which starts at the same moment sees the old one or the new one.
+ *
+ *   dist/mlld.cjs   the command: answers `--version`, else loads cli.cjs through V8's code cache
+ *   dist/cli.cjs    the command line in one CommonJS file; what `await import()` names is only run when it is asked for
+ *   dist/index.js   the library, an ES module; packages stay imports
+ *   dist/types      declarations (`npm run typecheck` is what checks the types)
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import esbuild from 'esbuild';
+import { buildParsers } from './grammar/build.mjs';
+
+const root = path.dirname(fileURLToPath(import.meta.url));
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+
+/** Not minified: an uncaught error would print the one line that the program then is. */
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  write: false,
+  platform: 'node',
+  target: 'node20.19',
+  logLevel: 'error',
+  define: { MLLD_VERSION: JSON.stringify(version) },
+};
+
+async function main() {
+  await buildParsers();
+  mkdirSync(path.join(root, 'dist'), { recursive: true });
+  const built = await Promise.all([
+    esbuild.build({ ...common, entryPoints: ['cli/main.ts'], format: 'cjs', outfile: 'dist/cli.cjs' }),
+    esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
+    esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
+  ]);
+  for (const { outputFiles } of built) for (const file of outputFiles) replaceIfChanged(file.path, file.contents);
+  chmodSync(path.join(root, 'dist/mlld.cjs'), 0o755);
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });
+}
+
+function replaceIfChanged(file, contents) {
+  try {
+    if (readFileSync(file).equals(contents)) return;
+  } catch {
+    // Not there yet.
+  }
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, contents);
+  renameSync(temporary, file);
+}
+
+await main();

@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+/**
+ * The command `mlld`. Answers `--version` before anything is loaded, and loads the program through V8's code cache, which saves
+ * compiling it at every start.
+ *
+ * B1 a cache that is missing, stale, refused by V8, unreadable or unwritable changes nothing but the time it takes to start.
+ * B2 a cache is written once the program is done, so that it holds the functions that this kind of command really needs; kinds have
+ *    caches of their own.
+ * B3 a cache is replaced by rename: who reads it at the same moment sees a whole one.
+ */
+import fs from 'node:fs';
+import { createRequire, wrap } from 'node:module';
+import path from 'node:path';
+import vm from 'node:vm';
+
+declare const MLLD_VERSION: string;
+
+/** What stands before the data in a cache file; a multiple of eight keeps the data aligned. */
+const STAMP_BYTES = 128;
+const KINDS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze', 'checkpoint', 'journal', '--help', '-h']);
+
+function main(): void {
+  const [first] = process.argv.slice(2);
+  if (first === '--version' || first === '-V') {
+    process.stdout.write(`${MLLD_VERSION}\n`);
+    return;
+  }
+  load(path.join(__dirname, 'cli.cjs'), KINDS.has(first) ? String(first).replace(/^-+/, '') : 'run');
+}
+
+function load(file: string, kind: string): void {
+  const { mtimeMs, size } = fs.statSync(file);
+  // V8 itself compares only the length of the source.
+  const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
+  const cacheFile = cacheFileFor(file, kind);
+  const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
+  const script = new vm.Script(wrap(fs.readFileSync(file, 'utf8')), {
+    filename: file,
+    ...(cachedData ? { cachedData } : {}),
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
+    process.on('exit', () => writeCache(cacheFile, stamp, script.createCachedData()));
+  }
+  const module = { exports: {} };
+  const run = script.runInThisContext() as (...args: unknown[]) => void;
+  run(module.exports, createRequire(file), module, file, path.dirname(file));
+}
+
+function cacheFileFor(file: string, kind: string): string | undefined {
+  const { XDG_CACHE_HOME: xdg, HOME: home } = process.env;
+  const base = xdg && path.isAbsolute(xdg) ? xdg : home && path.isAbsolute(home) ? path.join(home, '.cache') : undefined;
+  // Named after the place of the program, so that a new build replaces the cache of the old one.
+  return base && path.join(base, 'mlld', `${file.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(-100)}-${kind}.cache`);
+}
+
+function readCache(cacheFile: string, stamp: string): Buffer | undefined {
+  try {
+    const content = fs.readFileSync(cacheFile);
+    return content.subarray(0, STAMP_BYTES).toString('latin1') === stamp ? content.subarray(STAMP_BYTES) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeCache(cacheFile: string, stamp: string, data: Buffer): void {
+  const temporary = `${cacheFile}.${process.pid}`;
+  try {
+    fs.mkdirSync(path.dirname(cacheFile), { recursive: true, mode: 0o700 });
+    fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp, 'latin1'), data]), { mode: 0o600 });
+    fs.renameSync(temporary, cacheFile);
+  } catch {
+    fs.rmSync(temporary, { force: true });
+  }
+}
+
+main();

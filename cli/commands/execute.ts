@@ -1,0 +1,78 @@
+/**
+ * Runs a script for `mlld FILE` and `mlld run`: signals, progress, what went wrong, how to go on.
+ *
+ * X1 the first signal aborts the run, which then ends in order: subprocesses end, the journal says `interrupted`.
+ * X2 standard output belongs to the script; everything of ours goes to standard error.
+ */
+import { run } from '../../src/run.js';
+import { resumeArguments, type CommandForm, type RunRequest } from '../../src/payload.js';
+import type { Project } from '../../src/project.js';
+import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.js';
+import { environmentFor } from '../environment.js';
+import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
+import type { Io, Signal } from '../io.js';
+
+export interface Execution {
+  readonly request: RunRequest;
+  readonly form: CommandForm;
+  /** Words behind `mlld` or `mlld run`. */
+  readonly argv: readonly string[];
+  readonly script: ScriptSource;
+  readonly project: Project;
+  readonly name: string;
+}
+
+export async function execute(io: Io, execution: Execution): Promise<number> {
+  const options = await optionsFor(io, execution);
+  const interruption = new AbortController();
+  let signal: Signal | undefined;
+  const stopListening = io.onSignal((received) => {
+    signal ??= received;
+    interruption.abort(received);
+  });
+  const startedMs = io.nowMs();
+  const report = await run({ ...options, signal: interruption.signal }).finally(stopListening);
+  const { request } = execution;
+  if (request.structured && report.structured && report.error === undefined)
+    io.stdout(`${JSON.stringify(report.structured, undefined, 2)}\n`);
+  if (signal !== 'SIGPIPE') await explain(io, execution, report);
+  if (request.metrics || request.debug)
+    io.stderr(`${request.debug ? 'Metrics:\n  ' : ''}total time: ${Math.round(io.nowMs() - startedMs)} ms\n`);
+  if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
+  return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
+}
+
+async function optionsFor(io: Io, { request, argv, script, project, name }: Execution): Promise<Omit<RunOptions, 'signal'>> {
+  const environment = await environmentFor(io, request.environment);
+  return {
+    script,
+    ...(request.mode === undefined ? {} : { mode: request.mode }),
+    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    name,
+    project,
+    workingDirectory: io.workingDirectory,
+    argv,
+    payload: request.payload,
+    inject: request.inject,
+    state: request.state,
+    cache: request.cache,
+    environment,
+    errorBehavior: request.errorBehavior,
+    streaming: request.streaming && environment['MLLD_NO_STREAM'] !== 'true',
+    structured: request.structured,
+    io: { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr },
+  };
+}
+
+/** What ended the run, and how to go on where something was recorded. */
+async function explain(io: Io, { argv, form }: Execution, report: RunReport): Promise<void> {
+  if (report.status === 'completed') return;
+  if (report.error !== undefined) {
+    const { renderError } = await import('../render/error.js');
+    io.stderr(renderError(report.error, {}));
+  } else if (report.status === 'interrupted') io.stderr('Interrupted\n');
+  if (report.journal === undefined) return;
+  const { shellWords } = await import('../render/shell.js');
+  const words = ['mlld', ...(form === 'run' ? ['run'] : []), ...resumeArguments(argv, form)];
+  io.stderr(`  resume: ${shellWords(words)}\n  look at it: mlld journal show ${report.journal.run}\n`);
+}

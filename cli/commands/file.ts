@@ -1,0 +1,57 @@
+/** `mlld FILE`, `mlld -e CODE`, `mlld /dev/stdin`. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { MlldError } from '../../src/errors.js';
+import { parseRunRequest, type RunRequest } from '../../src/payload.js';
+import { findProject, scriptName } from '../../src/project.js';
+import type { ScriptSource } from '../../src/run-options.js';
+import { EXIT_OK } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { execute } from './execute.js';
+
+const STDIN = '/dev/stdin';
+
+export async function fileCommand(io: Io): Promise<number> {
+  const request = parseRunRequest(io.argv, 'file');
+  if (request.help) {
+    const { printHelp } = await import('../program.js');
+    printHelp(io);
+    return EXIT_OK;
+  }
+  const script = await scriptOf(io, request);
+  const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
+  const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
+  return execute(io, { request, form: 'file', argv: io.argv, script, project, name });
+}
+
+async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSource> {
+  const directory = io.workingDirectory;
+  if (code !== undefined) return { kind: 'text', text: code, directory, label: '-e' };
+  if (script === undefined) {
+    throw new MlldError('USAGE', 'No script was given', {
+      hint: 'mlld FILE, mlld -e CODE or mlld run NAME; the script stands before its flags',
+    });
+  }
+  if (script === STDIN) return { kind: 'text', text: (await io.stdin()) ?? '', directory, label: STDIN };
+  const file = path.resolve(directory, script);
+  const kind = await fs.stat(file).then(
+    (stat) => (stat.isDirectory() ? 'directory' : 'file'),
+    () => 'none',
+  );
+  if (kind === 'none') throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, { hint: await similarFiles(file) });
+  if (kind === 'directory') {
+    throw new MlldError('FILE_IS_DIRECTORY', `${script} is a directory`, {
+      hint: 'name the file in it, or validate all of it: mlld validate',
+    });
+  }
+  return { kind: 'file', path: file };
+}
+
+async function similarFiles(file: string): Promise<string> {
+  const { closest } = await import('../../src/values/suggest.js');
+  const names = await fs.readdir(path.dirname(file)).catch(() => []);
+  const near = closest(path.basename(file), names);
+  return near === undefined
+    ? `paths are relative to ${path.dirname(file)}; scripts of a project are run by name: mlld run`
+    : `did you mean ${near}?`;
+}

@@ -1,0 +1,30 @@
+/** `mlld run [NAME]`: a script of the project, validated first, or the list of them. World section 17.2. */
+import path from 'node:path';
+import { parseRunRequest } from '../../src/payload.js';
+import { findProject, findScript, listScripts } from '../../src/project.js';
+import { EXIT_OK } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { execute } from './execute.js';
+
+export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
+  const request = parseRunRequest(argv, 'run');
+  if (request.help) {
+    const { printHelp } = await import('../program.js');
+    printHelp(io, 'run');
+    return EXIT_OK;
+  }
+  const project = await findProject(io.workingDirectory);
+  const home = io.environment['HOME'];
+  if (request.script === undefined) {
+    io.stdout(renderScripts(await listScripts(project, home)));
+    return EXIT_OK;
+  }
+  const script = await findScript(project, request.script, home);
+  io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
+  return execute(io, { request, form: 'run', argv, script: { kind: 'file', path: script.path }, project, name: script.name });
+}
+
+function renderScripts(names: readonly string[]): string {
+  if (names.length === 0) return 'No scripts found.\n';
+  return `Available scripts:\n\n${names.map((name) => `  ${name}\n`).join('')}\nRun a script with: mlld run <script-name>\n`;
+}

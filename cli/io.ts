@@ -1,0 +1,23 @@
+/** What a command is given of the outside; `main.ts` makes it of `process`, a test of three arrays. */
+
+export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
+
+export interface Io {
+  /** Words behind `mlld`. */
+  readonly argv: readonly string[];
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly workingDirectory: string;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** All of standard input; undefined when it is empty or a terminal. */
+  readonly stdin: () => Promise<string | undefined>;
+  readonly stderrIsTerminal: boolean;
+  /** Width of the terminal behind stderr, in characters. */
+  readonly columns: () => number;
+  readonly nowMs: () => number;
+  /**
+   * Sends the signals that ask the program to end to `listener`, once; a second one ends the process at once. SIGPIPE stands for a
+   * reader of standard output that went away. Gives back how to stop listening.
+   */
+  readonly onSignal: (listener: (signal: Signal) => void) => () => void;
+}

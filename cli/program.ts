@@ -1,0 +1,91 @@
+/** Commands, their arguments and their help, for commander. `mlld FILE` and `mlld run` parse their own flags: theirs is only the help. */
+import { Command, CommanderError } from 'commander';
+import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
+import type { Io } from './io.js';
+
+/** Runs a report command, or prints help. */
+export async function runProgram(io: Io): Promise<number> {
+  try {
+    await programFor(io).parseAsync([...io.argv], { from: 'user' });
+    return EXIT_OK;
+  } catch (error) {
+    // Commander has printed what it had to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_FAILED;
+    throw error;
+  }
+}
+
+/** Prints the help of a command, or of the whole. */
+export function printHelp(io: Io, name?: 'run'): void {
+  const program = programFor(io);
+  const command = name === undefined ? program : program.commands.find((candidate) => candidate.name() === name);
+  (command ?? program).outputHelp();
+}
+
+function programFor(io: Io): Command {
+  const program = new Command('mlld')
+    .usage('FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]\n       mlld COMMAND ...')
+    .description('Runs mlld scripts. Flags that are not options of mlld become members of @payload.')
+    .exitOverride()
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .option('--version', 'print the version')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld report.mld --topic tides',
+        'mlld -e \'show "hello"\'',
+        'cat page.html | mlld digest.mld',
+        'mlld run nightly --checkpoint',
+      ]),
+    );
+  addCacheOptions(addRunOptions(program))
+    .option('--structured', 'print one JSON object: output, effects, exports, state writes, denials')
+    .option('--no-stream', 'print the document at the end, normalised')
+    .option('--error-behavior <halt|continue>', 'what a failing command does (default: continue)')
+    .option('--mode <strict|markdown>', 'how the file is read; --md is short for markdown')
+    .option('--state <value>', '@file.json, a JSON object or KEY=TEXT: members of @state; repeatable')
+    .option('--metrics', 'print the total time on standard error')
+    .option('-e, --eval <code>', 'run this code instead of a file');
+  program.addCommand(runHelp(program));
+  return program;
+}
+
+function runHelp(program: Command): Command {
+  const run = new Command('run')
+    .copyInheritedSettings(program)
+    .usage('[NAME] [options] [--name value ...]')
+    .description('run a script of the project by its name; without a name, list them')
+    .option('--no-warn', 'hide the warnings of the check before the run')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld run',
+        'mlld run nightly --checkpoint --model opus',
+        "mlld run nightly --resume '@review'",
+        'mlld run nightly --resume "after collecting"',
+      ]),
+    );
+  return addCacheOptions(addRunOptions(run));
+}
+
+function addRunOptions(command: Command): Command {
+  return command
+    .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h')
+    .option('--inject <name=value>', 'a module for the script to import: @name={"json": 1}, @name=@file; repeatable')
+    .option('--mlld-env <value>', 'K=V,K=V or a file of K=V lines, added to the environment')
+    .option('-d, --debug', 'progress and timing on standard error');
+}
+
+function addCacheOptions(command: Command): Command {
+  return command
+    .option('--checkpoint', 'record the run, and answer llm calls from what earlier runs recorded')
+    .option('--resume [target]', 'go on where the last run ended; @fn, @fn:N, \'@fn("item")\' or "checkpoint" asks again from there')
+    .option('--fresh, --new', 'record the run, and forget what was recorded before')
+    .option('--fork <script>', 'answer from the results of another script first; repeatable')
+    .option('--changed <ask|serve>', 'what to do with results from before a definition was edited (default: serve)')
+    .option('--no-checkpoint', 'record and serve nothing, whatever the script says');
+}
+
+export function examples(lines: readonly string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}

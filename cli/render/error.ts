@@ -1,0 +1,49 @@
+/** The one place that prints errors. It asks for the members of an error, not for its class. Values 16.2 and 16.3, world 18. */
+import { codeFrame, locate } from '../../grammar/parse.js';
+import type { SourceLocation } from '../../src/errors.js';
+
+interface UserError {
+  readonly code: string;
+  readonly message: string;
+  readonly location?: SourceLocation | undefined;
+  readonly hint?: string | undefined;
+  readonly trail?: readonly { readonly what: string; readonly location: SourceLocation }[];
+}
+
+const INTERNAL_HINT = 'this is a fault of mlld, not of the script; run again with --debug for the stack, and report it';
+
+/** Ends with a newline. A user's error never shows a stack; one of ours shows it with `debug`. */
+export function renderError(error: unknown, { debug = false }: { readonly debug?: boolean }): string {
+  if (!isUserError(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    const stack = debug && error instanceof Error && error.stack !== undefined ? `${error.stack}\n` : '';
+    return `Internal error: ${message}\n  ${INTERNAL_HINT}\n${stack}`;
+  }
+  const lines = [`${isSyntaxError(error) ? 'Parse error' : 'Error'}: ${error.message}`];
+  if (error.location) {
+    lines.push(`  ${placeOf(error.location)}`);
+    lines.push(...indented(codeFrame(error.location.text, error.location.at)));
+  }
+  if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
+  for (const { what, location } of error.trail ?? []) lines.push(`  in ${what} (${placeOf(location)})`);
+  return `${lines.join('\n')}\n`;
+}
+
+function placeOf({ file, at, text }: SourceLocation): string {
+  const { line, column } = locate(text, at);
+  return `${file}:${line}:${column}`;
+}
+
+function indented(block: string): readonly string[] {
+  return block.split('\n').map((line) => `  ${line}`.trimEnd());
+}
+
+function isUserError(error: unknown): error is UserError {
+  // `hint` tells ours from the system's errors, which have a code as well.
+  return error instanceof Error && 'hint' in error && typeof (error as { code?: unknown }).code === 'string';
+}
+
+function isSyntaxError(error: UserError): boolean {
+  const { cause } = error as { cause?: unknown };
+  return error.code === 'SYNTAX' || (cause instanceof Error && cause.name === 'SyntaxFailure');
+}

@@ -1,0 +1,84 @@
+/** `mlld-config.json`, parsed once into what the program needs of it. World section 20: unknown keys are left alone. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { MlldError } from './errors.js';
+
+export interface ProjectConfig {
+  /** Folder of `mlld run`, relative to the root; default `llm/run`. */
+  readonly scriptDir: string;
+  /** `prefix` begins with `@` and ends with `/`; `basePath` is absolute. */
+  readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
+  readonly suppressWarnings: readonly string[];
+}
+
+type JsonObject = { readonly [key: string]: unknown };
+
+export const CONFIG_FILE = 'mlld-config.json';
+const DEFAULT_SCRIPT_DIR = 'llm/run';
+
+/** Throws CONFIG_INVALID for a file that is not JSON, or has another kind of value where one is read. */
+export async function readConfig(root: string, file: 'present' | 'absent'): Promise<ProjectConfig> {
+  const config = file === 'present' ? await parseConfig(path.join(root, CONFIG_FILE)) : {};
+  const resolvers = optional(config, 'resolvers', isObject, 'an object') ?? {};
+  const validate = optional(config, 'validate', isObject, 'an object') ?? {};
+  const prefixes = [
+    ...(optional(resolvers, 'prefixes', isObjects, 'an array of objects') ?? []),
+    ...(optional(config, 'resolverPrefixes', isObjects, 'an array of objects') ?? []),
+  ];
+  return {
+    scriptDir: optional(config, 'scriptDir', isText, 'the path of a folder') ?? DEFAULT_SCRIPT_DIR,
+    prefixes: prefixes.flatMap((entry) => prefixOf(root, entry)),
+    suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
+  };
+}
+
+async function parseConfig(file: string): Promise<JsonObject> {
+  const text = await fs.readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read`, { cause, hint: file });
+  });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    const reason = (cause as SyntaxError).message;
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} is not valid JSON: ${reason}`, {
+      location: { file, at: offsetIn(reason, text), text },
+      hint: 'an empty object, {}, is a valid configuration',
+      cause,
+    });
+  }
+  if (!isObject(parsed))
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} must hold a JSON object`, { location: { file, at: 0, text } });
+  return parsed;
+}
+
+/** Prefixes of other resolvers than files of the project mean nothing to us. */
+function prefixOf(root: string, entry: JsonObject): ProjectConfig['prefixes'] {
+  const { prefix, resolver, config } = entry;
+  if (resolver !== undefined && resolver !== 'LOCAL') return [];
+  const basePath = isObject(config) ? config['basePath'] : undefined;
+  if (!isText(prefix) || !isText(basePath)) {
+    throw new MlldError('CONFIG_INVALID', `A resolver prefix in ${CONFIG_FILE} needs "prefix" and "config.basePath"`, {
+      hint: '{ "prefix": "@lib/", "resolver": "LOCAL", "config": { "basePath": "./src/lib" } }',
+    });
+  }
+  const name = prefix.replace(/^@/, '').replace(/\/+$/, '');
+  return [{ prefix: `@${name}/`, basePath: path.resolve(root, basePath) }];
+}
+
+function optional<T>(object: JsonObject, key: string, is: (value: unknown) => value is T, wanted: string): T | undefined {
+  const value = object[key];
+  if (value === undefined || is(value)) return value;
+  throw new MlldError('CONFIG_INVALID', `"${key}" in ${CONFIG_FILE} must be ${wanted}`);
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObjects = (value: unknown): value is readonly JsonObject[] => Array.isArray(value) && value.every(isObject);
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** JSON.parse tells the place in its message, or doesn't: then it is the end of the text. */
+function offsetIn(reason: string, text: string): number {
+  const place = /at position (\d+)/.exec(reason)?.[1];
+  return place === undefined ? text.length : Number(place);
+}
