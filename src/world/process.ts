@@ -1,0 +1,208 @@
+/**
+ * Runs programs, each in a process group of its own, so that what a command started dies with it.
+ *
+ * P1  A run resolves when its program has ended and its output is complete: a program left in the background that still
+ *     holds the output is waited for, one that was detached from it is left alone.
+ * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
+ * P3  Output is held in memory up to a limit; a program that writes more is ended.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type CommandAnswer, WorldError } from './world.js';
+
+export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+const GRACE_MS = 2000;
+const GROUP_POLL_MS = 10;
+
+export interface ProcessRequest {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Standard input; empty when absent. */
+  readonly stdin?: string | undefined;
+  /** Texts that the program reads from the descriptors 3, 4, … */
+  readonly channels?: readonly string[];
+  /** Gets standard output while it arrives. */
+  readonly onOutput?: ((text: string) => void) | undefined;
+}
+
+export interface ProcessRunner {
+  run(request: ProcessRequest): Promise<CommandAnswer>;
+  endAll(): Promise<void>;
+}
+
+export function createProcessRunner(): ProcessRunner {
+  const running = new Set<ChildProcess>();
+
+  function run(request: ProcessRequest): Promise<CommandAnswer> {
+    return new Promise((resolve, reject) => {
+      const startedMs = performance.now();
+      let child: ChildProcess;
+      try {
+        child = start(request);
+      } catch (error) {
+        reject(notStarted(request, error));
+        return;
+      }
+      const tooLarge = (stream: string): void => {
+        reject(outputTooLarge(stream));
+        signalGroup(child, 'SIGKILL');
+        dropStreams(child);
+      };
+      const stdout = capture(child.stdout, () => tooLarge('standard output'), request.onOutput);
+      const stderr = capture(child.stderr, () => tooLarge('standard error'));
+      running.add(child);
+      child.once('error', (error) => {
+        running.delete(child);
+        void explained(request, error).then(reject);
+      });
+      child.once('close', (status, signal) => {
+        running.delete(child);
+        resolve({
+          stdout: stdout(),
+          stderr: stderr(),
+          exitCode: exitCode(status, signal),
+          durationMs: Math.round(performance.now() - startedMs),
+        });
+      });
+    });
+  }
+
+  return {
+    run,
+    async endAll() {
+      await Promise.all([...running].map(endGroup));
+    },
+  };
+}
+
+function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
+  const child = spawn(program, args, {
+    cwd: directory,
+    env: environment,
+    detached: true,
+    windowsHide: true,
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)],
+  });
+  if (stdin !== undefined) feed(child.stdin, stdin);
+  channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
+  return child;
+}
+
+function feed(stream: Writable | null, text: string): void {
+  // A program need not read its input to the end: the broken pipe that follows is no failure.
+  stream?.on('error', () => undefined);
+  stream?.end(text);
+}
+
+/** Collects a stream; the function returned gives its text. Characters that were cut between two chunks are joined first. */
+function capture(stream: Readable | null, onTooLarge: () => void, onText?: (text: string) => void): () => string {
+  const chunks: Buffer[] = [];
+  const decoder = onText && new StringDecoder('utf8');
+  let sizeBytes = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    sizeBytes += chunk.length;
+    if (sizeBytes > OUTPUT_BYTES_MAX) {
+      chunks.length = 0;
+      onTooLarge();
+      return;
+    }
+    chunks.push(chunk);
+    const text = decoder?.write(chunk);
+    if (text) onText?.(text);
+  });
+  stream?.once('end', () => {
+    const rest = decoder?.end();
+    if (rest) onText?.(rest);
+  });
+  return () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8');
+}
+
+async function endGroup(child: ChildProcess): Promise<void> {
+  const deadlineMs = performance.now() + GRACE_MS;
+  signalGroup(child, 'SIGTERM');
+  while (signalGroup(child, 0)) {
+    if (performance.now() > deadlineMs) {
+      signalGroup(child, 'SIGKILL');
+      break;
+    }
+    await delay(GROUP_POLL_MS);
+  }
+  // A grandchild in a session of its own may hold the pipes open: nobody reads them any more.
+  dropStreams(child);
+  child.unref();
+}
+
+/** False when no member of the group is left. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (child.pid === undefined) return false;
+  try {
+    return process.kill(-child.pid, signal);
+  } catch (error) {
+    // EPERM: members are left, but none that we may signal (they changed their user).
+    return (error as NodeJS.ErrnoException).code === 'EPERM' && signal !== 0;
+  }
+}
+
+function dropStreams(child: ChildProcess): void {
+  for (const stream of child.stdio) stream?.destroy();
+}
+
+function exitCode(status: number | null, signal: NodeJS.Signals | null): number {
+  return status ?? 128 + (signal ? constants.signals[signal] : 0);
+}
+
+function outputTooLarge(stream: string): WorldError {
+  return new WorldError('OUTPUT_TOO_LARGE', `the command wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB to ${stream}`, {
+    hint: 'let the command write to a file and load what is needed of it',
+  });
+}
+
+/** Node reports a missing directory as a missing program. */
+async function explained(request: ProcessRequest, error: unknown): Promise<WorldError> {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ENOTDIR') {
+    const directory = await stat(request.directory).catch(() => undefined);
+    if (!directory?.isDirectory()) return noSuchDirectory(request.directory);
+  }
+  return notStarted(request, error);
+}
+
+export function noSuchDirectory(path: string): WorldError {
+  return new WorldError('WORKING_DIRECTORY', `the working directory ${path} does not exist or is not a directory`);
+}
+
+function notStarted({ program }: ProcessRequest, error: unknown): WorldError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return new WorldError('PROGRAM_MISSING', `the program ${program} was not found`, {
+        hint: `install ${program} or add its folder to PATH`,
+        cause: error,
+      });
+    case 'E2BIG':
+      return new WorldError(
+        'COMMAND_TOO_LARGE',
+        `${program} could not be started: the command or the environment is too large for the system`,
+        { cause: error },
+      );
+    case 'EAGAIN':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+      return new WorldError(
+        'PROGRAM_NOT_STARTED',
+        `${program} could not be started: the system has no room for another process (${code})`,
+        {
+          hint: 'run fewer commands at the same time',
+          cause: error,
+        },
+      );
+    default:
+      return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: ${message}`, { cause: error });
+  }
+}
