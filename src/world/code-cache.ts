@@ -1,0 +1,153 @@
+/**
+ * Bodies that are compiled once per text, parameter names and shadow functions, and called often.
+ *
+ * A function gets, in this order, what surrounds it (`console`, `process`, … and only if its text mentions the word), the
+ * shadow functions that no parameter hides, and its parameters.
+ */
+import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
+import { type Ask, type ShadowFunction, WorldError } from './world.js';
+
+type CodeRequest = Ask<'code.run'>;
+type Code = (...args: unknown[]) => unknown;
+
+/** What surrounds a call: a value by its name, made when a body mentions it. */
+export type Surroundings = (name: string) => unknown;
+
+interface ShadowSet {
+  readonly functions: readonly ShadowFunction[];
+  readonly names: readonly string[];
+  readonly mentioned: readonly string[];
+  readonly make: (...surroundings: unknown[]) => readonly Code[];
+  /** Kept when nothing that changes from call to call is mentioned. */
+  readonly made: readonly Code[] | undefined;
+}
+
+interface Unit {
+  readonly names: readonly string[];
+  readonly mentioned: readonly string[];
+  /** Places in the shadow set whose functions are visible. */
+  readonly visible: readonly number[];
+  readonly shadow: ShadowSet | undefined;
+  readonly parameters: readonly string[];
+  readonly run: Code;
+}
+
+export interface CodeCache {
+  /** Calls the body with native values. Throws what it throws, or a `WorldError` when it does not compile. */
+  call(request: CodeRequest, surroundings: Surroundings): unknown;
+}
+
+export function createCodeCache(options: {
+  readonly realm: () => Realm;
+  /** The words that bodies may mention. */
+  readonly ambient: readonly string[];
+  readonly shadowTiming: Timing;
+}): CodeCache {
+  const units = new Map<string, Unit[]>();
+  const shadowSets: ShadowSet[] = [];
+
+  function unitOf(request: CodeRequest): Unit {
+    const names = Object.keys(request.variables);
+    const shadow = shadowSetOf(request.shadow);
+    let variants = units.get(request.code);
+    if (!variants) units.set(request.code, (variants = []));
+    for (const unit of variants) if (unit.shadow === shadow && isSame(unit.names, names, request.unset)) return unit;
+    const unit = compile(request, [...names, ...request.unset], shadow);
+    variants.push(unit);
+    return unit;
+  }
+
+  function compile({ code }: CodeRequest, names: readonly string[], shadow: ShadowSet | undefined): Unit {
+    const realm = options.realm();
+    const parameters = [...new Set(names)].filter((name) => isBindable(name, realm));
+    const hidden = new Set(parameters);
+    const mentioned = options.ambient.filter((word) => !hidden.has(word) && code.includes(word) && !shadow?.names.includes(word));
+    const visible = (shadow?.names ?? []).flatMap((name, i) => (hidden.has(name) ? [] : [i]));
+    const all = [...mentioned, ...visible.map((i) => shadow?.names[i] as string), ...parameters];
+    const run = compiling(() => realm.AsyncFunction(...all, resultBody(code, all, 'async', realm))) as Code;
+    return { names, mentioned, visible, shadow, parameters, run };
+  }
+
+  function shadowSetOf(functions: readonly ShadowFunction[] | undefined): ShadowSet | undefined {
+    if (functions === undefined || functions.length === 0) return undefined;
+    for (const set of shadowSets) if (set.functions === functions || areSame(set.functions, functions)) return set;
+    const set = compileShadow(functions, options.realm(), options.shadowTiming, options.ambient);
+    shadowSets.push(set);
+    return set;
+  }
+
+  return {
+    call(request, surroundings) {
+      const unit = unitOf(request);
+      const args: unknown[] = [];
+      for (const word of unit.mentioned) args.push(surroundings(word));
+      if (unit.shadow && unit.visible.length > 0) {
+        const { made, make, mentioned } = unit.shadow;
+        const functions = made ?? make(...mentioned.map(surroundings));
+        for (const place of unit.visible) args.push(functions[place]);
+      }
+      const { variables } = request;
+      for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
+      return unit.run(...args);
+    },
+  };
+}
+
+/** All functions of a set in one scope, so that they can call each other. */
+function compileShadow(functions: readonly ShadowFunction[], realm: Realm, timing: Timing, ambient: readonly string[]): ShadowSet {
+  const usable = functions.filter(({ name }) => isBindable(name, realm));
+  const names = usable.map(({ name }) => name);
+  const mentioned = ambient.filter((word) => !names.includes(word) && usable.some(({ code }) => code.includes(word)));
+  const sources = usable.map(({ name, params, code }) => {
+    const parameters = params.filter((param) => isBindable(param, realm));
+    // Each body is compiled alone first: only then is it sure to stay inside its own braces.
+    const { body, isAsync } = compiling(() => shadowBody(code, parameters, timing, realm), name);
+    return `${isAsync ? 'async ' : ''}function ${name}(${parameters.join(', ')}) {\n${body}\n}`;
+  });
+  const make = compiling(() => realm.Function(...mentioned, `${sources.join('\n')}\nreturn [${names.join(', ')}]`)) as ShadowSet['make'];
+  return { functions, names, mentioned, make, made: mentioned.length === 0 ? make() : undefined };
+}
+
+function shadowBody(code: string, parameters: readonly string[], timing: Timing, realm: Realm): { body: string; isAsync: boolean } {
+  if (timing === 'async') return { body: resultBody(code, parameters, 'async', realm), isAsync: true };
+  try {
+    return { body: resultBody(code, parameters, 'sync', realm), isAsync: false };
+  } catch (error) {
+    // A function that awaits can be called too; its caller gets a promise.
+    if (!code.includes('await')) throw error;
+    return { body: resultBody(code, parameters, 'async', realm), isAsync: true };
+  }
+}
+
+function compiling<T>(compile: () => T, name?: string): T {
+  try {
+    return compile();
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    throw new WorldError('CODE_INVALID', name === undefined ? `SyntaxError: ${message}` : `SyntaxError in ${name}: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
+function isSame(known: readonly string[], names: readonly string[], unset: readonly string[]): boolean {
+  if (known.length !== names.length + unset.length) return false;
+  for (let i = 0; i < names.length; i++) if (known[i] !== names[i]) return false;
+  for (let i = 0; i < unset.length; i++) if (known[names.length + i] !== unset[i]) return false;
+  return true;
+}
+
+function areSame(known: readonly ShadowFunction[], functions: readonly ShadowFunction[]): boolean {
+  return (
+    known.length === functions.length &&
+    known.every((one, i) => {
+      const other = functions[i] as ShadowFunction;
+      return (
+        one.name === other.name &&
+        one.code === other.code &&
+        one.params.length === other.params.length &&
+        one.params.every((param, k) => param === other.params[k])
+      );
+    })
+  );
+}

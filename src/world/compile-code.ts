@@ -1,0 +1,111 @@
+/**
+ * JavaScript bodies as functions, and where their result comes from (control.md 5.5):
+ *
+ * C1  A body with a `return` of its own is taken as it is.
+ * C2  Without one the value of the last expression statement is the result. A body that is one expression, also one in
+ *     braces, is that expression.
+ * C3  Otherwise `eval` gives the completion value of the body, which is just what the rule says. `eval` cannot hold an
+ *     `await`, so in a body that awaits the last statement is looked for and returned, if it is an expression.
+ *
+ * The engine's own parser answers every question about the text: it is asked whether a variant of it compiles.
+ */
+import { Script } from 'node:vm';
+
+/** The two constructors of a realm: this one's, or those of a `vm` context. */
+export interface Realm {
+  readonly Function: FunctionConstructor;
+  readonly AsyncFunction: FunctionConstructor;
+}
+
+export type Timing = 'sync' | 'async';
+
+/** How many places a body that awaits is cut at in search of its last statement. */
+const CUTS_MAX = 2000;
+
+export function realmOf(FunctionOfRealm: FunctionConstructor): Realm {
+  const make = FunctionOfRealm('return async function () {}') as () => { constructor: FunctionConstructor };
+  return { Function: FunctionOfRealm, AsyncFunction: make().constructor };
+}
+
+/** The text of a function body that returns the result of `code`. Throws the engine's SyntaxError. */
+export function resultBody(code: string, parameters: readonly string[], timing: Timing, realm: Realm): string {
+  const make = timing === 'sync' ? realm.Function : realm.AsyncFunction;
+  const compiles = (body: string): boolean => syntaxError(make, parameters, body) === undefined;
+  const expression = returned(code);
+  const error = syntaxError(make, parameters, code);
+  if (error !== undefined) {
+    // `{ a: 1, b: 2 }` is no statement, but there is no doubt what is meant.
+    if (/^\s*\{/.test(code) && compiles(expression)) return expression;
+    throw error;
+  }
+  if (hasReturn(code)) return code;
+  if (!isDeclaration(code) && compiles(expression)) return expression;
+  if (!/\bawait\b/.test(code) || syntaxError(realm.Function, parameters, code) === undefined) return `return eval(${JSON.stringify(code)})`;
+  return lastReturned(code, compiles) ?? code;
+}
+
+/** Names that a function can have as parameters: no reserved words, no hyphens. */
+export function isBindable(name: string, realm: Realm): boolean {
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && syntaxError(realm.AsyncFunction, [name], '') === undefined;
+}
+
+function syntaxError(make: FunctionConstructor, parameters: readonly string[], body: string): unknown {
+  try {
+    make(...parameters, body);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function returned(expression: string): string {
+  return `return (${expression.replace(/[;\s]+$/, '')}\n)`;
+}
+
+/** A script may not have a `return` of its own, and in its functions it may. `void` stands where `await` stood. */
+function hasReturn(code: string): boolean {
+  if (!code.includes('return')) return false;
+  const script = code.replace(/\bfor(\s+)await\b/g, 'for$1').replace(/(?<![\w$.])await(?![\w$])/g, 'void ');
+  try {
+    new Script(script);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+const COMMENTS = String.raw`(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n|$))*`;
+const DECLARATION = new RegExp(`^${COMMENTS}(?:async\\s+function|function|class)\\b`);
+const LEADING_COMMENTS = new RegExp(`^${COMMENTS}`);
+
+function isDeclaration(code: string): boolean {
+  return DECLARATION.test(code);
+}
+
+/** `code` with its last statement returned; undefined when that is no expression. */
+function lastReturned(code: string, compiles: (body: string) => boolean): string | undefined {
+  let cuts = 0;
+  for (let at = code.length - 1; at > 0 && cuts < CUTS_MAX; at--) {
+    if (!/[;}\n]/.test(code[at - 1] ?? '')) continue;
+    cuts++;
+    const head = code.slice(0, at);
+    const tail = code.slice(at);
+    const body = `${head}\n${returned(tail)}`;
+    if (isDeclaration(tail) || !compiles(returned(tail)) || !compiles(head) || !compiles(body)) continue;
+    // Only inside a comment (or a text) does nonsense compile.
+    if (compiles(`${head} @ ${tail}`)) continue;
+    if (endsStatement(head, tail, compiles)) return body;
+  }
+  return undefined;
+}
+
+/** Whether a statement ends between `head` and `tail`, both of which could stand alone. */
+function endsStatement(head: string, tail: string, compiles: (body: string) => boolean): boolean {
+  const before = head.trimEnd();
+  if (before.endsWith(';')) return true;
+  // These would go on with an expression of the line before. `++` and `--` never do.
+  const goesOn = /^(?:[([`/]|\+(?!\+)|-(?!-))/.test(tail.replace(LEADING_COMMENTS, ''));
+  if (!goesOn && /\n\s*$/.test(head)) return true;
+  // After a block another statement may follow on the same line, after an expression it may not.
+  return before.endsWith('}') && !before.slice(before.lastIndexOf('\n') + 1).includes('//') && compiles(`${before} 0`);
+}
