@@ -1,0 +1,45 @@
+/** Data of one realm as data of another: arrays and plain objects are rebuilt, dates too; anything else passes as it is. */
+import { types } from 'node:util';
+
+/** Makes empty things of one realm. */
+export interface Builder {
+  list(): unknown[];
+  record(): Record<string, unknown>;
+  date(ms: number): Date;
+}
+
+export function builderOf(evaluate: (source: string) => unknown): Builder {
+  return evaluate('({ list: () => [], record: () => ({}), date: (ms) => new Date(ms) })') as Builder;
+}
+
+export function crossed(value: unknown, builder: Builder, met?: Map<object, unknown>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (types.isDate(value)) return builder.date(Number(value));
+  const isList = Array.isArray(value);
+  if (!isList && !isPlain(value)) return value;
+  const known = met?.get(value);
+  if (known !== undefined) return known;
+  const copies = met ?? new Map<object, unknown>();
+  if (isList) {
+    const copy = builder.list();
+    copies.set(value, copy);
+    for (const element of value as unknown[]) copy.push(crossed(element, builder, copies));
+    return copy;
+  }
+  const copy = builder.record();
+  copies.set(value, copy);
+  for (const [key, member] of Object.entries(value)) {
+    const inner = crossed(member, builder, copies);
+    // An own member of this name must not become the prototype.
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: inner, writable: true, enumerable: true, configurable: true });
+    else copy[key] = inner;
+  }
+  return copy;
+}
+
+/** An object made by a literal of either realm: its prototype is the end of the chain, or there is none. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null && typeof (value as { toJSON?: unknown }).toJSON !== 'function';
+}
