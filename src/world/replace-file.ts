@@ -1,0 +1,55 @@
+/**
+ * Replaces a file as a whole: readers see the old text or the new one. A kill in between leaves the old text, and possibly a
+ * hidden temporary file beside it. Not synced: what a script writes is as durable as what a shell writes.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, chown, lstat, open, readlink, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+const LINKS_MAX = 40;
+
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const target = await behindLinks(path);
+  const before = await stat(target).catch(() => undefined);
+  // Devices and pipes (/dev/null, /dev/stdout) are written to, not replaced; a directory fails here.
+  if (before && !before.isFile()) return writeFile(target, text);
+  const temporary = join(dirname(target), `.mlld-${randomBytes(9).toString('hex')}.tmp`);
+  try {
+    await writeNew(temporary, text, before);
+    await rename(temporary, target);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    if (!before || !isRefused(error)) throw error;
+    // The folder may not be changed, the file may: a file that is mounted alone, or in a folder of somebody else.
+    await writeFile(target, text);
+  }
+}
+
+async function writeNew(path: string, text: string, like: Stats | undefined): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
+  }
+  if (!like) return;
+  // Owner first: changing it clears some bits of the mode. Only root can, for others the file becomes their own.
+  await chown(path, like.uid, like.gid).catch(() => undefined);
+  await chmod(path, like.mode & 0o7777);
+}
+
+/** Where a write through symbolic links ends, also when the last one points to nothing yet. */
+async function behindLinks(path: string): Promise<string> {
+  let target = path;
+  for (let links = 0; links < LINKS_MAX; links++) {
+    const facts = await lstat(target).catch(() => undefined);
+    if (!facts?.isSymbolicLink()) return target;
+    target = resolve(dirname(target), await readlink(target));
+  }
+  return path;
+}
+
+function isRefused(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EBUSY', 'EXDEV'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
