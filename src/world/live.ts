@@ -1,0 +1,135 @@
+/**
+ * The world as it is: processes, files, clock, environment and code of other languages. A table from question to function;
+ * each family stands in a file of its own.
+ *
+ * L1  A question answers or rejects; after `close` every pending and every new one rejects with INTERRUPTED.
+ * L2  `close` resolves when no process of ours runs and no file is half written.
+ * L3  Nothing of the host is read later than here: the environment is a copy, streams and standard input are arguments.
+ */
+import { createClock } from './clock.js';
+import { createCommands } from './commands.js';
+import { createFiles } from './files.js';
+import { createJavaScript } from './javascript.js';
+import { createNodeContext } from './node-context.js';
+import { importNodeModule } from './node-import.js';
+import { createProcessRunner } from './process.js';
+import { type Answer, type Ask, type Question, type World, WorldError } from './world.js';
+
+export interface LiveWorldOptions {
+  /** A copy is kept; `env.set` changes the copy and what later processes see, never this object. */
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** Asked at most once. */
+  readonly stdin: () => Promise<string | undefined>;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** Closes the world when it fires. */
+  readonly signal?: AbortSignal;
+}
+
+type Answerers = { readonly [Q in Question]: (request: Ask<Q>) => Answer<Q> | Promise<Answer<Q>> };
+
+export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: LiveWorldOptions): World {
+  const variables = copyOf(environment);
+  const processes = createProcessRunner();
+  const files = createFiles();
+  const clock = createClock();
+  const js = createJavaScript({ environment: variables, stdout, stderr });
+  const node = createNodeContext({ environment: variables, stdout, stderr });
+  let input: Promise<string | undefined> | undefined;
+
+  const answerers: Answerers = {
+    'file.read': files.read,
+    'file.write': files.write,
+    'file.append': files.append,
+    'file.stat': files.stat,
+    'file.glob': files.glob,
+    'file.list': files.list,
+    'file.similar': files.similar,
+    'command.run': createCommands({ environment: variables, processes, stdout }),
+    'code.run': (request) => (request.language === 'js' ? js.run(request) : node.run(request)),
+    'node.import': importNodeModule,
+    'clock.now': () => ({ ms: Date.now() }),
+    'clock.sleep': clock.sleep,
+    'stdin.read': async () => {
+      input ??= stdin();
+      const text = await input;
+      return text === undefined ? {} : { text };
+    },
+    'env.read': ({ names, prefixes }) => ({ values: chosen(variables, names, prefixes) }),
+    'env.set': ({ name, value }) => {
+      variables[name] = value;
+      return {};
+    },
+    'stream.write': ({ stream, text }) => {
+      (stream === 'stdout' ? stdout : stderr)(text);
+      return {};
+    },
+  };
+
+  const pending = new Set<(error: WorldError) => void>();
+  let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
+
+  function ask<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>> {
+    return new Promise((resolve, reject) => {
+      if (closed) throw interrupted(closed.reason);
+      const answer = answerers[question](request);
+      if (!(answer instanceof Promise)) {
+        resolve(answer);
+        return;
+      }
+      pending.add(reject);
+      answer.then(
+        (value) => {
+          pending.delete(reject);
+          resolve(value);
+        },
+        (error: unknown) => {
+          pending.delete(reject);
+          // Whoever asked gets the error as it is; the families throw nothing but `WorldError`.
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  function close(reason: string): Promise<void> {
+    if (closed) return closed.done;
+    signal?.removeEventListener('abort', onAbort);
+    const done = Promise.all([processes.endAll(), files.settled()]).then(() => undefined);
+    closed = { reason, done };
+    clock.stop();
+    node.stop();
+    const error = interrupted(reason);
+    for (const reject of pending) reject(error);
+    pending.clear();
+    return done;
+  }
+
+  const onAbort = (): void => void close('aborted');
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
+  return { ask, close };
+}
+
+function interrupted(reason: string): WorldError {
+  return new WorldError('INTERRUPTED', `interrupted: ${reason}`);
+}
+
+function copyOf(environment: LiveWorldOptions['environment']): Record<string, string> {
+  // Without a prototype: a variable may be called `constructor`.
+  const copy = Object.create(null) as Record<string, string>;
+  for (const [name, value] of Object.entries(environment)) if (value !== undefined) copy[name] = value;
+  return copy;
+}
+
+function chosen(
+  variables: Readonly<Record<string, string>>,
+  names: readonly string[],
+  prefixes: readonly string[],
+): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (names.includes(name) || prefixes.some((prefix) => name.startsWith(prefix))) values[name] = value;
+  }
+  return values;
+}
