@@ -98,7 +98,11 @@ function isInsideOpenCall(state: FunctionHistory, op: OpPath): boolean {
   return false;
 }
 
-function noteAsked(state: FunctionHistory, event: Called & { readonly fn: string; readonly key: CallKey }, preview: string | undefined): void {
+function noteAsked(
+  state: FunctionHistory,
+  event: Called & { readonly fn: string; readonly key: CallKey },
+  preview: string | undefined,
+): void {
   const asked: Asked = { op: event.op, key: event.key, preview };
   if (event.fn === state.fn) {
     const call = state.open.get(event.op) ?? openCall(state, event);

@@ -4,10 +4,10 @@ import type { CacheFlags } from '../journal/event.js';
 export type ResumeMode = 'auto' | 'manual' | 'never';
 
 export interface PolicyFlags extends CacheFlags {
-  /** `--fork` was given. */
-  readonly fork?: boolean;
-  /** `--no-checkpoint`: wins over everything. */
-  readonly off?: boolean;
+  /** The sources given with `--fork`. */
+  readonly forks?: readonly unknown[];
+  /** Wins over everything. */
+  readonly noCheckpoint?: boolean;
 }
 
 /** The options of the last checkpoint. */
@@ -40,12 +40,12 @@ export function cachePolicy({
   readonly header: ResumeMode | undefined;
   readonly scope: Scope | undefined;
 }): CachePolicy {
-  if (flags.off === true) return OFF;
+  if (flags.noCheckpoint === true) return OFF;
   if (flags.resume !== undefined) return { records: true, serves: 'all' };
 
   const mode = scope?.resume ?? header;
   if (mode === 'never') return OFF;
-  const asked = flags.checkpoint === true || flags.fresh === true || flags.fork === true;
+  const asked = flags.checkpoint === true || flags.fresh === true || (flags.forks?.length ?? 0) > 0;
   // A scope's `auto` switches recording on by itself; any other option needs it to be on already.
   if (!asked && mode !== 'auto' && (header === undefined || header === 'never')) return OFF;
 

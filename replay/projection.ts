@@ -39,8 +39,9 @@ export function follow<State>(
 ): (fact: Fact, recorded: Recorded, ts: string) => State {
   let state = earlier;
   return (fact, { seq, position }, ts) => {
-    // No fold looks at the hash: the chain is the reader's business.
-    state = projection.apply(state, { ...fact, v: JOURNAL_VERSION, seq, ts, hash: '' }, { ref, position });
+    // No fold looks at the hash: the chain is the reader's business. The cast: a spread union loses its correlation.
+    const event = { ...fact, v: JOURNAL_VERSION, seq, ts, hash: '' } as JournalEvent;
+    state = projection.apply(state, event, { ref, position });
     return state;
   };
 }

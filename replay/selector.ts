@@ -10,7 +10,8 @@ export type Selector =
 export type FunctionSelector = Selector & { readonly kind: 'function' };
 export type CheckpointSelector = Selector & { readonly kind: 'checkpoint' };
 
-const FUNCTION_TARGET = /^@(?<name>[\p{L}_$][\p{L}\p{N}_$-]*)(?::(?<site>\d{1,9}))?(?:\((?<quoted>(?<quote>["'`])(?<prefix>[^]*)\k<quote>)\))?$/u;
+const FUNCTION_TARGET =
+  /^@(?<name>[\p{L}_$][\p{L}\p{N}_$-]*)(?::(?<site>\d{1,9}))?(?:\((?<quoted>(?<quote>["'`])(?<prefix>[^]*)\k<quote>)\))?$/u;
 const QUOTED = /^(["'`])([^]*)\1$/;
 
 /** `''` and undefined are a bare `--resume`. Errors: RESUME_TARGET. */
@@ -26,7 +27,8 @@ function functionSelector(text: string): FunctionSelector {
   const groups = FUNCTION_TARGET.exec(text)?.groups;
   if (groups?.name === undefined) throw malformed(text, 'it starts with @, but names no function');
   const { name, site, prefix } = groups;
-  if (prefix !== undefined && prefix.length > PREVIEW_UNITS_MAX) throw malformed(text, `the prefix is longer than ${PREVIEW_UNITS_MAX} characters`);
+  if (prefix !== undefined && prefix.length > PREVIEW_UNITS_MAX)
+    throw malformed(text, `the prefix is longer than ${PREVIEW_UNITS_MAX} characters`);
   return { kind: 'function', text, name, ...(site !== undefined && { site: Number(site) }), ...(prefix !== undefined && { prefix }) };
 }
 

@@ -1,0 +1,318 @@
+/**
+ * What a `--resume` target drops: a selector and the past, to keys or to an error that lists candidates. Resolved in
+ * the journal, never in the source text; nothing ambiguous is ever picked.
+ */
+import type { CallKey, OpPath } from '../journal/ids.js';
+import { usedBefore, type Checkpoints, type ReachedCheckpoint } from './checkpoints.js';
+import { ReplayError } from './errors.js';
+import type { Asked, FunctionCall, FunctionHistory } from './history.js';
+import { usable, type Memo } from './memo.js';
+import { indexWithin } from './op-path.js';
+import { inExecutionOrder } from './order.js';
+import type { CheckpointSelector, FunctionSelector, Selector } from './selector.js';
+
+/** What the target is resolved in. */
+export interface Past {
+  /** One's own questions. */
+  readonly memo: Memo;
+  /** Those of the fork sources of this run. */
+  readonly forks: readonly Memo[];
+  /** Whether the script has any recorded run. */
+  readonly anyRun: boolean;
+  /** Function targets: the latest run that called the function; undefined when none did. */
+  readonly history?: FunctionHistory | undefined;
+  /** Checkpoint targets: the prior run; undefined when there is none. */
+  readonly prior?: Checkpoints | undefined;
+}
+
+export interface Declarations {
+  /** Whether the script or a module that it imports declares the function. */
+  declares(fn: string): boolean;
+  /** For the message about an unknown one. */
+  readonly knownFunctions: readonly string[];
+}
+
+export interface Invalidation {
+  /** One's own usable answers that are dropped, in the order of first asking. */
+  readonly keys: readonly CallKey[];
+  /** Answers of fork sources that are not borrowed any more. */
+  readonly borrowedKeys: readonly CallKey[];
+  /** For stderr, when there is nothing to invalidate. */
+  readonly notice?: string;
+}
+
+const NOTHING: Invalidation = { keys: [], borrowedKeys: [] };
+
+/** Throws `ReplayError`: RESUME_FUNCTION, RESUME_SITE, RESUME_PREFIX, RESUME_AMBIGUOUS, RESUME_CHECKPOINT. */
+export function resolveSelector(selector: Selector, past: Past, declarations: Declarations): Invalidation {
+  switch (selector.kind) {
+    case 'none':
+      return NOTHING;
+    case 'checkpoint':
+      return afterCheckpoint(selector, past);
+    case 'function':
+      return ofFunction(selector, past, declarations);
+  }
+}
+
+/** How many questions an invalidation has asked again, if all of them come up. */
+export function askedAgain({ keys, borrowedKeys }: Invalidation): number {
+  return new Set([...keys, ...borrowedKeys]).size;
+}
+
+// ---- functions
+
+function ofFunction(selector: FunctionSelector, past: Past, declarations: Declarations): Invalidation {
+  const { history } = past;
+  if (history === undefined || history.sites.length === 0) return neverCalled(selector, past, declarations);
+  const { site: index, prefix } = selector;
+  if (index !== undefined) {
+    const site = history.sites[index];
+    if (site === undefined) throw unknownSite(selector, history);
+    const calls = history.calls.filter((call) => call.site === site.site);
+    return drop(past, prefix === undefined ? askedIn(calls) : fromPrefix(selector, prefix, calls, history, past));
+  }
+  if (declarationsOf(history) > 1) throw ambiguousFunction(selector, history);
+  return drop(past, prefix === undefined ? everAsked(selector.name, past) : fromPrefix(selector, prefix, history.calls, history, past));
+}
+
+function neverCalled(selector: FunctionSelector, past: Past, { declares, knownFunctions }: Declarations): Invalidation {
+  const { name, text } = selector;
+  // A fork source may have asked by it; those answers can be refused before one's own first run.
+  const lent = selector.site === undefined && selector.prefix === undefined ? drop(past, everAsked(name, past)) : NOTHING;
+  if (lent.borrowedKeys.length > 0) return lent;
+  if (!past.anyRun) return { ...NOTHING, notice: `nothing to invalidate for ${text}: this script has no recorded run` };
+  if (declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
+  const candidates = [...new Set([...past.memo.called.keys(), ...knownFunctions])].sort().map((fn) => `@${fn}`);
+  throw new ReplayError(
+    'RESUME_FUNCTION',
+    `unknown function in --resume ${text}: @${name} is neither recorded nor declared${listed('known functions', candidates)}`,
+    {
+      candidates,
+    },
+  );
+}
+
+/** A bare `@fn` covers all recorded runs, and what fork sources asked by it. */
+function everAsked(name: string, { memo, forks }: Past): ReadonlySet<CallKey> {
+  const keys = new Set<CallKey>();
+  for (const source of [memo, ...forks]) {
+    for (const [key, { fn, inside }] of source.questions) if (fn === name || inside.includes(name)) keys.add(key);
+  }
+  return keys;
+}
+
+function askedIn(calls: readonly FunctionCall[]): ReadonlySet<CallKey> {
+  const keys = new Set<CallKey>();
+  for (const { by, inside } of calls) for (const { key } of by === undefined ? inside : [by]) keys.add(key);
+  return keys;
+}
+
+// ---- prefix cursors
+
+/** A place where the prefix matches: a call site, or one loop in one call. */
+interface Match {
+  readonly site: string;
+  readonly keys: ReadonlySet<CallKey>;
+}
+
+function fromPrefix(
+  selector: FunctionSelector,
+  prefix: string,
+  calls: readonly FunctionCall[],
+  history: FunctionHistory,
+  past: Past,
+): ReadonlySet<CallKey> {
+  const matches = [...callsFrom(prefix, calls, past), ...itemsFrom(prefix, calls, history)];
+  const [match, ...others] = matches;
+  if (match === undefined) throw noMatch(selector, calls, history, past);
+  if (others.length > 0) throw ambiguousPrefix(selector, matches, history);
+  return match.keys;
+}
+
+/** The llm calls of the function: a match per call site, each with everything from the first matching call on. */
+function callsFrom(prefix: string, calls: readonly FunctionCall[], past: Past): Match[] {
+  const asked = calls.flatMap(({ by, site }) => (by === undefined ? [] : [{ ...by, site }]));
+  const ordered = inExecutionOrder(asked);
+  const at = ordered.findIndex((call) => startsWith(call, prefix, past));
+  if (at < 0) return [];
+  const sites = new Set(ordered.filter((call) => startsWith(call, prefix, past)).map(({ site }) => site));
+  const keys = keysFrom(ordered, at);
+  return [...sites].map((site) => ({ site, keys }));
+}
+
+function startsWith({ key, preview }: Asked, prefix: string, { memo, forks }: Past): boolean {
+  return previewOfKey(key, preview, memo, forks)?.startsWith(prefix) === true;
+}
+
+/** A served call names its key only; the text is with the question, here or where it was borrowed. */
+function previewOfKey(key: CallKey, preview: string | undefined, memo: Memo, forks: readonly Memo[]): string | undefined {
+  if (preview !== undefined) return preview;
+  for (const source of [memo, ...forks]) {
+    const text = source.questions.get(key)?.preview;
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** What came before the cursor stays, also where it is asked again behind it. */
+function keysFrom(ordered: readonly Asked[], at: number): ReadonlySet<CallKey> {
+  const before = new Set(ordered.slice(0, at).map(({ key }) => key));
+  return new Set(ordered.slice(at).flatMap(({ key }) => (before.has(key) ? [] : [key])));
+}
+
+/** The loops inside ordinary calls of the function that ask anything: a match per loop with a matching item. */
+function itemsFrom(prefix: string, calls: readonly FunctionCall[], { items }: FunctionHistory): Match[] {
+  const firsts = new Map<OpPath, number>();
+  for (const { loop, index, text } of items) {
+    if (text.startsWith(prefix)) firsts.set(loop, Math.min(index, firsts.get(loop) ?? index));
+  }
+  const matches: Match[] = [];
+  for (const [loop, first] of firsts) {
+    for (const { inside, site } of calls) {
+      const inLoop = inside.flatMap(({ key, op }) => {
+        const index = indexWithin(op, loop);
+        return index === undefined ? [] : [{ key, index }];
+      });
+      if (inLoop.length === 0) continue;
+      const before = new Set(inLoop.filter(({ index }) => index < first).map(({ key }) => key));
+      matches.push({ site, keys: new Set(inLoop.flatMap(({ key, index }) => (index < first || before.has(key) ? [] : [key]))) });
+    }
+  }
+  return matches;
+}
+
+// ---- checkpoints
+
+function afterCheckpoint(selector: CheckpointSelector, past: Past): Invalidation {
+  const { prior } = past;
+  if (prior === undefined) {
+    throw new ReplayError('RESUME_CHECKPOINT', `unknown checkpoint ${quoted(selector.name)}: this script has no recorded run`, {
+      hint: 'a checkpoint can be resumed from after a recorded run has reached it: run with --checkpoint first',
+    });
+  }
+  const stays = usedBefore(prior, findCheckpoint(selector, prior));
+  const selected = new Set<CallKey>();
+  for (const source of [past.memo, ...past.forks]) for (const [key] of usable(source)) if (!stays.has(key)) selected.add(key);
+  return drop(past, selected);
+}
+
+function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints): ReachedCheckpoint {
+  const exact = reached.find((checkpoint) => checkpoint.name === name);
+  if (exact !== undefined) return exact;
+  const matches = reached.filter((checkpoint) => checkpoint.name.startsWith(name));
+  const [match, ...others] = matches;
+  if (match === undefined) {
+    const candidates = reached.map((checkpoint) => quoted(checkpoint.name));
+    throw new ReplayError(
+      'RESUME_CHECKPOINT',
+      `unknown checkpoint ${quoted(name)}: the prior run did not reach it${listed('it reached', candidates)}`,
+      {
+        candidates,
+      },
+    );
+  }
+  if (others.length > 0) {
+    const candidates = matches.map((checkpoint) => quoted(checkpoint.name));
+    throw new ReplayError('RESUME_AMBIGUOUS', [`ambiguous checkpoint match ${quoted(name)} — matches:`, ...candidates].join('\n  '), {
+      candidates,
+    });
+  }
+  return match;
+}
+
+// ---- shared
+
+/** Only what is usable now can be dropped, each owner's answers by themselves. */
+function drop({ memo, forks }: Past, selected: ReadonlySet<CallKey>): Invalidation {
+  const keys = [...usable(memo)].flatMap(([key]) => (selected.has(key) ? [key] : []));
+  const borrowed = new Set<CallKey>();
+  for (const source of forks) {
+    for (const [key] of usable(source)) if (selected.has(key) && !memo.refused.has(key)) borrowed.add(key);
+  }
+  return { keys, borrowedKeys: [...borrowed] };
+}
+
+function declarationsOf({ sites }: FunctionHistory): number {
+  return new Set(sites.map(({ declared }) => declared)).size;
+}
+
+function siteLines({ fn, sites }: FunctionHistory, only?: ReadonlySet<string>): string[] {
+  return sites.flatMap(({ site, declared }, index) => {
+    if (only !== undefined && !only.has(site)) return [];
+    return [`@${fn}:${index}${site === '' ? '' : ` at ${site}`}${declared === undefined ? '' : `, declared at ${declared}`}`];
+  });
+}
+
+function ambiguousFunction({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
+  const candidates = siteLines(history);
+  return new ReplayError(
+    'RESUME_AMBIGUOUS',
+    `ambiguous target ${text}: different functions are called @${name}${listed('its call sites', candidates)}`,
+    {
+      hint: `pick a call site: --resume '@${name}:0'`,
+      candidates,
+    },
+  );
+}
+
+function ambiguousPrefix(selector: FunctionSelector, matches: readonly Match[], history: FunctionHistory): ReplayError {
+  const sites = new Set(matches.map(({ site }) => site));
+  const candidates = siteLines(history, sites);
+  const where = sites.size > 1 ? 'several call sites' : 'several loops or calls at one call site';
+  return new ReplayError(
+    'RESUME_AMBIGUOUS',
+    `ambiguous target ${selector.text}: the prefix matches in ${where}${listed('matching call sites', candidates)}`,
+    {
+      hint:
+        sites.size > 1 ? `pick a call site: --resume '@${selector.name}:0("...")'` : 'use a longer prefix that matches in one place only',
+      candidates,
+    },
+  );
+}
+
+function unknownSite({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
+  const candidates = siteLines(history);
+  return new ReplayError(
+    'RESUME_SITE',
+    `no call site ${text}: the latest run that called @${name} did so at ${history.sites.length}${listed('its call sites', candidates)}`,
+    {
+      candidates,
+    },
+  );
+}
+
+/** Enough to recognise the item one meant, not the whole list. */
+const EXAMPLES_MAX = 10;
+
+function noMatch(
+  { text }: FunctionSelector,
+  calls: readonly FunctionCall[],
+  { items }: FunctionHistory,
+  { memo, forks }: Past,
+): ReplayError {
+  const texts = new Set<string>();
+  for (const { by } of calls) {
+    const preview = by === undefined ? undefined : previewOfKey(by.key, by.preview, memo, forks);
+    if (preview !== undefined) texts.add(preview);
+  }
+  const loops = calls.flatMap(({ inside }) => inside);
+  for (const item of items) if (loops.some(({ op }) => indexWithin(op, item.loop) !== undefined)) texts.add(item.text);
+  const candidates = [...texts].slice(0, EXAMPLES_MAX).map((example) => quoted(oneLine(example)));
+  return new ReplayError('RESUME_PREFIX', `nothing matches ${text}${listed('recorded arguments and items', candidates)}`, { candidates });
+}
+
+const EXAMPLE_UNITS_MAX = 60;
+
+function oneLine(text: string): string {
+  const line = text.replaceAll('\n', '\\n');
+  return line.length > EXAMPLE_UNITS_MAX ? `${line.slice(0, EXAMPLE_UNITS_MAX - 3)}...` : line;
+}
+
+function quoted(text: string): string {
+  return `"${text}"`;
+}
+
+function listed(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [`; ${title}:`, ...lines].join('\n  ');
+}

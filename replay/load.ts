@@ -1,0 +1,194 @@
+/**
+ * Opens the past of a workflow: the only file here that reads. Work in proportion to what is new since the index.
+ *
+ * L1 nothing here changes a run; only the index is written, as a whole
+ * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
+ */
+import type { Json } from '../journal/event.js';
+import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
+import type { Defect, JournalStore, Position, RunFile, ScanOptions } from '../journal/store.js';
+import { checkpoints } from './checkpoints.js';
+import { functionHistory } from './history.js';
+import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
+import type { Answer, Memo } from './memo.js';
+import { memo as memoFold } from './memo.js';
+import { follow, type Projection } from './projection.js';
+import type { Selector } from './selector.js';
+import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
+import { reportRun, summary, type RunReport } from './summary.js';
+
+export interface WorkflowPast extends Index {
+  readonly workflow: Workflow;
+  /** The runs that count: those since the last `clean`, oldest first. */
+  readonly runs: readonly RunFile[];
+  /** All that were folded, for the index. Undefined: a run was still going on, so a later index has to be made by a reader. */
+  readonly covered: readonly Covered[] | undefined;
+}
+
+export interface LoadOptions {
+  readonly onDefect: (defect: Defect) => void;
+  /** The past as it was at the end of this run, or at this event of it (which still counts). */
+  readonly until?: { readonly run: RunId; readonly seq?: Seq | undefined };
+}
+
+const INDEX = 'index';
+/** Journal bytes that are read again rather than written into a new index. */
+const INDEX_AFTER_BYTES = 256 * 1024;
+
+export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<WorkflowPast> {
+  const files = await store.runs(workflow);
+  if (until !== undefined) return pastUntil(store, workflow, files, until, onDefect);
+
+  const saved = await readIndex(store, workflow, files);
+  const state: Index = saved?.index ?? index.initial();
+  const covered: Covered[] = [...(saved?.covered ?? [])];
+  const unfinished = covered.at(-1)?.from === undefined ? undefined : covered.pop();
+  let isPrefixSettled = true;
+  let newBytes = 0;
+  let encoded: string | undefined;
+
+  for (const file of files.slice(covered.length)) {
+    const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
+    const { end } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
+    newBytes += end.offset - (from?.offset ?? 0);
+    if (!isPrefixSettled) continue;
+    covered.push(file.liveness === 'running' ? { run: file.ref.run, from: end } : { run: file.ref.run, bytes: file.bytes });
+    if (file.liveness === 'running') {
+      // S1: the index ends with the first run that is still growing, whatever ran beside it and is folded behind it.
+      isPrefixSettled = false;
+      if (newBytes >= INDEX_AFTER_BYTES) encoded = encodeSnapshot({ covered, index: state });
+    }
+  }
+  if (isPrefixSettled && newBytes >= INDEX_AFTER_BYTES) encoded = encodeSnapshot({ covered, index: state });
+  if (encoded !== undefined) await writeIndex(store, workflow, encoded);
+  return { ...state, workflow, runs: countingRuns(files, state.memo), covered: isPrefixSettled ? covered : undefined };
+}
+
+/**
+ * The index with a run of one's own that has just ended, so that the next start reads nothing again. `past` was followed
+ * through the whole run, `bytes` is where its last event ends. Does nothing when that could not be told exactly.
+ */
+export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, bytes: number): Promise<void> {
+  if (past.covered === undefined) return;
+  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, bytes }], index: past }));
+}
+
+/** Keeps a loaded past current: call it with every fact of the new run, in the order of its journal. */
+export function followIndex(past: WorkflowPast, ref: RunRef): ReturnType<typeof follow<Index>> {
+  return follow(index, past, ref);
+}
+
+/** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
+export async function readAnswer(
+  store: JournalStore,
+  key: CallKey,
+  { ref, position, seq, form }: Answer,
+): Promise<{ readonly value: Json; readonly form: 'text' | undefined } | undefined> {
+  const event = await store.readAt(ref, position);
+  if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
+  const value = await store.resolve(event.result);
+  return value === undefined ? undefined : { value, form };
+}
+
+/**
+ * What a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
+ * Throws what `resolveSelector` throws.
+ */
+export async function resolveTarget(
+  store: JournalStore,
+  selector: Selector,
+  { past, forks, declarations, onDefect }: ResolveOptions,
+): Promise<Invalidation> {
+  const anyRun = past.runs.length > 0;
+  const common = { memo: past.memo, forks, anyRun };
+  switch (selector.kind) {
+    case 'none':
+      return resolveSelector(selector, common, declarations);
+    case 'function': {
+      const ref = past.memo.called.get(selector.name);
+      const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
+      return resolveSelector(selector, { ...common, history }, declarations);
+    }
+    case 'checkpoint': {
+      const ref = past.runs.at(-1)?.ref;
+      const prior = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
+      return resolveSelector(selector, { ...common, prior }, declarations);
+    }
+  }
+}
+
+export interface ResolveOptions {
+  readonly past: WorkflowPast;
+  /** The memos of this run's fork sources. */
+  readonly forks: readonly Memo[];
+  readonly declarations: Declarations;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+/** The past after `--fresh`: nothing to resolve a target against. */
+export function withoutPast(past: WorkflowPast): WorkflowPast {
+  return { ...past, memo: memoFold.initial(), complete: new Map(), runs: [] };
+}
+
+/** Status, counts and what is in flight of one run. Reads all of it. */
+export async function summariseRun(
+  store: JournalStore,
+  { ref, liveness }: RunFile,
+  { nowMs, onDefect }: { readonly nowMs: number; readonly onDefect?: (defect: Defect) => void },
+): Promise<RunReport> {
+  const state = await foldRun(store, ref, summary, onDefect === undefined ? {} : { onDefect });
+  return reportRun(state, ref, liveness, nowMs);
+}
+
+/** Any projection over one run. */
+export async function foldRun<State>(
+  store: JournalStore,
+  ref: RunRef,
+  projection: Projection<State>,
+  options: ScanOptions = {},
+): Promise<State> {
+  let state = projection.initial();
+  await store.scan(ref, (event, position) => void (state = projection.apply(state, event, { ref, position })), options);
+  return state;
+}
+
+function scanInto<State>(store: JournalStore, ref: RunRef, projection: Projection<State>, state: State, options: ScanOptions) {
+  return store.scan(ref, (event, position: Position) => void projection.apply(state, event, { ref, position }), options);
+}
+
+async function pastUntil(
+  store: JournalStore,
+  workflow: Workflow,
+  all: readonly RunFile[],
+  { run, seq }: NonNullable<LoadOptions['until']>,
+  onDefect: (defect: Defect) => void,
+): Promise<WorkflowPast> {
+  const files = all.filter((file) => file.ref.run <= run);
+  const state = index.initial();
+  for (const { ref } of files) {
+    const last = ref.run === run ? seq : undefined;
+    await store.scan(
+      ref,
+      (event, position) => {
+        if (last === undefined || event.seq <= last) index.apply(state, event, { ref, position });
+      },
+      { onDefect },
+    );
+  }
+  return { ...state, workflow, runs: countingRuns(files, state.memo), covered: undefined };
+}
+
+function countingRuns(files: readonly RunFile[], { cleanedBy }: Memo): readonly RunFile[] {
+  return cleanedBy === undefined ? files : files.filter((file) => file.ref.run > cleanedBy.run);
+}
+
+async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {
+  const content = await store.readAside(workflow, INDEX);
+  const snapshot = content && decodeSnapshot(content);
+  return snapshot !== undefined && coversPrefix(snapshot.covered, files) ? snapshot : undefined;
+}
+
+/** An index that can't be written costs the next start some reading and nothing else. */
+async function writeIndex(store: JournalStore, workflow: Workflow, encoded: string): Promise<void> {
+  await store.writeAside(workflow, INDEX, encoded).catch(() => undefined);
+}

@@ -1,0 +1,77 @@
+/** Where an answer is looked up: what the fork sources lend first, then one's own. */
+import type { CallKey, Fingerprint, RunId, Workflow } from '../journal/ids.js';
+import type { Completeness } from './checkpoints.js';
+import { answered, type Answered, type Memo } from './memo.js';
+import type { CachePolicy } from './policy.js';
+
+export interface Lender {
+  readonly workflow: Workflow;
+  readonly memo: Memo;
+}
+
+export interface AskedQuestion {
+  readonly key: CallKey;
+  readonly fingerprint: Fingerprint;
+}
+
+export interface Known {
+  readonly entry: Answered;
+  /** Whose answer it is, when it is borrowed. */
+  readonly lentBy: Workflow | undefined;
+  /** The definition is not the one that the answer was made with. */
+  readonly changed: boolean;
+}
+
+export interface Answers {
+  /** The answer that the policy lets a call have; undefined is a miss. */
+  lookup(question: AskedQuestion, policy: CachePolicy, nowMs: number): Known | undefined;
+}
+
+/**
+ * `own` is followed while the run appends, so that a question is served within the run whatever the policy says about
+ * earlier ones. The lenders' memos are only read; `own.refused` filters them. `changed: 'ask'` makes answers of another
+ * definition misses.
+ */
+export function createAnswers({
+  run,
+  own,
+  complete,
+  forks,
+  changed = 'serve',
+}: {
+  readonly run: RunId;
+  readonly own: Memo;
+  readonly complete: Completeness;
+  readonly forks: readonly Lender[];
+  readonly changed?: 'serve' | 'ask';
+}): Answers {
+  return {
+    lookup({ key, fingerprint }, policy, nowMs) {
+      if (policy.serves === 'no') return undefined;
+      const mayServe = (entry: Answered): boolean =>
+        isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isChanged(entry, fingerprint));
+
+      if (!own.refused.has(key)) {
+        for (const { workflow, memo } of forks) {
+          const entry = answered(memo, key);
+          if (entry !== undefined && mayServe(entry)) return { entry, lentBy: workflow, changed: isChanged(entry, fingerprint) };
+        }
+      }
+      const entry = answered(own, key);
+      if (entry === undefined) return undefined;
+      const isOfThisRun = entry.answer.ref.run === run;
+      if (!isOfThisRun && (policy.serves === 'this-run' || !mayServe(entry))) return undefined;
+      return { entry, lentBy: undefined, changed: isChanged(entry, fingerprint) };
+    },
+  };
+}
+
+/** Of an earlier run: young enough, and from a scope that was completed. */
+function isCurrent({ answer }: Answered, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
+  if (ttlMs !== undefined && nowMs - answer.endedMs >= ttlMs) return false;
+  return requireComplete === undefined || complete.get(requireComplete) === true;
+}
+
+function isChanged({ fingerprint }: Answered, now: Fingerprint): boolean {
+  return fingerprint !== undefined && fingerprint !== now;
+}
