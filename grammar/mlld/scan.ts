@@ -1,0 +1,213 @@
+/**
+ * Questions about the characters ahead that a grammar rule answers badly: where foreign code ends, and what a
+ * bracket, a quote or a `<` in running text is meant to be. Pure functions over the source text.
+ */
+import type { Language } from '../ast.js';
+
+/** Is `at` the first column of its line? */
+export function atLineStart(text: string, at: number): boolean {
+  return at === 0 || text[at - 1] === '\n';
+}
+
+/**
+ * Does the quote that was just passed (it stands before `at`, behind `@x?`) open a conditional part, or does it close
+ * the text? It closes when what follows can only stand outside of a text, as in `["@x?", "b"]`.
+ */
+export function isConditional(text: string, at: number, quote: '"' | '`'): boolean {
+  if (matchAt(/[ \t]*(?:[,\])}|;\r\n]|$|>>|<<|=>|(?:with|to|as)\b)/y, text, at)) return false;
+  for (let i = at; i < text.length && text[i] !== '\n'; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === quote) return true;
+  }
+  return false;
+}
+
+/** The end of a tag with attributes or of an HTML comment that begins at `at`, else -1. Both are text as a whole. */
+export function markup(text: string, at: number): number {
+  const tag = matchAt(/<[A-Za-z][\w:-]*(?:[ \t]+[\w:@.-]+[ \t]*=[ \t]*(?:"[^"\n]*"|'[^'\n]*'))+[^<>\n]*>|<!--[^\n]*?-->/y, text, at);
+  return tag ? at + tag[0].length : -1;
+}
+
+/** Does `<…>` at `at` look like a file? It closes on its line and holds `.`, `*` or `@`. */
+export function isFile(text: string, at: number): boolean {
+  return matchAt(/<(?![!\s<])[^<>\n`]*[.*@][^<>\n`]*>/y, text, at) !== null;
+}
+
+/** Begins the bracket at `at`, behind an arrow, a block for certain? */
+export function opensBlock(text: string, at: number): boolean {
+  return matchAt(
+    /\[\s*(?:>>|<<|#|;|=>|\/[a-z]|@[A-Za-z_][\w-]*(?:\.[\w-]+)*\s*\+?=[^=]|(?:var|let|show|run|exe|if|when|for|loop|import|export|output|append|log|files?|stream|hook|guard|checkpoint|bail|done|continue|skip|retry|pass)(?![\w-]))/y,
+    text,
+    at,
+  ) !== null;
+}
+
+/** Begins the bracket at `at`, behind an arrow, an array for certain? A reference may begin either. */
+export function opensArray(text: string, at: number): boolean {
+  return matchAt(/\[\s*[^\s@A-Za-z#;>]/y, text, at) !== null;
+}
+
+/** Is the bracket at `at`, as a bound value, a block? (values 3.4; everything else is an array) */
+export function opensValueBlock(text: string, at: number): boolean {
+  return matchAt(/\[(?:\s|>>[^\n]*\n|<<[^\n]*\n)*(?:(?:let|var)\s*[a-zA-Z@]|=>|@[A-Za-z_][\w-]*\s*\+=)/y, text, at) !== null;
+}
+
+/** The offset of the brace that closes the code beginning at `from`, or -1. Braces in strings and comments do not count. */
+export function codeEnd(text: string, from: number, language: Language): number {
+  const skip = language === 'js' || language === 'node' ? skipScript : language === 'py' ? skipPython : skipShell;
+  let depth = 1;
+  for (let i = from; i < text.length; ) {
+    const c = text[i];
+    if (c === '{') depth++;
+    else if (c === '}' && --depth === 0) return i;
+    const next = skip(text, i, from);
+    if (next < 0) return -1;
+    i = Math.max(next, i + 1);
+  }
+  return -1;
+}
+
+/** If a string, comment or the like begins at `i`: the offset behind it, -1 if it never ends. Else `i`. */
+type Skip = (text: string, i: number, from: number) => number;
+
+const skipScript: Skip = (text, i, from) => {
+  switch (text[i]) {
+    case '"':
+    case "'":
+      return quoted(text, i, text[i] as string, 'line');
+    case '`':
+      return templateLiteral(text, i);
+    case '/':
+      if (text[i + 1] === '/') return lineEnd(text, i);
+      if (text[i + 1] === '*') return after(text, '*/', i + 2);
+      return beginsRegex(text, i, from) ? regexEnd(text, i) : i;
+    default:
+      return i;
+  }
+};
+
+const skipPython: Skip = (text, i) => {
+  const c = text[i];
+  if (c === '#') return lineEnd(text, i);
+  if (c !== '"' && c !== "'") return i;
+  return text.startsWith(c.repeat(3), i) ? quoted(text, i + 2, c.repeat(3), 'lines') : quoted(text, i, c, 'line');
+};
+
+const skipShell: Skip = (text, i, from) => {
+  switch (text[i]) {
+    case '\\':
+      return i + 2;
+    case "'": {
+      if (text[i - 1] === '$') return quoted(text, i, "'", 'lines');
+      return after(text, "'", i + 1);
+    }
+    case '"':
+      return shellString(text, i);
+    case '#':
+      return i === from || /[\s;&|(]/.test(text[i - 1] ?? '') ? commentEnd(text, i) : i;
+    case '<':
+      return hereDocument(text, i);
+    default:
+      return i;
+  }
+};
+
+function quoted(text: string, open: number, quote: string, span: 'line' | 'lines'): number {
+  for (let i = open + 1; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text.startsWith(quote, i)) return i + quote.length;
+    else if (text[i] === '\n' && span === 'line') return i; // not ours to judge: the other language will complain
+  }
+  return -1;
+}
+
+function templateLiteral(text: string, open: number): number {
+  for (let i = open + 1; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === '`') return i + 1;
+    else if (text[i] === '$' && text[i + 1] === '{') {
+      i = codeEnd(text, i + 2, 'js');
+      if (i < 0) return -1;
+    }
+  }
+  return -1;
+}
+
+/** A slash begins a regular expression where a value is expected, that is not behind a value. */
+function beginsRegex(text: string, at: number, from: number): boolean {
+  let i = at - 1;
+  while (i >= from && /\s/.test(text[i] as string)) i--;
+  if (i < from) return true;
+  if (/[\w$]/.test(text[i] as string)) return /(?:^|[^\w$.])(?:return|typeof|case|in|of|delete|void|throw|new|await|yield|else|do)$/.test(text.slice(Math.max(from, i - 12), i + 1));
+  return !/[)\]}"'`]/.test(text[i] as string);
+}
+
+function regexEnd(text: string, open: number): number {
+  let inClass = false;
+  for (let i = open + 1; i < text.length && text[i] !== '\n'; i++) {
+    const c = text[i];
+    if (c === '\\') i++;
+    else if (c === '[') inClass = true;
+    else if (c === ']') inClass = false;
+    else if (c === '/' && !inClass) return i + 1;
+  }
+  return open; // a division after all
+}
+
+/** A double-quoted string of the shell, with the commands that may stand in it. */
+function shellString(text: string, open: number): number {
+  for (let i = open + 1; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === '"') return i + 1;
+    else if (text[i] === '$' && text[i + 1] === '(') {
+      i = substitutionEnd(text, i + 2);
+      if (i < 0) return -1;
+    }
+  }
+  return -1;
+}
+
+function substitutionEnd(text: string, from: number): number {
+  let depth = 1;
+  for (let i = from; i < text.length; ) {
+    if (text[i] === '(') depth++;
+    else if (text[i] === ')' && --depth === 0) return i;
+    const next = skipShell(text, i, from);
+    if (next < 0) return -1;
+    i = Math.max(next, i + 1);
+  }
+  return -1;
+}
+
+/** `<<EOF` up to the line that ends it. Other uses of `<` are no business of ours. */
+function hereDocument(text: string, at: number): number {
+  const head = matchAt(/<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))[^\n]*\n/y, text, at);
+  if (!head || text[at - 1] === '<') return at;
+  const word = (head[2] ?? head[3] ?? head[4] ?? '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const end = new RegExp(`^${head[1] ? '\\t*' : ''}${word}[ \\t]*\\r?$`, 'm');
+  const rest = text.slice(at + head[0].length);
+  const found = end.exec(rest);
+  return found ? at + head[0].length + found.index + found[0].length : at + 2;
+}
+
+/** A shell comment on the line of the closing brace ends before it, so that `sh { ls # all }` works. */
+function commentEnd(text: string, at: number): number {
+  const end = lineEnd(text, at);
+  const line = text.slice(at, end);
+  return /\}\s*$/.test(line) && !line.includes('{') ? at + line.lastIndexOf('}') : end;
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end < 0 ? text.length : end;
+}
+
+function after(text: string, end: string, from: number): number {
+  const found = text.indexOf(end, from);
+  return found < 0 ? -1 : found + end.length;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
