@@ -1,7 +1,6 @@
 /** `@name += added` (language reference, values 3.3, control 2.4). Gives a new value; the old one stays as it was. */
 import { MlldError } from '../errors.js';
-import { Annotated, type Data, dataOf, flow, type Value } from './value.js';
-import { asElement } from './element.js';
+import { Annotated, asElement, type Data, dataOf, flow, type Value } from './value.js';
 import { aKind } from './kind.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';
@@ -22,7 +21,7 @@ function appended(current: Value, added: Value, name: string): Data {
     return data + amount;
   }
   if (typeof data === 'string') return textOf(current) + textOf(added);
-  if (Array.isArray(data)) return Array.isArray(more) ? [...data, ...more] : [...data, asElement(more)];
+  if (Array.isArray(data)) return Array.isArray(more) ? [...data, ...more] : [...data, asElement(added) ?? null];
   if (isDataObject(data)) {
     if (!isDataObject(more)) throw wrongOperand(name, 'is an object', added);
     return { ...data, ...more };

@@ -1,7 +1,6 @@
 /** Methods of arrays (language reference, values 10.2). None of them changes the array. */
-import { dataOf, type Data, type Value } from './value.js';
+import { asElement, dataOf, type Data, type Value } from './value.js';
 import { type Argument, type MethodCall, numberArgument, textArgument, valueArgument } from './arguments.js';
-import { asElement } from './element.js';
 import { textOf } from './text.js';
 
 type ArrayMethod = (array: readonly Value[], args: readonly Argument[], call: MethodCall) => Value;
@@ -31,11 +30,11 @@ function joined(element: Value): string {
 
 function elementsOf(item: Value): readonly Value[] {
   const data = dataOf(item);
-  return Array.isArray(data) ? data : [asElement(item)];
+  return Array.isArray(data) ? data : [asElement(item) ?? null];
 }
 
 /** By code units of the text forms, of numbers too; equal texts keep their order. */
-export function sortByText(array: readonly Value[]): readonly Value[] {
+export function sortByText<T extends Value>(array: readonly T[]): readonly T[] {
   const keyed = array.map((element) => ({ element, key: textOf(element) }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   return keyed.map(({ element }) => element);

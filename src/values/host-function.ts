@@ -9,7 +9,7 @@ export class HostFunction extends Callable {
     /** Also the constructor that `new @Name(…)` calls. */
     readonly target: (...args: unknown[]) => unknown,
     /** The object that the function was read from. */
-    readonly self: unknown = undefined,
+    readonly self?: unknown,
   ) {
     super();
   }

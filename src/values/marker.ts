@@ -1,13 +1,12 @@
 /** What stands in a list in place of an element that failed in a parallel loop. */
-import { dataOf, type DataObject, type Value } from './value.js';
-import { asElement } from './element.js';
+import { asElement, dataOf, type DataObject, type Value } from './value.js';
 
 /** Not enumerable, so that JSON, loops and comparisons see an ordinary object; a copy of a marker is no marker. */
 const IS_MARKER = Symbol('error marker');
 
 export function errorMarker(failure: { index: number; key: string; message: string; value: Value }): DataObject {
   const { index, key, message } = failure;
-  const marker = { index, key, message, error: message, value: asElement(failure.value) };
+  const marker = { index, key, message, error: message, value: asElement(failure.value) ?? null };
   return Object.defineProperty(marker, IS_MARKER, { value: true });
 }
 

@@ -16,8 +16,9 @@ export function parseResult(text: string, medium: Medium, trimmed: 'end' | 'both
   if (!mayBeData(result)) return result;
   try {
     const data = JSON.parse(result) as Data;
-    // A text is its own text view, and so is a number in its usual form.
-    return typeof data === 'string' || String(data) === result ? data : annotate(data, { text: result });
+    // A text is its own text view, and so is what is written in its usual form; not so `1.50`.
+    if (data === null || typeof data === 'string') return data;
+    return typeof data !== 'object' && String(data) === result ? data : annotate(data, { text: result });
   } catch {
     return result;
   }

@@ -1,7 +1,7 @@
 /** Values as text for people: what `show` prints, and JSON in its layouts (language reference, values 15.1 and 15.2). */
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './callable.js';
-import { isFileList } from './element.js';
+import { isFileList } from './file-list.js';
 import { parseStructure } from './json-text.js';
 import { compactJson, textOf } from './text.js';
 
@@ -25,10 +25,12 @@ function showPlainText(text: string): string {
   return data === undefined ? text : layoutJson(data);
 }
 
-function showAnnotated({ data, note }: Annotated): string {
-  if (!note.file || note.text === undefined) return showText(data);
+function showAnnotated(value: Annotated): string {
+  const { file } = value.note;
+  const text = file && value.text;
+  if (text === undefined) return showText(value.data);
   // A file is shown as its text; the records of a .jsonl file stay lines even when there is only one.
-  return note.file.absolute.toLowerCase().endsWith('.jsonl') ? note.text : showPlainText(note.text);
+  return file?.absolute.toLowerCase().endsWith('.jsonl') ? text : showPlainText(text);
 }
 
 /** The layout of 15.2: small things on one line, the rest indented by two blanks. Scalars as JSON. */

@@ -4,13 +4,13 @@
  */
 import { Annotated, HostObject, type Value } from './value.js';
 import { Callable } from './callable.js';
-import { isFileList } from './element.js';
+import { isFileList } from './file-list.js';
 
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (value === null) return 'null';
   if (typeof value !== 'object') return value === undefined ? '' : String(value);
-  if (value instanceof Annotated) return value.note.text ?? textOf(value.data);
+  if (value instanceof Annotated) return value.text ?? textOf(value.data);
   if (value instanceof Callable) return String(value.toJSON());
   if (value instanceof HostObject) return String(value.toJSON());
   if (isFileList(value)) return value.map(textOf).join('\n\n');

@@ -1,6 +1,6 @@
 /** What counts as true (language reference, values 9.2). */
 import { MlldError } from '../errors.js';
-import { Annotated, HostObject, type Value } from './value.js';
+import { Annotated, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './callable.js';
 import { isErrorMarker } from './marker.js';
 
@@ -13,7 +13,7 @@ export function isTruthy(value: Value): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (value instanceof Callable || value instanceof HostObject) return true;
   if (isErrorMarker(value)) throw markerInCondition(value);
-  for (const key in value) if (Object.hasOwn(value, key)) return true;
+  for (const key in value as DataObject) if (Object.hasOwn(value, key)) return true;
   return false;
 }
 
