@@ -107,8 +107,7 @@ export interface ArrayLiteral extends At {
 export interface ObjectLiteral extends At {
   readonly kind: 'object';
   readonly entries: readonly (
-    | { readonly key: string; readonly optional?: true; readonly value: Expression }
-    | { readonly spread: Reference }
+    { readonly key: string; readonly optional?: true; readonly value: Expression } | { readonly spread: Reference }
   )[];
 }
 

@@ -38,4 +38,17 @@ export const topLevelWords = ['exe', 'import', 'export', 'hook', 'guard'] as con
 export const reservedNames = ['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx'] as const;
 
 /** Built-in stages (values 11.3). A script may redefine them. */
-export const transformerNames = ['upper', 'lower', 'trim', 'parse', 'json', 'xml', 'csv', 'md', 'pretty', 'sort', 'typeof', 'exists'] as const;
+export const transformerNames = [
+  'upper',
+  'lower',
+  'trim',
+  'parse',
+  'json',
+  'xml',
+  'csv',
+  'md',
+  'pretty',
+  'sort',
+  'typeof',
+  'exists',
+] as const;

@@ -68,14 +68,20 @@ function toFailure(error: unknown, text: string, statementAt: number): unknown {
   if (error instanceof generated.SyntaxError) return unexpected(error, text);
   // The generated parser descends with the nesting of the source; its stack is the limit of that.
   if (error instanceof RangeError) {
-    return new SyntaxFailure('The source is nested too deeply', { code: 'NESTED_TOO_DEEPLY', at: statementAt, hint: 'bind inner parts to variables' });
+    return new SyntaxFailure('The source is nested too deeply', {
+      code: 'NESTED_TOO_DEEPLY',
+      at: statementAt,
+      hint: 'bind inner parts to variables',
+    });
   }
   return error;
 }
 
 function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
   const at = error.location.start.offset;
-  const names = [...new Set((error.expected ?? []).flatMap(nameOf))].toSorted((a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')));
+  const names = [...new Set((error.expected ?? []).flatMap(nameOf))].toSorted(
+    (a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')),
+  );
   const found = slip.describe(text, at);
   const message = names.length === 0 || names.length > ALTERNATIVES_MAX ? `Unexpected ${found}` : `Expected ${list(names)}, found ${found}`;
   return new SyntaxFailure(message, { at });
@@ -83,7 +89,8 @@ function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
 
 function nameOf(expected: generated.Expectation): string[] {
   if (expected.type === 'literal' && expected.text?.trim()) return [`\`${expected.text}\``];
-  if (expected.type === 'other' && expected.description && !/blank|line end|comment/.test(expected.description)) return [`a ${expected.description}`];
+  if (expected.type === 'other' && expected.description && !/blank|line end|comment/.test(expected.description))
+    return [`a ${expected.description}`];
   return [];
 }
 

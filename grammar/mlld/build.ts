@@ -1,6 +1,5 @@
 /** Builders for the nodes that need more than an object literal in the grammar. */
 import type {
-  Action,
   Binary,
   BinaryOperator,
   Block,
@@ -47,7 +46,9 @@ interface TextRef {
   readonly written: string;
 }
 type PlainOption = Options[number];
-type RawOption = Omit<PlainOption, 'value'> & { readonly value: Expression | { readonly kind: 'stages'; readonly stages: readonly Stage[] } };
+type RawOption = Omit<PlainOption, 'value'> & {
+  readonly value: Expression | { readonly kind: 'stages'; readonly stages: readonly Stage[] };
+};
 
 // ---------------------------------------------------------------- text
 
@@ -170,7 +171,14 @@ export function chain(base: Expression, steps: readonly Step[]): Expression {
 }
 
 export function load(at: number, loose: readonly Loose[], section: Section | null, as: Template | null, optional: string | null): Load {
-  return { kind: 'load', at, path: path(loose), ...(section ? { section } : {}), ...(as ? { as } : {}), ...(optional ? { optional: true } : {}) };
+  return {
+    kind: 'load',
+    at,
+    path: path(loose),
+    ...(section ? { section } : {}),
+    ...(as ? { as } : {}),
+    ...(optional ? { optional: true } : {}),
+  };
 }
 
 /**
@@ -247,7 +255,13 @@ export function isCall(reference: Reference): boolean {
 
 // ---------------------------------------------------------------- code
 
-export function code(at: number, language: Language, loose: readonly Loose[], directory?: readonly Loose[] | null, variables?: readonly string[] | null): Code {
+export function code(
+  at: number,
+  language: Language,
+  loose: readonly Loose[],
+  directory?: readonly Loose[] | null,
+  variables?: readonly string[] | null,
+): Code {
   const text = parts(loose);
   return {
     kind: 'code',
@@ -281,13 +295,25 @@ export function commandText(source: Template | Literal, spot: Spot): Code {
 // ---------------------------------------------------------------- statements
 
 /** The statements of a block: a return, where there is one, is the last of them. */
-export function statements(list: readonly Statement[]): readonly Statement[] {
+export function statements(at: number, list: readonly Statement[]): readonly Statement[] {
+  if (list.length === 0) throw new SyntaxFailure('An empty block', { at, hint: 'a block needs at least one statement' });
   const early = list.slice(0, -1).findIndex((statement) => statement.kind === 'return');
   if (early < 0) return list;
   const behind = list[early + 1] as Statement;
   throw new SyntaxFailure('A return (`=>`) must be the last statement of its block', {
     at: behind.at,
     hint: 'put the other statements before it, or return from inside an `if`',
+  });
+}
+
+/** The entries of a `when`: `none` stands behind all arms with a condition. */
+export function arms(entries: When['entries']): When['entries'] {
+  const first = entries.findIndex((entry) => entry.kind === 'arm' && entry.condition === 'none');
+  const behind = first < 0 ? undefined : entries.slice(first).find((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string');
+  if (!behind) return entries;
+  throw new SyntaxFailure('`none` must be the last arm of a `when`', {
+    at: entries[first]?.at ?? 0,
+    hint: 'it matches when no other arm did',
   });
 }
 
@@ -346,12 +372,16 @@ export function fileTarget(name: Template | Literal): Extract<Target, { path: re
 type GuardParts = Pick<Guard, 'timing' | 'filter' | 'rules'> & { readonly name: string | null; readonly privileged: boolean };
 
 export function guard(at: number, { name, privileged, timing, filter, rules }: GuardParts, options: Options): Guard {
-  const marked = privileged || options.some((option) => option.name === 'privileged' && option.value.kind === 'literal' && option.value.value === true);
+  const marked =
+    privileged || options.some((option) => option.name === 'privileged' && option.value.kind === 'literal' && option.value.value === true);
   return { kind: 'guard', at, ...(name ? { name } : {}), ...(marked ? { privileged: true } : {}), timing, filter, rules };
 }
 
-export function script(mode: Script['mode'], resume: ResumeMode | null, frontmatter: Script['frontmatter'] | null, body: readonly Statement[]): Script {
+export function script(
+  mode: Script['mode'],
+  resume: ResumeMode | null,
+  frontmatter: Script['frontmatter'] | null,
+  body: readonly Statement[],
+): Script {
   return { kind: 'script', at: 0, mode, ...(resume ? { resume } : {}), ...(frontmatter ? { frontmatter } : {}), statements: body };
 }
-
-export type { Action, When };

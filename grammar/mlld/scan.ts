@@ -35,11 +35,13 @@ export function isFile(text: string, at: number): boolean {
 
 /** Begins the bracket at `at`, behind an arrow, a block for certain? */
 export function opensBlock(text: string, at: number): boolean {
-  return matchAt(
-    /\[\s*(?:>>|<<|#|;|=>|\/[a-z]|@[A-Za-z_][\w-]*(?:\.[\w-]+)*\s*\+?=[^=]|(?:var|let|show|run|exe|if|when|for|loop|import|export|output|append|log|files?|stream|hook|guard|checkpoint|bail|done|continue|skip|retry|pass)(?![\w-]))/y,
-    text,
-    at,
-  ) !== null;
+  return (
+    matchAt(
+      /\[\s*(?:>>|<<|#|;|=>|\/[a-z]|@[A-Za-z_][\w-]*(?:\.[\w-]+)*\s*\+?=[^=]|(?:var|let|show|run|exe|if|when|for|loop|import|export|output|append|log|files?|stream|hook|guard|checkpoint|bail|done|continue|skip|retry|pass)(?![\w-]))/y,
+      text,
+      at,
+    ) !== null
+  );
 }
 
 /** Begins the bracket at `at`, behind an arrow, an array for certain? A reference may begin either. */
@@ -56,7 +58,7 @@ export function opensValueBlock(text: string, at: number): boolean {
 export function codeEnd(text: string, from: number, language: Language): number {
   const skip = language === 'js' || language === 'node' ? skipScript : language === 'py' ? skipPython : skipShell;
   let depth = 1;
-  for (let i = from; i < text.length; ) {
+  for (let i = from; i < text.length;) {
     const c = text[i];
     if (c === '{') depth++;
     else if (c === '}' && --depth === 0) return i;
@@ -138,7 +140,10 @@ function beginsRegex(text: string, at: number, from: number): boolean {
   let i = at - 1;
   while (i >= from && /\s/.test(text[i] as string)) i--;
   if (i < from) return true;
-  if (/[\w$]/.test(text[i] as string)) return /(?:^|[^\w$.])(?:return|typeof|case|in|of|delete|void|throw|new|await|yield|else|do)$/.test(text.slice(Math.max(from, i - 12), i + 1));
+  if (/[\w$]/.test(text[i] as string))
+    return /(?:^|[^\w$.])(?:return|typeof|case|in|of|delete|void|throw|new|await|yield|else|do)$/.test(
+      text.slice(Math.max(from, i - 12), i + 1),
+    );
   return !/[)\]}"'`]/.test(text[i] as string);
 }
 
@@ -169,7 +174,7 @@ function shellString(text: string, open: number): number {
 
 function substitutionEnd(text: string, from: number): number {
   let depth = 1;
-  for (let i = from; i < text.length; ) {
+  for (let i = from; i < text.length;) {
     if (text[i] === '(') depth++;
     else if (text[i] === ')' && --depth === 0) return i;
     const next = skipShell(text, i, from);

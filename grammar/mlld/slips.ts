@@ -6,7 +6,7 @@
  * S1 A function throws only for a text that is wrong under every reading, because nothing is tried after it.
  * S2 What is not closed is reported at the statement it stands in, everything else where it stands.
  */
-import type { Control, Bail, Expression, Literal, Template } from '../ast.js';
+import type { Bail, Control, Literal, Options, Template } from '../ast.js';
 import { SyntaxFailure } from '../errors.js';
 import { foreignWords, statementWords, topLevelWords, transformerNames } from '../keywords.js';
 
@@ -39,7 +39,10 @@ function pastBlanks(spot: Spot): Spot {
 
 /** What stands at a place, for messages. */
 export function describe(text: string, at: number): string {
-  const token = look(/[A-Za-z_][\w-]*|@[\w.-]*|\d[\w.]*|[=!<>&|+~?]+|\.\.\.|\S/y, { text, at: at + (look(/[ \t\r]*/y, { text, at })?.[0].length ?? 0) })?.[0];
+  const token = look(/[A-Za-z_][\w-]*|@[\w.-]*|\d[\w.]*|[=!<>&|+~?]+|\.\.\.|\S/y, {
+    text,
+    at: at + (look(/[ \t\r]*/y, { text, at })?.[0].length ?? 0),
+  })?.[0];
   if (token) return `\`${token}\``;
   return /\S/.test(text.slice(at)) ? 'the end of the line' : 'the end of the file';
 }
@@ -51,13 +54,25 @@ export function statement(spot: Spot): false {
   const { text, at } = spot;
   const word = look(/\/?([A-Za-z][\w-]*)/y, spot)?.[1];
   if (word && words.has(word)) return false;
-  if (look(/resume\s*:/iy, spot)) fail(at, 'A `resume:` header must be the very first line, alone on it', 'write `resume: auto`, `resume: manual` or `resume: never` in line 1');
+  if (look(/resume\s*:/iy, spot))
+    fail(
+      at,
+      'A `resume:` header must be the very first line, alone on it',
+      'write `resume: auto`, `resume: manual` or `resume: never` in line 1',
+    );
   if (text.startsWith('//', at) || text.startsWith('/*', at)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
-  if (word === 'while') fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
+  if (word === 'while')
+    fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
   if (word === 'skip' || word === 'retry' || word === 'pass') fail(at, `\`${word}\` stands behind an arrow, not on a line of its own`);
-  if (word && words.has(word.toLowerCase())) fail(at, `\`${word}\` is no statement: statement words are written in lower case`, `write \`${word.toLowerCase()}\``);
-  if (word) fail(at, `Expected a statement, found \`${word}\``, 'in strict mode every line is a statement or a comment (`>> …`); show text with `show "…"`');
+  if (word && words.has(word.toLowerCase()))
+    fail(at, `\`${word}\` is no statement: statement words are written in lower case`, `write \`${word.toLowerCase()}\``);
+  if (word)
+    fail(
+      at,
+      `Expected a statement, found \`${word}\``,
+      'in strict mode every line is a statement or a comment (`>> …`); show text with `show "…"`',
+    );
   const name = look(/@([A-Za-z_][\w-]*)[\w.-]*/y, spot);
   if (name && spot.furthest <= at + name[0].length + 1) bareReference(spot, name[0]);
   if (look(/@/y, spot)) return false;
@@ -77,7 +92,8 @@ function bareReference(spot: Spot, name: string): never {
 export function afterStatement(original: Spot): false {
   const spot = pastBlanks(original);
   const { text, at } = spot;
-  if (look(/;/y, spot)) fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own; inside `[ … ]` a `;` is fine');
+  if (look(/;/y, spot))
+    fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own; inside `[ … ]` a `;` is fine');
   if (look(/\/\//y, spot)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
   if (look(/[-+*/%]/y, original)) fail(at, `\`${text[at]}\` needs a blank on both sides`, 'write `@a + 1`');
   if (spot.furthest > at) return false;
@@ -91,7 +107,11 @@ export function afterStatement(original: Spot): false {
 
 export function header(spot: Spot): never {
   const line = look(/[^\n]*/y, spot)?.[0].trim() ?? '';
-  fail(spot.at, `\`${line}\` is no valid header`, 'the first line may be `resume: auto`, `resume: manual` or `resume: never`, with nothing behind it');
+  fail(
+    spot.at,
+    `\`${line}\` is no valid header`,
+    'the first line may be `resume: auto`, `resume: manual` or `resume: never`, with nothing behind it',
+  );
 }
 
 // ---------------------------------------------------------------- bindings
@@ -105,10 +125,16 @@ function binding(spot: Spot, word: 'var' | 'let'): false {
   const labels = '(?:[A-Za-z][\\w:-]*(?:\\s*,\\s*[A-Za-z][\\w:-]*)*\\s*)?';
   const find = (pattern: string) => look(new RegExp(`${word}(?![\\w-])\\s*${pattern}`, 'y'), spot);
   const bare = find('()([A-Za-z_][\\w-]*)\\s*=');
-  if (bare) fail(at + bare[0].indexOf(bare[2] as string, word.length), `Missing \`@\` before the name in \`${word} ${bare[2]}\``, `write \`${word} @${bare[2]} = …\``);
+  if (bare)
+    fail(
+      at + bare[0].indexOf(bare[2] as string, word.length),
+      `Missing \`@\` before the name in \`${word} ${bare[2]}\``,
+      `write \`${word} @${bare[2]} = …\``,
+    );
   const digit = find(`${labels}@([^\\sA-Za-z_=][^\\s=]*)`);
   if (digit) fail(at + digit[0].length - (digit[1] as string).length, `\`@${digit[1]}\`: a name must start with a letter or underscore`);
-  if (find(`${labels}@\\s*(?:=|$)`) || find(`${labels}@\\s`)) fail(statementAt, `Expected a name behind \`@\` in \`${word}\``, `write \`${word} @name = …\``);
+  if (find(`${labels}@\\s*(?:=|$)`) || find(`${labels}@\\s`))
+    fail(statementAt, `Expected a name behind \`@\` in \`${word}\``, `write \`${word} @name = …\``);
   const field = find(`${labels}@([A-Za-z_][\\w-]*[.[][^=\\s]*)\\s*\\+?=`);
   if (field) fail(at, `\`${word}\` needs a whole variable, not \`@${field[1]}\``);
   const equals = find(`${labels}@([A-Za-z_][\\w-]*)\\??`);
@@ -116,7 +142,8 @@ function binding(spot: Spot, word: 'var' | 'let'): false {
     fail(at + equals[0].length, `Expected \`=\` after \`@${equals[1]}\``, `write \`${word} @${equals[1]} = …\``);
   }
   const several = find('([A-Za-z][\\w:-]*(?:\\s*,\\s*[A-Za-z][\\w:-]*)*)\\s+([A-Za-z][\\w:-]*)\\s*[@,]');
-  if (several) fail(at, `Two labels of a \`${word}\` need a comma between them`, `write \`${word} ${several[1]}, ${several[2]} @name = …\``);
+  if (several)
+    fail(at, `Two labels of a \`${word}\` need a comma between them`, `write \`${word} ${several[1]}, ${several[2]} @name = …\``);
   const badLabel = find('([^\\sA-Za-z@=][^\\s@=]*)\\s*@');
   if (badLabel) fail(at, `\`${badLabel[1]}\` is no label of a \`${word}\`: a label begins with a letter`);
   if (!find('\\S')) fail(at, `Expected a name behind \`${word}\``, `write \`${word} @name = …\``);
@@ -139,7 +166,11 @@ export function letStatement(spot: Spot): false {
 function labelledLet(spot: Spot): void {
   const labels = look(/let\s+([A-Za-z][\w:-]*(?:\s*,\s*[A-Za-z][\w:-]*)*)\s*@/y, spot)?.[1];
   if (!labels) return;
-  fail(spot.at, `\`let\` takes no labels (\`${labels}\`): labels belong to \`var\` and \`exe\``, `declare it with \`var ${labels} @name = …\`, or wrap the call in an \`exe ${labels}\``);
+  fail(
+    spot.at,
+    `\`let\` takes no labels (\`${labels}\`): labels belong to \`var\` and \`exe\``,
+    `declare it with \`var ${labels} @name = …\`, or wrap the call in an \`exe ${labels}\``,
+  );
 }
 
 function fieldAppend(spot: Spot): never {
@@ -154,7 +185,11 @@ export function topAssignment(spot: Spot): true {
 
 export function assignment(spot: Spot & { readonly from: number }): never {
   const name = look(/@[A-Za-z_][\w.-]*/y, { text: spot.text, at: spot.from })?.[0] ?? '@name';
-  fail(spot.from, `\`${name} = …\` is no statement: there is no plain assignment`, `declare a new name with \`var ${name} = …\` or \`let ${name} = …\`, or change it with \`+=\``);
+  fail(
+    spot.from,
+    `\`${name} = …\` is no statement: there is no plain assignment`,
+    `declare a new name with \`var ${name} = …\` or \`let ${name} = …\`, or change it with \`+=\``,
+  );
 }
 
 export function executable(spot: Spot): false {
@@ -174,7 +209,11 @@ export function params(original: Spot): false {
 }
 
 export function bareBody(spot: Spot): never {
-  fail(spot.at, 'A body in bare braces is neither a command nor an object', 'write `cmd { … }` for a command, `sh { … }` for a shell script, `{ key: value }` for an object');
+  fail(
+    spot.at,
+    'A body in bare braces is neither a command nor an object',
+    'write `cmd { … }` for a command, `sh { … }` for a shell script, `{ key: value }` for an object',
+  );
 }
 
 export function runBody(spot: Spot): false {
@@ -192,9 +231,14 @@ export function value(spot: Spot): false {
   numberSlip(spot);
   const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
   if (word === 'True' || word === 'False') fail(at, `\`${word}\` is not a value`, `write \`${word.toLowerCase()}\``);
-  if (word === 'None' || word === 'undefined' || word === 'nil' || word === 'NULL' || word === 'Null') fail(at, `\`${word}\` is not a value`, 'write `null`');
+  if (word === 'None' || word === 'undefined' || word === 'nil' || word === 'NULL' || word === 'Null')
+    fail(at, `\`${word}\` is not a value`, 'write `null`');
   if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
-  if (word && /^(?:when|for|foreach|loop|run|cmd|sh|bash|js|javascript|node|py|python|stream|new|template|true|false|null|denied)$/.test(word)) return false;
+  if (
+    word &&
+    /^(?:when|for|foreach|loop|run|cmd|sh|bash|js|javascript|node|py|python|stream|new|template|true|false|null|denied)$/.test(word)
+  )
+    return false;
   if (word) fail(at, `\`${word}\` is not a value`, `write text in quotes ("${word}") or a variable with an at sign (@${word})`);
   if (look(/>>|<<|#/y, spot)) fail(at, 'A comment stands where a value is expected');
   fail(at, `Expected a value, found ${describe(text, at)}`);
@@ -231,11 +275,15 @@ export function number({ text, at }: Spot): never {
 
 export function unclosedString({ statementAt, text }: Spot): never {
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
-  fail(statementAt, `Unclosed string${word ? ` in \`${word}\`` : ''}: the closing quote is missing`, 'a text in double quotes ends on its line; longer texts stand in backticks');
+  fail(
+    statementAt,
+    `Unclosed string${word ? ` in \`${word}\`` : ''}: the closing quote is missing`,
+    'a text in double quotes ends on its line; longer texts stand in backticks',
+  );
 }
 
 export function unclosedTemplate({ text, at, statementAt, end }: Spot & { readonly end: string }): never {
-  if (text.startsWith('/end', at)) fail(at, '`/end` without `/for`');
+  if (text.startsWith('/end', at)) fail(statementAt, '`/end` without `/for`');
   fail(statementAt, `Unclosed template: expected \`${end}\` before the end of the file`);
 }
 
@@ -246,8 +294,18 @@ export function strayEnd(spot: Spot): never {
 /** A line of a template that begins with a slash: only `/for` and `/end` mean something. */
 export function templateLine(spot: Spot): false {
   if (spot.at > 0 && spot.text[spot.at - 1] !== '\n') return false;
-  if (look(/\/(?:if|else)(?![\w-])[ \t]*(?:[@!(]|\r?$|\n)/y, spot)) fail(spot.at, 'There is no `/if` in templates, only `/for … /end`', 'use `@name?` or a conditional part, or build the text before');
-  if (look(/\/for\s+@/y, spot)) fail(spot.at, 'A `/for` line is not complete, or its `/end` is missing', 'write `/for @item in @list`, the body, and `/end` at the start of a line');
+  if (look(/\/(?:if|else)(?![\w-])[ \t]*(?:[@!(]|\r?$|\n)/y, spot))
+    fail(
+      spot.statementAt,
+      'There is no `/if` in templates, only `/for … /end`',
+      'use `@name?` or a conditional part, or build the text before',
+    );
+  if (look(/\/for\s+@/y, spot))
+    fail(
+      spot.statementAt,
+      'A `/for` line is not complete, or its `/end` is missing',
+      'write `/for @item in @list`, the body, and `/end` at the start of a line',
+    );
   return false;
 }
 
@@ -298,7 +356,8 @@ function unclosedHere(spot: Spot): boolean {
 
 function commentIn(spot: Spot, where: string): boolean {
   const { text, at } = spot;
-  if (look(/>>|<<(?=\s)/y, spot)) fail(at, `Comments are not allowed inside ${where}`, 'move the comment before the statement or behind it');
+  if (look(/>>|<<(?=\s)/y, spot))
+    fail(at, `Comments are not allowed inside ${where}`, 'move the comment before the statement or behind it');
   if (look(/\/\/|\/\*|#\s/y, spot)) fail(at, `\`${text[at]}\` begins no comment, and comments are not allowed inside ${where}`);
   return false;
 }
@@ -336,10 +395,15 @@ export function stage(spot: Spot): false {
     fail(spot.at, `Expected a stage behind \`|\`, found ${describe(spot.text, spot.at)}`, 'a stage is a function, as in `| @trim`');
   }
   if (/^(?:output|append|while|show|log|cmd|sh|bash|js|javascript|node|py|python|data)$/.test(word)) {
-    if (word === 'output' && spot.furthest <= spot.at + word.length + 1) fail(spot.at, '`output` as a stage needs a target', 'write `| output to "file"`');
+    if (word === 'output' && spot.furthest <= spot.at + word.length + 1)
+      fail(spot.at, '`output` as a stage needs a target', 'write `| output to "file"`');
     return false;
   }
-  fail(spot.at, `A stage needs an at sign: \`@${word}\``, builtIn.has(word.toLowerCase()) ? `write \`| @${word}\`` : `write \`| @${word}\` to call the function \`@${word}\``);
+  fail(
+    spot.at,
+    `A stage needs an at sign: \`@${word}\``,
+    builtIn.has(word.toLowerCase()) ? `write \`| @${word}\`` : `write \`| @${word}\` to call the function \`@${word}\``,
+  );
 }
 
 export function whileCap(spot: Spot): never {
@@ -352,7 +416,11 @@ export function whileCall(spot: Spot): never {
 
 export function unclosedCode({ text, at, statementAt }: Spot): never {
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
-  fail(statementAt, `Unclosed code block${word ? ` in \`${word}\`` : ''}: expected \`}\``, at < text.length ? 'braces and quotes in the code must balance' : undefined);
+  fail(
+    statementAt,
+    `Unclosed code block${word ? ` in \`${word}\`` : ''}: expected \`}\``,
+    at < text.length ? 'braces and quotes in the code must balance' : undefined,
+  );
 }
 
 /** An operator of the shell outside quotes in a `cmd` body. `rest`: the text from the operator on, if it is not the source. */
@@ -380,7 +448,8 @@ export function block(original: Spot): false {
   const word = look(/[A-Za-z][\w-]*/y, spot)?.[0];
   if (word && topLevel.has(word)) fail(at, `\`${word}\` stands only at the top level of a file, not inside of a block`);
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
-  if (word === 'while') fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
+  if (word === 'while')
+    fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
   if (word && words.has(word)) return false;
   const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, spot);
   if (field) fieldAppend(spot);
@@ -407,7 +476,11 @@ export function ifBody(original: Spot): false {
   if (look(/=>/y, spot)) fail(spot.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
   if (look(/=(?!=)/y, spot)) fail(spot.at, 'Unexpected `=` in a condition', 'compare with `==`');
   if (spot.furthest > spot.at) return false;
-  fail(spot.at, `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(spot.text, spot.at)}`, 'the brackets are required');
+  fail(
+    spot.at,
+    `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(spot.text, spot.at)}`,
+    'the brackets are required',
+  );
 }
 
 /** `when any [ … ]`, `when all [ … ]` */
@@ -429,10 +502,15 @@ export function arms(original: Spot): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
   if (at >= text.length) fail(spot.statementAt, 'Unclosed `when`: expected `]`');
-  if (look(/,/y, spot)) fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
+  if (look(/,/y, spot))
+    fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
   const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
   if (word && words.has(word) && !look(/(?:when|for|foreach|loop|run|let)/y, spot)) {
-    fail(at, `\`${word}\` is no arm: \`when … [ … ]\` holds arms, \`CONDITION => ACTION\``, 'write `when CONDITION => [ … ]`, or use `if CONDITION [ … ]`');
+    fail(
+      at,
+      `\`${word}\` is no arm: \`when … [ … ]\` holds arms, \`CONDITION => ACTION\``,
+      'write `when CONDITION => [ … ]`, or use `if CONDITION [ … ]`',
+    );
   }
   if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
   return false;
@@ -480,9 +558,9 @@ export function loopLimit(spot: Spot): never {
 
 // ---------------------------------------------------------------- effects
 
-/** What stands behind `show` is nothing it shows. `from`: where `show` begins. */
-export function show(spot: Spot & { readonly from: number }): false {
-  const { text, at, from } = spot;
+/** What stands behind `show` is nothing it shows. */
+export function show(spot: Spot): false {
+  const { text, at, statementAt: from } = spot;
   if (/\n/.test(text.slice(from, at)) || at >= text.length || look(/>>|<<(?=\s)|[;\]]/y, spot)) {
     fail(from, '`show` needs something to show', 'write `show @name` or `show "text"`');
   }
@@ -494,17 +572,19 @@ export function show(spot: Spot & { readonly from: number }): false {
     fail(at, `\`show\` takes no \`${look(/\w+/y, spot)?.[0]}\``, hint);
   }
   const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
-  if (word && word !== 'foreach') fail(at, `\`show\` cannot show the word \`${word}\``, `write \`show "${word}"\` for the text or \`show @${word}\` for the variable`);
+  if (word && word !== 'foreach')
+    fail(at, `\`show\` cannot show the word \`${word}\``, `write \`show "${word}"\` for the text or \`show @${word}\` for the variable`);
   return value(spot);
 }
 
 /** Behind the one operand of `show`. */
-export function afterShow(original: Spot & { readonly from: number }): true {
+export function afterShow(original: Spot): true {
   const spot = pastBlanks(original);
   if (look(/[-+*/%?=!~]|&&|\|\||==|[<>]=?(?![<>])/y, spot) && !look(/=>/y, spot)) {
     fail(spot.at, '`show` takes one value and no operators', 'bind the result first: `var @result = …`');
   }
-  if (look(/@[A-Za-z_][\w.-]*(?![\w.(-])(?!\s*\+?=)|["'`]/y, spot)) fail(spot.at, '`show` takes exactly one operand', 'join several values in a template: `show `@a @b``');
+  if (look(/@[A-Za-z_][\w.-]*(?![\w.(-])(?!\s*\+?=)|["'`]/y, spot))
+    fail(spot.at, '`show` takes exactly one operand', 'join several values in a template: `show `@a @b``');
   return true;
 }
 
@@ -512,17 +592,27 @@ export function run(spot: Spot): false {
   const language = look(/(?:sh|bash|js|javascript|node|py|python|cmd|stream|foreach)(?![\w-])/y, spot);
   if (language || look(/[@"'{<|[`]/y, spot)) return false;
   const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
-  fail(spot.at, word ? `\`run\` does not know \`${word}\`` : '`run` needs a command', 'write `run cmd { … }`, `run sh { … }` or `run @function()`');
+  fail(
+    spot.at,
+    word ? `\`run\` does not know \`${word}\`` : '`run` needs a command',
+    'write `run cmd { … }`, `run sh { … }` or `run @function()`',
+  );
 }
 
 /** `output` and `append` */
 export function output(spot: Spot & { readonly word: string }): false {
   const { word, at, text, furthest } = spot;
   const line = look(/[^\n]*/y, spot)?.[0] ?? '';
-  if (new RegExp(`^${word}\\s*(?:$|[;\\]])`).test(line)) fail(at, `\`${word}\` needs a value and a target`, `write \`${word} @value to "file"\``);
-  if (/\sto\s*$/.test(line)) fail(at + line.length, `Expected a target behind \`to\``, 'a target is a quoted path, `stdout`, `stderr` or `env`');
+  if (new RegExp(`^${word}\\s*(?:$|[;\\]])`).test(line))
+    fail(at, `\`${word}\` needs a value and a target`, `write \`${word} @value to "file"\``);
+  if (/\sto\s*$/.test(line))
+    fail(at + line.length, `Expected a target behind \`to\``, 'a target is a quoted path, `stdout`, `stderr` or `env`');
   if (/\sto\s/.test(line)) return false;
-  fail(Math.max(furthest, at), `\`${word}\` needs \`to\` and a target`, `write \`${word} @value to ${text.includes('stdout') ? 'stdout' : '"file"'}\``);
+  fail(
+    Math.max(furthest, at),
+    `\`${word}\` needs \`to\` and a target`,
+    `write \`${word} @value to ${text.includes('stdout') ? 'stdout' : '"file"'}\``,
+  );
 }
 
 export function bareTarget(spot: Spot): never {
@@ -536,11 +626,14 @@ export function alias(spot: Spot): never {
 }
 
 export function importStatement(spot: Spot): false {
-  if (look(/import\s+(?:\w+\s+)?\{\s*\*\s*\}/y, spot)) fail(spot.at, '`import { * }` needs a name', 'write `import { * as @name } from "…"`');
+  if (look(/import\s+(?:\w+\s+)?\{\s*\*\s*\}/y, spot))
+    fail(spot.at, '`import { * }` needs a name', 'write `import { * as @name } from "…"`');
   if (look(/import\s+(?:\w+\s+)?\{\s*\}/y, spot)) fail(spot.at, '`import { }` names nothing');
-  if (look(/import\s+(?:\w+\s+)?\{[^}]*\}\s*(?!from\b|\s)/y, spot)) fail(spot.at, 'Expected `from` and a source behind the names of `import`', 'write `import { @name } from "./file.mld"`');
+  if (look(/import\s+(?:\w+\s+)?\{[^}]*\}\s*(?!from\b|\s)/y, spot))
+    fail(spot.at, 'Expected `from` and a source behind the names of `import`', 'write `import { @name } from "./file.mld"`');
   if (look(/import\s+(?:tools|mcp)\b/y, spot)) fail(spot.at, 'Importing tools is not part of this runtime');
-  if (look(/import[ \t]*(?:\r?\n|$)/y, spot)) fail(spot.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
+  if (look(/import[ \t]*(?:\r?\n|$)/y, spot))
+    fail(spot.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
   return false;
 }
 
@@ -567,8 +660,12 @@ export function hook(spot: Spot): false {
   const filter = { ...spot, at: filterAt };
   if (look(/=/y, filter)) fail(filterAt, 'A hook needs a filter', hookForm);
   if (look(/["'`]/y, filter)) fail(filterAt, 'The filter of a hook is not quoted', 'write `@function`, `op:type` or a label');
-  const known = look(/(?:@[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*(?:\([ \t]*(?:"[^"\n]*"|'[^'\n]*')[ \t]*\))?|op:[A-Za-z][\w:-]*|[A-Za-z][\w:-]*)/y, filter)?.[0];
-  if (!known) fail(filterAt, `Expected the filter of a hook, found ${describe(spot.text, filterAt)}`, 'write `@function`, `op:type` or a label');
+  const known = look(
+    /(?:@[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*(?:\([ \t]*(?:"[^"\n]*"|'[^'\n]*')[ \t]*\))?|op:[A-Za-z][\w:-]*|[A-Za-z][\w:-]*)/y,
+    filter,
+  )?.[0];
+  if (!known)
+    fail(filterAt, `Expected the filter of a hook, found ${describe(spot.text, filterAt)}`, 'write `@function`, `op:type` or a label');
   const after = pastSpace({ ...spot, at: filterAt + known.length });
   if (look(/\(/y, after)) fail(after.at, 'The prefix in a filter is a quoted text', `write \`${known}("prefix")\``);
   if (look(/,/y, after)) fail(after.at, 'A hook has one filter', 'declare a second hook for the other one');
@@ -583,7 +680,8 @@ const guardForm = 'write `guard @name before @function = when [ CONDITION => all
 export function guard(spot: Spot): false {
   const form = /guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?(\S*)/y;
   const timing = look(form, spot)?.[1] ?? '';
-  if (!/^(?:before|after|always|for)$/.test(timing)) fail(spot.at, `A guard runs \`before\`, \`after\` or \`always\`; found \`${timing}\``, guardForm);
+  if (!/^(?:before|after|always|for)$/.test(timing))
+    fail(spot.at, `A guard runs \`before\`, \`after\` or \`always\`; found \`${timing}\``, guardForm);
   if (!look(/guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?\w+\s+(?:@?[A-Za-z_][\w.:-]*)\s*=\s*when\s*\[/y, spot)) {
     fail(spot.at, 'A guard needs one filter, `=` and `when [ … ]`', guardForm);
   }
@@ -600,12 +698,18 @@ const checkpointForm = 'write `checkpoint "name"`';
 
 export function checkpoint(spot: Spot): false {
   const behind = pastBlanks({ ...spot, at: spot.at + 'checkpoint'.length });
-  if (!look(/["'`]/y, behind)) fail(spot.at, `The name of a \`checkpoint\` is a quoted text, not ${describe(spot.text, behind.at)}`, checkpointForm);
+  if (!look(/["'`]/y, behind))
+    fail(spot.at, `The name of a \`checkpoint\` is a quoted text, not ${describe(spot.text, behind.at)}`, checkpointForm);
   return false;
 }
 
 export function checkpointName(name: Template | Literal): true {
-  const fixed = name.kind === 'literal' ? String(name.value) : name.parts.every((part) => part.kind === 'text') ? name.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('') : 'open';
+  const fixed =
+    name.kind === 'literal'
+      ? String(name.value)
+      : name.parts.every((part) => part.kind === 'text')
+        ? name.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
+        : 'open';
   if (fixed.trim() === '') fail(name.at, 'The name of a `checkpoint` is empty', checkpointForm);
   return true;
 }
@@ -620,16 +724,23 @@ export function checkpointOption(original: Spot): false {
 }
 
 /** Where it can be seen in the text: unknown options, modes and durations. */
-export function checkpointValue(name: string, given: Expression, at: number): true {
-  const fixed = given.kind === 'literal' ? given.value : given.kind === 'template' && given.parts.length === 1 && given.parts[0]?.kind === 'text' ? given.parts[0].text : undefined;
-  if (name === 'complete') return true;
+export function checkpointValue(option: Options[number]): Options[number] {
+  const { name, at, value: given } = option;
+  const fixed =
+    given.kind === 'literal'
+      ? given.value
+      : given.kind === 'template' && given.parts.length === 1 && given.parts[0]?.kind === 'text'
+        ? given.parts[0].text
+        : undefined;
+  if (name === 'complete') return option;
   if (name === 'resume') {
-    if (fixed !== undefined && !/^(?:auto|manual|never)$/.test(String(fixed))) fail(given.at, `\`${fixed}\` is no value of \`resume\``, 'use `auto`, `manual` or `never`');
-    return true;
+    if (fixed !== undefined && !/^(?:auto|manual|never)$/.test(String(fixed)))
+      fail(given.at, `\`${fixed}\` is no value of \`resume\``, 'use `auto`, `manual` or `never`');
+    return option;
   }
   if (name !== 'ttl') fail(at, `\`${name}\` is no option of \`checkpoint\``, 'the options are `resume`, `ttl` and `complete`');
   if (fixed !== undefined && !(typeof fixed === 'number' && fixed >= 0) && !/^\d+(?:\.\d+)?(?:ms|[smhdw])$/.test(String(fixed))) {
     fail(given.at, `\`${fixed}\` is no duration`, 'use a number with a unit, as in `30m` or `1d`');
   }
-  return true;
+  return option;
 }
