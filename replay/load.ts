@@ -10,8 +10,7 @@ import type { Defect, JournalStore, Position, RunFile, ScanOptions } from '../jo
 import { checkpoints } from './checkpoints.js';
 import { functionHistory } from './history.js';
 import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
-import type { Answer, Memo } from './memo.js';
-import { memo as memoFold } from './memo.js';
+import { memo, type Answer, type Memo } from './memo.js';
 import { follow, type Projection } from './projection.js';
 import type { Selector } from './selector.js';
 import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
@@ -65,12 +64,13 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
 }
 
 /**
- * The index with a run of one's own that has just ended, so that the next start reads nothing again. `past` was followed
- * through the whole run, `bytes` is where its last event ends. Does nothing when that could not be told exactly.
+ * The index with a run of one's own that has just ended, so that the next start reads nothing again: `past` was followed
+ * through all of it, `finished` is the place of its `run.finished`. When other runs went on beside it nothing is written:
+ * only a reader can tell what they came to.
  */
-export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, bytes: number): Promise<void> {
+export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, finished: Seq): Promise<void> {
   if (past.covered === undefined) return;
-  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, bytes }], index: past }));
+  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, finished }], index: past }));
 }
 
 /** Keeps a loaded past current: call it with every fact of the new run, in the order of its journal. */
@@ -127,7 +127,7 @@ export interface ResolveOptions {
 
 /** The past after `--fresh`: nothing to resolve a target against. */
 export function withoutPast(past: WorkflowPast): WorkflowPast {
-  return { ...past, memo: memoFold.initial(), complete: new Map(), runs: [] };
+  return { ...past, memo: memo.initial(), complete: new Map(), runs: [] };
 }
 
 /** Status, counts and what is in flight of one run. Reads all of it. */

@@ -8,7 +8,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
-import type { ScanOptions } from '../journal/store.js';
+import type { RunFile, ScanOptions } from '../journal/store.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
@@ -33,8 +33,10 @@ export const index: Projection<Index> = {
 /** A run that the index covers. */
 export interface Covered {
   readonly run: RunId;
-  /** Of a run that has ended: its size then. A run of another size is not the one that was folded. */
+  /** Of a run whose writer is gone: its size. A run of another size is not the one that was folded. */
   readonly bytes?: number | undefined;
+  /** Of a run that was followed to its end by its own writer: the place of its `run.finished`. */
+  readonly finished?: Seq | undefined;
   /** Of a run that had not: where to go on. */
   readonly from?: ScanOptions['from'];
 }
@@ -219,10 +221,11 @@ function numbering<Thing>(identity: (thing: Thing) => unknown = (thing) => thing
 }
 
 /** Whether a workflow's runs, as they are now, begin with what the index covers (S1). */
-export function coversPrefix(covered: readonly Covered[], runs: readonly { readonly ref: RunRef; readonly bytes: number }[]): boolean {
-  return covered.every(({ run, bytes, from }, place) => {
+export function coversPrefix(covered: readonly Covered[], runs: readonly RunFile[]): boolean {
+  return covered.every(({ run, bytes, finished, from }, place) => {
     const now = runs[place];
-    if (now === undefined || now.ref.run !== run) return false;
-    return from === undefined ? now.bytes === bytes : now.bytes >= from.offset;
+    if (now?.ref.run !== run) return false;
+    if (from !== undefined) return now.bytes >= from.offset;
+    return finished === undefined ? now.bytes === bytes : now.finished?.seq === finished;
   });
 }
