@@ -14,7 +14,7 @@ import { clip, matches, matchesCheckpoint, missingInOrder, normalise, shortDiff 
 import { eventsSince, journalSizes, newestCheckpoint } from './evidence.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
-const STEP_MS_MAX = 60_000;
+const STEP_MS_MAX = 30_000;
 const POLL_MS = 5;
 
 /** Programs that the case needs and this machine lacks. @returns {string[]} */

@@ -1,0 +1,167 @@
+/**
+ * The arrows of the program, held by reading import lines.
+ *
+ * A1 cli -> src -> replay -> journal and src -> grammar; an arrow allows what lies beyond it; nothing points back.
+ * A2 Inside src only the files that put a run together know of replay.
+ * A3 Every fact about the outside has one owner: processes, files, clock and environment are met in src/world, `process` in cli/main.ts.
+ * A4 One place wraps each dependency.
+ */
+import { readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+import { PROJECT, sourceFiles, type SourceFile } from './support/source-files.js';
+
+type Layer = 'cli' | 'src' | 'replay' | 'journal' | 'grammar';
+
+const MAY_IMPORT: { readonly [L in Layer]: readonly Layer[] } = {
+  cli: ['src', 'replay', 'journal', 'grammar'],
+  src: ['replay', 'journal', 'grammar'],
+  replay: ['journal'],
+  journal: [],
+  grammar: [],
+};
+
+/** A run is put together here: the past is loaded, the ports are filled, the journal is opened. */
+const KNOWS_REPLAY: { readonly [path: string]: string } = {
+  'src/run.ts': 'the owner for scripts',
+  'src/run-graph.ts': 'the owner for graphs',
+  'src/run-options.ts': 'the types of what run.ts takes and returns',
+  'src/index.ts': 'the face of the library',
+};
+
+/** Reads outside src/world, each with its reason. */
+const READS_THE_OUTSIDE: { readonly [path: string]: string } = {
+  'src/project.ts': 'finds the project root before there is a run, hence before there is a world',
+  'src/project-config.ts': 'reads the configuration that the world is made from',
+};
+
+const TOUCHES_PROCESS: { readonly [path: string]: string } = {
+  'cli/main.ts': 'the owner',
+  'cli/bin.ts': 'runs before the program is loaded, to answer --version and to load it through the code cache',
+};
+
+/** Where each package may be imported; a folder stands for its files. */
+const WRAPPED_BY: { readonly [dependency: string]: string } = {
+  commander: 'cli/',
+  'fast-json-stable-stringify': 'journal/canonical.ts',
+  json5: 'src/values/json5-text.ts',
+  ndjson: 'cli/commands/',
+  picocolors: 'cli/render/paint.ts',
+  pino: 'cli/',
+  tinyglobby: 'src/world/glob.ts',
+  yaml: 'src/values/',
+};
+
+const files = sourceFiles(Object.keys(MAY_IMPORT));
+
+describe('the arrows between the layers', () => {
+  it('has sources to look at', () => {
+    for (const layer of Object.keys(MAY_IMPORT)) expect(files.filter(({ path }) => layerOf(path) === layer)).not.toEqual([]);
+  });
+
+  it.each(Object.entries(MAY_IMPORT))('%s imports only %j', (layer, allowed) => {
+    const broken = files
+      .filter(({ path }) => layerOf(path) === layer)
+      .flatMap((file) =>
+        ownImports(file)
+          .filter((target) => layerOf(target) !== layer && !allowed.includes(layerOf(target) as Layer))
+          .map(arrow(file)),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  it('lets only the files that put a run together know of replay', () => {
+    const broken = files
+      .filter(({ path }) => path.startsWith('src/') && !(path in KNOWS_REPLAY))
+      .flatMap((file) =>
+        ownImports(file)
+          .filter((target) => layerOf(target) === 'replay')
+          .map(arrow(file)),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  it('lets only the parse files of grammar import generated parsers', () => {
+    const broken = files
+      .filter(({ path }) => !/^grammar\/parse(-\w+)?\.ts$/.test(path))
+      .flatMap((file) =>
+        ownImports(file)
+          .filter((target) => target.includes('/generated/'))
+          .map(arrow(file)),
+      );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('who meets the outside', () => {
+  it('keeps files, processes, clock, chance and environment of src in src/world', () => {
+    const reads =
+      /\bprocess\.\w|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(|['"]node:(fs|fs\/promises|child_process|process|os|net|http|https)['"]/;
+    const inSrc = files.filter(({ path }) => path.startsWith('src/') && !path.startsWith('src/world/'));
+    expect(inSrc.filter(({ code }) => reads.test(code)).map(({ path }) => path)).toEqual(inOrder(Object.keys(READS_THE_OUTSIDE)));
+  });
+
+  it('keeps the clock and the disk out of replay', () => {
+    const reads = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.\w|['"]node:(fs|fs\/promises|child_process|process|os)['"]/;
+    expect(files.filter(({ path, code }) => path.startsWith('replay/') && reads.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it('lets only cli/main.ts touch process', () => {
+    const touching = files.filter(({ path, code }) => path.startsWith('cli/') && /\bprocess\.\w|['"]node:process['"]/.test(code));
+    expect(touching.map(({ path }) => path)).toEqual(inOrder(Object.keys(TOUCHES_PROCESS)));
+  });
+});
+
+describe('dependencies', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+
+  it('names the wrapper of each', () => {
+    expect(Object.keys(WRAPPED_BY).sort()).toEqual(Object.keys(dependencies).sort());
+  });
+
+  it.each(Object.entries(WRAPPED_BY))('imports %s only in %s', (dependency, place) => {
+    const importers = files.filter((file) =>
+      specifiersOf(file).some((specifier) => specifier === dependency || specifier.startsWith(`${dependency}/`)),
+    );
+    expect(importers.filter(({ path }) => !path.startsWith(place)).map(({ path }) => path)).toEqual([]);
+    expect(importers, 'nobody imports it: take it out of package.json').not.toEqual([]);
+  });
+
+  it('imports no package that is not declared', () => {
+    const undeclared = files.flatMap((file) =>
+      specifiersOf(file)
+        .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
+        .filter((specifier) => !Object.keys(dependencies).some((name) => specifier === name || specifier.startsWith(`${name}/`)))
+        .map(arrow(file)),
+    );
+    expect(undeclared).toEqual([]);
+  });
+});
+
+function layerOf(path: string): string {
+  return path.slice(0, path.indexOf('/'));
+}
+
+function arrow({ path }: SourceFile): (target: string) => string {
+  return (target) => `${path} -> ${target}`;
+}
+
+/** What a file imports of ours, as project paths. */
+function ownImports(file: SourceFile): string[] {
+  return specifiersOf(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => posix.join(posix.dirname(file.path), specifier));
+}
+
+/** Static, dynamic and type-only imports and re-exports alike. */
+function specifiersOf({ code }: SourceFile): string[] {
+  const found = code.matchAll(
+    /^(?:import|export\s+(?:type\s+)?[{*])[^;'"]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm,
+  );
+  return [...found].map(([, named, bare, dynamic]) => (named ?? bare ?? dynamic) as string);
+}
+
+function inOrder(paths: readonly string[]): string[] {
+  return [...paths].sort();
+}
