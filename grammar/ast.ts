@@ -80,6 +80,8 @@ export interface HolePart extends At {
 export interface LoadPart extends At {
   readonly kind: 'load-part';
   readonly load: Load;
+  /** `<f.json>.name`: fields and indexes behind it. */
+  readonly steps?: readonly Step[];
   readonly pipes: readonly Stage[];
 }
 

@@ -83,7 +83,10 @@ function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
     (a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')),
   );
   const found = slip.describe(text, at);
-  const message = names.length === 0 || names.length > ALTERNATIVES_MAX ? `Unexpected ${found}` : `Expected ${list(names)}, found ${found}`;
+  const message =
+    names.length === 0 || names.length > ALTERNATIVES_MAX
+      ? `Unexpected ${found.replace(/^the /, '')}`
+      : `Expected ${list(names)}, found ${found}`;
   return new SyntaxFailure(message, { at });
 }
 

@@ -15,6 +15,8 @@ export interface Spot {
   readonly at: number;
   /** Where the innermost statement that was begun begins. */
   readonly statementAt: number;
+  /** Where the statement begins that opened the innermost bracket. */
+  readonly openedAt: number;
   /** The furthest offset at which something was expected and not found. */
   readonly furthest: number;
 }
@@ -22,6 +24,8 @@ export interface Spot {
 const words = new Set<string>(statementWords);
 const foreign = new Set<string>(foreignWords);
 const topLevel = new Set<string>(topLevelWords);
+/** Words that may begin a value. */
+const valueWord = /^(?:when|for|foreach|loop|run|cmd|sh|bash|js|javascript|node|py|python|stream|new|template|true|false|null|denied)$/;
 const builtIn = new Set<string>(transformerNames);
 
 function fail(at: number, message: string, hint?: string): never {
@@ -233,12 +237,17 @@ export function value(spot: Spot): false {
   if (word === 'True' || word === 'False') fail(at, `\`${word}\` is not a value`, `write \`${word.toLowerCase()}\``);
   if (word === 'None' || word === 'undefined' || word === 'nil' || word === 'NULL' || word === 'Null')
     fail(at, `\`${word}\` is not a value`, 'write `null`');
-  if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
   if (
     word &&
-    /^(?:when|for|foreach|loop|run|cmd|sh|bash|js|javascript|node|py|python|stream|new|template|true|false|null|denied)$/.test(word)
-  )
-    return false;
+    words.has(word) &&
+    text.slice(0, at).trimEnd().endsWith('=') &&
+    /\n[ \t]*$/.test(text.slice(0, at)) &&
+    !valueWord.test(word)
+  ) {
+    fail(spot.statementAt, 'Expected a value behind `=`');
+  }
+  if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
+  if (word && valueWord.test(word)) return false;
   if (word) fail(at, `\`${word}\` is not a value`, `write text in quotes ("${word}") or a variable with an at sign (@${word})`);
   if (look(/>>|<<|#/y, spot)) fail(at, 'A comment stands where a value is expected');
   fail(at, `Expected a value, found ${describe(text, at)}`);
@@ -284,7 +293,7 @@ export function unclosedString({ statementAt, text }: Spot): never {
 
 export function unclosedTemplate({ text, at, statementAt, end }: Spot & { readonly end: string }): never {
   if (text.startsWith('/end', at)) fail(statementAt, '`/end` without `/for`');
-  fail(statementAt, `Unclosed template: expected \`${end}\` before the end of the file`);
+  fail(statementAt, `Unclosed template: expected ${end === '`' ? 'a closing backtick' : `\`${end}\``} before the end of the file`);
 }
 
 export function strayEnd(spot: Spot): never {
@@ -436,7 +445,7 @@ export function shellOperator(spot: Spot, rest?: string): false {
 export function block(original: Spot): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
-  if (at >= text.length) fail(spot.statementAt, 'Unclosed block: expected `]`');
+  if (at >= text.length) fail(spot.openedAt, 'Unclosed block: expected `]`');
   if (look(/,/y, spot)) fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
   const slash = look(/\/([a-z]+)/y, spot);
   if (slash) fail(at, `\`${slash[0]}\`: inside brackets statements carry no slash`, `write \`${slash[1]}\``);
@@ -501,7 +510,7 @@ export function when(spot: Spot): false {
 export function arms(original: Spot): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
-  if (at >= text.length) fail(spot.statementAt, 'Unclosed `when`: expected `]`');
+  if (at >= text.length) fail(spot.openedAt, 'Unclosed `when`: expected `]`');
   if (look(/,/y, spot))
     fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
   const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
@@ -512,6 +521,8 @@ export function arms(original: Spot): false {
       'write `when CONDITION => [ … ]`, or use `if CONDITION [ … ]`',
     );
   }
+  const bare = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  if (bare && !valueWord.test(bare) && spot.furthest <= at + bare.length) return value(spot);
   if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
   return false;
 }
@@ -689,8 +700,8 @@ export function guard(spot: Spot): false {
   fail(spot.at, 'This guard cannot be read', guardForm);
 }
 
-export function reason(spot: Spot & { readonly word: string }): never {
-  const word = /deny|retry/.exec(spot.word)?.[0] ?? 'deny';
+export function reason(spot: Spot): never {
+  const word = /(deny|retry)$/.exec(spot.text.slice(0, spot.at))?.[0] ?? 'deny';
   fail(spot.at, `\`${word}\` needs a quoted text`, `write \`${word} "reason"\``);
 }
 
