@@ -15,15 +15,17 @@ import { isKnownVersion, upcast, type AnyEvent } from './upcast.js';
 export const CHAIN_SEED = '0'.repeat(64);
 /** Bytes. A longer line is refused when written and counts as damage when read. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
-/** Bytes that `decode` overwrites before a line, to have the predecessor's hash and the line in one piece. */
-export const ROOM_BEFORE_LINE = 64;
-/** Where the predecessor's hash begins, counted back from a line: 64 digits, `"}` and the newline. */
-export const PREDECESSOR_HASH_BYTES = 67;
+/** The end of a line that `decode` needs to see before the next one: 64 digits, `"}` and the newline. */
+export const PREDECESSOR_BYTES = 67;
+/** Stands in for a predecessor's end before the first line, or where a scan goes on behind a line of this hash. */
+export const predecessorEnd = (hashOfLine: string): string => `${hashOfLine}"}\n`;
 
 const HASH_DIGITS = 64;
-const HASH_OPENS = Buffer.from(',"hash":"');
+/** From the last digit of a hash to the next line. */
+const HASH_TO_LINE = PREDECESSOR_BYTES - HASH_DIGITS;
+/** `,"hash":"…"}` */
+const TAIL_BYTES = 75;
 const CURLY_CLOSE = 0x7d;
-const QUOTE = 0x22;
 const HEAD = Buffer.from(`{"v":${JOURNAL_VERSION},`);
 const ANY_HEAD = /^\{"v":(\d{1,9}),/;
 
@@ -56,61 +58,44 @@ function textOf(members: object): string {
   }
 }
 
-/** The hash that a line claims for itself: readable also when the rest is damaged. `end` is the place of its newline. */
-export function storedHash(bytes: Buffer, start: number, end: number): string | undefined {
-  const opens = end - 2 - HASH_DIGITS - HASH_OPENS.length;
-  if (opens <= start || bytes[end - 1] !== CURLY_CLOSE || bytes[end - 2] !== QUOTE) return undefined;
-  for (let i = 0; i < HASH_OPENS.length; i++) if (bytes[opens + i] !== HASH_OPENS[i]) return undefined;
-  return bytes.toString('latin1', end - 2 - HASH_DIGITS, end - 2);
-}
-
 /** Why a line can't be used. */
 export type Flaw = 'corrupt' | 'unknown-version';
 
 /**
- * The event of the line from `start` to its newline at `end`, when it follows on `previousHash`. `ownHash` is its `storedHash`.
- * Overwrites `ROOM_BEFORE_LINE` bytes before the line and one byte in it: hashing in place saves a copy of every line.
+ * The event of the line from `start` to its newline at `end`, when it follows on the hash that stands at the end of the line before
+ * it (`PREDECESSOR_BYTES`). Hashes in place, to save a copy of every line: overwrites those bytes and one byte of the line.
  */
-export function decode(
-  bytes: Buffer,
-  { start, end }: { readonly start: number; readonly end: number },
-  hashes: { readonly previous: string | undefined; readonly own: string | undefined },
-): JournalEvent | Flaw {
-  if (!hasCurrentHead(bytes, start, end)) {
+export function decode(bytes: Buffer, start: number, end: number): JournalEvent | Flaw {
+  if (!hasBytes(bytes, start, HEAD)) {
     const version = ANY_HEAD.exec(bytes.toString('latin1', start, Math.min(end, start + 20)))?.[1];
     if (version === undefined) return 'corrupt';
     if (!isKnownVersion(Number(version))) return 'unknown-version';
   }
-  const { previous, own } = hashes;
-  if (previous === undefined || own === undefined) return 'corrupt';
-  const bodyEnd = end - 1 - HASH_DIGITS - HASH_OPENS.length;
-  bytes.write(previous, start - ROOM_BEFORE_LINE, 'latin1');
-  bytes[bodyEnd - 1] = CURLY_CLOSE;
-  if (hash('sha256', bytes.subarray(start - ROOM_BEFORE_LINE, bodyEnd), 'hex') !== own) return 'corrupt';
-  return parseBody(bytes.toString('utf8', start, bodyEnd), own) ?? 'corrupt';
+  const bodyEnd = end - TAIL_BYTES;
+  if (bodyEnd <= start) return 'corrupt';
+  bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
+  const comma = bytes[bodyEnd] as number;
+  bytes[bodyEnd] = CURLY_CLOSE;
+  const digest = hash('sha256', bytes.subarray(start - HASH_DIGITS, bodyEnd + 1), 'hex');
+  bytes[bodyEnd] = comma;
+  const event = parseOrNothing(bytes.toString('utf8', start, end));
+  return event && event['hash'] === digest ? upcast(event) : 'corrupt';
 }
 
 /** The event of a line that this process encoded itself. */
 export function decodeOwn(line: Line): JournalEvent {
-  const event = parseBody(`${line.text.slice(0, line.text.lastIndexOf(',"hash":"'))}}`, line.hash);
-  if (!event) throw new Error('a line that was just encoded is not an event');
-  return event;
+  return upcast(JSON.parse(line.text) as AnyEvent);
 }
 
-function hasCurrentHead(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start < HEAD.length) return false;
-  for (let i = 0; i < HEAD.length; i++) if (bytes[start + i] !== HEAD[i]) return false;
+function hasBytes(bytes: Buffer, at: number, expected: Buffer): boolean {
+  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false;
   return true;
 }
 
-function parseBody(text: string, ownHash: string): JournalEvent | undefined {
-  let event: AnyEvent & { hash?: string };
+function parseOrNothing(text: string): AnyEvent | undefined {
   try {
-    event = JSON.parse(text) as AnyEvent;
+    return JSON.parse(text) as AnyEvent;
   } catch {
     return undefined;
   }
-  if (typeof event['type'] !== 'string' || !Number.isSafeInteger(event['seq'])) return undefined;
-  event.hash = ownHash;
-  return upcast(event);
 }

@@ -6,10 +6,10 @@
  * R2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
  * R3 Neighbouring bad lines are one defect, reported once.
  */
-import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_HASH_BYTES, ROOM_BEFORE_LINE, storedHash, type Flaw } from './codec.js';
+import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
 import { codeOf, type Disk } from './disk.js';
 import type { JournalEvent } from './event.js';
-import { seqOf, type RunRef } from './ids.js';
+import { seqOf, type RunRef, type Seq } from './ids.js';
 import type { OpenFiles } from './open-files.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
 
@@ -35,33 +35,33 @@ export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Vis
   return lines.report();
 }
 
+/** The buffer begins with the end of the line before (`PREDECESSOR_BYTES`); behind it stand bytes that are no whole line yet. */
 async function readLines(disk: Disk, file: number, lines: LineScan): Promise<void> {
-  // Bytes of the file stand from ROOM_BEFORE_LINE on; `decode` needs what is before.
-  let buffer: Buffer = Buffer.allocUnsafe(ROOM_BEFORE_LINE + BLOCK_BYTES);
-  let limit = ROOM_BEFORE_LINE;
+  let buffer: Buffer = Buffer.allocUnsafe(PREDECESSOR_BYTES + BLOCK_BYTES);
+  buffer.write(predecessorEnd(lines.previousHash), 'latin1');
+  let limit = PREDECESSOR_BYTES;
   let position = lines.offset;
   if (disk.sizeOf(file) < position) return lines.shrunk();
   for (let blocks = 1; ; blocks++) {
     const count = disk.read(file, buffer, limit, buffer.length - limit, position);
     if (count === 0) break;
-    const searchFrom = limit;
+    const rest = lines.take(buffer, limit, limit + count);
     position += count;
     limit += count;
-    const rest = lines.take(buffer, searchFrom, limit);
-    if (rest === ROOM_BEFORE_LINE && limit === buffer.length) {
-      buffer = grown(buffer);
-      if (buffer.length > LINE_BYTES_MAX * 2) {
-        lines.skipBytes(limit - ROOM_BEFORE_LINE);
-        buffer = Buffer.allocUnsafe(ROOM_BEFORE_LINE + BLOCK_BYTES);
-        limit = ROOM_BEFORE_LINE;
+    buffer.copyWithin(0, rest - PREDECESSOR_BYTES, limit);
+    limit -= rest - PREDECESSOR_BYTES;
+    if (limit === buffer.length) {
+      if (limit < LINE_BYTES_MAX) buffer = grown(buffer);
+      else {
+        // The hash at its end is still wanted, so its last bytes stay.
+        lines.skip(limit - PREDECESSOR_BYTES);
+        buffer.copyWithin(0, limit - PREDECESSOR_BYTES, limit);
+        limit = PREDECESSOR_BYTES;
       }
-    } else if (rest > ROOM_BEFORE_LINE) {
-      buffer.copyWithin(ROOM_BEFORE_LINE, rest, limit);
-      limit -= rest - ROOM_BEFORE_LINE;
     }
     if (blocks % BLOCKS_PER_TURN === 0) await new Promise(setImmediate);
   }
-  lines.end(limit - ROOM_BEFORE_LINE);
+  lines.end(limit - PREDECESSOR_BYTES);
 }
 
 function grown(buffer: Buffer): Buffer {
@@ -73,13 +73,15 @@ function grown(buffer: Buffer): Buffer {
 /** Where a scan stands, and what it makes of the next line. */
 class LineScan {
   offset: number;
+  readonly previousHash: string;
   private line = 0;
-  private previousHash: string | undefined;
   private events = 0;
   private defects = 0;
-  private lastUsable: ScanReport['end'];
+  private usableEnd: number;
+  private usableSeq: Seq;
+  private usableHash: string;
   private flawed: { readonly flaw: Flaw; readonly line: number; readonly offset: number; lines: number } | undefined;
-  /** Inside a line that is too long to be kept. */
+  /** Inside a line that is too long to be kept; it is counted already. */
   private skipping = false;
 
   constructor(
@@ -87,15 +89,16 @@ class LineScan {
     private readonly visit: Visit,
     private readonly options: ScanOptions,
   ) {
-    this.lastUsable = options.from ?? { offset: 0, seq: seqOf(-1), hash: CHAIN_SEED };
-    this.offset = this.lastUsable.offset;
-    this.previousHash = this.lastUsable.hash;
+    const { offset, seq, hash } = options.from ?? { offset: 0, seq: seqOf(-1), hash: CHAIN_SEED };
+    this.offset = this.usableEnd = offset;
+    this.usableSeq = seq;
+    this.previousHash = this.usableHash = hash;
   }
 
-  /** All whole lines of the buffer, of which the bytes from `searchFrom` on are new. Returns where the rest begins. */
-  take(buffer: Buffer, searchFrom: number, limit: number): number {
-    let start = ROOM_BEFORE_LINE;
-    let end = buffer.indexOf(NEWLINE, searchFrom);
+  /** All whole lines of the buffer, of which the bytes from `newFrom` on are new. Returns where the rest begins. */
+  take(buffer: Buffer, newFrom: number, limit: number): number {
+    let start = PREDECESSOR_BYTES;
+    let end = buffer.indexOf(NEWLINE, newFrom);
     while (end >= 0 && end < limit) {
       this.takeLine(buffer, start, end);
       this.offset += end + 1 - start;
@@ -106,22 +109,31 @@ class LineScan {
   }
 
   private takeLine(buffer: Buffer, start: number, end: number): void {
-    this.line++;
     if (this.skipping) {
-      // The end of a line that was dropped; its hash is still good for its successor.
       this.skipping = false;
-      this.previousHash = storedHash(buffer, start, end);
       return;
     }
-    const own = storedHash(buffer, start, end);
-    const event = decode(buffer, { start, end }, { previous: this.previousHash, own });
-    this.previousHash = own;
+    this.line++;
+    const event = decode(buffer, start, end);
     if (typeof event === 'string') return this.bad(event);
-    if (event.seq <= this.lastUsable.seq) return this.bad('corrupt');
+    if (!(event.seq > this.usableSeq)) return this.bad('corrupt');
     if (this.flawed) this.reportFlawed();
+    const bytes = end - start;
     this.events++;
-    this.lastUsable = { offset: this.offset + end + 1 - start, seq: event.seq, hash: event.hash };
-    this.visit(event, { offset: this.offset, bytes: end - start });
+    this.usableEnd = this.offset + bytes + 1;
+    this.usableSeq = event.seq;
+    this.usableHash = event.hash;
+    this.visit(event, { offset: this.offset, bytes });
+  }
+
+  /** Bytes of a line that is longer than any line may be. */
+  skip(bytes: number): void {
+    if (!this.skipping) {
+      this.line++;
+      this.bad('corrupt');
+      this.skipping = true;
+    }
+    this.offset += bytes;
   }
 
   private bad(flaw: Flaw): void {
@@ -133,20 +145,9 @@ class LineScan {
     this.flawed = { flaw, line: this.line, offset: this.offset, lines: 1 };
   }
 
-  /** The first part of a line that is longer than any line may be. */
-  skipBytes(count: number): void {
-    if (!this.skipping) {
-      this.line++;
-      this.bad('corrupt');
-      this.line--;
-    }
-    this.skipping = true;
-    this.offset += count;
-  }
-
   end(restBytes: number): void {
     if (this.flawed) this.reportFlawed();
-    if (restBytes === 0) return;
+    if (restBytes === 0 || this.skipping) return;
     this.defect('torn-tail', `the last line is incomplete (${restBytes} bytes)`, this.line + 1, this.offset);
   }
 
@@ -160,7 +161,7 @@ class LineScan {
   }
 
   report(): ScanReport {
-    return { events: this.events, defects: this.defects, end: this.lastUsable };
+    return { events: this.events, defects: this.defects, end: { offset: this.usableEnd, seq: this.usableSeq, hash: this.usableHash } };
   }
 
   private reportFlawed(): void {
@@ -182,14 +183,14 @@ class LineScan {
 
 /** One line again, verified against the hash that stands before it in the file. Undefined when it isn't what it was. */
 export function readLineAt(files: OpenFiles, path: string, { offset, bytes }: Position): JournalEvent | undefined {
-  const start = PREDECESSOR_HASH_BYTES;
-  const before = Math.min(offset, PREDECESSOR_HASH_BYTES);
-  const buffer = Buffer.allocUnsafe(start + bytes + 1);
-  const count = readOrNothing(files, path, buffer, start - before, offset - before);
+  const start = PREDECESSOR_BYTES;
+  const before = Math.min(offset, PREDECESSOR_BYTES);
   const end = start + bytes;
+  const buffer = Buffer.allocUnsafe(end + 1);
+  if (offset === 0) buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
+  const count = readOrNothing(files, path, buffer, start - before, offset - before);
   if (count < before + bytes + 1 || buffer[end] !== NEWLINE) return undefined;
-  const previous = offset === 0 ? CHAIN_SEED : buffer.toString('latin1', 0, ROOM_BEFORE_LINE);
-  const event = decode(buffer, { start, end }, { previous, own: storedHash(buffer, start, end) });
+  const event = decode(buffer, start, end);
   return typeof event === 'string' ? undefined : event;
 }
 

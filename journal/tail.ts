@@ -1,5 +1,5 @@
 /** What can be told of a run without reading all of it: its first event, its last one, its size. */
-import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_HASH_BYTES, ROOM_BEFORE_LINE, storedHash } from './codec.js';
+import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd } from './codec.js';
 import { codeOf, type Disk } from './disk.js';
 import type { JournalEvent } from './event.js';
 
@@ -40,45 +40,40 @@ function withFile<T>(disk: Disk, path: string, read: (disk: Disk, file: number) 
 function lastOf(disk: Disk, file: number): Tail {
   const bytes = disk.sizeOf(file);
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
-    const count = Math.min(window, bytes);
-    const buffer = readAll(disk, file, bytes - count, count);
+    const { buffer, isWhole } = readWindow(disk, file, Math.max(0, bytes - window), Math.min(window, bytes));
     const end = buffer.length - 1;
-    if (count === 0 || buffer[end] !== NEWLINE) return { bytes, last: undefined };
+    if (bytes === 0 || buffer[end] !== NEWLINE) return { bytes, last: undefined };
     const start = buffer.lastIndexOf(NEWLINE, end - 1) + 1;
-    const isFirst = count === bytes && start <= PREDECESSOR_HASH_BYTES;
-    if (start >= PREDECESSOR_HASH_BYTES * 2 || isFirst) {
-      return { bytes, last: eventAt(buffer, isFirst ? PREDECESSOR_HASH_BYTES : start, end, isFirst) };
-    }
-    if (count === bytes || window >= LAST_LINE_BYTES_MAX) return { bytes, last: undefined };
+    // The predecessor's end must be in the window; before the first line it is put there.
+    if (start >= PREDECESSOR_BYTES * 2 || isWhole) return { bytes, last: eventAt(buffer, start, end) };
+    if (window >= LAST_LINE_BYTES_MAX) return { bytes, last: undefined };
   }
 }
 
 function firstOf(disk: Disk, file: number): JournalEvent | undefined {
   const bytes = disk.sizeOf(file);
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
-    const count = Math.min(window, bytes);
-    const buffer = readAll(disk, file, 0, count);
-    const end = buffer.indexOf(NEWLINE, PREDECESSOR_HASH_BYTES);
-    if (end >= 0) return eventAt(buffer, PREDECESSOR_HASH_BYTES, end, true);
-    if (count === bytes || window >= LINE_BYTES_MAX) return undefined;
+    const { buffer } = readWindow(disk, file, 0, Math.min(window, bytes));
+    const end = buffer.indexOf(NEWLINE, PREDECESSOR_BYTES);
+    if (end >= 0) return eventAt(buffer, PREDECESSOR_BYTES, end);
+    if (window >= bytes || window >= LINE_BYTES_MAX) return undefined;
   }
 }
 
-function eventAt(buffer: Buffer, start: number, end: number, isFirst: boolean): JournalEvent | undefined {
-  const hashAt = start - PREDECESSOR_HASH_BYTES;
-  const previous = isFirst ? CHAIN_SEED : buffer.toString('latin1', hashAt, hashAt + ROOM_BEFORE_LINE);
-  const event = decode(buffer, { start, end }, { previous, own: storedHash(buffer, start, end) });
+function eventAt(buffer: Buffer, start: number, end: number): JournalEvent | undefined {
+  const event = decode(buffer, start, end);
   return typeof event === 'string' ? undefined : event;
 }
 
-/** With room for a predecessor's hash in front. */
-function readAll(disk: Disk, file: number, position: number, count: number): Buffer {
-  const buffer = Buffer.alloc(PREDECESSOR_HASH_BYTES + count);
+/** Some bytes of a file; room in front holds what precedes the first line, for a window that begins with it. */
+function readWindow(disk: Disk, file: number, position: number, count: number): { buffer: Buffer; isWhole: boolean } {
+  const buffer = Buffer.alloc(PREDECESSOR_BYTES + count);
+  buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
   let done = 0;
   while (done < count) {
-    const more = disk.read(file, buffer, PREDECESSOR_HASH_BYTES + done, count - done, position + done);
+    const more = disk.read(file, buffer, PREDECESSOR_BYTES + done, count - done, position + done);
     if (more === 0) break;
     done += more;
   }
-  return buffer.subarray(0, PREDECESSOR_HASH_BYTES + done);
+  return { buffer: buffer.subarray(0, PREDECESSOR_BYTES + done), isWhole: position === 0 };
 }
