@@ -1,0 +1,47 @@
+// Puts the journal behind bench/journal-api.mjs: the file store, bundled on the fly, with its real events, chain and durability.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'mlld-bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const outfile = path.join(folder, 'journal.mjs');
+await build({
+  entryPoints: [fileURLToPath(new URL('../journal/file-store.ts', import.meta.url))],
+  outfile,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  logLevel: 'error',
+});
+const { openFileStore } = await import(pathToFileURL(outfile).href);
+const ref = { workflow: 'bench.mld', run: '20261121-084512-123-9f3a' };
+
+// The journal numbers and dates events itself. A program makes facts of this shape right away, so the change of shape is made once
+// per event and not measured.
+const facts = new Map();
+function factOf(event) {
+  let fact = facts.get(event);
+  if (!fact) {
+    const { seq: _seq, ts: _ts, type: _type, ...members } = event;
+    fact = { type: 'call.completed', ...members };
+    facts.set(event, fact);
+  }
+  return fact;
+}
+
+export async function openWriter(dir) {
+  const journal = await openFileStore(dir).create(ref);
+  return {
+    append: (event) => journal.append(factOf(event)),
+    post: (event) => void journal.post(factOf(event)),
+    close: () => journal.close(),
+  };
+}
+
+export async function replay(dir, onEvent) {
+  return (await openFileStore(dir).scan(ref, onEvent)).events;
+}
