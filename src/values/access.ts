@@ -122,20 +122,20 @@ function bound(value: Value): number | undefined {
 
 export type FilterOperator = '=' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '~';
 
-/** `[?path]`, `[?path operator literal]`. An element that has no such field counts as having null there. */
+/** `[?path]`, `[?path operator literal]`. A missing field equals null and is in no order. */
 export function filterBy(base: Value, path: readonly string[], operator: FilterOperator | undefined, literal: Value): Value {
   const data = dataOf(base);
   if (data === null || data === undefined) return flow(null, [base]);
   const filter = `[?${path.join('.')}]`;
   if (!Array.isArray(data)) throw new MlldError('NO_ELEMENTS', `${filter} filters an array, and this is ${aKind(data)}`);
-  const kept = data.filter((element: Value) => holds(path.reduce(fieldOrNull, element), operator, literal));
+  const kept = data.filter((element: Value) => holds(path.reduce(fieldIfAny, element), operator, literal));
   return flow(kept, [base]);
 }
 
-function fieldOrNull(value: Value, name: string): Value {
+function fieldIfAny(value: Value, name: string): Value {
   const data = dataOf(value);
-  if (Array.isArray(data) && isDigits(name)) return data[Number(name)] ?? null;
-  return isDataObject(data) && Object.hasOwn(data, name) ? (data[name] ?? null) : null;
+  if (Array.isArray(data) && isDigits(name)) return data[Number(name)];
+  return isDataObject(data) && Object.hasOwn(data, name) ? data[name] : undefined;
 }
 
 function holds(field: Value, operator: FilterOperator | undefined, literal: Value): boolean {
@@ -156,7 +156,7 @@ function holds(field: Value, operator: FilterOperator | undefined, literal: Valu
     case '>=':
       return toNumber(field) >= toNumber(literal);
     case '~':
-      return dataOf(field) !== null && textOf(field).includes(textOf(literal));
+      return (dataOf(field) ?? null) !== null && textOf(field).includes(textOf(literal));
   }
 }
 

@@ -2,7 +2,7 @@
 
 /** The nearest candidate, when it is near enough to be meant; undefined otherwise. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
-  const limit = word.length <= 2 ? 1 : Math.floor(word.length / 3) + 1;
+  const limit = Math.max(1, Math.floor(word.length / 3));
   const wanted = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = limit + 1;

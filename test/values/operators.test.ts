@@ -19,12 +19,23 @@ describe('truth', () => {
     },
   );
 
-  it.each<[Value]>([[' '], ['00'], ['0.0'], ['no'], ['null'], ['undefined'], [-1], [Infinity], [[0]], [{ a: null }], [true], ['wrong'], ['tea']])(
-    '%j is true',
-    (value) => {
-      expect(isTruthy(value)).toBe(true);
-    },
-  );
+  it.each<[Value]>([
+    [' '],
+    ['00'],
+    ['0.0'],
+    ['no'],
+    ['null'],
+    ['undefined'],
+    [-1],
+    [Infinity],
+    [[0]],
+    [{ a: null }],
+    [true],
+    ['wrong'],
+    ['tea'],
+  ])('%j is true', (value) => {
+    expect(isTruthy(value)).toBe(true);
+  });
 
   it('refuses the error of a failed iteration, wherever it is read from', () => {
     const list = [10, errorMarker({ index: 1, key: '1', message: 'bad 2', value: 2 })];
@@ -34,7 +45,9 @@ describe('truth', () => {
     expect(isErrorMarker(annotate(list[1] as object as string, { labels: ['l'] }))).toBe(true);
     expect(isErrorMarker({ ...(list[1] as object) })).toBe(false);
     expect(isErrorMarker({ message: 'x' })).toBe(false);
-    expect(() => isTruthy(list[1])).toThrow(expect.objectContaining({ code: 'CONDITION_IS_ERROR', message: expect.stringContaining('bad 2') }));
+    expect(() => isTruthy(list[1])).toThrow(
+      expect.objectContaining({ code: 'CONDITION_IS_ERROR', message: expect.stringContaining('bad 2') }),
+    );
   });
 });
 
@@ -157,7 +170,11 @@ describe('+=', () => {
     [['a'], 'b', ['a', 'b']],
     [['a'], ['b', 'c'], ['a', 'b', 'c']],
     [['a'], [['b']], ['a', ['b']]],
-    [{ a: 1, n: { p: 1 } }, { b: 2, n: { q: 2 } }, { a: 1, n: { q: 2 }, b: 2 }],
+    [
+      { a: 1, n: { p: 1 } },
+      { b: 2, n: { q: 2 } },
+      { a: 1, n: { q: 2 }, b: 2 },
+    ],
   ])('%j += %j is %j', (current, added, result) => {
     const before = JSON.stringify(current);
     expect(appendTo(current, added, 'x')).toEqual(result);
@@ -172,7 +189,9 @@ describe('+=', () => {
     [{ a: 1 }, [1]],
     [{ a: 1 }, 'b'],
   ])('%j += %j names the variable', (current, added) => {
-    expect(() => appendTo(current, added, 'cargo')).toThrow(expect.objectContaining({ code: 'APPEND_KIND', message: expect.stringMatching(/@cargo \+=/) }));
+    expect(() => appendTo(current, added, 'cargo')).toThrow(
+      expect.objectContaining({ code: 'APPEND_KIND', message: expect.stringMatching(/@cargo \+=/) }),
+    );
   });
 
   it('moves labels of what is put in to the collection', () => {
