@@ -32,7 +32,8 @@ export function toNative(value: Value): unknown {
  */
 export function fromNative(value: unknown): Value {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  return nested(value, new Set()) ?? '';
+  const copy = nested(value, new Set());
+  return copy === undefined ? '' : copy; // null is null: what it means is for the caller to say
 }
 
 /** The value for something of the host: as `fromNative`, but functions and class instances stay usable, and null and numbers as they are. */
