@@ -14,7 +14,14 @@ export interface Io {
   readonly stderrIsTerminal: boolean;
   /** Width of the terminal behind stderr, in characters. */
   readonly columns: () => number;
+  /** Where colours are wanted. */
+  readonly colours: { readonly stdout: boolean; readonly stderr: boolean };
+  /** A clock for durations. */
   readonly nowMs: () => number;
+  /** Milliseconds since 1970. */
+  readonly todayMs: () => number;
+  /** Who runs, for the journal. */
+  readonly program: { readonly pid: number; readonly versions: { readonly mlld: string; readonly node: string } };
   /**
    * Sends the signals that ask the program to end to `listener`, once; a second one ends the process at once. SIGPIPE stands for a
    * reader of standard output that went away. Gives back how to stop listening.

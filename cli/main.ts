@@ -3,6 +3,8 @@ import { runCommandLine } from './command-line.js';
 import { EXIT_AFTER_SIGNAL } from './exit-codes.js';
 import type { Io, Signal } from './io.js';
 
+declare const MLLD_VERSION: string;
+
 const DEFAULT_COLUMNS = 80;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -26,7 +28,10 @@ function processIo(): Io {
     stdin: readStdin,
     stderrIsTerminal: process.stderr.isTTY,
     columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
+    colours: { stdout: wantsColours(process.stdout), stderr: wantsColours(process.stderr) },
     nowMs: () => performance.now(),
+    todayMs: () => Date.now(),
+    program: { pid: process.pid, versions: { mlld: MLLD_VERSION, node: process.version } },
     onSignal: (listener) => {
       let asked = false;
       const onSignal = (signal: (typeof SIGNALS)[number]): void => {
@@ -42,6 +47,12 @@ function processIo(): Io {
       };
     },
   };
+}
+
+/** no-color.org: any value but the empty one switches colours off. */
+function wantsColours(stream: NodeJS.WriteStream): boolean {
+  const { NO_COLOR: noColour, TERM: terminal } = process.env;
+  return stream.isTTY && (noColour === undefined || noColour === '') && terminal !== 'dumb';
 }
 
 async function readStdin(): Promise<string | undefined> {

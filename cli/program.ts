@@ -1,13 +1,18 @@
 /** Commands, their arguments and their help, for commander. `mlld FILE` and `mlld run` parse their own flags: theirs is only the help. */
 import { Command, CommanderError } from 'commander';
 import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
+import { addCheckpointCommand } from './commands/checkpoint.js';
+import { addJournalCommand } from './commands/journal.js';
 import type { Io } from './io.js';
+import { examples } from './render/examples.js';
 
 /** Runs a report command, or prints help. */
 export async function runProgram(io: Io): Promise<number> {
   try {
-    await programFor(io).parseAsync([...io.argv], { from: 'user' });
-    return EXIT_OK;
+    let status = EXIT_OK;
+    const words = io.argv.filter((word) => word !== '--debug'); // for the renderer of errors, on every command
+    await programFor(io, () => (status = EXIT_FAILED)).parseAsync(words, { from: 'user' });
+    return status;
   } catch (error) {
     // Commander has printed what it had to say.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_FAILED;
@@ -17,16 +22,18 @@ export async function runProgram(io: Io): Promise<number> {
 
 /** Prints the help of a command, or of the whole. */
 export function printHelp(io: Io, name?: 'run'): void {
-  const program = programFor(io);
+  const program = programFor(io, () => undefined);
   const command = name === undefined ? program : program.commands.find((candidate) => candidate.name() === name);
   (command ?? program).outputHelp();
 }
 
-function programFor(io: Io): Command {
+/** `onFailure` is called by a command that did its work and found something wrong. */
+function programFor(io: Io, onFailure: () => void): Command {
   const program = new Command('mlld')
     .usage('FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]\n       mlld COMMAND ...')
     .description('Runs mlld scripts. Flags that are not options of mlld become members of @payload.')
     .exitOverride()
+    .showHelpAfterError('(--help says what there is)')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .option('--version', 'print the version')
     .addHelpText(
@@ -46,13 +53,15 @@ function programFor(io: Io): Command {
     .option('--state <value>', '@file.json, a JSON object or KEY=TEXT: members of @state; repeatable')
     .option('--metrics', 'print the total time on standard error')
     .option('-e, --eval <code>', 'run this code instead of a file');
-  program.addCommand(runHelp(program));
+  describeRun(program);
+  addCheckpointCommand(program, io);
+  addJournalCommand(program, io, onFailure);
   return program;
 }
 
-function runHelp(program: Command): Command {
-  const run = new Command('run')
-    .copyInheritedSettings(program)
+function describeRun(program: Command): void {
+  const run = program
+    .command('run')
     .usage('[NAME] [options] [--name value ...]')
     .description('run a script of the project by its name; without a name, list them')
     .option('--no-warn', 'hide the warnings of the check before the run')
@@ -65,7 +74,7 @@ function runHelp(program: Command): Command {
         'mlld run nightly --resume "after collecting"',
       ]),
     );
-  return addCacheOptions(addRunOptions(run));
+  addCacheOptions(addRunOptions(run));
 }
 
 function addRunOptions(command: Command): Command {
@@ -84,8 +93,4 @@ function addCacheOptions(command: Command): Command {
     .option('--fork <script>', 'answer from the results of another script first; repeatable')
     .option('--changed <ask|serve>', 'what to do with results from before a definition was edited (default: serve)')
     .option('--no-checkpoint', 'record and serve nothing, whatever the script says');
-}
-
-export function examples(lines: readonly string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }

@@ -11,6 +11,10 @@ import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.
 import { environmentFor } from '../environment.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io, Signal } from '../io.js';
+import type { Log } from '../log.js';
+import type { Progress } from '../render/progress.js';
+
+const LOG_EVERY_MS = 1000;
 
 export interface Execution {
   readonly request: RunRequest;
@@ -23,26 +27,63 @@ export interface Execution {
 }
 
 export async function execute(io: Io, execution: Execution): Promise<number> {
+  const { request, project, name } = execution;
+  const log = request.debug ? (await openDebugLog(io)).child({ script: name }) : undefined;
+  const progress = io.stderrIsTerminal && !request.debug ? await openProgress(io) : undefined;
+  const runIo = {
+    stdin: io.stdin,
+    stdout: progress?.around(io.stdout) ?? io.stdout,
+    stderr: progress?.around(io.stderr) ?? io.stderr,
+  };
   const options = await optionsFor(io, execution);
   const interruption = new AbortController();
   let signal: Signal | undefined;
   const stopListening = io.onSignal((received) => {
     signal ??= received;
+    log?.info({ signal: received }, 'asked to end');
     interruption.abort(received);
   });
   const startedMs = io.nowMs();
-  const report = await run({ ...options, signal: interruption.signal }).finally(stopListening);
-  const { request } = execution;
+  log?.info({ root: project.root, cache: request.cache }, 'run starts');
+  const onProgress = progress?.update ?? (log && progressLog(io, log));
+  const report = await run({ ...options, io: runIo, signal: interruption.signal, ...(onProgress && { onProgress }) }).finally(() => {
+    progress?.stop();
+    stopListening();
+  });
+  const elapsedMs = Math.round(io.nowMs() - startedMs);
+  log?.info({ status: report.status, run: report.journal?.run, elapsedMs }, 'run ended');
+
   if (request.structured && report.structured && report.error === undefined)
     io.stdout(`${JSON.stringify(report.structured, undefined, 2)}\n`);
   if (signal !== 'SIGPIPE') await explain(io, execution, report);
-  if (request.metrics || request.debug)
-    io.stderr(`${request.debug ? 'Metrics:\n  ' : ''}total time: ${Math.round(io.nowMs() - startedMs)} ms\n`);
+  if (request.debug && execution.form === 'run') io.stderr(`Metrics:\n  total time: ${elapsedMs} ms\n`);
+  else if (request.metrics) io.stderr(`Total time: ${elapsedMs} ms\n`);
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }
 
-async function optionsFor(io: Io, { request, argv, script, project, name }: Execution): Promise<Omit<RunOptions, 'signal'>> {
+async function openDebugLog(io: Io): Promise<Log> {
+  const { openLog } = await import('../log.js');
+  return openLog(io);
+}
+
+async function openProgress(io: Io): Promise<Progress> {
+  const { startProgress } = await import('../render/progress.js');
+  return startProgress({ write: io.stderr, columns: io.columns, nowMs: io.nowMs });
+}
+
+function progressLog(io: Io, log: Log): NonNullable<RunOptions['onProgress']> {
+  const calls = log.child({ about: 'calls' });
+  let loggedMs = -Infinity;
+  return ({ executed, reused, failed, inFlight }) => {
+    const now = io.nowMs();
+    if (now - loggedMs < LOG_EVERY_MS) return;
+    loggedMs = now;
+    calls.debug({ executed, reused, failed, inFlight: inFlight.size }, 'progress');
+  };
+}
+
+async function optionsFor(io: Io, { request, argv, script, project, name }: Execution): Promise<Omit<RunOptions, 'signal' | 'io'>> {
   const environment = await environmentFor(io, request.environment);
   return {
     script,
@@ -60,7 +101,6 @@ async function optionsFor(io: Io, { request, argv, script, project, name }: Exec
     errorBehavior: request.errorBehavior,
     streaming: request.streaming && environment['MLLD_NO_STREAM'] !== 'true',
     structured: request.structured,
-    io: { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr },
   };
 }
 

@@ -1,0 +1,169 @@
+/** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. Checkpoint section 13. */
+import { randomInt } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { runIdAt, type CallKey, type RunRef } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { functionHistory } from '../../replay/history.js';
+import { foldRun, loadWorkflow, type WorkflowPast } from '../../replay/load.js';
+import { usable, type Answered } from '../../replay/memo.js';
+import { reportRun, summary } from '../../replay/summary.js';
+import { resolveWorkflow, scriptName } from '../../src/project.js';
+import type { Io } from '../io.js';
+import { projectStore, reportDefects } from '../project-store.js';
+import { examples } from '../render/examples.js';
+import { renderCleaned, renderEntries } from '../render/checkpoint.js';
+
+export function addCheckpointCommand(program: Command, io: Io): void {
+  const command = program
+    .command('checkpoint')
+    .description('what is recorded for a script: list, inspect, clean')
+    .addHelpText(
+      'after',
+      examples(['mlld checkpoint list nightly', 'mlld checkpoint inspect nightly', 'mlld checkpoint clean llm/run/nightly.mld']),
+    );
+  command
+    .command('list')
+    .addHelpText('after', examples(['mlld checkpoint list nightly']))
+    .description('list the results that a run would be answered from, in the order they were first asked')
+    .argument('<script>', 'name or path of a script')
+    .option('--json', 'print the entries as JSON')
+    .action((script: string, options: JsonOption) => list(io, script, options));
+  command
+    .command('inspect')
+    .addHelpText('after', examples(['mlld checkpoint inspect nightly | jq .entries[].fn']))
+    .description('print the recorded runs and results of a script as JSON')
+    .argument('<script>', 'name or path of a script')
+    .option('--json', 'the only form there is')
+    .action((script: string) => inspect(io, script));
+  command
+    .command('clean')
+    .addHelpText('after', examples(['mlld checkpoint clean llm/run/nightly.mld']))
+    .description('forget what was recorded for a script; its journal stays readable')
+    .argument('<script>', 'name or path of a script')
+    .option('--json', 'print what was forgotten as JSON')
+    .action((script: string, options: JsonOption) => clean(io, script, options));
+}
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+interface Recorded {
+  readonly store: JournalStore;
+  readonly name: string;
+  readonly past: WorkflowPast;
+}
+
+async function list(io: Io, script: string, { json }: JsonOption): Promise<void> {
+  const recorded = await recordOf(io, script);
+  if (json) {
+    io.stdout(`${JSON.stringify(recorded === undefined ? [] : await entriesOf(recorded), undefined, 2)}\n`);
+    return;
+  }
+  const entries = recorded === undefined ? [] : [...usable(recorded.past.memo)].map(([, question]) => question);
+  io.stdout(renderEntries(entries, { script, name: recorded?.name ?? script }));
+}
+
+async function inspect(io: Io, script: string): Promise<void> {
+  const recorded = await recordOf(io, script);
+  const report =
+    recorded === undefined
+      ? { script, path: null, runs: [], entries: [] }
+      : { script: recorded.name, path: recorded.past.workflow, runs: await runsOf(io, recorded), entries: await entriesOf(recorded) };
+  io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+}
+
+/** Forgetting is a run that says so: nothing is deleted, and the journal tells who forgot what and when. */
+async function clean(io: Io, script: string, { json }: JsonOption): Promise<void> {
+  const recorded = await recordOf(io, script);
+  const cleaned = recorded !== undefined && recorded.past.runs.length > 0 ? recorded : undefined;
+  const ref = cleaned === undefined ? undefined : await recordCleaning(io, cleaned);
+  if (json) {
+    const report =
+      cleaned === undefined
+        ? { script, runs: 0, entries: 0 }
+        : { script: cleaned.name, path: cleaned.past.workflow, ...countsOf(cleaned), run: ref?.run };
+    io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+  } else io.stdout(renderCleaned(cleaned, script));
+}
+
+async function recordCleaning(io: Io, { store, name, past: { workflow } }: Recorded): Promise<RunRef> {
+  const ref = {
+    workflow,
+    run: runIdAt(
+      io.todayMs(),
+      randomInt(36 ** 4)
+        .toString(36)
+        .padStart(4, '0'),
+    ),
+  };
+  const journal = await store.create(ref);
+  try {
+    await journal.append({ type: 'run.started', workflow, name, argv: io.argv, payload: {}, flags: {}, host: hostname(), ...io.program });
+    await journal.append({ type: 'memo.reset', reason: 'clean' });
+    await journal.append({ type: 'run.finished', status: 'completed', totals: { executed: 0, reused: 0, failed: 0 } });
+  } finally {
+    await journal.close();
+  }
+  return ref;
+}
+
+async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
+  const { project, store } = await projectStore(io);
+  const workflow = await resolveWorkflow(store, project, script);
+  if (workflow === undefined) return undefined;
+  const past = await loadWorkflow(store, workflow, { onDefect: reportDefects(io) });
+  return { store, name: scriptName(project, workflow), past };
+}
+
+const countsOf = ({ past }: Recorded) => ({ runs: past.runs.length, entries: [...usable(past.memo)].length });
+
+async function runsOf(io: Io, { store, past }: Recorded): Promise<readonly object[]> {
+  const reports = [];
+  for (const { ref, liveness } of past.runs) {
+    const state = await foldRun(store, ref, summary);
+    const { status, startedMs, endedMs, executed, reused, failed } = reportRun(state, ref, liveness, io.todayMs());
+    const { flags, checkpoints } = state;
+    reports.push({
+      id: ref.run,
+      started: iso(startedMs),
+      ended: iso(endedMs),
+      outcome: status,
+      flags,
+      checkpoints,
+      executed,
+      reused,
+      failed,
+    });
+  }
+  return reports;
+}
+
+async function entriesOf({ store, past }: Recorded): Promise<readonly object[]> {
+  const sites = await sitesOf(store, past);
+  return [...usable(past.memo)].map(([key, question]: readonly [CallKey, Answered]) => ({
+    key,
+    fn: question.fn,
+    args: question.preview ?? null,
+    site: sites(question),
+    time: iso(question.answer.endedMs),
+    durationMs: question.answer.elapsedMs,
+    sizeBytes: question.answer.sizeBytes,
+    run: question.answer.ref.run,
+  }));
+}
+
+/** A call site by its number, as `--resume @fn:N` counts; null when the latest run that called the function did not call it there. */
+async function sitesOf(store: JournalStore, past: WorkflowPast): Promise<(question: Answered) => number | null> {
+  const numbers = new Map<string, number>();
+  for (const [fn, ref] of past.memo.called) {
+    const { sites } = await foldRun(store, ref, functionHistory(fn));
+    sites.forEach(({ site, declared }, index) => numbers.set(JSON.stringify([fn, site, declared]), index));
+  }
+  return ({ fn, site = '', declared }) => numbers.get(JSON.stringify([fn, site, declared])) ?? null;
+}
+
+function iso(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

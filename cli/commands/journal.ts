@@ -1,0 +1,163 @@
+/** `mlld journal list|show|verify`: what ran, what happened in it, and whether the record is whole. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { JournalEvent } from '../../journal/event.js';
+import { startOf } from '../../journal/ids.js';
+import type { JournalStore, RunFile, ScanOptions } from '../../journal/store.js';
+import { matchesFilter, type EventFilter } from '../../replay/describe.js';
+import { summariseRun } from '../../replay/load.js';
+import { verifyRun } from '../../replay/verify.js';
+import { MlldError } from '../../src/errors.js';
+import { resolveWorkflow, scriptName, type Project } from '../../src/project.js';
+import { allRuns, resolveRun } from '../../src/recorded-run.js';
+import type { Io } from '../io.js';
+import { projectStore, reportDefects } from '../project-store.js';
+import { examples } from '../render/examples.js';
+import { renderEvent, renderRuns, renderVerification, type ListedRun } from '../render/journal.js';
+import { paintFor } from '../render/paint.js';
+
+const FOLLOW_EVERY_MS = 200;
+
+const RUN_ARGUMENT = 'run id or a unique beginning of one, `latest`, a script (its latest run), SCRIPT@2 (the one before)';
+
+/** `onFailure` is called when a journal turns out not to be sound. */
+export function addJournalCommand(program: Command, io: Io, onFailure: () => void): void {
+  const command = program
+    .command('journal')
+    .description('what ran, and what happened in it: list, show, verify')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal list',
+        'mlld journal show nightly --type call --follow',
+        'mlld journal show nightly@2 --json | jq .type',
+        'mlld journal verify latest',
+      ]),
+    );
+  command
+    .command('list')
+    .addHelpText('after', examples(['mlld journal list', 'mlld journal list nightly --json']))
+    .description('list the recorded runs, the latest first')
+    .argument('[script]', 'name or path of a script')
+    .option('--json', 'print the runs as JSON')
+    .action((script: string | undefined, options: JsonOption) => list(io, script, options));
+  command
+    .command('show')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal show latest',
+        'mlld journal show nightly --type call --follow',
+        'mlld journal show nightly@2 --json | jq .type',
+      ]),
+    )
+    .description('print the events of a run, one a line')
+    .argument('<run>', RUN_ARGUMENT)
+    .option('--type <type>', 'only events of this type (call.completed) or group (call); repeatable', collect)
+    .option('--op <path>', 'only this operation and what is inside it')
+    .option('--follow', 'go on while the run does')
+    .option('--json', 'print the events as NDJSON, unchanged')
+    .action((run: string, options: ShowOptions) => show(io, run, options));
+  command
+    .command('verify')
+    .addHelpText('after', examples(['mlld journal verify latest']))
+    .description('check that a run is complete and undamaged; exit status 1 when it is not')
+    .argument('<run>', RUN_ARGUMENT)
+    .option('--json', 'print the report as JSON')
+    .action(async (run: string, options: JsonOption) => {
+      if (!(await verify(io, run, options))) onFailure();
+    });
+}
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+async function list(io: Io, script: string | undefined, { json }: JsonOption): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const workflow = script === undefined ? undefined : await resolveWorkflow(store, project, script);
+  if (script !== undefined && workflow === undefined) {
+    throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'a run with --checkpoint is' });
+  }
+  const runs = [];
+  for (const file of (await allRuns(store, workflow)).toReversed()) runs.push(await listedRun(io, store, project, file));
+  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, await paintFor(io.colours.stdout)));
+}
+
+/** A run that ended in order says at its end what it came to; only of the others all is read. */
+async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile): Promise<ListedRun> {
+  const { ref, finished } = file;
+  const startedMs = startOf(ref.run);
+  const common = {
+    run: ref.run,
+    script: scriptName(project, ref.workflow),
+    workflow: ref.workflow,
+    started: new Date(startedMs).toISOString(),
+  };
+  if (finished !== undefined) {
+    const { status, totals, ts } = finished;
+    const { executed, reused, failed, costUsd = null } = totals;
+    return { ...common, durationMs: Date.parse(ts) - startedMs, status, executed, reused, failed, costUsd, inFlight: [] };
+  }
+  const {
+    elapsedMs = null,
+    status,
+    executed,
+    reused,
+    failed,
+    costUsd = null,
+    inFlight,
+  } = await summariseRun(store, file, { nowMs: io.todayMs() });
+  const calls = inFlight.map(({ fn, preview = null, elapsedMs }) => ({ fn, preview, elapsedMs }));
+  return { ...common, durationMs: elapsedMs, status, executed, reused, failed, costUsd, inFlight: calls };
+}
+
+interface ShowOptions extends JsonOption {
+  readonly type?: readonly string[];
+  readonly op?: string;
+  readonly follow?: true;
+}
+
+async function show(io: Io, text: string, { type: types, op, follow, json }: ShowOptions): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const file = await resolveRun(store, project, text);
+  const filter: EventFilter = { types, op };
+  const print = json ? await printerOfJson(io) : await printerOfText(io);
+  const onDefect = reportDefects(io);
+  const visit = (event: JournalEvent): void => {
+    if (matchesFilter(event, filter)) print(event);
+  };
+  let from: ScanOptions['from'];
+  for (;;) {
+    // Asked before reading: what a run writes before it ends is read then.
+    const isRunning = follow === true && (await resolveRun(store, project, file.ref.run)).liveness === 'running';
+    const { end } = await store.scan(file.ref, visit, { onDefect, ...(from === undefined ? {} : { from }) });
+    from = end;
+    if (!isRunning) return;
+    await sleep(FOLLOW_EVERY_MS);
+  }
+}
+
+async function printerOfText(io: Io): Promise<(event: JournalEvent) => void> {
+  const paint = await paintFor(io.colours.stdout);
+  return (event) => io.stdout(renderEvent(event, paint));
+}
+
+async function printerOfJson(io: Io): Promise<(event: JournalEvent) => void> {
+  const { default: ndjson } = await import('ndjson');
+  const lines = ndjson.stringify();
+  lines.on('data', (line: Buffer | string) => io.stdout(String(line)));
+  return (event) => void lines.write(event);
+}
+
+async function verify(io: Io, text: string, { json }: JsonOption): Promise<boolean> {
+  const { project, store } = await projectStore(io);
+  const { ref } = await resolveRun(store, project, text);
+  const report = await verifyRun(store, ref);
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, await paintFor(io.colours.stdout)));
+  return report.ok;
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}

@@ -1,0 +1,20 @@
+/** The journals of the project that the working directory belongs to. */
+import { openFileStore } from '../journal/file-store.js';
+import type { Defect, JournalStore } from '../journal/store.js';
+import { findProject, type Project } from '../src/project.js';
+import type { Io } from './io.js';
+
+export async function projectStore(io: Io): Promise<{ readonly project: Project; readonly store: JournalStore }> {
+  const project = await findProject(io.workingDirectory);
+  return { project, store: openFileStore(project.root) };
+}
+
+/** Once per run: what is damaged there is said by `mlld journal verify`. A torn tail is how a crash looks, and no news here. */
+export function reportDefects(io: Io): (defect: Defect) => void {
+  const reported = new Set<string>();
+  return ({ kind, run: { run }, message }) => {
+    if (kind === 'torn-tail' || reported.has(run)) return;
+    reported.add(run);
+    io.stderr(`warning: run ${run}: ${message}; see mlld journal verify ${run}\n`);
+  };
+}

@@ -1,0 +1,85 @@
+/** Reports about recorded runs as text: `mlld journal list|show|verify`. */
+import type { JournalEvent } from '../../journal/event.js';
+import { describeEvent } from '../../replay/describe.js';
+import type { VerifyReport } from '../../replay/verify.js';
+import { clip, oneLine } from './one-line.js';
+import type { Paint } from './paint.js';
+import { tableLines, type Cell } from './table.js';
+import { duration, money, time } from './units.js';
+
+/** A row of `journal list`; the shape that `--json` prints. */
+export interface ListedRun {
+  readonly run: string;
+  readonly script: string;
+  readonly workflow: string;
+  /** ISO 8601, UTC. */
+  readonly started: string;
+  readonly durationMs: number | null;
+  readonly status: 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'running' | 'crashed';
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+  readonly costUsd: number | null;
+  /** What a running run waits for, what a crashed one was waiting for. */
+  readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly elapsedMs: number }[];
+}
+
+const IN_FLIGHT_SHOWN = 5;
+const PREVIEW_UNITS_MAX = 40;
+
+export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
+  if (runs.length === 0) return 'No recorded runs.\n';
+  const columns = [
+    { title: 'RUN' },
+    { title: 'SCRIPT' },
+    { title: 'STARTED' },
+    { title: 'TOOK', align: 'right' },
+    { title: 'STATUS' },
+    { title: 'EXECUTED', align: 'right' },
+    { title: 'REUSED', align: 'right' },
+    { title: 'FAILED', align: 'right' },
+    { title: 'COST', align: 'right' },
+  ] as const;
+  const [titles = '', ...lines] = tableLines(
+    columns,
+    runs.map((run) => rowOf(run, paint)),
+  );
+  const details = runs.map(({ inFlight, status }) =>
+    inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`],
+  );
+  return [paint.bold(titles), ...lines.flatMap((line, index) => [line, ...(details[index] ?? [])])].map((line) => `${line}\n`).join('');
+}
+
+function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
+  const { status } = run;
+  return [
+    run.run,
+    run.script,
+    time(Date.parse(run.started)),
+    run.durationMs === null ? '-' : duration(run.durationMs),
+    { text: status, paint: status === 'completed' ? paint.green : status === 'running' ? paint.yellow : paint.red },
+    String(run.executed),
+    String(run.reused),
+    String(run.failed),
+    run.costUsd === null ? '-' : money(run.costUsd),
+  ];
+}
+
+function inFlightOf(calls: ListedRun['inFlight']): string {
+  const named = calls.slice(0, IN_FLIGHT_SHOWN).map(({ fn, preview }) => `@${fn}(${clip(oneLine(preview ?? ''), PREVIEW_UNITS_MAX)})`);
+  const more = calls.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** One event on one line: number, time of day, operation, sentence. */
+export function renderEvent(event: JournalEvent, paint: Paint): string {
+  const op = 'op' in event ? ` ${event.op}` : '';
+  return `${String(event.seq).padStart(6)} ${paint.dim(event.ts.slice(11, 23))}${paint.bold(op)} ${oneLine(describeEvent(event))}\n`;
+}
+
+export function renderVerification({ ref, events, defects, violations, ok }: VerifyReport, paint: Paint): string {
+  const head = `${ref.run} of ${ref.workflow}: ${events} events, ${ok ? paint.green('sound') : paint.red('not sound')}`;
+  const lost = defects.map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`);
+  const impossible = violations.map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`);
+  return `${[head, ...lost, ...impossible].join('\n')}\n`;
+}

@@ -1,0 +1,133 @@
+/**
+ * How far a run is, on the last line of a terminal.
+ *
+ * P1 the line is taken away before anything else is written and when the run ends: it is never part of the output.
+ * P2 it never wraps: a line wider than the terminal could not be taken away again.
+ * P3 it is drawn at most ten times a second, however often the run changes.
+ * P4 it is drawn only where a line begins, never behind text of the script that has no line end yet.
+ */
+import type { RunSummary } from '../../replay/summary.js';
+import { duration } from './units.js';
+
+export interface Progress {
+  /** The latest state of the run; it is kept until the next one. */
+  readonly update: (summary: RunSummary) => void;
+  /** Writes text of someone else to the same terminal. */
+  readonly around: (write: (text: string) => void) => (text: string) => void;
+  readonly stop: () => void;
+}
+
+export interface Screen {
+  readonly write: (text: string) => void;
+  readonly columns: () => number;
+  readonly nowMs: () => number;
+}
+
+const DRAW_EVERY_MS = 100;
+/** While nothing changes the clock still goes on. */
+const TICK_EVERY_MS = 1000;
+/** The rate is that of the last moments: hits at the start say nothing of the calls that follow. */
+const RATE_WINDOW_MS = 20_000;
+const ERASE = '\r\u001B[K';
+
+interface Sample {
+  readonly atMs: number;
+  readonly done: number;
+}
+
+export function startProgress({ write, columns, nowMs }: Screen): Progress {
+  const startedMs = nowMs();
+  const samples: Sample[] = [];
+  let summary: RunSummary | undefined;
+  let drawnMs = -Infinity;
+  let isDrawn = false;
+  let atLineStart = true;
+
+  const erase = (): void => {
+    if (isDrawn) write(ERASE);
+    isDrawn = false;
+  };
+  const draw = (): void => {
+    const now = nowMs();
+    if (summary === undefined || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
+    drawnMs = now;
+    sample(samples, { atMs: now, done: doneOf(summary) });
+    write(`${ERASE}${progressLine(summary, { elapsedMs: now - startedMs, perSecond: rateOf(samples), columns: columns() })}`);
+    isDrawn = true;
+  };
+  const ticking = setInterval(draw, TICK_EVERY_MS).unref();
+
+  return {
+    update: (latest) => {
+      summary = latest;
+      draw();
+    },
+    around: (inner) => (text) => {
+      if (text === '') return;
+      erase();
+      inner(text);
+      atLineStart = text.endsWith('\n');
+    },
+    stop: () => {
+      clearInterval(ticking);
+      erase();
+      summary = undefined;
+    },
+  };
+}
+
+/** `37/120 · 31 executed · 6 reused · 20 in flight · 2.1/s · 40.0s left`: what doesn't fit is left out from the end. */
+export function progressLine(
+  summary: RunSummary,
+  { elapsedMs, perSecond, columns }: { readonly elapsedMs: number; readonly perSecond: number | undefined; readonly columns: number },
+): string {
+  const loop = longestLoop(summary);
+  const { executed, reused, failed, inFlight } = summary;
+  const left = loop === undefined || !perSecond ? undefined : ((loop.total - loop.done) / perSecond) * 1000;
+  const parts = [
+    loop === undefined ? undefined : `${loop.done}/${loop.total}`,
+    `${executed} executed`,
+    reused > 0 ? `${reused} reused` : undefined,
+    failed > 0 ? `${failed} failed` : undefined,
+    inFlight.size > 0 ? `${inFlight.size} in flight` : undefined,
+    perSecond ? `${perSecond.toFixed(1)}/s` : undefined,
+    left === undefined ? duration(elapsedMs) : `${duration(left)} left`,
+  ].filter((part) => part !== undefined);
+  return fit(parts, columns - 1);
+}
+
+function fit(parts: readonly string[], width: number): string {
+  let line = '';
+  for (const part of parts) {
+    const longer = line === '' ? part : `${line} · ${part}`;
+    if (longer.length > width) break;
+    line = longer;
+  }
+  return line;
+}
+
+/** The one that takes longest: loops inside it begin and end all the time. */
+function longestLoop({ loops }: RunSummary): { readonly done: number; readonly total: number } | undefined {
+  let longest: { readonly done: number; readonly total: number } | undefined;
+  for (const loop of loops.values()) if (longest === undefined || loop.total > longest.total) longest = loop;
+  return longest;
+}
+
+function doneOf(summary: RunSummary): number {
+  return longestLoop(summary)?.done ?? summary.executed;
+}
+
+function sample(samples: Sample[], latest: Sample): void {
+  // Another loop counts anew.
+  if ((samples.at(-1)?.done ?? 0) > latest.done) samples.length = 0;
+  samples.push(latest);
+  while (samples.length > 2 && (samples[1]?.atMs ?? latest.atMs) < latest.atMs - RATE_WINDOW_MS) samples.shift();
+}
+
+/** Undefined as long as there is too little to tell. */
+function rateOf(samples: readonly Sample[]): number | undefined {
+  const [first] = samples;
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined || last.atMs - first.atMs < TICK_EVERY_MS || last.done === first.done) return undefined;
+  return ((last.done - first.done) / (last.atMs - first.atMs)) * 1000;
+}

@@ -1,0 +1,31 @@
+/** Columns, as wide as what stands in them. The last one is not padded. */
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+}
+
+export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
+
+/** Lines without newlines, the titles first. */
+export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly string[] {
+  const all: readonly (readonly Cell[])[] = [columns.map(({ title }) => title), ...rows];
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => textOf(row[index]).length)));
+  return all.map((row) =>
+    columns
+      .map(({ align }, index) => pad(row[index], widths[index] ?? 0, align))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function pad(cell: Cell | undefined, width: number, align: Column['align']): string {
+  const text = textOf(cell);
+  // Painted text has characters that take no room, so the blanks go around it.
+  const shown = typeof cell === 'object' ? cell.paint(text) : text;
+  const blanks = ' '.repeat(width - text.length);
+  return align === 'right' ? blanks + shown : shown + blanks;
+}
+
+function textOf(cell: Cell | undefined): string {
+  return typeof cell === 'object' ? cell.text : (cell ?? '');
+}

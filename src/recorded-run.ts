@@ -1,0 +1,56 @@
+/** Which recorded run a user means: `20261121-084512-123-9f3a`, `20261121-0845`, `latest`, `patrol`, `patrol@2`, `patrol@20261121`. */
+import { isRunId, type Workflow } from '../journal/ids.js';
+import type { JournalStore, RunFile } from '../journal/store.js';
+import { MlldError } from './errors.js';
+import { resolveWorkflow, type Project } from './project.js';
+
+/** At most so many candidates are named in a message. */
+const CANDIDATES_MAX = 10;
+
+/**
+ * A run id, a unique beginning of one, `latest`, or a script by name or path: its latest run; `@N` behind the script counts back from
+ * that (`@1` is the latest, `@2` the one before), `@` and an id picks one of its runs. Throws RUN_UNKNOWN and RUN_AMBIGUOUS.
+ */
+export async function resolveRun(store: JournalStore, project: Project, text: string): Promise<RunFile> {
+  const at = text.lastIndexOf('@');
+  const script = await resolveWorkflow(store, project, at > 0 ? text.slice(0, at) : text);
+  const which = at > 0 ? text.slice(at + 1) : 'latest';
+  if (script !== undefined) return pick(await store.runs(script), which, text);
+  if (at > 0) throw unknownRun(text, `no run of "${text.slice(0, at)}" is recorded`);
+  return isRunId(text) ? byId(store, text) : pick(await allRuns(store), text, text);
+}
+
+/** All runs of a project, or of one script; oldest first. */
+export async function allRuns(store: JournalStore, workflow?: Workflow): Promise<readonly RunFile[]> {
+  const workflows = workflow === undefined ? await store.workflows() : [workflow];
+  const runs = (await Promise.all(workflows.map((each) => store.runs(each)))).flat();
+  return runs.sort((left, right) => (left.ref.run < right.ref.run ? -1 : 1));
+}
+
+async function byId(store: JournalStore, text: string): Promise<RunFile> {
+  const ref = isRunId(text) ? await store.find(text) : undefined;
+  const file = ref && (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
+  if (file === undefined) throw unknownRun(text, 'no run of this project has this id');
+  return file;
+}
+
+function pick(runs: readonly RunFile[], which: string, text: string): RunFile {
+  const back = which === 'latest' ? 1 : /^[1-9]\d{0,4}$/.test(which) ? Number(which) : undefined;
+  if (back !== undefined) {
+    const run = runs.at(-back);
+    if (run === undefined) throw unknownRun(text, runs.length === 0 ? 'nothing is recorded' : `${runs.length} runs are recorded`);
+    return run;
+  }
+  const matches = runs.filter(({ ref }) => which !== '' && ref.run.startsWith(which));
+  const [run, ...others] = matches;
+  if (run === undefined) throw unknownRun(text, 'no run id begins with it, and no recorded script has this name');
+  if (others.length === 0) return run;
+  const named = matches.slice(-CANDIDATES_MAX).map(({ ref }) => `${ref.run} (${ref.workflow})`);
+  throw new MlldError('RUN_AMBIGUOUS', `${matches.length} runs begin with "${which}": ${named.join(', ')}`, {
+    hint: 'give more of the id',
+  });
+}
+
+function unknownRun(text: string, reason: string): MlldError {
+  return new MlldError('RUN_UNKNOWN', `There is no run "${text}": ${reason}`, { hint: 'mlld journal list shows the recorded runs' });
+}
