@@ -41,6 +41,12 @@ export function runIdAt(timeMs: number, random: string): RunId {
   return `${date}-${time.slice(0, 6)}-${time.slice(7, 10)}-${random}` as RunId;
 }
 
+/** When the run started, as its id says it: milliseconds since 1970. */
+export function startOf(run: RunId): number {
+  const [, year, month, day, hour, minute, second, ms] = /^(....)(..)(..)-(..)(..)(..)-(...)/.exec(run) as unknown as string[];
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
+}
+
 /** Path separators become `/`, a leading `./` goes. */
 export function workflowOf(projectRelativePath: string): Workflow {
   return projectRelativePath.replaceAll('\\', '/').replace(/^\.\//, '') as Workflow;
