@@ -18,9 +18,11 @@ export interface Asked {
 export interface FunctionCall {
   readonly op: OpPath;
   readonly site: string;
-  /** What was asked by this call: it is an llm call. */
+  /** Declared `llm`: it asks by itself, and what it contains is asked by others. */
+  readonly isLlm: boolean;
+  /** What was asked by this call. */
   by: Asked | undefined;
-  /** What was asked inside this call: it is an ordinary one. */
+  /** What was asked inside this call, when it is an ordinary one. */
   readonly inside: Asked[];
 }
 
@@ -54,7 +56,7 @@ export function functionHistory(fn: string): Projection<FunctionHistory> {
     apply(state, event) {
       switch (event.type) {
         case 'op.started':
-          if (event.kind === 'exe' && event.name === fn) openCall(state, event);
+          if (event.kind === 'exe' && event.name === fn) openCall(state, event, event.labels?.includes('llm') === true);
           else if (event.kind === 'for:iteration') noteItem(state, event.op, event.item);
           return state;
         case 'op.finished':
@@ -79,9 +81,9 @@ interface Called {
   readonly declared?: string;
 }
 
-function openCall(state: FunctionHistory, { op, site = '', declared }: Called): FunctionCall {
+function openCall(state: FunctionHistory, { op, site = '', declared }: Called, isLlm: boolean): FunctionCall {
   if (!state.sites.some((known) => known.site === site && known.declared === declared)) state.sites.push({ site, declared });
-  const call: FunctionCall = { op, site, by: undefined, inside: [] };
+  const call: FunctionCall = { op, site, isLlm, by: undefined, inside: [] };
   state.open.set(op, call);
   return call;
 }
@@ -105,16 +107,14 @@ function noteAsked(
 ): void {
   const asked: Asked = { op: event.op, key: event.key, preview };
   if (event.fn === state.fn) {
-    const call = state.open.get(event.op) ?? openCall(state, event);
-    // A guard may have the same operation ask twice: two questions of one call.
-    if (call.by === undefined) state.calls.push(call);
-    else state.calls.push({ ...call, by: asked });
+    const call = state.open.get(event.op) ?? openCall(state, event, true);
+    // A guard may have one operation ask twice: two questions of one call.
+    state.calls.push(call.by === undefined ? call : { ...call, by: asked });
     call.by ??= asked;
   }
   for (const path of ancestorsOf(event.op)) {
     const call = state.open.get(path);
-    // Inside an llm call of the function the question is asked by someone else, as a question of its own.
-    if (call === undefined || call.by !== undefined) continue;
+    if (call === undefined || call.isLlm) continue;
     if (call.inside.length === 0) state.calls.push(call);
     call.inside.push(asked);
   }

@@ -87,7 +87,7 @@ export const memo: Projection<Memo> = {
     if (state.current?.run !== place.ref.run) enterRun(state, place.ref);
     switch (event.type) {
       case 'op.started':
-        if (event.kind === 'exe' && event.name !== undefined) openFunction(state, event.op, event.name);
+        if (event.kind === 'exe' && event.name !== undefined) enterFunction(state, event, event.name);
         return state;
       case 'op.finished':
         state.open.delete(event.op);
@@ -139,10 +139,11 @@ function enterRun(state: Memo, ref: RunRef): void {
   state.open.clear();
 }
 
-function openFunction(state: Memo, op: OpPath, name: string): void {
+function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>, name: string): void {
   const fn = intern(state, name);
-  state.open.set(op, fn);
   noteCall(state, fn);
+  // An llm call asks by itself; only what ordinary functions contain is asked *inside* them.
+  if (labels?.includes('llm') !== true) state.open.set(op, fn);
 }
 
 function noteCall(state: Memo, fn: string): void {
@@ -150,8 +151,6 @@ function noteCall(state: Memo, fn: string): void {
 }
 
 function ask(state: Memo, event: EventOf<'call.started'>): Memo {
-  // An llm call is asked *by* its function; only what ordinary functions contain is asked *inside* them.
-  state.open.delete(event.op);
   const fn = intern(state, event.fn);
   noteCall(state, fn);
   const known = state.questions.get(event.key);
@@ -208,7 +207,6 @@ function nameless(state: Memo, op: OpPath): Question {
 
 /** Only where a question was asked can be new: a borrowed answer stays its owner's, one's own is there already. */
 function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
-  state.open.delete(event.op);
   noteCall(state, intern(state, event.fn));
   const known = state.questions.get(event.key);
   if (known === undefined) return state;

@@ -13,15 +13,24 @@ export function parentOf(op: OpPath): OpPath | undefined {
   return slash < 0 ? undefined : (op.slice(0, slash) as OpPath);
 }
 
-/** A loop and the index of one of its iterations; undefined for anything else. */
+/** A loop and the number of one of its iterations, `for#0[3]`, or `for#0[w1][3]` with a window between; undefined for anything else. */
 export function iterationOf(op: OpPath): { readonly loop: OpPath; readonly index: number } | undefined {
-  if (!op.endsWith(']')) return undefined;
-  const bracket = op.lastIndexOf('[');
-  return { loop: op.slice(0, bracket) as OpPath, index: Number(op.slice(bracket + 1, -1)) };
+  const bracket = op.indexOf('[', op.lastIndexOf('/') + 1);
+  const index = bracket < 0 ? undefined : lastIndex(op.slice(bracket));
+  return index === undefined ? undefined : { loop: op.slice(0, bracket) as OpPath, index };
 }
 
-/** The innermost iteration of exactly this loop that an operation lies in (or is): its index. */
+/** The iteration of exactly this loop that an operation lies in (or is): its number. */
 export function indexWithin(op: OpPath, loop: OpPath): number | undefined {
   if (!op.startsWith(loop) || op[loop.length] !== '[') return undefined;
-  return Number(op.slice(loop.length + 1, op.indexOf(']', loop.length)));
+  const slash = op.indexOf('/', loop.length);
+  return lastIndex(slash < 0 ? op.slice(loop.length) : op.slice(loop.length, slash));
+}
+
+const LAST_INDEX = /\[(\d+)\]$/;
+
+/** Of `[w1][3]`: 3. A window by itself, `[w1]`, is no iteration. */
+function lastIndex(brackets: string): number | undefined {
+  const digits = LAST_INDEX.exec(brackets)?.[1];
+  return digits === undefined ? undefined : Number(digits);
 }

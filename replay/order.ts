@@ -3,6 +3,7 @@
  * iterations of one loop, so that a parallel loop reads in the order of its items.
  */
 import type { OpPath } from '../journal/ids.js';
+import { iterationOf } from './op-path.js';
 
 interface Step {
   /** When anything below this operation was first seen, as a position in the given list. */
@@ -27,12 +28,11 @@ function stepsOf(op: OpPath, position: number, firstSeen: Map<string, number>): 
   let end = -1;
   do {
     end = op.indexOf('/', end + 1);
-    const path = end < 0 ? op : op.slice(0, end);
-    const bracket = path.endsWith(']') ? path.lastIndexOf('[') : -1;
-    const base = bracket < 0 ? path : path.slice(0, bracket);
+    const path = (end < 0 ? op : op.slice(0, end)) as OpPath;
+    const { loop: base, index } = iterationOf(path) ?? { loop: path, index: -1 };
     let seen = firstSeen.get(base);
     if (seen === undefined) firstSeen.set(base, (seen = position));
-    steps.push({ firstSeen: seen, index: bracket < 0 ? -1 : Number(path.slice(bracket + 1, -1)) });
+    steps.push({ firstSeen: seen, index });
   } while (end >= 0);
   return steps;
 }
