@@ -15,7 +15,7 @@ export class HostFunction extends Callable {
   }
 
   /** Takes and gives native values; what it throws is the caller's business. */
-  call(args: readonly unknown[]): unknown {
+  apply(args: readonly unknown[]): unknown {
     return Reflect.apply(this.target, this.self, args);
   }
 }

@@ -1,7 +1,7 @@
 /** Values as text for people: what `show` prints, and JSON in its layouts (language reference, values 15.1 and 15.2). */
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './callable.js';
-import { isFileList } from './file-list.js';
+import { isFileList } from './element.js';
 import { parseStructure } from './json-text.js';
 import { compactJson, textOf } from './text.js';
 

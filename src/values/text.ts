@@ -4,7 +4,7 @@
  */
 import { Annotated, HostObject, type Value } from './value.js';
 import { Callable } from './callable.js';
-import { isFileList } from './file-list.js';
+import { isFileList } from './element.js';
 
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value;

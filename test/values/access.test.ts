@@ -71,7 +71,7 @@ describe('fields', () => {
     expect(readField(url, 'searchParams', at)).toBeInstanceOf(HostObject);
     const method = readField(url, 'toString', at);
     expect(method).toBeInstanceOf(HostFunction);
-    expect((method as HostFunction).call([])).toBe('https://harbour.example/berths?id=4');
+    expect((method as HostFunction).apply([])).toBe('https://harbour.example/berths?id=4');
   });
 });
 

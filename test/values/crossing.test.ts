@@ -93,7 +93,7 @@ describe('out of code', () => {
   it('from a module of the host come functions and instances to use', () => {
     const double = fromHost((n: number) => n * 2, 'double');
     expect(double).toBeInstanceOf(HostFunction);
-    expect((double as HostFunction).call([4])).toBe(8);
+    expect((double as HostFunction).apply([4])).toBe(8);
     expect(fromHost(new Crate(5))).toBeInstanceOf(HostObject);
     expect([fromHost(null), fromHost(undefined), fromHost(NaN), fromHost({ a: 1 }), fromHost([1])]).toEqual([
       null,

@@ -15,7 +15,7 @@ describe('truth', () => {
     '%j is false',
     (value) => {
       expect(isTruthy(value)).toBe(false);
-      if (value !== undefined) expect(isTruthy(annotate(value as string, { labels: ['l'] }))).toBe(false);
+      if (value !== undefined) expect(isTruthy(annotate(value, { labels: ['l'] }))).toBe(false);
     },
   );
 
@@ -42,7 +42,7 @@ describe('truth', () => {
     expect(list[1]).toEqual({ index: 1, key: '1', message: 'bad 2', error: 'bad 2', value: 2 });
     expect(JSON.stringify(list[1])).toBe('{"index":1,"key":"1","message":"bad 2","error":"bad 2","value":2}');
     expect(isErrorMarker(list[1])).toBe(true);
-    expect(isErrorMarker(annotate(list[1] as object as string, { labels: ['l'] }))).toBe(true);
+    expect(isErrorMarker(annotate(list[1] ?? null, { labels: ['l'] }))).toBe(true);
     expect(isErrorMarker({ ...(list[1] as object) })).toBe(false);
     expect(isErrorMarker({ message: 'x' })).toBe(false);
     expect(() => isTruthy(list[1])).toThrow(

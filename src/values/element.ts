@@ -1,4 +1,4 @@
-/** What a glob gives, told apart from other lists. */
+/** Elements of lists: which lists are what a glob gives. */
 import { Annotated, type Value } from './value.js';
 
 /** A list with elements, all of them loaded files. */
