@@ -1,0 +1,101 @@
+/** Modules that are files: `.mld`, markdown, JSON. World sections 11.3 and 11.5. */
+import nodePath from 'node:path';
+import { MlldError } from '../errors.js';
+import { locationOf } from '../language/errors.js';
+import { fileMissing } from '../language/files.js';
+import type { Frame, Module, ModuleExports } from '../language/frame.js';
+import { templateKind } from '../language/template-file.js';
+import { askWorld } from '../operation/effect.js';
+import { recordSource } from '../operation/sources.js';
+import { isDataObject } from '../values/plain-object.js';
+import { annotate, type Data, type Value } from '../values/value.js';
+import { createModule, evaluateModule } from './evaluate-module.js';
+import { displayPath } from './paths.js';
+
+export interface ModulePlace {
+  readonly absolute: string;
+  /** As messages show it. */
+  readonly written: string;
+  /** What a relative path is relative to. */
+  readonly root: string;
+  /** Of the import. */
+  readonly at: number;
+}
+
+/** Evaluated at the first import, and the same for everybody. */
+export function moduleAt(place: ModulePlace, frame: Frame): Promise<ModuleExports> {
+  refuseCircle(place.absolute, place.at, frame);
+  const { modules } = frame.run;
+  const known = modules.get(place.absolute);
+  if (known) return known;
+  const loading = loadModule(place, frame);
+  modules.set(place.absolute, loading);
+  return loading;
+}
+
+/** A module of an injected text: its paths are relative to the script. */
+export function moduleOfText(name: string, text: string, at: number, frame: Frame): Promise<ModuleExports> {
+  refuseCircle(name, at, frame);
+  const { modules, settings } = frame.run;
+  const known = modules.get(name);
+  if (known) return known;
+  const module = createModule({ path: name, display: name, directory: settings.scriptDirectory, text, importedBy: frame.module });
+  const loading = evaluateModule(module, 'strict', frame);
+  modules.set(name, loading);
+  return loading;
+}
+
+async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExports> {
+  const { absolute } = place;
+  const name = nodePath.basename(absolute).toLowerCase();
+  if (templateKind(name)) {
+    throw new MlldError('TEMPLATE_IMPORT', `${place.written} is a template, and templates are not imported`, {
+      location: locationOf(frame.module, place.at),
+      hint: `declare a function for it: exe @name(…) = template "${place.written}"`,
+    });
+  }
+  const text = await readModule(place, frame);
+  const display = displayPath(absolute, frame.run.settings);
+  const module = createModule({ path: absolute, display, directory: nodePath.dirname(absolute), text, importedBy: frame.module });
+  await recordSource(frame, absolute, text, 'module');
+  if (name.endsWith('.mld') || name.endsWith('.mlld')) return evaluateModule(module, 'strict', frame);
+  if (name.endsWith('.md')) return evaluateModule(module, 'markdown', frame);
+  return { module, values: name.endsWith('.json') ? jsonExports(module) : new Map(), listed: false, frontmatter: undefined };
+}
+
+async function readModule(place: ModulePlace, frame: Frame): Promise<string> {
+  const answer = await askWorld(frame, 'file.read', { path: place.absolute });
+  if ('text' in answer) return answer.text;
+  throw await fileMissing(place, answer, frame, place.at, 'Module');
+}
+
+/** The members of an object; any other value is `content`. */
+function jsonExports(module: Module): Map<string, Value> {
+  const note = { sources: ['src:file'] };
+  let data: Data;
+  try {
+    data = JSON.parse(module.text.replace(/^\uFEFF/, '')) as Data;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new MlldError('INVALID_JSON', `${module.display} is not valid JSON: ${reason}`, {
+      location: locationOf(module, 0),
+      hint: 'an imported .json file is strict JSON; a load, <file.json>, takes comments and trailing commas',
+      cause,
+    });
+  }
+  if (!isDataObject(data)) return new Map([['content', annotate(data, note)]]);
+  return new Map(Object.entries(data).map(([name, value]) => [name, annotate(value as Data, note)]));
+}
+
+/** Modules are evaluated one inside the other, so a circle is a module among those around the import. */
+function refuseCircle(path: string, at: number, frame: Frame): void {
+  const around: string[] = [];
+  for (let module: Module | undefined = frame.module; module; module = module.importedBy) {
+    around.unshift(module.display);
+    if (module.path !== path) continue;
+    throw new MlldError('CIRCULAR_IMPORT', `Circular import: ${[...around, module.display].join(' imports ')}`, {
+      location: locationOf(frame.module, at),
+      hint: 'move what both need into a third module',
+    });
+  }
+}

@@ -1,0 +1,127 @@
+/** `import`: names from other files, folders, Node modules and the data of the run. World section 11. */
+import path from 'node:path';
+import type { Import, TemplatePart } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { refuseReserved } from '../language/ambient.js';
+import type { Completion } from '../language/completion.js';
+import { locationOf } from '../language/errors.js';
+import type { Frame } from '../language/frame.js';
+import { notExported } from '../language/namespaces.js';
+import { redeclared } from '../language/variables.js';
+import { perform } from '../operation/perform.js';
+import { namespaceValue, type Namespace } from '../values/namespace.js';
+import { dataOf, flow, type Value } from '../values/value.js';
+import { templateCollection } from './collections.js';
+import { directoryModule } from './directories.js';
+import { moduleAt } from './files.js';
+import { locateModule } from './locate.js';
+import { nodeModule } from './node-module.js';
+import { displayPath, resolvePath, resolvePrefix, type ResolvedPath } from './paths.js';
+import { providedModule } from './provided.js';
+
+export async function executeImport(node: Import, frame: Frame): Promise<Completion> {
+  const operation = { kind: 'import', segment: 'import', name: null, labels: [], inputs: [], target: node.written };
+  await perform(frame, operation, async (inner) => {
+    for (const { name, value, at } of await importedNames(node, inner)) bind(name, value, at, inner);
+    return null;
+  });
+  return undefined;
+}
+
+interface Imported {
+  readonly name: string;
+  readonly value: Value;
+  readonly at: number;
+}
+
+async function importedNames(node: Import, frame: Frame): Promise<readonly Imported[]> {
+  const { source } = node;
+  refuseType(node, frame);
+  if (source.kind === 'node') return picked(node, await nodeModule(node, source, frame), (_name, at) => unreachable(at));
+  if (source.kind === 'provided') {
+    const provided = await providedModule(source.name, source.at, frame);
+    if (provided?.isData) return fromData(node, provided.namespace);
+    if (provided) return fromNamespace(node, provided.namespace, source.name, frame);
+    return fromPath(node, await pathOfName(node, source.name, frame), frame);
+  }
+  return fromPath(node, await resolvePath(source.path, frame, source.at), frame);
+}
+
+async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promise<readonly Imported[]> {
+  const { absolute, rest, written, root } = place;
+  if (node.type === 'templates') return fromNamespace(node, await templateCollection(absolute, node, frame), absolute, frame);
+  const located = await locateModule(absolute, rest.endsWith('/') ? 'slash' : 'name', frame);
+  if (located.kind === 'directory') return fromNamespace(node, await directoryModule(absolute, node, frame), absolute, frame);
+  const { values, listed, frontmatter } = await moduleAt({ absolute: located.absolute, written, root, at: node.source.at }, frame);
+  return fromNamespace(node, { members: values, listed, frontmatter, source: node.written }, absolute, frame);
+}
+
+function fromNamespace(node: Import, namespace: Namespace, file: string, frame: Frame): readonly Imported[] {
+  if (!node.names) return [{ name: node.alias ?? nameAfter(file), value: namespaceValue(namespace), at: node.at }];
+  return picked(node, namespace.members, (name, at) => {
+    const error = notExported(name, `import { @${name} }`, node.written, namespace.members);
+    error.location = locationOf(frame.module, at);
+    throw error;
+  });
+}
+
+/** Data has no export list: what it lacks is null, and as a whole it is plain data. */
+function fromData(node: Import, { members, source }: Namespace): readonly Imported[] {
+  if (node.names) return picked(node, members, () => null);
+  const object = Object.fromEntries([...members].map(([name, value]) => [name, dataOf(value)]));
+  return [{ name: node.alias ?? nameAfter(source), value: flow(object, [...members.values()]), at: node.at }];
+}
+
+function picked(node: Import, members: ReadonlyMap<string, Value>, missing: (name: string, at: number) => Value): readonly Imported[] {
+  return (node.names ?? []).map(({ name, alias, at }) => {
+    const value = members.has(name) ? members.get(name) : missing(name, at);
+    return { name: alias ?? name, value: value ?? null, at };
+  });
+}
+
+function unreachable(at: number): never {
+  throw new Error(`a name of a Node module was not looked up, at ${at}`);
+}
+
+/** A name is bound once, whoever binds it. */
+function bind(name: string, value: Value, at: number, frame: Frame): void {
+  refuseReserved(name);
+  const existing = frame.scope.own(name);
+  if (existing && existing.kind !== 'ambient') throw redeclared(name, at, existing, frame);
+  frame.scope.define({ name, value, kind: 'import', at });
+}
+
+/** `my-lib.mld` is `@my_lib`, `@cfg` is `@cfg`. */
+function nameAfter(source: string): string {
+  const base = path.basename(source).replace(/\.(mld|mlld|mld\.md|mlld\.md|md|json)$/i, '');
+  return base.replace(/^@/, '').replace(/[^\p{L}\p{N}_]/gu, '_');
+}
+
+/** `@lib/tools` with a prefix of the configuration; `"@where/m"` with a variable. */
+async function pathOfName(node: Import, name: string, frame: Frame): Promise<ResolvedPath> {
+  const { at } = node.source;
+  const [, variable = '', rest = ''] = /^@([^/]+)(.*)$/.exec(name) ?? [];
+  if (frame.scope.find(variable)) {
+    const reference = { kind: 'reference', at, name: variable, steps: [] } as const;
+    const hole: TemplatePart = { kind: 'hole', at, value: reference, pipes: [], written: `@${variable}` };
+    return resolvePath([hole, { kind: 'text', text: rest }], frame, at);
+  }
+  const prefixed = resolvePrefix(name, frame.run.settings);
+  if (prefixed) {
+    const absolute = path.resolve(prefixed.root, prefixed.rest);
+    return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute };
+  }
+  throw new MlldError('UNKNOWN_SOURCE', `${name} can't be imported: nothing of this name was given to the run`, {
+    location: locationOf(frame.module, at),
+    hint: `--inject '${name}={…}' gives it, a resolver prefix in mlld-config.json makes it a folder; a file is named in quotes`,
+  });
+}
+
+/** `live`, `cached`, `module` and `local` are for sources that we do not read. */
+function refuseType({ type, source, written, at }: Import, frame: Frame): void {
+  if (type === undefined || (type === 'static' && source.kind === 'path') || (type === 'templates' && source.kind !== 'node')) return;
+  throw new MlldError('IMPORT_TYPE', `import ${type} is not for ${written}`, {
+    location: locationOf(frame.module, at),
+    hint: type === 'static' ? 'leave the type out' : `${type} imports are for addresses and registries; leave the type out for a file`,
+  });
+}

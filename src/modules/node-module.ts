@@ -1,0 +1,61 @@
+/** Functions and classes of Node modules. World section 11.3. */
+import type { Import } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { locationOf } from '../language/errors.js';
+import type { Frame } from '../language/frame.js';
+import { askWorld } from '../operation/effect.js';
+import { HostFunction } from '../values/host-function.js';
+import { fromHost, toNative } from '../values/native.js';
+import { closest } from '../values/suggest.js';
+import { dataOf, type Value } from '../values/value.js';
+import { WorldError } from '../world/world.js';
+
+type Source = Extract<Import['source'], { kind: 'node' }>;
+
+/** The exports that the import names, by their own names. */
+export async function nodeModule(node: Import, source: Source, frame: Frame): Promise<ReadonlyMap<string, Value>> {
+  if (!node.names) {
+    throw new MlldError('NODE_IMPORT', `Of a Node module single names are imported: ${node.written}`, {
+      location: locationOf(frame.module, node.at),
+      hint: `import { name } from ${node.written}`,
+    });
+  }
+  const exports = await hostExports(source.package, frame);
+  const members = new Map<string, Value>();
+  for (const { name, at } of node.names) {
+    if (!(name in exports)) {
+      const near = closest(name, Object.keys(exports));
+      throw new MlldError('NOT_EXPORTED', `${node.written} does not export ${name}`, {
+        location: locationOf(frame.module, at),
+        hint: near === undefined ? undefined : `did you mean ${near}?`,
+      });
+    }
+    members.set(name, fromHost(exports[name], name));
+  }
+  return members;
+}
+
+/** `new @URL("…")`. */
+export function constructHost(constructor: Value, args: readonly Value[]): Value {
+  const host = dataOf(constructor);
+  if (!(host instanceof HostFunction))
+    throw new MlldError('NOT_A_CLASS', 'new takes a class of a Node module', { hint: 'import { URL } from node @url' });
+  try {
+    return fromHost(Reflect.construct(host.target, args.map(toNative)));
+  } catch (cause) {
+    throw new MlldError('CODE_THREW', `new @${host.name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+/** `node @scope/pkg` may be a package of a scope or a file of a package, as `fs/promises` is. */
+async function hostExports(name: string, frame: Frame): Promise<{ readonly [name: string]: unknown }> {
+  const from = frame.module.directory;
+  if (name.includes('/')) {
+    try {
+      return (await askWorld(frame, 'node.import', { module: `@${name}`, from })).exports;
+    } catch (error) {
+      if (!(error instanceof WorldError)) throw error;
+    }
+  }
+  return (await askWorld(frame, 'node.import', { module: name, from })).exports;
+}

@@ -1,0 +1,63 @@
+/** Data that a run is given: `@input`, `@payload`, `@state`, injected modules. World section 16. */
+import type { Frame } from '../language/frame.js';
+import { readInput } from '../language/input.js';
+import { askWorld } from '../operation/effect.js';
+import { isDataObject } from '../values/plain-object.js';
+import { Annotated, dataOf, flow, type Value } from '../values/value.js';
+import type { Namespace } from '../values/namespace.js';
+import { moduleOfText } from './files.js';
+
+const ENVIRONMENT = { names: ['NODE_ENV', 'DEBUG', 'CI', 'HOME', 'USER', 'PATH'], prefixes: ['MLLD_'] };
+
+/** What stands behind the name, and whether a name that it lacks is null; undefined for a name that nobody provides. */
+export async function providedModule(
+  name: string,
+  at: number,
+  frame: Frame,
+): Promise<{ readonly namespace: Namespace; readonly isData: boolean } | undefined> {
+  const { settings, state } = frame.run;
+  switch (name) {
+    case '@input':
+    case '@stdin':
+      return data(name, await inputMembers(frame));
+    case '@payload':
+      return data(name, membersOf(settings.payload));
+    case '@state':
+      return data(name, settings.hasState ? membersOf(state) : []);
+  }
+  const injected = settings.injected.get(name);
+  if (!injected) return undefined;
+  if (injected.kind === 'data') {
+    return {
+      namespace: { members: new Map(membersOf(injected.value)), listed: false, frontmatter: undefined, source: name },
+      isData: false,
+    };
+  }
+  const { values, listed, frontmatter } = await moduleOfText(name, injected.text, at, frame);
+  return { namespace: { members: values, listed, frontmatter, source: name }, isData: false };
+}
+
+function data(source: string, members: readonly (readonly [string, Value])[]): { readonly namespace: Namespace; readonly isData: true } {
+  return { namespace: { members: new Map(members), listed: false, frontmatter: undefined, source }, isData: true };
+}
+
+function membersOf(value: Value): readonly (readonly [string, Value])[] {
+  const object = dataOf(value);
+  return isDataObject(object) ? Object.entries(object).map(([name, member]) => [name, flow(member ?? null, [value])]) : [];
+}
+
+/** Some variables of the environment, and what came in on standard input, which wins. */
+async function inputMembers(frame: Frame): Promise<readonly (readonly [string, Value])[]> {
+  const { values } = await askWorld(frame, 'env.read', ENVIRONMENT);
+  const input = await readInput(frame);
+  return [...Object.entries(values), ...stdinMembers(input)];
+}
+
+function stdinMembers(input: Value): readonly (readonly [string, Value])[] {
+  if (input === undefined) return [];
+  const isText = !(input instanceof Annotated);
+  const content = dataOf(input);
+  if (isText && typeof content === 'string') return [['content', content.trim()], ['text', content.trim()]]; // prettier-ignore
+  if (Array.isArray(content)) return content.map((element: Value, i) => [String(i), element]);
+  return isDataObject(content) ? membersOf(input) : [['value', input]];
+}
