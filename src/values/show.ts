@@ -3,6 +3,7 @@ import { Annotated, dataOf, type DataObject, HostObject, type Value } from './va
 import { Callable } from './callable.js';
 import { isFileList } from './element.js';
 import { parseStructure } from './json-text.js';
+import { namespaceDisplay, namespaceOf } from './namespace.js';
 import { compactJson, textOf } from './text.js';
 
 export { normaliseDocument } from './document.js';
@@ -28,14 +29,28 @@ function showPlainText(text: string): string {
 function showAnnotated(value: Annotated): string {
   const { file } = value.note;
   const text = file && value.text;
-  if (text === undefined) return showText(value.data);
-  // A file is shown as its text; the records of a .jsonl file stay lines even when there is only one.
-  return file?.absolute.toLowerCase().endsWith('.jsonl') ? text : showPlainText(text);
+  return file && text !== undefined ? showFile(file.absolute.toLowerCase(), text, value) : showText(value.data);
+}
+
+/** The text of the file; of a strict `.json` file the data. The records of a `.jsonl` file stay lines even when there is only one. */
+function showFile(name: string, text: string, value: Annotated): string {
+  if (name.endsWith('.jsonl')) return text;
+  return name.endsWith('.json') && isStrictJson(text) ? showText(value.data) : showPlainText(text);
+}
+
+function isStrictJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The layout of 15.2: small things on one line, the rest indented by two blanks. Scalars as JSON. */
 export function layoutJson(value: Value): string {
-  const data = dataOf(value);
+  const namespace = namespaceOf(value);
+  const data = namespace ? namespaceDisplay(namespace) : dataOf(value);
   if (Array.isArray(data)) {
     const compact = data.length === 1 && isScalar(data[0]) ? compactJson(data) : '';
     return compact !== '' && compact.length <= SHORT_LIST_MAX ? compact : indentedJson(data);

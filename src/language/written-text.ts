@@ -1,0 +1,48 @@
+/** What `output` and `append` write for a value. World section 14. */
+import { parseStructure } from '../values/json-text.js';
+import { isFileList } from '../values/element.js';
+import { toYaml } from '../values/frontmatter.js';
+import { compactJson, textOf } from '../values/text.js';
+import { indentedJson } from '../values/show.js';
+import { dataOf, HostObject, noteOf, type Value } from '../values/value.js';
+import { Callable } from '../values/callable.js';
+
+/** A loaded file is its raw text; other data is indented JSON, whatever the target is called. */
+export function writtenText(value: Value): string {
+  if (isStructure(value)) return indentedJson(value);
+  return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
+}
+
+/** `as json`, `as yaml`; formats that don't fit, and text that is not JSON, change nothing. */
+export async function formatted(value: Value, format: string | undefined): Promise<string> {
+  const text = writtenText(value);
+  if (format !== 'json' && format !== 'yaml') return text;
+  const data = isStructure(value) ? dataOf(value) : jsonIn(text);
+  if (data === undefined) return text;
+  return format === 'json' ? indentedJson(data) : toYaml(data);
+}
+
+/** One line of a `.jsonl` file: text that is JSON is that JSON, other text a JSON string. */
+export function recordLine(value: Value): string {
+  const data = dataOf(value);
+  if (typeof data !== 'string') return compactJson(data ?? null);
+  const json = jsonIn(data);
+  return json === undefined ? JSON.stringify(data) : compactJson(json);
+}
+
+function isStructure(value: Value): boolean {
+  const note = noteOf(value);
+  const data = dataOf(value);
+  if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return false;
+  return !(note?.file && note.text !== undefined) && !isFileList(data) && note?.text !== '';
+}
+
+function jsonIn(text: string): Value {
+  const structure = parseStructure(text);
+  if (structure !== undefined) return structure;
+  try {
+    return JSON.parse(text) as Value;
+  } catch {
+    return undefined;
+  }
+}
