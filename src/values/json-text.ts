@@ -12,7 +12,7 @@ export function parseStructure(text: string): Data | undefined {
 }
 
 /** Begins and ends as an object or array does; most texts are sorted out here by their first character. */
-export function looksLikeStructure(text: string): boolean {
+function looksLikeStructure(text: string): boolean {
   const first = firstInk(text);
   if (first !== '{' && first !== '[') return false;
   return lastInk(text) === (first === '{' ? '}' : ']');

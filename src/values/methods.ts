@@ -13,7 +13,7 @@ export function isMethod(name: string): boolean {
   return Object.hasOwn(textMethods, name) || Object.hasOwn(arrayMethods, name) || Object.hasOwn(typeChecks, name);
 }
 
-/** MlldError UNKNOWN_METHOD, UNDEFINED_VARIABLE (a method of an undefined base that is no type check) or BAD_ARGUMENT. */
+/** MlldError UNKNOWN_METHOD, UNKNOWN_VARIABLE (a method of an undefined base that is no type check) or BAD_ARGUMENT. */
 export function callMethod(value: Value, name: string, args: readonly Argument[], context: { readonly written: string }): Value {
   const call: MethodCall = { method: name, written: context.written };
   const result = resultOf(value, args, call);
@@ -27,7 +27,7 @@ function resultOf(value: Value, args: readonly Argument[], call: MethodCall): Va
   if (typeof data === 'string' && Object.hasOwn(textMethods, method)) return textMethods[method]?.(data, args, call);
   if (Array.isArray(data) && Object.hasOwn(arrayMethods, method)) return arrayMethods[method]?.(data, args, call);
   if (Object.hasOwn(typeChecks, method)) return typeChecks[method]?.(value);
-  if (data === undefined) throw new MlldError('UNDEFINED_VARIABLE', `${call.written} is not defined, so .${method}() cannot be called`);
+  if (data === undefined) throw new MlldError('UNKNOWN_VARIABLE', `${call.written} is not defined, so .${method}() cannot be called`);
   throw unknownMethod(data, call);
 }
 

@@ -18,7 +18,7 @@ export function headings(text: string): Heading[] {
     const line = text.slice(at, end === -1 ? text.length : end);
     if (fence) {
       if (fence.test(line)) fence = undefined;
-    } else {
+    } else if (/^ {0,3}[#`~]/.test(line)) {
       fence = closingFence(line);
       const [, marks, title = ''] = HEADING.exec(line) ?? [];
       if (marks) found.push({ level: marks.length, title: title.trim().replace(/(^|\s+)#+$/, ''), at });

@@ -5,7 +5,7 @@ import { errorMarker, isErrorMarker } from '../../src/values/marker.js';
 import { toNumber } from '../../src/values/numbers.js';
 import { binary, looseEquals, type StrictOperator } from '../../src/values/operators.js';
 import { isTruthy } from '../../src/values/truth.js';
-import { annotate, labelsOf, type Value } from '../../src/values/value.js';
+import { annotate, dataOf, labelsOf, type Value } from '../../src/values/value.js';
 
 const shared = { a: 1 };
 const anyValue = fc.jsonValue() as fc.Arbitrary<Value>;
@@ -15,7 +15,7 @@ describe('truth', () => {
     '%j is false',
     (value) => {
       expect(isTruthy(value)).toBe(false);
-      if (value !== undefined) expect(isTruthy(annotate(value, { labels: ['l'] }))).toBe(false);
+      if (value !== undefined) expect(isTruthy(annotate(dataOf(value), { labels: ['l'] }))).toBe(false);
     },
   );
 
