@@ -1,8 +1,8 @@
 /**
  * Bodies that are compiled once per text, parameter names and shadow functions, and called often.
  *
- * A function gets, in this order, what surrounds it (`console`, `process`, … and only if its text mentions the word), the
- * shadow functions that no parameter hides, and its parameters.
+ * What surrounds a body (`console`, `process`, … and only if its text mentions the word) and the shadow functions stand in a
+ * scope around it, so that parameters and the body's own declarations hide them.
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { type Ask, type ShadowFunction, WorldError } from './world.js';
@@ -23,13 +23,17 @@ interface ShadowSet {
 }
 
 interface Unit {
+  /** Of the variables, then of the parameters that were not passed: what tells variants of one text apart. */
   readonly names: readonly string[];
-  readonly mentioned: readonly string[];
-  /** Places in the shadow set whose functions are visible. */
-  readonly visible: readonly number[];
   readonly shadow: ShadowSet | undefined;
   readonly parameters: readonly string[];
-  readonly run: Code;
+  /** Surroundings and shadow functions that the body mentions. */
+  readonly mentioned: readonly string[];
+  readonly called: readonly number[];
+  /** Makes the body's function from those. */
+  readonly make: (...around: unknown[]) => Code;
+  /** Kept when there are none. */
+  readonly made: Code | undefined;
 }
 
 export interface CodeCache {
@@ -60,12 +64,18 @@ export function createCodeCache(options: {
   function compile({ code }: CodeRequest, names: readonly string[], shadow: ShadowSet | undefined): Unit {
     const realm = options.realm();
     const parameters = [...new Set(names)].filter((name) => isBindable(name, realm));
-    const hidden = new Set(parameters);
-    const mentioned = options.ambient.filter((word) => !hidden.has(word) && code.includes(word) && !shadow?.names.includes(word));
-    const visible = (shadow?.names ?? []).flatMap((name, i) => (hidden.has(name) ? [] : [i]));
-    const all = [...mentioned, ...visible.map((i) => shadow?.names[i] as string), ...parameters];
-    const run = compiling(() => realm.AsyncFunction(...all, resultBody(code, all, 'async', realm))) as Code;
-    return { names, mentioned, visible, shadow, parameters, run };
+    const shadowNames = shadow?.names ?? [];
+    const called = shadowNames.flatMap((name, i) => (code.includes(name) ? [i] : []));
+    const mentioned = options.ambient.filter((word) => code.includes(word) && !shadowNames.includes(word));
+    const around = [...mentioned, ...called.map((i) => shadowNames[i] as string)];
+    const make = compiling(() => {
+      const body = resultBody(code, parameters, 'async', realm);
+      if (around.length > 0)
+        return realm.Function(...around, `return async function (${parameters.join(', ')}) {\n${body}\n}`) as Unit['make'];
+      const run = realm.AsyncFunction(...parameters, body) as Code;
+      return () => run;
+    });
+    return { names, shadow, parameters, mentioned, called, make, made: around.length === 0 ? make() : undefined };
   }
 
   function shadowSetOf(functions: readonly ShadowFunction[] | undefined): ShadowSet | undefined {
@@ -79,18 +89,20 @@ export function createCodeCache(options: {
   return {
     call(request, surroundings) {
       const unit = unitOf(request);
-      const args: unknown[] = [];
-      for (const word of unit.mentioned) args.push(surroundings(word));
-      if (unit.shadow && unit.visible.length > 0) {
-        const { made, make, mentioned } = unit.shadow;
-        const functions = made ?? make(...mentioned.map(surroundings));
-        for (const place of unit.visible) args.push(functions[place]);
-      }
+      const run = unit.made ?? unit.make(...around(unit, surroundings));
       const { variables } = request;
+      const args: unknown[] = [];
       for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
-      return unit.run(...args);
+      return run(...args);
     },
   };
+}
+
+function around({ mentioned, shadow, called }: Unit, surroundings: Surroundings): unknown[] {
+  const given = mentioned.map(surroundings);
+  if (!shadow || called.length === 0) return given;
+  const functions = shadow.made ?? shadow.make(...shadow.mentioned.map(surroundings));
+  return [...given, ...called.map((place) => functions[place])];
 }
 
 /** All functions of a set in one scope, so that they can call each other. */

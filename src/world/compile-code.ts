@@ -31,15 +31,16 @@ export function realmOf(FunctionOfRealm: FunctionConstructor): Realm {
 export function resultBody(code: string, parameters: readonly string[], timing: Timing, realm: Realm): string {
   const make = timing === 'sync' ? realm.Function : realm.AsyncFunction;
   const compiles = (body: string): boolean => syntaxError(make, parameters, body) === undefined;
-  const expression = returned(code);
   const error = syntaxError(make, parameters, code);
   if (error !== undefined) {
     // `{ a: 1, b: 2 }` is no statement, but there is no doubt what is meant.
-    if (/^\s*\{/.test(code) && compiles(expression)) return expression;
+    const object = /^\s*\{/.test(code) ? asExpression(code, compiles) : undefined;
+    if (object !== undefined) return object;
     throw error;
   }
   if (hasReturn(code)) return code;
-  if (!isDeclaration(code) && compiles(expression)) return expression;
+  const expression = asExpression(code, compiles);
+  if (expression !== undefined) return expression;
   if (!/\bawait\b/.test(code) || syntaxError(realm.Function, parameters, code) === undefined) return `return eval(${JSON.stringify(code)})`;
   return lastReturned(code, compiles) ?? code;
 }
@@ -58,8 +59,13 @@ function syntaxError(make: FunctionConstructor, parameters: readonly string[], b
   }
 }
 
-function returned(expression: string): string {
-  return `return (${expression.replace(/[;\s]+$/, '')}\n)`;
+/** A body that returns `code`; undefined when that is more, or something else, than one expression. */
+function asExpression(code: string, compiles: (body: string) => boolean): string | undefined {
+  if (isDeclaration(code)) return undefined;
+  const whole = `return (${code}\n)`;
+  if (compiles(whole)) return whole;
+  const ended = `return (${code.replace(END_OF_STATEMENT, '')}\n)`;
+  return compiles(ended) ? ended : undefined;
 }
 
 /** A script may not have a `return` of its own, and in its functions it may. `void` stands where `await` stood. */
@@ -76,6 +82,7 @@ function hasReturn(code: string): boolean {
 
 const COMMENTS = String.raw`(?:\s|\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n|$))*`;
 const DECLARATION = new RegExp(`^${COMMENTS}(?:async\\s+function|function|class)\\b`);
+const END_OF_STATEMENT = new RegExp(`;(?:;|${COMMENTS})$`);
 const LEADING_COMMENTS = new RegExp(`^${COMMENTS}`);
 
 function isDeclaration(code: string): boolean {
@@ -90,11 +97,11 @@ function lastReturned(code: string, compiles: (body: string) => boolean): string
     cuts++;
     const head = code.slice(0, at);
     const tail = code.slice(at);
-    const body = `${head}\n${returned(tail)}`;
-    if (isDeclaration(tail) || !compiles(returned(tail)) || !compiles(head) || !compiles(body)) continue;
+    const last = asExpression(tail, compiles);
+    if (last === undefined || !compiles(head)) continue;
     // Only inside a comment (or a text) does nonsense compile.
     if (compiles(`${head} @ ${tail}`)) continue;
-    if (endsStatement(head, tail, compiles)) return body;
+    if (endsStatement(head, tail, compiles)) return `${head}\n${last}`;
   }
   return undefined;
 }

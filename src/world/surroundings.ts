@@ -37,8 +37,8 @@ export class CapturedOutput {
 function sink(write: (text: string) => void): Writable {
   return new Writable({
     decodeStrings: false,
-    write(text: string, _encoding, done) {
-      write(text);
+    write(chunk: string | Uint8Array, _encoding, done) {
+      write(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'));
       done();
     },
   });
@@ -50,7 +50,9 @@ export function guardedProcess(host: CodeHost, directory: string | undefined): N
     throw new Error(`process.${what}() is not available in code: it would end the whole run`);
   };
   const own = new Map<string | symbol, unknown>([
-    ['env', host.environment],
+    ['env', new Proxy(host.environment, { set: (target, name, value) => Reflect.set(target, name, String(value)) })],
+    ['stdout', sink(host.stdout)],
+    ['stderr', sink(host.stderr)],
     ['cwd', () => directory ?? process.cwd()],
     ['exit', refused('exit')],
     ['reallyExit', refused('reallyExit')],
