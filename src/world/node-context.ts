@@ -9,10 +9,11 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
+import { isMainThread } from 'node:worker_threads';
 import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
 import type { CodeRunner } from './javascript.js';
-import { type Builder, builderOf, crossed } from './realm-border.js';
+import { BUILD, type Builder, crossed, outside } from './realm-border.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './surroundings.js';
 import { createTimers } from './timers.js';
 
@@ -23,7 +24,6 @@ interface Context {
 
 export function createNodeContext(host: CodeHost): CodeRunner & { stop(): void } {
   const timers = createTimers((error) => host.stderr(`a timer of a node body failed: ${thrown(error).message}\n`));
-  const outside = builderOf((source) => (0, eval)(source));
   let made: Context | undefined;
   const context = (): Context => (made ??= makeContext(timers.globals));
   const cache = createCodeCache({
@@ -73,7 +73,7 @@ export function createNodeContext(host: CodeHost): CodeRunner & { stop(): void }
 
 function inDirectory<T>(directory: string, call: () => T): T {
   const before = process.cwd();
-  if (before === directory) return call();
+  if (before === directory || !isMainThread) return call(); // threads have no working directory of their own
   process.chdir(directory);
   try {
     return call();
@@ -99,7 +99,9 @@ function makeContext(own: Readonly<Record<string, unknown>>): Context {
       configurable: true,
       enumerable: false,
       get: () => (globalThis as Record<string, unknown>)[name],
-      set: (value: unknown) => Object.defineProperty(globals, name, { value, writable: true, configurable: true }),
+      set: (value: unknown) => {
+        Object.defineProperty(globals, name, { value, writable: true, configurable: true });
+      },
     });
   }
   for (const [name, value] of Object.entries(own)) globals[name] = value;
@@ -140,7 +142,7 @@ function makeContext(own: Readonly<Record<string, unknown>>): Context {
   });
   return {
     realm: realmOf(runInContext('Function', globals) as FunctionConstructor),
-    builder: builderOf((source) => runInContext(source, globals) as unknown),
+    builder: runInContext(BUILD, globals) as Builder,
   };
 }
 

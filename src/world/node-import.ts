@@ -42,11 +42,19 @@ async function importEntry(module: string, folders: readonly string[]): Promise<
     const file = join(folder, module, 'package.json');
     const text = await readFile(file, 'utf8').catch(() => undefined);
     if (text === undefined) continue;
-    const { exports } = JSON.parse(text) as { exports?: unknown };
+    const exports = exportsIn(text);
     const main = importCondition(typeof exports === 'object' && exports !== null && '.' in exports ? exports['.'] : exports);
     if (main !== undefined) return join(dirname(file), main);
   }
   return undefined;
+}
+
+function exportsIn(packageText: string): unknown {
+  try {
+    return (JSON.parse(packageText) as { exports?: unknown }).exports;
+  } catch {
+    return undefined; // a damaged package reads as one that has nothing to import
+  }
 }
 
 function importCondition(target: unknown): string | undefined {

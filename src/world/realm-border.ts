@@ -8,9 +8,11 @@ export interface Builder {
   date(ms: number): Date;
 }
 
-export function builderOf(evaluate: (source: string) => unknown): Builder {
-  return evaluate('({ list: () => [], record: () => ({}), date: (ms) => new Date(ms) })') as Builder;
-}
+/** Evaluates to the builder of the realm it is evaluated in. */
+export const BUILD = '({ list: () => [], record: () => ({}), date: (ms) => new Date(ms) })';
+
+/** This realm's. */
+export const outside: Builder = { list: () => [], record: () => ({}), date: (ms) => new Date(ms) };
 
 export function crossed(value: unknown, builder: Builder, met?: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
