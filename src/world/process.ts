@@ -15,7 +15,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type CommandAnswer, WorldError } from './world.js';
 
 export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
-const GRACE_MS = 2000;
+/** From SIGTERM to SIGKILL. */
+export const GRACE_MS = 2000;
+/** How long the death of a killed group is waited for: where nobody buries orphans they stay members of their group. */
+const BURIAL_MS = 200;
 const GROUP_POLL_MS = 10;
 
 export interface ProcessRequest {
@@ -46,7 +49,7 @@ export function createProcessRunner(): ProcessRunner {
       try {
         child = start(request);
       } catch (error) {
-        reject(notStarted(request, error));
+        void explained(request, error).then(reject); // some errors are thrown, the others come as an event
         return;
       }
       const tooLarge = (stream: string): void => {
@@ -57,12 +60,15 @@ export function createProcessRunner(): ProcessRunner {
       const stdout = capture(child.stdout, () => tooLarge('standard output'), request.onOutput);
       const stderr = capture(child.stderr, () => tooLarge('standard error'));
       running.add(child);
+      let failed = false;
       child.once('error', (error) => {
+        failed = true; // 'close' follows nevertheless, with a status that no program gave
         running.delete(child);
         void explained(request, error).then(reject);
       });
       child.once('close', (status, signal) => {
         running.delete(child);
+        if (failed) return;
         resolve({
           stdout: stdout(),
           stderr: stderr(),
@@ -124,18 +130,23 @@ function capture(stream: Readable | null, onTooLarge: () => void, onText?: (text
 }
 
 async function endGroup(child: ChildProcess): Promise<void> {
-  const deadlineMs = performance.now() + GRACE_MS;
   signalGroup(child, 'SIGTERM');
-  while (signalGroup(child, 0)) {
-    if (performance.now() > deadlineMs) {
-      signalGroup(child, 'SIGKILL');
-      break;
-    }
-    await delay(GROUP_POLL_MS);
+  if (!(await isGone(child, GRACE_MS))) {
+    signalGroup(child, 'SIGKILL');
+    await isGone(child, BURIAL_MS);
   }
   // A grandchild in a session of its own may hold the pipes open: nobody reads them any more.
   dropStreams(child);
   child.unref();
+}
+
+async function isGone(child: ChildProcess, patienceMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + patienceMs;
+  while (signalGroup(child, 0)) {
+    if (performance.now() > deadlineMs) return false;
+    await delay(GROUP_POLL_MS);
+  }
+  return true;
 }
 
 /** False when no member of the group is left. */
@@ -165,7 +176,8 @@ function outputTooLarge(stream: string): WorldError {
 
 /** Node reports a missing directory as a missing program. */
 async function explained(request: ProcessRequest, error: unknown): Promise<WorldError> {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT' || (error as NodeJS.ErrnoException).code === 'ENOTDIR') {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
     const directory = await stat(request.directory).catch(() => undefined);
     if (!directory?.isDirectory()) return noSuchDirectory(request.directory);
   }
