@@ -5,9 +5,9 @@ import type { Ask } from './world.js';
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface Clock {
-  sleep(request: Ask<'clock.sleep'>): Promise<Record<string, never>>;
+  readonly sleep: (request: Ask<'clock.sleep'>) => Promise<Record<string, never>>;
   /** Takes back all timers; their sleepers are told by the world. */
-  stop(): void;
+  readonly stop: () => void;
 }
 
 export function createClock(): Clock {

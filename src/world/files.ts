@@ -17,15 +17,15 @@ const CHUNK_BYTES = 64 * 1024;
 type Nothing = Record<string, never>;
 
 export interface Files {
-  read(request: Ask<'file.read'>): Promise<Answer<'file.read'>>;
-  write(request: Ask<'file.write'>): Promise<Nothing>;
-  append(request: Ask<'file.append'>): Promise<Nothing>;
-  stat(request: Ask<'file.stat'>): Promise<Answer<'file.stat'>>;
-  glob(request: Ask<'file.glob'>): Promise<Answer<'file.glob'>>;
-  list(request: Ask<'file.list'>): Promise<Answer<'file.list'>>;
-  similar(request: Ask<'file.similar'>): Promise<Answer<'file.similar'>>;
+  readonly read: (request: Ask<'file.read'>) => Promise<Answer<'file.read'>>;
+  readonly write: (request: Ask<'file.write'>) => Promise<Nothing>;
+  readonly append: (request: Ask<'file.append'>) => Promise<Nothing>;
+  readonly stat: (request: Ask<'file.stat'>) => Promise<Answer<'file.stat'>>;
+  readonly glob: (request: Ask<'file.glob'>) => Promise<Answer<'file.glob'>>;
+  readonly list: (request: Ask<'file.list'>) => Promise<Answer<'file.list'>>;
+  readonly similar: (request: Ask<'file.similar'>) => Promise<Answer<'file.similar'>>;
   /** Resolves when nothing is being written. */
-  settled(): Promise<void>;
+  readonly settled: () => Promise<void>;
 }
 
 export function createFiles(): Files {
@@ -49,16 +49,8 @@ export function createFiles(): Files {
 
   return {
     read: ({ path }) => readText(path),
-    write: ({ path, text }) =>
-      inOrder(path, async () => {
-        await mkdir(dirname(path), { recursive: true });
-        await replaceFile(path, text);
-      }),
-    append: ({ path, text }) =>
-      inOrder(path, async () => {
-        await mkdir(dirname(path), { recursive: true });
-        await appendFile(path, text);
-      }),
+    write: ({ path, text }) => inOrder(path, () => inFolder(path, () => replaceFile(path, text))),
+    append: ({ path, text }) => inOrder(path, () => inFolder(path, () => appendFile(path, text))),
     stat: async ({ path }) => ({ kind: await kindOf(path) }),
     glob: async ({ root, pattern }) => {
       try {
@@ -73,6 +65,17 @@ export function createFiles(): Files {
       await Promise.allSettled(lastWrite.values());
     },
   };
+}
+
+/** Makes the folder of a file only when it turns out to be missing. */
+async function inFolder(path: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(dirname(path), { recursive: true });
+    await write();
+  }
 }
 
 async function readText(path: string): Promise<Answer<'file.read'>> {

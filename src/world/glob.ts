@@ -30,9 +30,10 @@ function split(root: string, pattern: string): { folder: string; rest: string } 
   const start = isAbsolute(pattern) ? resolve('/', ...fixed) : resolve(root, ...fixed);
   const below = relative(root, start);
   const isBelowRoot = below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below);
-  return isBelowRoot ? { folder: root, rest: below === '' ? rest : `${below}/${rest}` } : { folder: start, rest };
+  // `/` as the root says no more than that the pattern is absolute.
+  return isBelowRoot && root !== '/' ? { folder: root, rest: below === '' ? rest : `${below}/${rest}` } : { folder: start, rest };
 }
 
 function literalExceptWildcards(pattern: string): string {
-  return pattern.replace(/[(){}!+@|\\]/g, '\\$&');
+  return pattern.replace(/[(){}|\\]|^!/g, '\\$&');
 }

@@ -85,8 +85,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
         },
         (error: unknown) => {
           pending.delete(reject);
-          // Whoever asked gets the error as it is; the families throw nothing but `WorldError`.
-          reject(error as Error);
+          reject(error); // a `WorldError`; anything else is a fault of ours, and is passed on as it is
         },
       );
     });
