@@ -20,7 +20,10 @@ export interface FileEntry {
 /** One row per kind of request: what is asked, what is answered. */
 export interface Questions {
   /** UTF-8 text; an answer without text says why there is none. */
-  'file.read': { ask: { path: string }; answer: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string } };
+  'file.read': {
+    ask: { path: string };
+    answer: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
+  };
   /** Replaces the file as a whole (temporary file and rename); creates folders. */
   'file.write': { ask: { path: string; text: string }; answer: Record<string, never> };
   'file.append': { ask: { path: string; text: string }; answer: Record<string, never> };
