@@ -1,0 +1,113 @@
+/** L1, L2, P2: what `close` ends, and what it leaves to those who wait. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { GRACE_MS } from '../../src/world/process.js';
+import { eventually, isAlive, openWorld, temporaryFolder } from './support.js';
+
+const interrupted = expect.objectContaining({ code: 'INTERRUPTED' });
+
+async function pidsIn(file: string, count: number): Promise<number[]> {
+  let pids: number[] = [];
+  await eventually(async () => {
+    pids = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean).map(Number);
+    return pids.length === count;
+  });
+  expect(pids).toHaveLength(count);
+  return pids;
+}
+
+it('ends a command with its grandchildren', async () => {
+  const { world, command } = openWorld();
+  const folder = await temporaryFolder();
+  const running = command('sh', 'echo $$ >> pids; sleep 60 & echo $! >> pids; sh -c "echo \\$\\$ >> pids; sleep 60; true" & wait', {
+    directory: folder,
+  });
+  running.catch(() => undefined);
+  const pids = await pidsIn(join(folder, 'pids'), 3);
+  for (const pid of pids) expect(await isAlive(pid)).toBe(true);
+  await world.close('test');
+  await expect(running).rejects.toEqual(interrupted);
+  for (const pid of pids) expect(await isAlive(pid)).toBe(false);
+});
+
+it('kills what ignores the request to end, after the grace time', async () => {
+  const { world, command } = openWorld();
+  const folder = await temporaryFolder();
+  const running = command('sh', 'trap "" TERM; echo $$ >> pids; while true; do sleep 0.05; done', { directory: folder });
+  running.catch(() => undefined);
+  const [pid = 0] = await pidsIn(join(folder, 'pids'), 1);
+  const startedMs = performance.now();
+  await world.close('test');
+  expect(performance.now() - startedMs).toBeGreaterThan(GRACE_MS - 50);
+  expect(await isAlive(pid)).toBe(false);
+});
+
+it('lets a command clean up within the grace time', async () => {
+  const { world, command } = openWorld();
+  const folder = await temporaryFolder();
+  const running = command('sh', 'trap "echo cleaned > note; exit 0" TERM; echo $$ >> pids; while true; do sleep 0.05; done', {
+    directory: folder,
+  });
+  running.catch(() => undefined);
+  await pidsIn(join(folder, 'pids'), 1);
+  await world.close('test');
+  expect(await readFile(join(folder, 'note'), 'utf8')).toBe('cleaned\n');
+});
+
+it('does not wait for a grandchild that left the group and holds the output', async () => {
+  const { world, command } = openWorld();
+  const folder = await temporaryFolder();
+  const running = command('sh', 'setsid sleep 30 & echo $! >> pids; wait', { directory: folder });
+  running.catch(() => undefined);
+  const [pid = 0] = await pidsIn(join(folder, 'pids'), 1);
+  const startedMs = performance.now();
+  await world.close('test');
+  expect(performance.now() - startedMs).toBeLessThan(GRACE_MS + 1000);
+  if (await isAlive(pid)) process.kill(pid, 'SIGKILL');
+});
+
+it('leaves a program alone that a finished command put into the background', async () => {
+  const { world, command } = openWorld();
+  const { stdout } = await command('sh', 'sleep 30 >/dev/null 2>&1 & echo $!');
+  await world.close('test');
+  const pid = Number(stdout);
+  expect(await isAlive(pid)).toBe(true);
+  process.kill(pid, 'SIGKILL');
+});
+
+it('rejects whatever is pending: sleep, code, standard input', async () => {
+  const { world, js, node } = openWorld({ stdin: () => new Promise(() => undefined) });
+  const pending = [
+    world.ask('clock.sleep', { ms: 60_000 }),
+    js('await new Promise(() => {})'),
+    node('await new Promise((done) => setTimeout(done, 60000))'),
+    world.ask('stdin.read', {}),
+  ];
+  const settled = Promise.allSettled(pending);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await world.close('the reason');
+  for (const result of await settled)
+    expect(result).toMatchObject({
+      status: 'rejected',
+      reason: { code: 'INTERRUPTED', message: expect.stringContaining('the reason') as string },
+    });
+});
+
+it('refuses new questions, and may be closed twice', async () => {
+  const { world, js } = openWorld();
+  await Promise.all([world.close('one'), world.close('two')]);
+  await expect(js('1')).rejects.toEqual(interrupted);
+  await expect(world.ask('clock.now', {})).rejects.toThrow('one');
+});
+
+it('closes when its signal fires, also when it had fired before', async () => {
+  const controller = new AbortController();
+  const { world, command } = openWorld({ signal: controller.signal });
+  const running = command('sh', 'sleep 60');
+  running.catch(() => undefined);
+  controller.abort();
+  await expect(running).rejects.toEqual(interrupted);
+  await world.close('again');
+  await expect(openWorld({ signal: controller.signal }).js('1')).rejects.toEqual(interrupted);
+});
