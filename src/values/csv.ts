@@ -32,12 +32,16 @@ function csvField(value: Value): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+function isRuling(line: string): boolean {
+  return line.includes('-') && /^[\s|:-]+$/.test(line);
+}
+
 /** The cells of a Markdown table, its ruling left out. */
 function tableRows(text: string): string[][] {
   return text
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line.startsWith('|') && !/^\|[\s|:-]*-[\s|:-]*$/.test(line))
+    .filter((line) => line.startsWith('|') && !isRuling(line))
     .map((line) =>
       line
         .replace(/^\||\|$/g, '')

@@ -21,7 +21,7 @@ export function headings(text: string): Heading[] {
     } else if (/^ {0,3}[#`~]/.test(line)) {
       fence = closingFence(line);
       const [, marks, title = ''] = HEADING.exec(line) ?? [];
-      if (marks) found.push({ level: marks.length, title: title.trim().replace(/(^|\s+)#+$/, ''), at });
+      if (marks) found.push({ level: marks.length, title: withoutClosingMarks(title.trim()), at });
     }
     at = end === -1 ? text.length : end + 1;
   }
@@ -29,6 +29,14 @@ export function headings(text: string): Heading[] {
 }
 
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/m;
+
+/** `## Title ##` is titled `Title`, and `# C#` is titled `C#`. */
+function withoutClosingMarks(title: string): string {
+  let end = title.length;
+  while (end > 0 && title[end - 1] === '#') end--;
+  const before = title.slice(0, end);
+  return before === '' || before.trimEnd() !== before ? before.trimEnd() : title;
+}
 
 function closingFence(line: string): RegExp | undefined {
   const marks = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];

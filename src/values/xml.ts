@@ -66,11 +66,11 @@ function headingsToXml(text: string): string {
     }
   };
   for (const line of text.split('\n')) {
-    const heading = /^(#{1,6})\s+(.*\S)\s*$/.exec(line);
+    const heading = /^(#{1,6})\s(.*)$/.exec(line);
     if (heading) {
       const [, marks = '', title = ''] = heading;
       closeFrom(marks.length);
-      const tag = tagOf(title);
+      const tag = tagOf(title.trim());
       out.push(`<${tag}>`);
       open.push({ level: marks.length, tag });
     } else if (line.trim() !== '') out.push(line);

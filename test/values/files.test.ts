@@ -183,6 +183,17 @@ describe('sections', () => {
     expect(extractSections(text, select('2 set up')).text).toBe('# 2. Set-Up (v1)\ndo it');
   });
 
+  it('have titles without closing marks', () => {
+    expect(listHeadings('# A ##\n# C#\n# ##\n# a # b\n')).toEqual(['A', 'C#', '', 'a # b']);
+  });
+
+  it('are found in time, whatever the lines look like', () => {
+    const hostile = `# ${'#'.repeat(100_000)}x\n# ${' '.repeat(100_000)}x\n`;
+    const startedMs = performance.now();
+    expect(headings(hostile)).toHaveLength(2);
+    expect(performance.now() - startedMs).toBeLessThan(1000);
+  });
+
   it('are listed, all or of one level', () => {
     expect(listHeadings(guide)).toEqual(['Guide', 'Birds', 'Gulls', 'Séals!']);
     expect(listHeadings(guide, 2)).toEqual(['Birds', 'Séals!']);
