@@ -279,7 +279,7 @@ export function commandText(source: Template | Literal, spot: Spot): Code {
   let quoting: 'bare' | 'single' | 'double' = 'bare';
   const text = source.parts.map((part): TemplatePart => {
     if (part.kind === 'hole' && quoting === 'single') return { kind: 'text', text: part.written };
-    if (part.kind === 'hole') return { ...part, quoting };
+    if (part.kind === 'hole') return { ...part, quoting: quoting === 'double' ? 'double' : 'bare' };
     if (part.kind !== 'text') return part;
     for (let i = 0; i < part.text.length; i++) {
       const c = part.text[i];

@@ -80,7 +80,7 @@ const skipScript: Skip = (text, i, from) => {
     case '`':
       return templateLiteral(text, i);
     case '/':
-      if (text[i + 1] === '/') return lineEnd(text, i);
+      if (text[i + 1] === '/') return commentEnd(text, i, from);
       if (text[i + 1] === '*') return after(text, '*/', i + 2);
       return beginsRegex(text, i, from) ? regexEnd(text, i) : i;
     default:
@@ -88,9 +88,9 @@ const skipScript: Skip = (text, i, from) => {
   }
 };
 
-const skipPython: Skip = (text, i) => {
+const skipPython: Skip = (text, i, from) => {
   const c = text[i];
-  if (c === '#') return lineEnd(text, i);
+  if (c === '#') return commentEnd(text, i, from);
   if (c !== '"' && c !== "'") return i;
   return text.startsWith(c.repeat(3), i) ? quoted(text, i + 2, c.repeat(3), 'lines') : quoted(text, i, c, 'line');
 };
@@ -106,7 +106,7 @@ const skipShell: Skip = (text, i, from) => {
     case '"':
       return shellString(text, i);
     case '#':
-      return i === from || /[\s;&|(]/.test(text[i - 1] ?? '') ? commentEnd(text, i) : i;
+      return i === from || /[\s;&|(]/.test(text[i - 1] ?? '') ? commentEnd(text, i, from) : i;
     case '<':
       return hereDocument(text, i);
     default:
@@ -195,11 +195,11 @@ function hereDocument(text: string, at: number): number {
   return found ? at + head[0].length + found.index + found[0].length : at + 2;
 }
 
-/** A shell comment on the line of the closing brace ends before it, so that `sh { ls # all }` works. */
-function commentEnd(text: string, at: number): number {
+/** A comment ends with its line. In code of a single line the closing brace ends it, or `sh { ls # all }` would never close. */
+function commentEnd(text: string, at: number, from: number): number {
   const end = lineEnd(text, at);
-  const line = text.slice(at, end);
-  return /\}\s*$/.test(line) && !line.includes('{') ? at + line.lastIndexOf('}') : end;
+  const brace = text.slice(from, at).includes('\n') ? -1 : text.slice(at, end).lastIndexOf('}');
+  return brace < 0 ? end : at + brace;
 }
 
 function lineEnd(text: string, at: number): number {

@@ -86,9 +86,16 @@ export function statement(spot: Spot): false {
   return false;
 }
 
+/** In a `mlld-run` fence of a Markdown file, where neither a statement nor its end stands. */
+export function runFence(spot: Spot): false {
+  if (spot.at >= spot.text.length)
+    fail(spot.text.lastIndexOf('```mlld-run'), 'Unclosed `mlld-run` fence: expected three backticks on a line of their own');
+  return statement(spot);
+}
+
 function bareReference(spot: Spot, name: string): never {
   const behind = pastBlanks({ ...spot, at: spot.at + name.length });
-  if (look(/=(?![=>~])/y, behind)) assignment({ ...spot, from: spot.at });
+  if (look(/=(?![=>~])/y, behind)) assignment(spot);
   fail(spot.at, `\`${name}\` alone is no statement`, `show it with \`show ${name}\`, or call it: \`${name}()\``);
 }
 
@@ -187,10 +194,10 @@ export function topAssignment(spot: Spot): true {
   return true;
 }
 
-export function assignment(spot: Spot & { readonly from: number }): never {
-  const name = look(/@[A-Za-z_][\w.-]*/y, { text: spot.text, at: spot.from })?.[0] ?? '@name';
+export function assignment(spot: Spot): never {
+  const name = look(/@[A-Za-z_][\w.-]*/y, spot)?.[0] ?? '@name';
   fail(
-    spot.from,
+    spot.at,
     `\`${name} = …\` is no statement: there is no plain assignment`,
     `declare a new name with \`var ${name} = …\` or \`let ${name} = …\`, or change it with \`+=\``,
   );
@@ -198,11 +205,16 @@ export function assignment(spot: Spot & { readonly from: number }): never {
 
 export function executable(spot: Spot): false {
   const bare = look(/exe\s+(?:[A-Za-z][\w:,\s-]*\s)?([A-Za-z_][\w-]*)\s*(?:\([^)\n]*\)\s*=|=\s*[^{\s])/y, spot);
-  if (bare) fail(spot.at, `Missing \`@\` before the name \`${bare[1]}\``, `write \`exe @${bare[1]}(…) = …\``);
+  if (bare)
+    fail(
+      spot.text.indexOf(bare[1] as string, spot.at + 3),
+      `Missing \`@\` before the name \`${bare[1]}\``,
+      `write \`exe @${bare[1]}(…) = …\``,
+    );
   const digit = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([^\sA-Za-z_][^\s(=]*)/y, spot);
   if (digit) fail(spot.at, `\`@${digit[1]}\`: a name must start with a letter or underscore`);
   const equals = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([A-Za-z_][\w-]*)\s*(?:\([^)]*\))?\s*(?!=)[^\s(=]/y, spot);
-  if (equals) fail(spot.at, `Expected \`=\` after \`@${equals[1]}(…)\``, `write \`exe @${equals[1]}(…) = BODY\``);
+  if (equals) fail(spot.at + equals[0].length - 1, `Expected \`=\` after \`@${equals[1]}(…)\``, `write \`exe @${equals[1]}(…) = BODY\``);
   return false;
 }
 
@@ -323,6 +335,12 @@ export function args(original: Spot): false {
   if (commentIn(spot, 'a list of arguments')) return false;
   if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed list of arguments: expected `)`');
   return separator(spot, ')', 'arguments');
+}
+
+export function parenthesis(original: Spot): false {
+  const spot = pastSpace(original);
+  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed parenthesis: expected `)`');
+  return false;
 }
 
 export function array(original: Spot): false {
@@ -463,7 +481,7 @@ export function block(original: Spot): false {
   const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, spot);
   if (field) fieldAppend(spot);
   const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot);
-  if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment({ ...spot, from: at });
+  if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment(spot);
   if (spot.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
   if (name) fail(at, `\`${name[0]}\` alone is no statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
   if (/^[-+*/%]/.test(text.slice(at))) fail(at, `\`${text[at]}\` needs a blank on both sides`);
@@ -575,7 +593,7 @@ export function show(spot: Spot): false {
   if (/\n/.test(text.slice(from, at)) || at >= text.length || look(/>>|<<(?=\s)|[;\]]/y, spot)) {
     fail(from, '`show` needs something to show', 'write `show @name` or `show "text"`');
   }
-  const hint = 'bind it to a variable first, or put it in a template: `show `…``';
+  const hint = 'bind it to a variable first, or write it in a template';
   if (look(/-?\d|true\b|false\b|null\b/y, spot)) fail(at, '`show` takes no number, boolean or null', 'write it as text: `show "…"`');
   if (look(/[[{]/y, spot)) fail(at, '`show` takes no array or object literal', hint);
   if (look(/[!(]/y, spot)) fail(at, '`show` takes no operator expression', hint);
@@ -591,11 +609,12 @@ export function show(spot: Spot): false {
 /** Behind the one operand of `show`. */
 export function afterShow(original: Spot): true {
   const spot = pastBlanks(original);
+  if (look(/\/\//y, spot)) fail(spot.at, '`//` does not begin a comment', 'comments begin with `>>`');
   if (look(/[-+*/%?=!~]|&&|\|\||==|[<>]=?(?![<>])/y, spot) && !look(/=>/y, spot)) {
     fail(spot.at, '`show` takes one value and no operators', 'bind the result first: `var @result = …`');
   }
   if (look(/@[A-Za-z_][\w.-]*(?![\w.(-])(?!\s*\+?=)|["'`]/y, spot))
-    fail(spot.at, '`show` takes exactly one operand', 'join several values in a template: `show `@a @b``');
+    fail(spot.at, '`show` takes exactly one operand', 'join several values in a template');
   return true;
 }
 

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { parseScript } from '../../grammar/parse.js';
+import { outline } from './outline.js';
+
+const table: [source: string, tree: string][] = [
+  [
+    'show "a @b. @c.d[0]x @@e \\@f @ g"',
+    'show{value:template{quote:double parts:["a " hole{value:@b} ". " hole{value:@cfield{name:d}index{index:0}} "x @e @f @ g"]}}',
+  ],
+  [
+    'show "@stem\\.json @a\\_b @x\\@y @x\\\\ \\q\\n"',
+    'show{value:template{quote:double parts:[hole{value:@stem} ".json " hole{value:@a} "_b " hole{value:@x} "@y " hole{value:@x} "\\\\ \\\\q\\n"]}}',
+  ],
+  [
+    'show `@f(1, "a").trim() @x|@upper|@a.b | @c`',
+    'show{value:template{quote:backtick parts:[hole{value:@fapply{args:[1 template{quote:double parts:["a"]}]}method{name:trim}} " " hole{value:@x pipes:[call-stage{name:upper called:false} call-stage{name:a path:[b] called:false}]} " | " hole{value:@c}]}}',
+  ],
+  [
+    'show `@a? @b?`part @c`@d??"n" !@e ! @f @g ?`',
+    'show{value:template{quote:backtick parts:[hole{value:@a optional:true} " " hole{value:@b then:["part " hole{value:@c}]} hole{value:@d fallback:"n"} " " hole{value:@e negated:true} " ! " hole{value:@f} " " hole{value:@g} " ?"]}}',
+  ],
+  ['show "Dear@tag?" (@tag)"!"', 'show{value:template{quote:double parts:["Dear" hole{value:@tag then:[" (" hole{value:@tag} ")"]} "!"]}}'],
+  [
+    'var @a = ["@x?", "b"]',
+    'var{name:a value:array{elements:[{value:template{quote:double parts:[hole{value:@x optional:true}]}} {value:template{quote:double parts:["b"]}}]}}',
+  ],
+  [
+    'show `<b>@x</b> <a href="@x">t</a> <<f.txt>> <<@x>> 1 < 2 <!-- @n.b -->`',
+    'show{value:template{quote:backtick parts:["<b>" hole{value:@x} "</b> <a href=\\"@x\\">t</a> <f.txt> <" hole{value:@x} "> 1 < 2 <!-- @n.b -->"]}}',
+  ],
+  [
+    'show `log: <log.txt>|@upper <port.json>.name <@d/*.md>`',
+    'show{value:template{quote:backtick parts:["log: " load-part{load:load{path:["log.txt"]} pipes:[call-stage{name:upper called:false}]} " " load-part{load:load{path:["port.json"]} steps:[field{name:name}]} " " load-part{load:load{path:[hole{value:@d} "/*.md"]}}]}}',
+  ],
+  ['show "no <file.txt>"', 'show{value:template{quote:double parts:["no <file.txt>"]}}'],
+  [
+    'show `list:\n/for @l in @lines\n  line @l.no\n/for @i, @s in [1]\n@i\n/end\n/end\nend /for /end`',
+    'show{value:template{quote:backtick parts:["list:\\n" loop-part{name:l source:@lines body:["line " hole{value:@lfield{name:no}} "\\n" loop-part{key:"i" name:s source:array{elements:[{value:1}]} body:[hole{value:@i} "\\n"]} "\\n"]} "\\nend /for /end"]}}',
+  ],
+  [
+    'show ::\n\nx @y `t` \\n \\@z :a <f.x>\n::',
+    'show{value:template{quote:colon parts:["\\nx " hole{value:@y} " `t` \\\\n @z :a " load-part{load:load{path:["f.x"]}}]}}',
+  ],
+  ['show :::\n@a {{ b.c }} {d} \\t\n:::', 'show{value:template{quote:triple parts:["@a " hole{value:@bfield{name:c}} " {d} \\t"]}}'],
+  ['show `\nx\n`', 'show{value:template{quote:backtick parts:["\\nx\\n"]}}'],
+];
+
+describe('references in text', () => {
+  it.each(table)('%s', (source, tree) => {
+    expect(parseScript(source, { mode: 'strict' }).statements.map(outline).join(' ')).toBe(tree);
+  });
+});
