@@ -3,15 +3,14 @@
  * hidden temporary file beside it. Not synced: what a script writes is as durable as what a shell writes.
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, lstat, open, readlink, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { lstat, open, readlink, rename, unlink, writeFile } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 const LINKS_MAX = 40;
 
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const target = await behindLinks(path);
-  const before = await stat(target).catch(() => undefined);
+  const { target, before } = await behindLinks(path);
   // Devices and pipes (/dev/null, /dev/stdout) are written to, not replaced; a directory fails here.
   if (before && !before.isFile()) return writeFile(target, text);
   const temporary = join(dirname(target), `.mlld-${randomBytes(9).toString('hex')}.tmp`);
@@ -30,24 +29,25 @@ async function writeNew(path: string, text: string, like: Stats | undefined): Pr
   const file = await open(path, 'wx');
   try {
     await file.writeFile(text);
+    if (!like) return;
+    // Owner first: changing it clears some bits of the mode. Only root can, for others the file becomes their own.
+    const isOurs = like.uid === process.geteuid?.() && like.gid === process.getegid?.();
+    if (!isOurs) await file.chown(like.uid, like.gid).catch(() => undefined);
+    await file.chmod(like.mode & 0o7777);
   } finally {
     await file.close();
   }
-  if (!like) return;
-  // Owner first: changing it clears some bits of the mode. Only root can, for others the file becomes their own.
-  await chown(path, like.uid, like.gid).catch(() => undefined);
-  await chmod(path, like.mode & 0o7777);
 }
 
 /** Where a write through symbolic links ends, also when the last one points to nothing yet. */
-async function behindLinks(path: string): Promise<string> {
+async function behindLinks(path: string): Promise<{ target: string; before: Stats | undefined }> {
   let target = path;
-  for (let links = 0; links < LINKS_MAX; links++) {
-    const facts = await lstat(target).catch(() => undefined);
-    if (!facts?.isSymbolicLink()) return target;
+  for (let links = 0; links <= LINKS_MAX; links++) {
+    const before = await lstat(target).catch(() => undefined);
+    if (!before?.isSymbolicLink()) return { target, before };
     target = resolve(dirname(target), await readlink(target));
   }
-  return path;
+  throw new Error(`more than ${LINKS_MAX} symbolic links, one to the next`);
 }
 
 function isRefused(error: unknown): boolean {

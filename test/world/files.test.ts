@@ -1,6 +1,6 @@
 /** Files: what is read, how writes replace, in which order (F1, F2). */
 import { spawn } from 'node:child_process';
-import { chmod, lstat, mkdir, readFile, readdir, readlink, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readFile, readdir, readlink, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -79,6 +79,15 @@ describe('writing', () => {
     expect((await stat(at('sink'))).isCharacterDevice()).toBe(true);
   });
 
+  it.runIf(process.getuid?.() === 0)('keeps the owner of a file', async () => {
+    await writeFile(at('theirs'), 'old');
+    await chown(at('theirs'), 4321, 4322);
+    await chmod(at('theirs'), 0o4755);
+    await write(at('theirs'), 'new');
+    const { uid, gid, mode } = await stat(at('theirs'));
+    expect([uid, gid, mode & 0o7777]).toEqual([4321, 4322, 0o4755]);
+  });
+
   it('says why it could not', async () => {
     await writeFile(at('file'), '');
     await expect(write(folder, 'x')).rejects.toMatchObject({
@@ -89,8 +98,10 @@ describe('writing', () => {
       code: 'FILE_NOT_WRITTEN',
       message: expect.stringContaining('not a directory') as string,
     });
+    await symlink('round', at('round'));
+    await expect(write(at('round'), 'x')).rejects.toMatchObject({ message: expect.stringContaining('symbolic links') as string });
     await expect(world.ask('file.append', { path: folder, text: 'x' })).rejects.toMatchObject({ code: 'FILE_NOT_WRITTEN' });
-    expect(await readdir(folder)).toEqual(['file']);
+    expect(await readdir(folder)).toEqual(['file', 'round']);
   });
 
   it('appends and writes in the order in which they were asked for', async () => {
