@@ -33,16 +33,17 @@ export async function readConfig(root: string, file: 'present' | 'absent'): Prom
 }
 
 async function parseConfig(file: string): Promise<JsonObject> {
-  const text = await fs.readFile(file, 'utf8').catch((cause: unknown) => {
+  const read = await fs.readFile(file, 'utf8').catch((cause: unknown) => {
     throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read`, { cause, hint: file });
   });
+  const text = read.replace(/^\uFEFF/, '');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
+    parsed = JSON.parse(text);
   } catch (cause) {
-    const reason = (cause as SyntaxError).message;
-    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} is not valid JSON: ${reason}`, {
-      location: { file, at: offsetIn(reason, text), text },
+    const { message } = cause as SyntaxError;
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} is not valid JSON: ${message}`, {
+      location: { file, at: offsetIn(text), text },
       hint: 'an empty object, {}, is a valid configuration',
       cause,
     });
@@ -77,8 +78,28 @@ const isObjects = (value: unknown): value is readonly JsonObject[] => Array.isAr
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** JSON.parse tells the place in its message, or doesn't: then it is the end of the text. */
-function offsetIn(reason: string, text: string): number {
-  const place = /at position (\d+)/.exec(reason)?.[1];
-  return place === undefined ? text.length : Number(place);
+/** Most messages of JSON.parse tell the position; that of an unexpected token doesn't: it is where the shortest text with this error ends. */
+function offsetIn(text: string): number {
+  const reason = reasonAgainst(text);
+  const position = /at position (\d+)/.exec(reason)?.[1];
+  if (position !== undefined) return Number(position);
+  if (!reason.startsWith(UNEXPECTED_TOKEN)) return text.length;
+  let [good, bad] = [0, text.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (reasonAgainst(text.slice(0, middle)).startsWith(UNEXPECTED_TOKEN)) bad = middle;
+    else good = middle;
+  }
+  return good;
+}
+
+const UNEXPECTED_TOKEN = 'Unexpected token';
+
+function reasonAgainst(text: string): string {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (error) {
+    return (error as SyntaxError).message;
+  }
 }
