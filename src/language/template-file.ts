@@ -1,5 +1,5 @@
 /** Reads a prompt that lies in a file of its own. World section 13. */
-import path from 'node:path';
+import { dirname } from 'node:path';
 import { parseTemplateFile } from '../../grammar/parse.js';
 import type { Template, TemplateFile } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -13,7 +13,7 @@ import type { Frame } from './frame.js';
 import type { LoadedTemplate } from './template-body.js';
 
 /** `template "./p.att"`. The module that stands for the file sees the names of the file that declares the function. */
-export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame): Promise<LoadedTemplate> {
+export async function loadTemplateFile({ path: file }: TemplateFile, frame: Frame): Promise<LoadedTemplate> {
   const parts: Template['parts'] = file.kind === 'literal' ? [{ kind: 'text', text: String(file.value) }] : file.parts;
   const { written, absolute } = await resolvePath(parts, frame, file.at);
   const loaded = await readTemplate({ absolute, written, at: file.at }, frame);
@@ -43,7 +43,7 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
   const module = createModule({
     path: absolute,
     display: displayPath(absolute, frame.run.settings),
-    directory: path.dirname(absolute),
+    directory: dirname(absolute),
     text,
   });
   try {

@@ -62,14 +62,24 @@ export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Comp
   return undefined;
 }
 
+/** `| output to "…"`, `| append "…"`. */
+export async function writeTarget(
+  effect: 'output' | 'append',
+  value: Value,
+  target: Target,
+  format: string | undefined,
+  frame: Frame,
+): Promise<void> {
+  await (effect === 'output' ? outputTo(target, value, { format }, frame) : appendTo(target, value, format, frame));
+}
+
 interface OutputDetails {
   readonly format?: string | undefined;
   /** Where the value comes from: names the variable of `to env`. */
   readonly source?: Expression | undefined;
 }
 
-/** Also `| output to "…"`. The value as the hooks left it. */
-export async function outputTo(target: Target, value: Value, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
+async function outputTo(target: Target, value: Value, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
   const place = await placeOf(target, frame);
   const operation = { kind: 'output', segment: 'output', name: null, labels: [], inputs: [value], target: targetName(target, place) };
   return perform(frame, operation, async (inner, [input]) => {
@@ -78,8 +88,7 @@ export async function outputTo(target: Target, value: Value, { format, source }:
   });
 }
 
-/** Also `| append "…"`. */
-export async function appendTo(target: Target, value: Value, format: string | undefined, frame: Frame): Promise<Value> {
+async function appendTo(target: Target, value: Value, format: string | undefined, frame: Frame): Promise<Value> {
   const place = await placeOf(target, frame);
   const operation = { kind: 'append', segment: 'append', name: null, labels: [], inputs: [value], target: targetName(target, place) };
   return perform(frame, operation, async (inner, [input]) => {

@@ -4,7 +4,7 @@ import { isFileList } from '../values/element.js';
 import { toYaml } from '../values/frontmatter.js';
 import { compactJson, textOf } from '../values/text.js';
 import { indentedJson } from '../values/show.js';
-import { dataOf, HostObject, noteOf, type Value } from '../values/value.js';
+import { Annotated, dataOf, HostObject, noteOf, type Value } from '../values/value.js';
 import { Callable } from '../values/callable.js';
 
 /** A loaded file is its raw text; other data is indented JSON, whatever the target is called. */
@@ -31,10 +31,12 @@ export function recordLine(value: Value): string {
 }
 
 function isStructure(value: Value): boolean {
-  const note = noteOf(value);
   const data = dataOf(value);
   if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return false;
-  return !(note?.file && note.text !== undefined) && !isFileList(data) && note?.text !== '';
+  if (isFileList(data)) return false;
+  // Data that was parsed from what a command printed is data; a file, and a glob without a match, is its text.
+  const text = value instanceof Annotated ? value.text : undefined;
+  return text === undefined || (text !== '' && !noteOf(value)?.file);
 }
 
 function jsonIn(text: string): Value {

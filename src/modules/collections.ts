@@ -80,7 +80,7 @@ function templateFunction(name: string, loaded: LoadedTemplate, written: string,
   const at = 0;
   const body = { kind: 'template-file', at, path: { kind: 'literal', at, value: written } } as const;
   const { module } = loaded;
-  const executable = new Executable({ kind: 'exe', at, labels: [], name, nameAt: at, params, body, options: [] }, module, module.shadows);
+  const executable = new Executable({ kind: 'exe', at, labels: [], name, nameAt: at, params, body, options: [] }, module);
   keepTemplate(executable, loaded);
   return executable;
 }

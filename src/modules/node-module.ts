@@ -4,10 +4,10 @@ import { MlldError } from '../errors.js';
 import { locationOf } from '../language/errors.js';
 import type { Frame } from '../language/frame.js';
 import { askWorld } from '../operation/effect.js';
-import { HostFunction } from '../values/host-function.js';
+import type { HostFunction } from '../values/host-function.js';
 import { fromHost, toNative } from '../values/native.js';
 import { closest } from '../values/suggest.js';
-import { dataOf, type Value } from '../values/value.js';
+import type { Value } from '../values/value.js';
 import { WorldError } from '../world/world.js';
 
 type Source = Extract<Import['source'], { kind: 'node' }>;
@@ -35,11 +35,8 @@ export async function nodeModule(node: Import, source: Source, frame: Frame): Pr
   return members;
 }
 
-/** `new @URL("…")`. */
-export function constructHost(constructor: Value, args: readonly Value[]): Value {
-  const host = dataOf(constructor);
-  if (!(host instanceof HostFunction))
-    throw new MlldError('NOT_A_CLASS', 'new takes a class of a Node module', { hint: 'import { URL } from node @url' });
+/** `new @URL("…")`: an object whose fields can be read. */
+export function constructHost(host: HostFunction, args: readonly Value[]): Value {
   try {
     return fromHost(Reflect.construct(host.target, args.map(toNative)));
   } catch (cause) {

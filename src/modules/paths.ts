@@ -6,6 +6,7 @@ import { locationOf, undefinedVariable } from '../language/errors.js';
 import type { Frame, Settings } from '../language/frame.js';
 import { lenient } from '../language/reference.js';
 import { renderText } from '../language/template.js';
+import { askWorld } from '../operation/effect.js';
 import { aKind, kindOf } from '../values/kind.js';
 import { textOf } from '../values/text.js';
 
@@ -44,6 +45,25 @@ export async function resolvePath(
 /** Absolute, for a path that is the text of a value. */
 export function resolveText(text: string, frame: Frame): string {
   return path.resolve(frame.module.directory, text);
+}
+
+/** Where a command runs: `cmd:@root/sub { … }`. Relative names are refused, because they would depend on where mlld was started. World 15. */
+export async function resolveDirectory(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
+  const text = await renderPath(parts, frame);
+  const expanded = text === '~' || text.startsWith('~/') ? `${await homeDirectory(frame)}${text.slice(1)}` : text;
+  if (path.isAbsolute(expanded)) return path.resolve(expanded);
+  const hole = parts.find((part) => part.kind === 'hole');
+  throw new MlldError('WORKING_DIRECTORY', `The working directory must be an absolute path, and "${text}" is none`, {
+    location: hole && locationOf(frame.module, hole.at),
+    hint: `cmd:@root/${text.replace(/^(\.?\/)+/, '')} starts at the project root`,
+  });
+}
+
+async function homeDirectory(frame: Frame): Promise<string> {
+  const { values } = await askWorld(frame, 'env.read', { names: ['HOME'], prefixes: [] });
+  const home = values['HOME'];
+  if (home === undefined || home === '') throw new MlldError('WORKING_DIRECTORY', 'The working directory ~ is unknown: HOME is not set');
+  return home;
 }
 
 /** The folder of a resolver prefix, and what follows the prefix; undefined when the text begins with none. */
