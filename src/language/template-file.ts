@@ -13,7 +13,7 @@ import type { Frame } from './frame.js';
 import type { LoadedTemplate } from './template-body.js';
 
 /** `template "./p.att"`. The module that stands for the file sees the names of the file that declares the function. */
-export async function loadTemplateFile({ path: file }: TemplateFile, frame: Frame): Promise<LoadedTemplate> {
+export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame): Promise<LoadedTemplate> {
   const parts: Template['parts'] = file.kind === 'literal' ? [{ kind: 'text', text: String(file.value) }] : file.parts;
   const { written, absolute } = await resolvePath(parts, frame, file.at);
   const loaded = await readTemplate({ absolute, written, at: file.at }, frame);

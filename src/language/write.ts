@@ -121,7 +121,7 @@ async function emit(target: Target, place: Place, value: Value, format: string |
   if (place && 'state' in place) return writeState(place.state, value, frame);
   const text = await formatted(value, format);
   if (place) return writeFile(place, text, value, frame);
-  if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value);
+  if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value, frame);
   await askWorld(frame, 'env.set', { name: variable, value: text });
 }
 
