@@ -92,9 +92,21 @@ export type Fact =
     }
   // ---- source
   /** The script, a module, a template was read; its text is a blob, so that the run can be replayed without the file. */
-  | { readonly type: 'source.loaded'; readonly path: string; readonly hash: BlobId; readonly role: 'script' | 'module' | 'template' }
+  | {
+      readonly type: 'source.loaded';
+      readonly path: string;
+      /** Its content, in the journal: the envelope's `hash` takes the place of this one there. */
+      readonly blob?: BlobId;
+      readonly hash: BlobId;
+      readonly role: 'script' | 'module' | 'template';
+    }
   /** Once per run and function: what the fingerprint of its calls is made of. */
-  | { readonly type: 'definition.recorded'; readonly fn: string; readonly fingerprint: Fingerprint; readonly parts: readonly DefinitionPart[] }
+  | {
+      readonly type: 'definition.recorded';
+      readonly fn: string;
+      readonly fingerprint: Fingerprint;
+      readonly parts: readonly DefinitionPart[];
+    }
   // ---- operation
   | {
       readonly type: 'op.started';
@@ -111,7 +123,12 @@ export type Fact =
       /** Loops: number of items, for progress. */
       readonly total?: number;
     }
-  | { readonly type: 'op.finished'; readonly op: OpPath; readonly outcome: 'ok' | 'reused' | 'denied' | 'failed'; readonly message?: string }
+  | {
+      readonly type: 'op.finished';
+      readonly op: OpPath;
+      readonly outcome: 'ok' | 'reused' | 'denied' | 'failed';
+      readonly message?: string;
+    }
   // ---- call
   /** With the kernel before the body starts: a kill can't hide a call that may have cost money. */
   | {
@@ -153,7 +170,14 @@ export type Fact =
       readonly preview?: string;
       readonly fingerprint?: Fingerprint;
     }
-  | { readonly type: 'call.failed'; readonly key: CallKey; readonly op: OpPath; readonly message: string; readonly denied?: true; readonly elapsedMs: number }
+  | {
+      readonly type: 'call.failed';
+      readonly key: CallKey;
+      readonly op: OpPath;
+      readonly message: string;
+      readonly denied?: true;
+      readonly elapsedMs: number;
+    }
   // ---- effect
   /** Everything that the world answered. `subject` is for people: a path, a command line, a variable's name. */
   | {

@@ -68,7 +68,8 @@ export function createAnswers({
 
 /** Of an earlier run: young enough, and from a scope that was completed. */
 function isCurrent({ answer }: Answered, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
-  if (ttlMs !== undefined && nowMs - answer.endedMs >= ttlMs) return false;
+  // A clock that was set back makes no answer younger than new.
+  if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return false;
   return requireComplete === undefined || complete.get(requireComplete) === true;
 }
 

@@ -42,7 +42,7 @@ export const legality: Projection<Legality> = {
         finishRun(state, event, complain);
         break;
       case 'source.loaded':
-        nameBlob(state, event.hash, event.seq);
+        if (event.blob !== undefined) nameBlob(state, event.blob, event.seq);
         break;
       case 'op.started':
         startOperation(state, event.op, complain);

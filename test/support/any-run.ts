@@ -1,0 +1,163 @@
+/** Random runs that could have happened: several calls in flight, loops, crashes, invalidations, checkpoints. */
+import fc from 'fast-check';
+import type { Fact } from '../../journal/event.js';
+import { opPath, seqOf, type OpPath } from '../../journal/ids.js';
+import type { Entry } from '../../replay/projection.js';
+import { entries, FINGERPRINT, finished, questionKey, runRef, started } from './run-script.js';
+
+/** One thing that a script might do next; `pick` chooses among what is possible. */
+interface Step {
+  readonly act:
+    'open' | 'iterate' | 'ask' | 'reuse' | 'answer' | 'fail' | 'spoil' | 'close' | 'checkpoint' | 'invalidate' | 'refuse' | 'reset';
+  readonly pick: number;
+}
+
+const ACTS = [
+  'open',
+  'iterate',
+  'ask',
+  'ask',
+  'ask',
+  'reuse',
+  'answer',
+  'answer',
+  'answer',
+  'fail',
+  'spoil',
+  'close',
+  'close',
+  'checkpoint',
+  'invalidate',
+  'refuse',
+  'reset',
+] as const;
+const TEXTS = ['ebb', 'flow', 'slack', 'neap', 'spring'] as const;
+const FUNCTIONS = ['ask', 'judge'] as const;
+
+const anyStep: fc.Arbitrary<Step> = fc.record({ act: fc.constantFrom(...ACTS), pick: fc.nat(999) });
+
+/** One run: its facts in order, ended or cut off by a crash. Legal by construction. */
+export const anyFacts: fc.Arbitrary<readonly Fact[]> = fc
+  .record({ steps: fc.array(anyStep, { maxLength: 60 }), crashes: fc.boolean() })
+  .map(({ steps, crashes }) => play(steps, crashes));
+
+/** One run as a store would hand it to a fold. */
+export const anyRun: fc.Arbitrary<Entry[]> = anyFacts.map((facts) => entries(runRef(1), facts));
+
+/** The runs of one workflow, oldest first. */
+export const anyRuns: fc.Arbitrary<Entry[][]> = fc
+  .array(anyFacts, { maxLength: 4 })
+  .map((runs) => runs.map((facts, number) => entries(runRef(number + 1), facts)));
+
+interface Open {
+  readonly op: OpPath;
+  /** The question of a call that is in flight. */
+  readonly asks?: { readonly fn: string; readonly text: string };
+}
+
+function play(steps: readonly Step[], crashes: boolean): Fact[] {
+  const ref = runRef(1);
+  const facts: Fact[] = [started(ref)];
+  const ordinals = new Map<string, number>();
+  let open: Open[] = [];
+  let checkpoint: string | undefined;
+
+  const choose = <Item>(items: readonly Item[], pick: number): Item | undefined => items[pick % Math.max(items.length, 1)];
+  const ordinal = (parent: string): number => {
+    const next = ordinals.get(parent) ?? 0;
+    ordinals.set(parent, next + 1);
+    return next;
+  };
+  const containers = (): Open[] => open.filter(({ asks }) => asks === undefined);
+  const calls = (): Open[] => open.filter(({ asks }) => asks !== undefined);
+  const parent = (pick: number): string => choose(containers(), pick)?.op ?? 'main';
+  const end = (ended: Open, outcome: 'ok' | 'failed'): void => {
+    facts.push({ type: 'op.finished', op: ended.op, outcome });
+    open = open.filter((other) => other !== ended);
+  };
+  const question = (pick: number) => ({ fn: FUNCTIONS[pick % FUNCTIONS.length]!, text: TEXTS[pick % TEXTS.length]! });
+  const begin = (pick: number): { readonly op: OpPath; readonly fn: string; readonly text: string; readonly site: string } => {
+    const { fn, text } = question(pick);
+    const around = parent(pick);
+    const op = opPath(`${around}/${fn}#${ordinal(`${around}/${fn}`)}`);
+    const site = `job.mld:${pick % 3}:1`;
+    facts.push({ type: 'op.started', op, kind: 'exe', name: fn, site, labels: ['llm'] });
+    return { op, fn, text, site };
+  };
+  const finishCall = (pick: number, act: 'answer' | 'fail' | 'spoil'): void => {
+    const call = choose(calls(), pick);
+    if (call?.asks === undefined) return;
+    const { fn, text } = call.asks;
+    const key = questionKey(text, fn);
+    if (act === 'fail') facts.push({ type: 'call.failed', key, op: call.op, message: 'no', elapsedMs: 1 });
+    else {
+      const unusable = act === 'spoil' ? { unusable: 'status 1' } : {};
+      facts.push({ type: 'call.completed', key, op: call.op, result: { inline: `${text} ${pick}` }, elapsedMs: pick, ...unusable });
+    }
+    end(call, act === 'fail' ? 'failed' : 'ok');
+  };
+  const isLeaf = ({ op }: Open): boolean =>
+    open.every((other) => other.op === op || !(other.op.startsWith(`${op}/`) || other.op.startsWith(`${op}[`)));
+
+  const acts: { readonly [A in Step['act']]: (pick: number) => void } = {
+    open(pick) {
+      const around = parent(pick);
+      const isLoop = pick % 2 === 0;
+      const name = isLoop ? 'for' : 'survey';
+      const op = opPath(`${around}/${name}#${ordinal(`${around}/${name}`)}`);
+      facts.push(
+        isLoop ? { type: 'op.started', op, kind: 'for', total: 9 } : { type: 'op.started', op, kind: 'exe', name, site: 'job.mld:9:1' },
+      );
+      open.push({ op });
+    },
+    iterate(pick) {
+      const loop = choose(
+        containers().filter(({ op }) => /\/for#\d+$/.test(op)),
+        pick,
+      );
+      if (loop === undefined) return;
+      const op = opPath(`${loop.op}[${ordinal(`${loop.op}[`)}]`);
+      facts.push({ type: 'op.started', op, kind: 'for:iteration', item: TEXTS[pick % TEXTS.length]! });
+      open.push({ op });
+    },
+    ask(pick) {
+      const { op, fn, text, site } = begin(pick);
+      facts.push({ type: 'call.started', key: questionKey(text, fn), op, fn, site, args: { inline: [text] }, fingerprint: FINGERPRINT });
+      open.push({ op, asks: { fn, text } });
+    },
+    reuse(pick) {
+      const { op, fn, text, site } = begin(pick);
+      facts.push({ type: 'call.reused', key: questionKey(text, fn), op, fn, site, from: { run: runRef(0).run, seq: seqOf(1) } });
+      facts.push({ type: 'op.finished', op, outcome: 'reused' });
+    },
+    answer: (pick) => finishCall(pick, 'answer'),
+    fail: (pick) => finishCall(pick, 'fail'),
+    spoil: (pick) => finishCall(pick, 'spoil'),
+    close(pick) {
+      const leaf = choose(containers().filter(isLeaf), pick);
+      if (leaf !== undefined) end(leaf, 'ok');
+    },
+    checkpoint(pick) {
+      if (checkpoint !== undefined) facts.push({ type: 'checkpoint.closed', name: checkpoint, complete: pick % 2 === 0 });
+      checkpoint = `phase ${facts.length}`;
+      facts.push({ type: 'checkpoint.reached', name: checkpoint });
+    },
+    invalidate(pick) {
+      const { fn, text } = question(pick);
+      facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [questionKey(text, fn)] });
+    },
+    refuse(pick) {
+      const { fn, text } = question(pick);
+      facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [questionKey(text, fn)], borrowed: true });
+    },
+    reset(pick) {
+      if (pick % 5 === 0) facts.push({ type: 'memo.reset', reason: pick % 2 === 0 ? 'fresh' : 'clean' });
+    },
+  };
+
+  for (const { act, pick } of steps) acts[act](pick);
+  if (crashes) return facts;
+  while (calls().length > 0) finishCall(0, 'answer');
+  while (open.length > 0) end(open.find(isLeaf)!, 'ok');
+  return [...facts, finished()];
+}
