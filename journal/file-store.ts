@@ -47,18 +47,27 @@ class FileStore implements JournalStore {
     } catch (error) {
       throw journalError(error, `create ${folder}`);
     }
-    // The lock first: whoever sees the run sees that it is alive.
-    createOrCollide(ref, () => takeLock(disk, lock));
+    return new RunWriter(ref, disk, await this.createFile(ref, folder, lock), () => disk.remove(lock));
+  }
+
+  private async createFile(ref: RunRef, folder: string, lock: string): Promise<number> {
+    const { disk } = this;
+    const path = runPath(this.journal, ref);
+    const made: string[] = [];
+    let file: number | undefined;
     try {
-      const file = createOrCollide(ref, () => disk.create(runPath(journal, ref)));
-      await disk.syncFolder(folder).catch((error: unknown) => {
-        disk.close(file);
-        throw error;
-      });
-      return new RunWriter(ref, disk, file, () => disk.remove(lock));
+      // The lock first: whoever sees the run sees that it is alive.
+      takeLock(disk, lock, () => made.push(lock));
+      file = disk.create(path);
+      made.push(path);
+      await disk.syncFolder(folder);
+      return file;
     } catch (error) {
-      await disk.remove(lock).catch(() => undefined); // the first error is the one to tell
-      throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+      // What others made stays, and the first error is the one to tell.
+      if (file !== undefined) disk.close(file);
+      for (const name of made) await disk.remove(name).catch(() => undefined);
+      if (codeOf(error) !== 'EEXIST') throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+      throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
     }
   }
 
@@ -161,14 +170,5 @@ class FileStore implements JournalStore {
       if (codeOf(error) === 'ENOENT') return [];
       throw journalError(error, `read ${folder}`);
     }
-  }
-}
-
-function createOrCollide<T>(ref: RunRef, create: () => T): T {
-  try {
-    return create();
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
-    throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
   }
 }

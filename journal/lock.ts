@@ -15,9 +15,10 @@ interface Holder {
   readonly boot: string;
 }
 
-/** Throws EEXIST when there is one. */
-export function takeLock(disk: Disk, path: string): void {
+/** Throws EEXIST when there is one. `onCreated` is called as soon as there is a file to remove again. */
+export function takeLock(disk: Disk, path: string, onCreated: () => void): void {
   const file = disk.create(path);
+  onCreated();
   try {
     const text = Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Holder));
     writeAll(disk, file, text, text.length);

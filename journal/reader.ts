@@ -27,7 +27,7 @@ export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Vis
     file = disk.openToRead(path);
     await readLines(disk, file, lines);
   } catch (error) {
-    if (codeOf(error) === undefined) throw error; // from `visit`
+    if (lines.isVisiting || codeOf(error) === undefined) throw error;
     lines.unreadable(error as Error);
   } finally {
     if (file !== undefined) disk.close(file);
@@ -73,6 +73,8 @@ function grown(buffer: Buffer): Buffer {
 /** Where a scan stands, and what it makes of the next line. */
 class LineScan {
   offset: number;
+  /** Tells an error of the visitor from one of the disk. */
+  isVisiting = false;
   readonly previousHash: string;
   private line = 0;
   private events = 0;
@@ -123,7 +125,9 @@ class LineScan {
     this.usableEnd = this.offset + bytes + 1;
     this.usableSeq = event.seq;
     this.usableHash = event.hash;
+    this.isVisiting = true;
     this.visit(event, { offset: this.offset, bytes });
+    this.isVisiting = false;
   }
 
   /** Bytes of a line that is longer than any line may be. */

@@ -90,7 +90,9 @@ export class RunWriter implements Journal {
   }
 
   close(): Promise<void> {
-    this.closing ??= this.finish();
+    this.closing ??= this.finish().catch((error: unknown) => {
+      throw journalError(error, this.task());
+    });
     return this.closing;
   }
 
@@ -104,8 +106,11 @@ export class RunWriter implements Journal {
     }
     const failure = this.failure;
     this.failure ??= new Error(`run ${this.ref.run} is closed`);
-    this.disk.close(this.file);
-    await this.release();
+    try {
+      this.disk.close(this.file);
+    } finally {
+      await this.release();
+    }
     if (failure) throw failure;
   }
 
