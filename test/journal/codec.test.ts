@@ -1,0 +1,109 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { CHAIN_SEED, decode, decodeOwn, encode, PREDECESSOR_BYTES, predecessorEnd } from '../../journal/codec.js';
+import type { Fact, JournalEvent } from '../../journal/event.js';
+import { openFileStore } from '../../journal/file-store.js';
+import { seqOf } from '../../journal/ids.js';
+import { journalFolder, runPath } from '../../journal/layout.js';
+import { climb } from '../../journal/upcast.js';
+import { anyFact } from './support/any-fact.js';
+import { callCompleted, opStarted, runRef, smallRun } from './support/facts.js';
+import { temporaryFolder } from './support/folder.js';
+import { factOf, readRun } from './support/read.js';
+
+const ts = '2026-11-21T08:45:12.123Z';
+
+function decodeText(text: string, previousHash: string): ReturnType<typeof decode> {
+  const bytes = Buffer.from(predecessorEnd(previousHash) + text);
+  return decode(bytes, PREDECESSOR_BYTES, bytes.length - 1);
+}
+
+const asJson = (fact: Fact): unknown => JSON.parse(JSON.stringify(fact));
+
+it('gives back any event as it was written, and writes it the same again', () => {
+  fc.assert(
+    fc.property(anyFact, fc.nat(), fc.stringMatching(/^[0-9a-f]{64}$/), (fact, n, previous) => {
+      const line = encode(fact, seqOf(n), ts, previous);
+      const event = decodeText(line.text, previous) as JournalEvent;
+      expect(factOf(event)).toEqual(asJson(fact));
+      expect(event).toMatchObject({ v: 1, seq: n, ts, hash: line.hash });
+      expect(decodeOwn(line)).toEqual(event);
+      expect(encode(event, event.seq, event.ts, previous)).toEqual(line);
+    }),
+  );
+});
+
+it('begins a line with version, number, type, key and path, whatever the order of the members', () => {
+  const { key, op, ...rest } = callCompleted(3) as Extract<Fact, { type: 'call.completed' }>;
+  const { text } = encode({ ...rest, op, key }, seqOf(7), ts, CHAIN_SEED);
+  expect(text.startsWith(`{"v":1,"seq":7,"type":"call.completed","key":"${key}","op":"${op}",`)).toBe(true);
+  expect(text).toMatch(/,"ts":"2026-11-21T08:45:12.123Z","hash":"[0-9a-f]{64}"\}\n$/);
+  expect(encode(opStarted(1), seqOf(8), ts, CHAIN_SEED).text).toMatch(/^\{"v":1,"seq":8,"type":"op.started","op":"main\/show#1","kind"/);
+});
+
+it('hashes the predecessor and the line without its hash', () => {
+  const { text, hash } = encode(callCompleted(1), seqOf(0), ts, CHAIN_SEED);
+  const withoutHash = text.trimEnd().replace(/,"hash":"[0-9a-f]{64}"\}$/, '}');
+  expect(hash).toBe(createHash('sha256').update(CHAIN_SEED).update(withoutHash).digest('hex'));
+});
+
+it('takes a line only behind its own predecessor', () => {
+  const { text } = encode(callCompleted(1), seqOf(0), ts, CHAIN_SEED);
+  expect(decodeText(text, CHAIN_SEED)).toMatchObject({ seq: 0 });
+  expect(decodeText(text, '1'.repeat(64))).toBe('corrupt');
+});
+
+it.each([
+  ['', 'corrupt'],
+  ['null', 'corrupt'],
+  ['{"v":1,"seq":0}', 'corrupt'],
+  ['{"v":2,"seq":0}', 'unknown-version'],
+  ['{"v":0,"seq":0}', 'unknown-version'],
+  ['{"v":"1","seq":0}', 'corrupt'],
+])('does not take %j for an event', (text, flaw) => expect(decodeText(`${text}\n`, CHAIN_SEED)).toBe(flaw));
+
+it('verifies any run that was legally written', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(anyFact, fc.boolean()), { maxLength: 40 }), async (facts) => {
+      const store = openFileStore(temporaryFolder());
+      const journal = await store.create(runRef(1));
+      const appended = facts.map(([fact, awaited]) => (awaited ? journal.append(fact) : journal.post(fact)));
+      const recorded = await Promise.all(appended);
+      await journal.close();
+      const { events, positions, defects } = await readRun(store, runRef(1));
+      expect(defects).toEqual([]);
+      expect(events.map(factOf)).toEqual(facts.map(([fact]) => asJson(fact)));
+      expect(positions).toEqual(recorded.map(({ position }) => position));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it('can be verified by hand, with the commands of the documentation', async () => {
+  const root = temporaryFolder();
+  const journal = await openFileStore(root).create(runRef(1));
+  for (const fact of smallRun) journal.post(fact);
+  await journal.close();
+  const path = runPath(journalFolder(root), runRef(1));
+  const script = `previous=$(printf '0%.0s' {1..64})
+    while IFS= read -r line; do
+      stored=\${line: -66:64}
+      computed=$(printf '%s%s}' "$previous" "\${line:0:\${#line}-75}" | sha256sum | cut -c1-64)
+      [ "$stored" = "$computed" ] && echo ok || echo "bad: $line"
+      previous=$stored
+    done < "$1"`;
+  const { stdout } = spawnSync('bash', ['-c', script, 'verify', path], { encoding: 'utf8' });
+  expect(stdout).toBe('ok\n'.repeat(smallRun.length));
+});
+
+it('lifts an old event step by step', () => {
+  const steps = {
+    1: (event: { v: number }) => ({ ...event, v: 2, renamed: true }),
+    2: (event: { v: number }) => ({ ...event, v: 3, split: true }),
+  };
+  expect(climb({ v: 1, kept: 'x' }, steps, 3)).toEqual({ v: 3, kept: 'x', renamed: true, split: true });
+  expect(climb({ v: 3 }, steps, 3)).toEqual({ v: 3 });
+  expect(() => climb({ v: 3 }, steps, 4)).toThrow('no step');
+});

@@ -1,0 +1,22 @@
+/** A process that records as fast as it can until it is killed; says on standard output what was acknowledged. */
+import { writeSync } from 'node:fs';
+import { openFileStore } from '../../../journal/file-store.js';
+import { callCompleted, callStarted, opStarted, runRef, started } from './facts.js';
+
+const WRITERS = 8;
+const journal = await openFileStore(process.argv[2] as string).create(runRef(1));
+const acknowledge = (n: number): number => writeSync(1, `${n}\n`);
+
+await journal.append(started);
+acknowledge(0);
+let calls = 0;
+await Promise.all(
+  Array.from({ length: WRITERS }, async () => {
+    for (;;) {
+      const n = calls++;
+      journal.post(opStarted(n));
+      acknowledge((await journal.append(callStarted(n))).seq);
+      acknowledge((await journal.append(callCompleted(n, `answer ${n} `.repeat(n % 500)))).seq);
+    }
+  }),
+);
