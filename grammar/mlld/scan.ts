@@ -75,8 +75,9 @@ type Skip = (text: string, i: number, from: number) => number;
 const skipScript: Skip = (text, i, from) => {
   switch (text[i]) {
     case '"':
+      return quoted(text, i, '"', 'line');
     case "'":
-      return quoted(text, i, text[i] as string, 'line');
+      return quoted(text, i, "'", 'line');
     case '`':
       return templateLiteral(text, i);
     case '/':
@@ -164,20 +165,22 @@ function shellString(text: string, open: number): number {
   for (let i = open + 1; i < text.length; i++) {
     if (text[i] === '\\') i++;
     else if (text[i] === '"') return i + 1;
-    else if (text[i] === '$' && text[i + 1] === '(') {
-      i = substitutionEnd(text, i + 2);
+    else if (text[i] === '$' && (text[i + 1] === '(' || text[i + 1] === '{')) {
+      i = expansionEnd(text, i + 1);
       if (i < 0) return -1;
     }
   }
   return -1;
 }
 
-function substitutionEnd(text: string, from: number): number {
-  let depth = 1;
-  for (let i = from; i < text.length;) {
-    if (text[i] === '(') depth++;
-    else if (text[i] === ')' && --depth === 0) return i;
-    const next = skipShell(text, i, from);
+/** The offset of the bracket that closes the one at `open`, in `$(…)` or `${…}`. */
+function expansionEnd(text: string, open: number): number {
+  const [opening, closing] = text[open] === '(' ? ['(', ')'] : ['{', '}'];
+  let depth = 0;
+  for (let i = open; i < text.length;) {
+    if (text[i] === opening) depth++;
+    else if (text[i] === closing && --depth === 0) return i;
+    const next = skipShell(text, i, open);
     if (next < 0) return -1;
     i = Math.max(next, i + 1);
   }
@@ -189,10 +192,9 @@ function hereDocument(text: string, at: number): number {
   const head = matchAt(/<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))[^\n]*\n/y, text, at);
   if (!head || text[at - 1] === '<') return at;
   const word = (head[2] ?? head[3] ?? head[4] ?? '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const end = new RegExp(`^${head[1] ? '\\t*' : ''}${word}[ \\t]*\\r?$`, 'm');
-  const rest = text.slice(at + head[0].length);
-  const found = end.exec(rest);
-  return found ? at + head[0].length + found.index + found[0].length : at + 2;
+  const end = new RegExp(`^${head[1] ? '\\t*' : ''}${word}[ \\t]*\\r?$`, 'gm');
+  end.lastIndex = at + head[0].length;
+  return end.test(text) ? end.lastIndex : at + 2;
 }
 
 /** A comment ends with its line. In code of a single line the closing brace ends it, or `sh { ls # all }` would never close. */

@@ -610,7 +610,8 @@ export function show(spot: Spot): false {
 export function afterShow(original: Spot): true {
   const spot = pastBlanks(original);
   if (look(/\/\//y, spot)) fail(spot.at, '`//` does not begin a comment', 'comments begin with `>>`');
-  if (look(/[-+*/%?=!~]|&&|\|\||==|[<>]=?(?![<>])/y, spot) && !look(/=>/y, spot)) {
+  if (look(/[^\n;\]]*=>/y, spot)) return true; // the next arm of a `when` on the same line
+  if (look(/[-+*/%?=!~]|&&|\|\||==|[<>]=?(?![<>])/y, spot)) {
     fail(spot.at, '`show` takes one value and no operators', 'bind the result first: `var @result = …`');
   }
   if (look(/@[A-Za-z_][\w.-]*(?![\w.(-])(?!\s*\+?=)|["'`]/y, spot))

@@ -60,7 +60,7 @@ const refused: Record<string, string> = {
   'control/pipe-errors/noat.mld': '1:16',
   'control/run-cmd-syntax/operators.mld': '1:17',
   'control/scope-errors/field.mld': '3:3',
-  'control/when-if-syntax-errors/assign.mld': '2:21',
+  'control/when-if-syntax-errors/assign.mld': '2:17',
   'control/when-if-syntax-errors/block.mld': '3:3',
   'control/when-if-syntax-errors/comma.mld': '2:24',
   'control/when-if-syntax-errors/if.mld': '1:9',

@@ -85,6 +85,10 @@ const table: [source: string, tree: string][] = [
     'exe @a() = [ show "a" show @b @c() => 1 ]',
     'exe{name:a body:block{statements:[show{value:template{quote:double parts:["a"]}} show{value:@b} call{value:@capply{}} return{value:1}]}}',
   ],
+  [
+    'when [ @a => show "x" !@b => show @c * => log "y" ]',
+    'when{form:list entries:[arm{condition:@a action:show{value:template{quote:double parts:["x"]}}} arm{condition:unary{operator:! operand:@b} action:show{value:@c}} arm{condition:any action:log{value:template{quote:double parts:["y"]}}}]}',
+  ],
 ];
 
 describe('control flow', () => {

@@ -14,7 +14,7 @@ function outlineObject(node: Record<string, unknown>): string {
     ([key, value]) => `${key}:${typeof value === 'string' && quoted.has(key) ? JSON.stringify(value) : outline(value)}`,
   );
   if (node['kind'] === 'reference') return `@${String(node['name'])}${(node['steps'] as unknown[]).map(outline).join('')}`;
-  return `${String(node['kind'] ?? '')}{${shown.join(' ')}}`;
+  return `${typeof node['kind'] === 'string' ? node['kind'] : ''}{${shown.join(' ')}}`;
 }
 
 const quoted = new Set(['text', 'fallback', 'key', 'prefix']);

@@ -64,6 +64,10 @@ const table: [source: string, tree: string][] = [
     'run{value:code{language:cmd text:[" ls "] directory:[hole{value:@root} "/sub"] stdin:@s}}',
   ],
   ['run { ls }', 'run{value:code{language:cmd text:[" ls "]}}'],
+  [
+    'exe @a(v) = run @v | { cat } | @up',
+    'exe{name:a params:[{name:v}] body:pipeline{source:code{language:cmd text:[" cat "] stdin:@v} stages:[call-stage{name:up called:false}]}}',
+  ],
   ['run stream @f(@x)', 'run{value:stream{value:@fapply{args:[@x]}}}'],
   [
     'exe @a(x) = js (@x) {\nreturn `a ${x + "}"} }` + /[}]/.test(\'}\') /* } */ // }\n}',
