@@ -4,8 +4,8 @@
  * compiling it at every start.
  *
  * B1 a cache that is missing, stale, refused by V8, unreadable or unwritable changes nothing but the time it takes to start.
- * B2 a cache is written once the program is done, so that it holds the functions that this kind of command really needs; kinds have
- *    caches of their own.
+ * B2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
+ *    failed early would leave a poor one behind for good. Kinds have caches of their own.
  * B3 a cache is replaced by rename: who reads it at the same moment sees a whole one.
  */
 import fs from 'node:fs';
@@ -17,15 +17,25 @@ declare const MLLD_VERSION: string;
 
 /** What stands before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
-const KINDS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze', 'checkpoint', 'journal', '--help', '-h']);
+const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze', 'checkpoint', 'journal', 'help', '--help', '-h']);
+const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 function main(): void {
-  const [first] = process.argv.slice(2);
+  const words = process.argv.slice(2);
+  const [first] = words;
   if (first === '--version' || first === '-V') {
     process.stdout.write(`${MLLD_VERSION}\n`);
     return;
   }
-  load(path.join(__dirname, 'cli.cjs'), KINDS.has(first) ? String(first).replace(/^-+/, '') : 'run');
+  load(path.join(__dirname, 'cli.cjs'), kindOf(words));
+}
+
+/** Commands of one kind need the same parts of the program. */
+function kindOf(words: readonly string[]): string {
+  const [first, ...rest] = words;
+  if (first !== undefined && REPORTS.has(first)) return first.replace(/^-+/, '');
+  if (first === 'run' && rest.length === 0) return 'scripts';
+  return words.some((word) => RECORDS.test(word)) ? 'record' : 'run';
 }
 
 function load(file: string, kind: string): void {
@@ -40,7 +50,9 @@ function load(file: string, kind: string): void {
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
-    process.on('exit', () => writeCache(cacheFile, stamp, script.createCachedData()));
+    process.on('exit', (status) => {
+      if (status === 0) writeCache(cacheFile, stamp, script.createCachedData());
+    });
   }
   const module = { exports: {} };
   const run = script.runInThisContext() as (...args: unknown[]) => void;
@@ -70,7 +82,15 @@ function writeCache(cacheFile: string, stamp: string, data: Buffer): void {
     fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp, 'latin1'), data]), { mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {
-    fs.rmSync(temporary, { force: true });
+    removeIfPossible(temporary);
+  }
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    fs.unlinkSync(file);
+  } catch {
+    // It was never made.
   }
 }
 

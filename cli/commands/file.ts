@@ -7,7 +7,6 @@ import { findProject, scriptName } from '../../src/project.js';
 import type { ScriptSource } from '../../src/run-options.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
-import { execute } from './execute.js';
 
 const STDIN = '/dev/stdin';
 
@@ -21,6 +20,7 @@ export async function fileCommand(io: Io): Promise<number> {
   const script = await scriptOf(io, request);
   const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
+  const { execute } = await import('./execute.js');
   return execute(io, { request, form: 'file', argv: io.argv, script, project, name });
 }
 

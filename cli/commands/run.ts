@@ -4,7 +4,6 @@ import { parseRunRequest } from '../../src/payload.js';
 import { findProject, findScript, listScripts } from '../../src/project.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
-import { execute } from './execute.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
   const request = parseRunRequest(argv, 'run');
@@ -21,6 +20,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   }
   const script = await findScript(project, request.script, home);
   io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
+  const { execute } = await import('./execute.js');
   return execute(io, { request, form: 'run', argv, script: { kind: 'file', path: script.path }, project, name: script.name });
 }
 
