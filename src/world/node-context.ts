@@ -9,7 +9,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
-import { isMainThread } from 'node:worker_threads';
 import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
 import type { CodeRunner } from './javascript.js';
@@ -73,8 +72,13 @@ export function createNodeContext(host: CodeHost): CodeRunner & { stop(): void }
 
 function inDirectory<T>(directory: string, call: () => T): T {
   const before = process.cwd();
-  if (before === directory || !isMainThread) return call(); // threads have no working directory of their own
-  process.chdir(directory);
+  if (before === directory) return call();
+  try {
+    process.chdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_UNSUPPORTED_OPERATION') return call(); // threads cannot change it
+    throw error;
+  }
   try {
     return call();
   } finally {

@@ -4,9 +4,10 @@
  * P1  A run resolves when its program has ended and its output is complete: a program left in the background that still
  *     holds the output is waited for, one that was detached from it is left alone.
  * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
- * P3  Output is held in memory up to a limit; a program that writes more is ended.
+ * P3  After `endAll` nothing is started.
+ * P4  Output is held in memory up to a limit; a program that writes more is ended.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
@@ -41,54 +42,41 @@ export interface ProcessRunner {
 
 export function createProcessRunner(): ProcessRunner {
   const running = new Set<ChildProcess>();
+  // Loaded by the first command: many runs have none, and it is slow to load.
+  let spawnProgram: typeof spawn | undefined;
+  let ended = false;
 
-  function run(request: ProcessRequest): Promise<CommandAnswer> {
-    return new Promise((resolve, reject) => {
-      const startedMs = performance.now();
-      let child: ChildProcess;
-      try {
-        child = start(request);
-      } catch (error) {
-        void explained(request, error).then(reject); // some errors are thrown, the others come as an event
-        return;
-      }
-      const tooLarge = (stream: string): void => {
-        reject(outputTooLarge(stream));
-        signalGroup(child, 'SIGKILL');
-        dropStreams(child);
-      };
-      const stdout = capture(child.stdout, () => tooLarge('standard output'), request.onOutput);
-      const stderr = capture(child.stderr, () => tooLarge('standard error'));
-      running.add(child);
-      let failed = false;
-      child.once('error', (error) => {
-        failed = true; // 'close' follows nevertheless, with a status that no program gave
-        running.delete(child);
-        void explained(request, error).then(reject);
-      });
-      child.once('close', (status, signal) => {
-        running.delete(child);
-        if (failed) return;
-        resolve({
-          stdout: stdout(),
-          stderr: stderr(),
-          exitCode: exitCode(status, signal),
-          durationMs: Math.round(performance.now() - startedMs),
-        });
-      });
-    });
+  async function run(request: ProcessRequest): Promise<CommandAnswer> {
+    spawnProgram ??= (await import('node:child_process')).spawn;
+    if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
+    const startedMs = performance.now();
+    let child: ChildProcess;
+    try {
+      child = start(spawnProgram, request);
+    } catch (error) {
+      throw await explained(request, error); // some errors are thrown, the others come as an event
+    }
+    running.add(child);
+    try {
+      const output = await outputOf(child, request);
+      return { ...output, durationMs: Math.round(performance.now() - startedMs) };
+    } finally {
+      running.delete(child);
+    }
   }
 
   return {
     run,
     async endAll() {
+      ended = true;
       await Promise.all([...running].map(endGroup));
     },
   };
 }
 
-function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
-  const child = spawn(program, args, {
+function start(spawnProgram: typeof spawn, request: ProcessRequest): ChildProcess {
+  const { program, args, directory, environment, stdin, channels = [] } = request;
+  const child = spawnProgram(program, args, {
     cwd: directory,
     env: environment,
     detached: true,
@@ -98,6 +86,26 @@ function start({ program, args, directory, environment, stdin, channels = [] }: 
   if (stdin !== undefined) feed(child.stdin, stdin);
   channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
   return child;
+}
+
+function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandAnswer, 'durationMs'>> {
+  return new Promise((resolve, reject) => {
+    const tooLarge = (stream: string): void => {
+      reject(outputTooLarge(stream));
+      signalGroup(child, 'SIGKILL');
+      dropStreams(child);
+    };
+    const stdout = capture(child.stdout, () => tooLarge('standard output'), request.onOutput);
+    const stderr = capture(child.stderr, () => tooLarge('standard error'));
+    let failed = false;
+    child.once('error', (error) => {
+      failed = true; // 'close' follows nevertheless, with a status that no program gave
+      void explained(request, error).then(reject);
+    });
+    child.once('close', (status, signal) => {
+      if (!failed) resolve({ stdout: stdout(), stderr: stderr(), exitCode: exitCode(status, signal) });
+    });
+  });
 }
 
 function feed(stream: Writable | null, text: string): void {
