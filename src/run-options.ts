@@ -21,6 +21,10 @@ export interface RunIo {
   readonly stdin: () => Promise<string | undefined>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Wall clock, milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** A clock that never goes back, for durations. */
+  readonly monotonicMs: () => number;
 }
 
 export interface RunOptions {

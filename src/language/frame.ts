@@ -1,6 +1,6 @@
 /** What an evaluation knows: the names in sight, where it is, what goes on around it, and the run it belongs to. */
-import type { Expression, Statement } from '../../grammar/ast.js';
-import type { ShadowFunction, World } from '../world/world.js';
+import type { Expression, Guard, Hook, Statement } from '../../grammar/ast.js';
+import type { World } from '../world/world.js';
 import type { Value } from '../values/value.js';
 import type { Answers, Operation, Recorder } from '../operation/operation.js';
 import type { Denial } from '../operation/denial.js';
@@ -22,6 +22,8 @@ export interface Module {
   readonly isMain: boolean;
   /** Statements with effects at the top level are skipped: the module is being imported. */
   readonly silent: boolean;
+  /** The module that imports this one first, and waits for it. */
+  readonly importedBy?: Module;
   readonly exports: Set<string>;
   /** `exe js = { … }` by language. */
   readonly shadows: Map<string, readonly Executable[]>;
@@ -108,6 +110,12 @@ export interface RunState {
   /** Ends the scope of the checkpoint before, when another is reached or the script ends. */
   closeCheckpoint?: () => Promise<void>;
   state: Value;
+  /** Calls that ended in their own `denied` branch: their value is no answer. */
+  readonly deniedInside: WeakSet<OpNode>;
+  /** Aborted with the status that the run will have: from then on no statement starts. */
+  readonly ending: AbortSignal;
+  /** For durations only. */
+  readonly monotonicMs: () => number;
   warn(message: string): void;
 }
 
@@ -121,6 +129,8 @@ export interface ModuleExports {
 
 export interface Settings {
   readonly projectRoot: string;
+  /** Of the running script: where relative writes of imported functions go. */
+  readonly scriptDirectory: string;
   readonly workingDirectory: string;
   readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
   readonly payload: Value;
@@ -139,6 +149,9 @@ export interface Instruments {
   readonly active: boolean;
   readonly hooks: HookStage;
   readonly guards: GuardStage;
+  /** Registration is the execution of the statement; a second one of a name is an error. */
+  registerHook(node: Hook, frame: Frame): void;
+  registerGuard(node: Guard, frame: Frame): void;
 }
 
 export interface HookStage {
@@ -163,9 +176,22 @@ export interface Frame {
   readonly op: OpNode;
   readonly context: Context;
   readonly stack: CallStack | undefined;
+  /**
+   * What a `when` with a value does to the block it stands in. `script`: shows it. `body`: returns it. `for`: nothing.
+   * `loop`: nothing.
+   */
+  readonly within: 'script' | 'body' | 'for' | 'loop';
+  /** The code that is the body of the function that runs; its text is read by the rules of bodies. */
+  readonly bodyCode?: Expression;
+  /** Under `run`: what code prints is only captured. */
+  readonly quietCode?: true;
+  /** Under `stream`: what commands print is shown as it comes. */
+  readonly streaming?: true;
+  /** From 2 on when a guard made a pipeline start again. */
+  readonly guardTry?: number;
+  /** The value that the innermost `when VALUE [ … ]` compares. */
+  readonly subject?: { readonly value: Value };
   /** Evaluates an expression: the way back to the table, so that no construct imports it. */
   readonly evaluate: (node: Expression, frame: Frame) => Promise<Value>;
   readonly execute: (statements: readonly Statement[], frame: Frame) => Promise<Completion>;
 }
-
-export type { ShadowFunction };

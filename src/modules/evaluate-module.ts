@@ -60,7 +60,8 @@ export async function evaluateModule(module: Module, mode: Script['mode'], frame
   const script = parsed(module, mode);
   const frontmatter = await bindFrontmatter(script, module);
   const { stack: _stack, subject: _subject, ...outer } = frame;
-  const completion = await frame.execute(script.statements, { ...outer, stack: undefined, module, scope: module.scope, within: 'script' });
+  // `for`: a `when` with a value at the top level shows it in a script, and nothing here.
+  const completion = await frame.execute(script.statements, { ...outer, stack: undefined, module, scope: module.scope, within: 'for' });
   const values = exported(script, module);
   if (completion instanceof Return && completion.given) values.set('default', completion.value);
   return { module, values, listed: module.exports.size > 0, frontmatter };

@@ -78,7 +78,7 @@ export function writeDirectory(frame: Frame): string {
 }
 
 /** As messages show it: relative to the working directory where that is shorter. */
-export function displayPath(absolute: string, settings: Settings): string {
+export function displayPath(absolute: string, settings: Pick<Settings, 'workingDirectory'>): string {
   const relative = path.relative(settings.workingDirectory, absolute);
   return relative.length < absolute.length ? relative || '.' : absolute;
 }

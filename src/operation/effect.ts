@@ -5,15 +5,15 @@ import { recordEffect } from './effect-facts.js';
 
 /** Asks, and records what was answered (or why it was not). */
 export async function askWorld<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>): Promise<Answer<Q>> {
-  const { world, recorder } = frame.run;
+  const { world, recorder, monotonicMs } = frame.run;
   if (!recorder.on) return world.ask(question, request);
-  const startedMs = performance.now();
+  const startedMs = monotonicMs();
   try {
     const answer = await world.ask(question, request);
-    await recordEffect(frame, question, request, { answer, elapsedMs: performance.now() - startedMs });
+    await recordEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs });
     return answer;
   } catch (error) {
-    await recordEffect(frame, question, request, { error, elapsedMs: performance.now() - startedMs });
+    await recordEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs });
     throw error;
   }
 }

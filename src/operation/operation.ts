@@ -1,10 +1,11 @@
 /** What an operation is, and the narrow ports through which `perform` meets the rest of a run. Design section 2. */
-import type { Fact, Json, OpKind } from '../../journal/event.js';
-import type { CallKey, EventRef, Fingerprint, Workflow } from '../../journal/ids.js';
-import type { Position, Recorded } from '../../journal/store.js';
+import type { Fact, FactOf, Json, OpKind, Payload } from '../../journal/event.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, Workflow } from '../../journal/ids.js';
+import type { Recorded } from '../../journal/store.js';
 import type { Value } from '../values/value.js';
 import type { Frame } from '../language/frame.js';
 import type { Denial } from './denial.js';
+import type { Encoded } from './encode.js';
 import type { Question } from './identity.js';
 
 /** What only a call has. */
@@ -33,7 +34,7 @@ export type GuardSwitch = { readonly off: true } | { readonly only: readonly str
 export interface LlmCall {
   /** Forms the question from the inputs as the before-hooks left them. */
   question(inputs: readonly Value[]): Promise<{ readonly question: Question; readonly body?: Body }>;
-  fingerprint(): Promise<{ readonly fingerprint: Fingerprint; readonly parts: () => Fact & { type: 'definition.recorded' } }>;
+  fingerprint(): Promise<{ readonly fingerprint: Fingerprint; readonly parts: FactOf<'definition.recorded'>['parts'] }>;
   /** Its result is the output of one command, which is no answer when the command failed. */
   readonly isCommand: boolean;
   /** Labels and source markers that a fresh result would carry beyond those of the arguments. */
@@ -72,20 +73,36 @@ export interface Recorder {
 export interface KnownAnswer {
   readonly from: EventRef & { readonly workflow?: Workflow };
   readonly fingerprint?: Fingerprint;
+  /** Read from the journal when a script looks at it. */
   value(): Value;
+}
+
+/** What a `checkpoint` says about the calls up to the next one. Checkpoint section 11.2. */
+export interface CheckpointScope {
+  readonly name: string;
+  readonly resume?: 'auto' | 'manual' | 'never';
+  readonly ttlMs?: number;
+  /** It has a `complete` expression: earlier results are served only if the last evaluation was true. */
+  readonly hasComplete: boolean;
 }
 
 /** What is paid for already. `run.ts` builds it from the folds. */
 export interface Answers {
   /** What the flags, the header and the open checkpoint scope say about llm calls right now. */
   policy(): { readonly records: boolean; readonly serves: boolean };
-  lookup(key: CallKey): Promise<KnownAnswer | undefined>;
-  /** A call of this run was recorded: from now on it answers the same question. */
-  learn(key: CallKey, answer: { readonly recorded: Recorded; readonly fingerprint: Fingerprint; readonly form?: 'text' }): KnownAnswer;
+  /** Definitions that this run has recorded. */
+  readonly defined: Set<Fingerprint>;
+  /** Questions that are being asked now. */
+  readonly inFlight: Map<CallKey, Promise<void>>;
+  lookup(question: { readonly key: CallKey; readonly fingerprint: Fingerprint }): Promise<KnownAnswer | undefined>;
+  /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
+  recall(recorded: Recorded, encoded: Encoded, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
-  payload(value: Json): Promise<import('../../journal/event.js').Payload>;
+  payload(value: Json): Promise<Payload>;
+  /** Keeps a text as a blob; undefined when it could not be kept. */
+  keepText(text: string): Promise<BlobId | undefined>;
+  /** A checkpoint was reached: its options hold for the calls that follow. */
+  enterScope(scope: CheckpointScope): void;
   /** A result was served although its definition has changed since. */
   servedOld(fn: string, recorded: Fingerprint, now: Fingerprint): void;
 }
-
-export type { Position };

@@ -81,6 +81,7 @@ async function handled(frame: Frame, operation: Operation, body: () => Promise<V
   } catch (error) {
     const onDenied = operation.call?.onDenied;
     if (!(error instanceof Denial) || !onDenied) throw error;
+    frame.run.deniedInside.add(frame.op);
     return onDenied(frame, error);
   }
 }

@@ -60,11 +60,7 @@ export function guardedProcess(host: CodeHost, directory: string | undefined): N
     ['chdir', refused('chdir')],
   ]);
   return new Proxy(process, {
-    get(target, key) {
-      if (own.has(key)) return own.get(key);
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
+    get: (target, key) => (own.has(key) ? own.get(key) : (Reflect.get(target, key, target) as unknown)),
   });
 }
 

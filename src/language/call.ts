@@ -1,0 +1,208 @@
+/** Calling a function. Control sections 4 and 6, checkpoint section 4. */
+import type { ApplyStep, Expression, MethodStep, Step, When } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { fingerprintOf } from '../operation/fingerprint.js';
+import type { Question } from '../operation/identity.js';
+import { questionArgs } from '../operation/memo.js';
+import type { Body, GuardSwitch, LlmCall, Operation } from '../operation/operation.js';
+import type { Denial } from '../operation/denial.js';
+import { perform } from '../operation/perform.js';
+import { Callable } from '../values/callable.js';
+import { HostFunction } from '../values/host-function.js';
+import { fromHost, toNative } from '../values/native.js';
+import { dataOf, flow, union, type Value } from '../values/value.js';
+import { evaluateArguments } from './arguments.js';
+import { BuiltIn } from './built-ins.js';
+import { Return, Signal, type Outcome } from './completion.js';
+import { locationOf } from './errors.js';
+import { Executable } from './executable.js';
+import type { CallStack, Frame } from './frame.js';
+import { outcomeOf } from './outcome.js';
+import { siteOf } from './position.js';
+import { Scope } from './scope.js';
+import { renderTemplateFile } from './template-body.js';
+import { renderText } from './template.js';
+
+export interface CallDetails {
+  readonly at: number;
+  /** The names on the way to the function: `['mine', 'dig']`. */
+  readonly called: readonly string[];
+  /** Labels of the `var` whose whole right side this call is. */
+  readonly labels?: readonly string[];
+  /** Names that the body sees besides its parameters: `@input`, `@p`. */
+  readonly ambient?: ReadonlyMap<string, Value>;
+  /** The call is the source or a stage of a pipeline that begins with a call. */
+  readonly repeatable?: boolean;
+  readonly guards?: GuardSwitch;
+}
+
+/** The result of a call in an expression: control words that nobody waits for are their value. */
+export async function callValue(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
+  const outcome = await callOutcome(callee, args, frame, details);
+  return outcome instanceof Signal ? outcome.value : outcome;
+}
+
+/** The result of a call where `done`, `continue` and `retry` are understood. */
+export async function callOutcome(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+  if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
+  if (callee instanceof BuiltIn) return callee.apply(args[0], args.slice(1));
+  if (callee instanceof HostFunction) return fromHost(await callee.apply(args.map(toNative)));
+  throw new Error(`a function of an unknown kind: ${callee.name}`);
+}
+
+async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+  const stack = enterFunction(executable, frame, details.at);
+  const body: Body = async (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
+  const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
+  const { deniedBody, code } = executable;
+  const name = details.called.at(-1) ?? executable.name;
+  const operation: Operation = {
+    kind: 'exe',
+    segment: executable.name,
+    name,
+    labels,
+    inputs: args,
+    call: {
+      declared: executable.name,
+      called: details.called.length > 1 ? [name, details.called.join('.')] : [name],
+      params: executable.params,
+      ...(code ? { language: code.language } : {}),
+      site: () => siteOf(frame.module, details.at),
+      declaredAt: () => siteOf(executable.module, executable.node.at),
+      repeatable: details.repeatable ?? false,
+      ...(deniedBody ? { onDenied: async (inner, denial) => runDenied(executable, deniedBody, args, { ...inner, stack }, denial) } : {}),
+      ...(details.guards ? { guards: details.guards } : {}),
+    },
+    ...(labels.includes('llm') ? { llm: llmCall(executable, labels, frame, stack, details) } : {}),
+  };
+  return perform(frame, operation, body);
+}
+
+/** Control section 6: a function that is reached again while its body runs needs the label `recursive`, and there is a limit. */
+function enterFunction(executable: Executable, frame: Frame, at: number): CallStack {
+  let depth = 0;
+  for (let call = frame.stack; call; call = call.parent) if (call.executable === executable) depth++;
+  if (depth > 0 && !executable.isRecursive) {
+    throw new MlldError('CIRCULAR_CALL', `Circular reference: @${executable.name} is called again while it runs`, {
+      location: locationOf(frame.module, at),
+      hint: `declare it with the label: exe recursive @${executable.name}(…)`,
+    });
+  }
+  const limit = frame.run.settings.recursionDepth;
+  if (depth >= limit) {
+    throw new MlldError('RECURSION_DEPTH', `@${executable.name} is nested more than ${limit} times; MLLD_RECURSION_DEPTH sets the limit`, {
+      location: locationOf(frame.module, at),
+    });
+  }
+  return { executable, parent: frame.stack };
+}
+
+function functionFrame(executable: Executable, inputs: readonly Value[], frame: Frame, ambient?: ReadonlyMap<string, Value>): Frame {
+  const { module } = executable;
+  const scope = new Scope('function', module.scope);
+  if (ambient) for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
+  executable.params.forEach((name, i) => scope.define({ name, value: inputs[i], kind: 'param' }));
+  const { parallel: _, ...context } = frame.context;
+  const { code } = executable;
+  return { ...frame, module, scope, context, within: 'body', ...(code ? { bodyCode: code } : {}) };
+}
+
+async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
+  const inner = functionFrame(executable, inputs, frame, details.ambient);
+  const result = await bodyOutcome(executable.body, inner);
+  // A control word is on its way to a loop or pipeline; the type of a body's result does not speak of it.
+  return result instanceof Signal ? (result as unknown as Value) : flow(result, inputs, executable.labels);
+}
+
+async function bodyOutcome(body: Expression, frame: Frame): Promise<Outcome> {
+  switch (body.kind) {
+    case 'template':
+      return renderText(body.parts, frame);
+    case 'template-file':
+      return renderTemplateFile(frame);
+    case 'block': {
+      const completion = await frame.execute(body.statements, frame);
+      if (completion instanceof Return) return completion.value;
+      return completion ?? '';
+    }
+    default:
+      return outcomeOf(body, frame);
+  }
+}
+
+async function runDenied(executable: Executable, body: When, inputs: readonly Value[], frame: Frame, denial: Denial): Promise<Value> {
+  const { facts } = denial;
+  const guard = {
+    denied: true,
+    name: facts.guardName?.slice(1) ?? null,
+    reason: facts.reason,
+    reasons: facts.reasons,
+    hints: [],
+    filter: facts.guardFilter,
+    timing: facts.timing,
+    try: 0,
+  };
+  frame.run.warn(`[Guard Warning] ${facts.reason}`);
+  const context = { ...frame.context, denied: true, guard, args: facts.args };
+  const inner = functionFrame(executable, inputs, { ...frame, context });
+  const result = await outcomeOf(body, inner);
+  return result instanceof Signal ? result.value : flow(result, inputs, executable.labels);
+}
+
+function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
+  const { forwarded, code } = executable;
+  return {
+    async question(inputs) {
+      const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
+      const asked: Question = { fn: executable.name, args: await keyArgs(executable, inputs, { ...frame, stack }), ...attempt };
+      if (!forwarded) return { question: asked };
+      // Evaluated once, before the lookup; on a miss the body uses these values.
+      const inner = functionFrame(executable, inputs, { ...frame, stack }, details.ambient);
+      const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
+      const target = dataOf(await frame.evaluate({ ...forwarded, steps: targetSteps(forwarded.steps) }, inner));
+      if (!(target instanceof Callable)) return { question: asked };
+      const args = await evaluateArguments(call.args, inner);
+      const path = [forwarded.name, ...targetSteps(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
+      const body: Body = async (entered, received) => {
+        const bodyFrame = functionFrame(executable, received, { ...entered, stack }, details.ambient);
+        const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
+        return flow(value, received, executable.labels);
+      };
+      const via = { fn: target.name, args: questionArgs(withoutMissing(args)) };
+      return { question: { fn: executable.name, args: asked.args, via, ...attempt }, body };
+    },
+    fingerprint: async () => fingerprintOf(executable),
+    isCommand: isCommandBody(executable),
+    labels,
+    sources: code ? [`src:${code.language}`] : [],
+  };
+}
+
+/** The arguments of the question: those of the call, or what the option `key` names instead. */
+async function keyArgs(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<Question['args']> {
+  const option = executable.node.options.find(({ name }) => name === 'key');
+  if (!option) return questionArgs(withoutMissing(inputs));
+  const chosen = await frame.evaluate(option.value, functionFrame(executable, inputs, frame));
+  const data = dataOf(chosen);
+  return questionArgs(Array.isArray(data) ? data : [chosen]);
+}
+
+/** The function that a one-call body calls: the steps before the call, a method name among them as a field. */
+function targetSteps(steps: readonly Step[]): readonly Step[] {
+  const last = steps.at(-1) as MethodStep | ApplyStep;
+  const before = steps.slice(0, -1);
+  return last.kind === 'method' ? [...before, { kind: 'field', name: last.name, at: last.at }] : before;
+}
+
+/** Arguments that were not passed are not part of the question. */
+function withoutMissing(inputs: readonly Value[]): readonly Value[] {
+  let length = inputs.length;
+  while (length > 0 && inputs[length - 1] === undefined) length--;
+  return inputs.slice(0, length).map((input) => input ?? null);
+}
+
+/** A command, or a wrapper whose one call may be one: only then the result's exit status counts. */
+function isCommandBody(executable: Executable): boolean {
+  const { body } = executable;
+  return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;
+}

@@ -1,0 +1,37 @@
+/** Where a `checkpoint` may stand: checkpoint section 9.3. Found in the tree, before anything runs. */
+import type { Checkpoint, Script, Statement } from '../../grammar/ast.js';
+
+/** Checkpoints that stand neither at the top level nor as the direct result of a top-level `when`, in source order. */
+export function misplacedCheckpoints(script: Script): Checkpoint[] {
+  const allowed = new Set<Checkpoint>(script.statements.flatMap(allowedIn));
+  const misplaced: Checkpoint[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if ((node as { kind?: unknown }).kind === 'checkpoint') {
+      if (!allowed.has(node as Checkpoint)) misplaced.push(node as Checkpoint);
+      return;
+    }
+    Object.values(node).forEach(visit);
+  };
+  visit(script.statements);
+  return misplaced.toSorted((a, b) => a.at - b.at);
+}
+
+function allowedIn(statement: Statement): Checkpoint[] {
+  switch (statement.kind) {
+    case 'checkpoint':
+      return [statement];
+    case 'fence':
+      return statement.statements.flatMap(allowedIn);
+    case 'when':
+      return statement.entries.flatMap((entry) => (entry.kind === 'arm' && entry.action.kind === 'checkpoint' ? [entry.action] : []));
+    default:
+      return [];
+  }
+}
+
+/** The name as it is written, where it is no template with references. */
+export function writtenName({ name }: Checkpoint): string | undefined {
+  if (name.kind === 'literal') return String(name.value).trim();
+  return name.parts.every((part) => part.kind === 'text') ? name.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('').trim() : undefined;
+}

@@ -1,0 +1,185 @@
+/** Commands and code in other languages. Control sections 5, 7 and 8, world section 15. */
+import type { Code, HolePart, TemplatePart } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { askWorld } from '../operation/effect.js';
+import { resolveDirectory } from '../modules/paths.js';
+import { commandText, shellText, toNative, toJson } from '../values/native.js';
+import { parseResult, resultOfCode } from '../values/results.js';
+import { compactJson, textOf } from '../values/text.js';
+import { annotate, Annotated, dataOf, flow, type CommandFacts, type Value } from '../values/value.js';
+import { locationOf, rise } from './errors.js';
+import type { Executable } from './executable.js';
+import type { Frame } from './frame.js';
+import { siteOf } from './position.js';
+import { lenient } from './reference.js';
+import type { Scope } from './scope.js';
+import { holeValue } from './template.js';
+
+/** A code block in any position. As the body of a function its text is read by the rules of bodies (5.8). */
+export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine): Promise<Value> {
+  try {
+    return await (node.language === 'js' || node.language === 'node' ? runCode(node, node.language, frame) : runCommand(node, frame, line));
+  } catch (error) {
+    throw rise(error, frame.module, node.at, node.language);
+  }
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value: Value;
+}
+
+/** The listed variables, or the parameters of the enclosing function. */
+function variablesFor(node: Code, frame: Frame): Variable[] {
+  if (node.variables) return node.variables.map((name) => ({ name, value: frame.scope.find(name)?.value }));
+  const scope = functionScope(frame.scope);
+  const params = scope ? (frame.stack?.executable.params ?? []) : [];
+  return params.map((name) => ({ name, value: scope?.own(name)?.value }));
+}
+
+function functionScope(scope: Scope): Scope | undefined {
+  for (let at: Scope | undefined = scope; at; at = at.parent) if (at.kind === 'function') return at;
+  return undefined;
+}
+
+async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promise<Value> {
+  const listed = variablesFor(node, frame);
+  const variables: Record<string, unknown> = {};
+  const unset: string[] = [];
+  for (const { name, value } of listed) {
+    if (value === undefined) unset.push(name);
+    else variables[name] = toNative(value);
+  }
+  const answer = await askWorld(frame, 'code.run', {
+    language,
+    code: sourceOf(node),
+    variables,
+    unset,
+    echo: !frame.quietCode,
+    ...(await directoryOf(node, frame)),
+    ...shadowOf(node, frame),
+  });
+  const nothing = answer.value === undefined || answer.value === null;
+  const result = nothing ? parseResult(answer.log, 'code', 'both') : resultOfCode(answer.value);
+  return flow(result, valuesOf(listed), [], [`src:${language}`]);
+}
+
+async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promise<Value> {
+  const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
+  const listed = language === 'cmd' ? [] : variablesFor(node, frame);
+  const line = language === 'cmd' ? (given ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
+  const code = line.text;
+  const used = [...line.used];
+  const stdin = node.stdin && (await lenient(node.stdin, frame));
+  if (stdin !== undefined) used.push(stdin);
+  const { directory } = await directoryOf(node, frame);
+  const answer = await askWorld(frame, 'command.run', {
+    language,
+    code,
+    directory: directory ?? frame.run.settings.projectRoot,
+    variables: Object.fromEntries(
+      listed.flatMap(({ name, value }) => (value === undefined ? [] : [[name, language === 'py' ? toJson(value) : shellText(value)]])),
+    ),
+    ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
+    ...shadowOf(node, frame),
+    ...(frame.streaming ? { stream: true } : {}),
+  });
+  if (answer.stderr !== '' && answer.exitCode === 0) await frame.run.world.ask('stream.write', { stream: 'stderr', text: answer.stderr });
+  if (answer.exitCode !== 0) failed(node, frame, code, answer);
+  const output = answer.exitCode !== 0 && answer.stdout.trimEnd() === '' ? answer.stderr : answer.stdout;
+  const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
+  const facts = { source: language, command: code, exitCode: answer.exitCode, durationMs: answer.durationMs, stderr: answer.stderr };
+  return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
+}
+
+function withFacts(value: Value, command: CommandFacts): Value {
+  const note = value instanceof Annotated ? value.note : {};
+  return annotate(dataOf(value) ?? '', { ...note, command });
+}
+
+/** A failing command doesn't end the run, unless it was told to; the list at the end names it (control 24.2). */
+function failed(node: Code, frame: Frame, command: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
+  const firstLine = command.trim().split('\n')[0] ?? '';
+  if (frame.run.settings.errorBehavior === 'halt') {
+    const said = stderr.trim();
+    throw new MlldError('COMMAND_FAILED', `Command ended with status ${exitCode}: ${firstLine}${said ? `\n${said}` : ''}`, {
+      location: locationOf(frame.module, node.at),
+    });
+  }
+  frame.run.failedCommands.push({ command: firstLine, exitCode, where: siteOf(frame.module, node.at) });
+}
+
+function valuesOf(listed: readonly Variable[]): Value[] {
+  return listed.map(({ value }) => value);
+}
+
+function sourceOf(node: Code): string {
+  const [part] = node.text;
+  return part?.kind === 'text' ? part.text : '';
+}
+
+function stdinText(value: Value): string {
+  const data = dataOf(value);
+  if (value instanceof Annotated && value.text !== undefined) return value.text;
+  return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
+}
+
+async function directoryOf(node: Code, frame: Frame): Promise<{ directory?: string }> {
+  return node.directory ? { directory: await resolveDirectory(node.directory, frame) } : {};
+}
+
+/** Functions that code of this language may call: the latest set that the module declared. Control section 7. */
+function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
+  const functions = frame.module.shadows.get(node.language);
+  if (!functions || functions.length === 0) return {};
+  return { shadow: functions.map(shadowSource) };
+}
+
+function shadowSource(executable: Executable): { name: string; params: readonly string[]; code: string } {
+  const { code } = executable;
+  return { name: executable.name, params: executable.params, code: code ? sourceOf(code) : '' };
+}
+
+/** A command line after interpolation, with the values that went into it. */
+export interface CommandLine {
+  readonly text: string;
+  readonly used: readonly Value[];
+}
+
+export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLine> {
+  const used: Value[] = [];
+  return { text: await commandLine(node.text, frame, used), used };
+}
+
+async function commandLine(parts: readonly TemplatePart[], frame: Frame, used: Value[]): Promise<string> {
+  let line = '';
+  for (const part of parts) {
+    if (part.kind === 'text') line += part.text;
+    else if (part.kind === 'hole') line += await commandHole(part, frame, used);
+    else throw new Error(`a ${part.kind} in a command`);
+  }
+  return line;
+}
+
+async function commandHole(part: HolePart, frame: Frame, used: Value[]): Promise<string> {
+  const value = await holeValue(part, frame);
+  if (value === undefined) return part.written;
+  used.push(value);
+  const text = commandText(value);
+  return part.quoting === 'double' ? text.replace(/[\\"$`]/g, '\\$&') : bareWords(text, part, frame);
+}
+
+/** Outside quotes a value is split into words; the shell gets each of them as it is. */
+function bareWords(text: string, part: HolePart, frame: Frame): string {
+  const operator = /&&|\|\||[;&|<>]/.exec(text);
+  if (operator) {
+    throw new MlldError('SHELL_OPERATOR', `The value of ${part.written} holds the shell operator ${operator[0]}`, {
+      location: locationOf(frame.module, part.at),
+      hint: `put the reference into double quotes: "${part.written}"`,
+    });
+  }
+  return text
+    .split(/(\s+)/)
+    .map((word) => (/^[\w./:=@%+,-]*$|^\s+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+    .join('');
+}

@@ -1,0 +1,41 @@
+/** Declaring functions. Control sections 3 and 7. */
+import type { Exe, Shadow } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { dataOf } from '../values/value.js';
+import { refuseReserved } from './ambient.js';
+import type { Completion } from './completion.js';
+import { locationOf } from './errors.js';
+import { Executable } from './executable.js';
+import type { Frame } from './frame.js';
+import { keepTemplate } from './template-body.js';
+import { loadTemplateFile } from './template-file.js';
+import { redeclared } from './variables.js';
+
+export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
+  const { scope, module } = frame;
+  refuseReserved(node.name);
+  const existing = scope.own(node.name);
+  if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
+  const executable = new Executable(withBodyOptions(node), module);
+  if (node.body.kind === 'template-file') keepTemplate(executable, await loadTemplateFile(node.body.path, frame));
+  scope.define({ name: node.name, value: executable, kind: 'exe', at: node.nameAt });
+  return undefined;
+}
+
+const BODY_OPTIONS = new Set(['stdin', 'stream', 'streamFormat', 'parallel', 'delay', 'format']);
+
+/** Options that say how the body runs stand around the body; the others are about the function. */
+function withBodyOptions(node: Exe): Exe {
+  const options = node.options.filter(({ name }) => BODY_OPTIONS.has(name));
+  return options.length === 0 ? node : { ...node, body: { kind: 'with', value: node.body, options, at: node.at } };
+}
+
+export async function executeShadow(node: Shadow, frame: Frame): Promise<Completion> {
+  const functions = node.names.map(({ name, at }) => {
+    const found = dataOf(frame.scope.find(name)?.value);
+    if (found instanceof Executable) return found;
+    throw new MlldError('UNKNOWN_FUNCTION', `exe ${node.language} = { … }: @${name} is not a declared function`, { location: locationOf(frame.module, at) });
+  });
+  frame.module.shadows.set(node.language, functions);
+  return undefined;
+}

@@ -1,0 +1,36 @@
+/** Errors of running code, and where they happened. */
+import { MlldError, type SourceLocation } from '../errors.js';
+import { WorldError } from '../world/world.js';
+import { closest } from '../values/suggest.js';
+import type { Module } from './frame.js';
+import type { Scope } from './scope.js';
+
+export function locationOf(module: Module, at: number): SourceLocation {
+  return { file: module.display, at, text: module.text };
+}
+
+/** Gives an error the place where it came up, unless a deeper one is known; keeps the places further out as the trail. */
+export function rise(error: unknown, module: Module, at: number, what: string): unknown {
+  const known = error instanceof WorldError ? new MlldError(error.code, error.message, { hint: error.hint, cause: error }) : error;
+  if (!(known instanceof MlldError)) return known;
+  const here = locationOf(module, at);
+  if (!known.location) known.location = here;
+  else known.trail.push({ what, location: here });
+  return known;
+}
+
+export function undefinedVariable(name: string, module: Module, at: number, scope: Scope): MlldError {
+  const near = closest(name, scope.visible());
+  return new MlldError('UNKNOWN_VARIABLE', `Variable @${name} is not defined`, {
+    location: locationOf(module, at),
+    hint: near === undefined ? undefined : `did you mean @${near}?`,
+  });
+}
+
+/** `bail`: ends the whole run, from any depth, and no parallel loop collects it. */
+export class Bail extends MlldError {
+  constructor(message: string, location: SourceLocation) {
+    super('BAIL', message, { location });
+    this.name = 'Bail';
+  }
+}

@@ -1,0 +1,106 @@
+/** The evaluator: a table from node kind to function. A new construct is a grammar rule, a node type, one function, one row. */
+import type { Expression, ExpressionTypes, Statement, StatementTypes } from '../../grammar/ast.js';
+import { executeExport } from '../modules/export.js';
+import { executeImport } from '../modules/import.js';
+import { isSilenced } from '../modules/silence.js';
+import type { Value } from '../values/value.js';
+import { executeIf, runInSequence, evaluateBlock } from './block.js';
+import { executeCheckpoint } from './checkpoint.js';
+import { evaluateCode } from './code.js';
+import type { Completion } from './completion.js';
+import { executeBail, executeControl, executeReturn } from './control.js';
+import { executeExe, executeShadow } from './declare.js';
+import { evaluateFor, executeFor } from './for.js';
+import { evaluateForeach } from './foreach.js';
+import type { Frame } from './frame.js';
+import { executeGuard, executeHook } from './instruments.js';
+import { evaluateArray, evaluateObject } from './literals.js';
+import { evaluateLoad } from './load.js';
+import { evaluateLoop, executeLoop } from './loop.js';
+import { evaluateNew } from './new.js';
+import { evaluateBinary, evaluateDenied, evaluateSubject, evaluateTernary, evaluateUnary } from './operators.js';
+import { evaluateLeadingGroup, evaluatePipeline } from './pipeline.js';
+import { evaluateChain, evaluateReference } from './reference.js';
+import { executeCall, executeLog, executeProse, executeRun, executeShow } from './show.js';
+import { evaluateTemplate } from './template.js';
+import { executeAppendTo, executeLet, executeVar } from './variables.js';
+import { evaluateWhen, executeWhen } from './when.js';
+import { evaluateStream, evaluateWith } from './with.js';
+import { executeAppend, executeFile, executeFiles, executeOutput } from './write.js';
+
+type Expressions = { readonly [K in keyof ExpressionTypes]: (node: ExpressionTypes[K], frame: Frame) => Promise<Value> };
+type Statements = { readonly [K in keyof StatementTypes]: (node: StatementTypes[K], frame: Frame) => Promise<Completion> };
+
+const expressions: Expressions = {
+  literal: async (node) => node.value,
+  template: evaluateTemplate,
+  array: evaluateArray,
+  object: evaluateObject,
+  reference: evaluateReference,
+  chain: evaluateChain,
+  regex: async (node) => `/${node.source}/${node.flags}`,
+  unary: evaluateUnary,
+  binary: evaluateBinary,
+  ternary: evaluateTernary,
+  subject: evaluateSubject,
+  denied: evaluateDenied,
+  load: evaluateLoad,
+  pipeline: evaluatePipeline,
+  'leading-group': evaluateLeadingGroup,
+  code: evaluateCode,
+  stream: evaluateStream,
+  with: evaluateWith,
+  when: evaluateWhen,
+  for: evaluateFor,
+  foreach: evaluateForeach,
+  loop: evaluateLoop,
+  block: evaluateBlock,
+  new: evaluateNew,
+  'template-file': async () => {
+    throw new Error('a template file is the body of a function only');
+  },
+};
+
+const statements: Statements = {
+  prose: executeProse,
+  fence: async (node, frame) => frame.execute(node.statements, frame),
+  var: executeVar,
+  let: executeLet,
+  'append-to': executeAppendTo,
+  exe: executeExe,
+  shadow: executeShadow,
+  show: executeShow,
+  run: executeRun,
+  call: executeCall,
+  log: executeLog,
+  output: executeOutput,
+  append: executeAppend,
+  file: executeFile,
+  files: executeFiles,
+  if: executeIf,
+  when: executeWhen,
+  for: executeFor,
+  loop: executeLoop,
+  return: executeReturn,
+  control: executeControl,
+  bail: executeBail,
+  import: executeImport,
+  export: executeExport,
+  hook: executeHook,
+  guard: executeGuard,
+  checkpoint: executeCheckpoint,
+};
+
+export function evaluate(node: Expression, frame: Frame): Promise<Value> {
+  // Sound because the table's type pairs every kind with its own node type.
+  const rule = expressions[node.kind] as (node: Expression, frame: Frame) => Promise<Value>;
+  return rule(node, frame);
+}
+
+/** Runs statements one after the other; the first completion ends the sequence. */
+export function execute(list: readonly Statement[], frame: Frame): Promise<Completion> {
+  return runInSequence(list, frame, async (node) => {
+    if (isSilenced(node, frame)) return undefined;
+    return (statements[node.kind] as (node: Statement, frame: Frame) => Promise<Completion>)(node, frame);
+  });
+}

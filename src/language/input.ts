@@ -1,0 +1,15 @@
+/** Standard input as a value. World section 16.1. */
+import { askWorld } from '../operation/effect.js';
+import { annotate, type Data, type Value } from '../values/value.js';
+import type { Frame } from './frame.js';
+
+/** Undefined when there is none. JSON is data, other text loses one final line end. */
+export async function readInput(frame: Frame): Promise<Value> {
+  const { text } = await askWorld(frame, 'stdin.read', {});
+  if (text === undefined || text === '') return undefined;
+  try {
+    return annotate(JSON.parse(text) as Data, { text: text.trim() });
+  } catch {
+    return text.replace(/\r?\n$/, '');
+  }
+}

@@ -1,0 +1,88 @@
+/** `loop`. Control section 14, instrumentation 5.9. */
+import type { Loop } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { askWorld } from '../operation/effect.js';
+import { perform } from '../operation/perform.js';
+import { isTruthy } from '../values/truth.js';
+import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
+import { Return, Signal, type Completion } from './completion.js';
+import { durationOf } from './durations.js';
+import { locationOf } from './errors.js';
+import type { Frame } from './frame.js';
+import { lenient } from './reference.js';
+import { Scope } from './scope.js';
+
+export async function evaluateLoop(node: Loop, frame: Frame): Promise<Value> {
+  const { value } = await runLoop(node, frame);
+  return value;
+}
+
+export async function executeLoop(node: Loop, frame: Frame): Promise<Completion> {
+  const { left } = await runLoop(node, frame);
+  return left;
+}
+
+interface Ended {
+  readonly value: Value;
+  /** A `=>` in an `if` of the block leaves the function or script around. */
+  readonly left?: Completion;
+}
+
+async function runLoop(node: Loop, frame: Frame): Promise<Ended> {
+  const limit = node.limit === undefined ? null : await limitOf(node, frame);
+  const pace = node.pace && (await frame.evaluate(node.pace, frame));
+  const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, node.at));
+  let input: Value = null;
+  for (let turn = 1; limit === null || turn <= limit; turn++) {
+    if (turn > 1 && paceMs > 0) await askWorld(frame, 'clock.sleep', { ms: paceMs });
+    const pass = await runPass(node, input, { iteration: turn, limit }, frame);
+    if (pass.left) return { value: null, left: pass.left };
+    if (pass.status !== 'continue') return { value: pass.status === 'done' ? pass.value : null };
+    input = pass.value;
+    await yieldToOthers(turn);
+  }
+  return { value: null };
+}
+
+/** A loop that never waits for anything must not keep timers and signals waiting. */
+async function yieldToOthers(turn: number): Promise<void> {
+  if (turn % TURNS_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve));
+}
+const TURNS_BETWEEN_BREATHS = 256;
+
+async function limitOf(node: Loop, frame: Frame): Promise<number> {
+  const value = dataOf(node.limit && (await frame.evaluate(node.limit, frame)));
+  const limit = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 0) {
+    throw new MlldError('BAD_LIMIT', 'The limit of a loop must be a whole number from 0', { location: locationOf(frame.module, node.at) });
+  }
+  return limit;
+}
+
+interface Pass {
+  readonly status: 'continue' | 'done' | 'until';
+  readonly value: Value;
+  readonly left?: Completion;
+}
+
+async function runPass(node: Loop, input: Value, loop: { iteration: number; limit: number | null }, frame: Frame): Promise<Pass> {
+  const around: Frame = { ...frame, context: { ...frame.context, loop } };
+  let left: Completion;
+  const operation = { kind: 'loop', segment: 'loop', name: 'loop', labels: [], inputs: [input] };
+  const output = await perform(around, operation, async (inner, [received]) => {
+    const scope = new Scope('block', frame.scope);
+    scope.define({ name: 'input', value: received, kind: 'ambient' });
+    const body: Frame = { ...inner, scope, within: 'loop' };
+    if (node.until && isTruthy(await lenient(node.until, body))) return { status: 'until' };
+    const completion = await frame.execute(node.body.statements, body);
+    if (completion instanceof Return) left = completion;
+    if (!(completion instanceof Signal)) return passed('continue', received);
+    return passed(completion.word === 'done' ? 'done' : 'continue', completion.given || completion.word === 'done' ? completion.value : received);
+  });
+  const { status, value } = dataOf(output) as DataObject & { status: Pass['status'] };
+  return { status, value: flow(value ?? null, [output]), ...(left ? { left } : {}) };
+}
+
+function passed(status: 'continue' | 'done', value: Value): Value {
+  return flow(annotate({ status, value: asElement(value) ?? null }, {}), [value]);
+}

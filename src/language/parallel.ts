@@ -1,0 +1,170 @@
+/**
+ * Iterations that run beside others. Control section 12.
+ *
+ * L1  The first element that passes the filter runs alone; when it fails, the loop fails with its error.
+ * L2  A later failure becomes a marker in its place and in `@mx.errors`; `bail` and the end of the run are never collected.
+ * L3  Results keep the order of the source, whatever finishes first.
+ */
+import type { ParallelLimits } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { askWorld } from '../operation/effect.js';
+import { perform } from '../operation/perform.js';
+import { errorMarker } from '../values/marker.js';
+import { toNumber } from '../values/numbers.js';
+import { annotate, asElement, type Value } from '../values/value.js';
+import { WorldError } from '../world/world.js';
+import { Signal, type Outcome } from './completion.js';
+import { durationOf } from './durations.js';
+import type { Entry } from './entries.js';
+import { Bail, locationOf } from './errors.js';
+import type { Frame } from './frame.js';
+
+export interface Settled {
+  readonly outcome: Outcome;
+}
+
+export interface ParallelSettings {
+  readonly cap: number;
+  readonly paceMs: number;
+}
+
+interface Loop extends ParallelSettings {
+  /** Of the loop variable: names the windows. */
+  readonly name: string;
+  /** Failures of a loop that is a value are warned of. */
+  readonly isValue: boolean;
+}
+
+type One = (entry: Entry, position: number, frame: Frame) => Promise<Outcome>;
+
+/** The setting of this loop, or the one it inherits from the parallel loop around; undefined: one after the other. */
+export async function parallelSettings(limits: ParallelLimits | undefined, frame: Frame, at: number): Promise<ParallelSettings | undefined> {
+  if (!limits) return frame.context.parallel;
+  const cap = limits.cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(limits.cap, frame));
+  if (!Number.isInteger(cap) || cap < 1) {
+    throw new MlldError('BAD_LIMIT', 'The limit of a parallel loop must be a whole number from 1', { location: locationOf(frame.module, at) });
+  }
+  const pace = limits.pace && (await frame.evaluate(limits.pace, frame));
+  return { cap, paceMs: pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, at)) };
+}
+
+export async function runParallel(entries: readonly Entry[], loop: Loop, frame: Frame, one: One): Promise<Settled[]> {
+  frame.context.errors.list = [];
+  const run = new ParallelRun(entries, loop, frame, one);
+  if (frame.run.instruments.hooks.watchesBatches) await run.inWindows();
+  else await run.inPool(0, entries.length);
+  return run.settled();
+}
+
+class ParallelRun {
+  private readonly results: (Settled | undefined)[];
+  private probed = false;
+  private done = false;
+  private lastStartMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly entries: readonly Entry[],
+    private readonly loop: Loop,
+    private readonly frame: Frame,
+    private readonly one: One,
+  ) {
+    this.results = new Array<Settled | undefined>(entries.length);
+  }
+
+  /** What was run, in the order of the source (L3). */
+  settled(): Settled[] {
+    return this.results.filter((result) => result !== undefined);
+  }
+
+  /** With hooks on windows, one starts only when the one before has finished. */
+  async inWindows(): Promise<void> {
+    const { cap, name } = this.loop;
+    for (let start = 0, window = 0; start < this.entries.length && !this.done; start += cap, window++) {
+      const end = Math.min(start + cap, this.entries.length);
+      const items = this.entries.slice(start, end).map(({ value }) => asElement(value));
+      const view = { index: window, total: this.entries.length, key: null, parallel: true, batchIndex: window, batchSize: end - start };
+      const around = { ...this.frame, context: { ...this.frame.context, for: view } };
+      const operation = { kind: 'for:batch', segment: `batch:${window}`, name, labels: [], inputs: [annotate(items, {})] };
+      await perform(around, operation, async () => {
+        await this.inPool(start, end);
+        const values = this.results.slice(start, end).map((result) => asElement(outcomeValue(result?.outcome)));
+        return annotate(values, {});
+      });
+    }
+  }
+
+  async inPool(start: number, end: number): Promise<void> {
+    let next = start;
+    while (!this.probed && next < end && !this.done) await this.probe(next++);
+    const failures: unknown[] = [];
+    const worker = async (): Promise<void> => {
+      while (next < end && !this.done && failures.length === 0) {
+        const position = next++;
+        await this.pace();
+        await this.collectFailure(position).catch((error: unknown) => failures.push(error));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(this.loop.cap, end - next) }, worker));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** L1: elements that the filter leaves out don't count as the first. */
+  private async probe(position: number): Promise<void> {
+    await this.pace();
+    const outcome = await this.start(position);
+    this.probed = !(outcome instanceof Signal && outcome.word === 'skip');
+    this.keep(position, outcome);
+  }
+
+  /** L2 */
+  private async collectFailure(position: number): Promise<void> {
+    try {
+      this.keep(position, await this.start(position));
+    } catch (error) {
+      if (endsTheRun(error)) throw error;
+      const entry = this.entries[position] as Entry;
+      const message = (error as Error).message;
+      const marker = errorMarker({ index: position, key: entry.key, message, value: asElement(entry.value) });
+      this.frame.context.errors.list = [...this.frame.context.errors.list, marker];
+      if (this.loop.isValue) this.frame.run.warn(`for parallel: item ${entry.key} failed: ${message}`);
+      this.keep(position, marker);
+    }
+  }
+
+  private keep(position: number, outcome: Outcome): void {
+    this.results[position] = { outcome };
+    if (outcome instanceof Signal && outcome.word === 'done') this.done = true;
+  }
+
+  private start(position: number): Promise<Outcome> {
+    const entry = this.entries[position] as Entry;
+    const { cap, paceMs } = this.loop;
+    const batchIndex = Math.floor(position / cap);
+    const batchSize = Math.min(cap, this.entries.length - batchIndex * cap);
+    const view = { index: position, total: this.entries.length, key: entry.key, parallel: true, batchIndex, batchSize };
+    const context = { ...this.frame.context, for: view, errors: { list: [] }, parallel: { cap, paceMs } };
+    return this.one(entry, position, { ...this.frame, context });
+  }
+
+  /** Least time between two starts. */
+  private async pace(): Promise<void> {
+    const { paceMs } = this.loop;
+    if (paceMs === 0) return;
+    const now = this.frame.run.monotonicMs();
+    const startMs = Math.max(now, this.lastStartMs + paceMs);
+    this.lastStartMs = startMs;
+    if (startMs > now) await askWorld(this.frame, 'clock.sleep', { ms: startMs - now });
+  }
+}
+
+function outcomeValue(outcome: Outcome): Value {
+  return outcome instanceof Signal ? null : (outcome ?? null);
+}
+
+/** `bail`, an interrupt and a broken invariant of ours are never collected. */
+export function endsTheRun(error: unknown): boolean {
+  if (error instanceof Bail) return true;
+  if (error instanceof MlldError || error instanceof WorldError) return error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT';
+  return true;
+}
+

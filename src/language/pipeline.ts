@@ -1,0 +1,330 @@
+/**
+ * Pipelines: stages, groups, `retry`, `while`, inline effects. Control sections 15 and 19 to 22, values section 11.
+ *
+ * A pipeline is a row of places: the source is place 0, every stage one more. `retry` from place n runs place n - 1 again, with the
+ * input that it had, and then place n.
+ */
+import type { CallStage, EffectStage, Expression, GroupStage, LeadingGroup, Pipeline, Stage, WhileStage } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { askWorld } from '../operation/effect.js';
+import { GuardRetry } from '../operation/guard-retry.js';
+import { Callable } from '../values/callable.js';
+import { errorMarker } from '../values/marker.js';
+import { toNumber } from '../values/numbers.js';
+import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
+import { builtIn } from './built-ins.js';
+import { callOutcome } from './call.js';
+import { evaluateArguments } from './arguments.js';
+import { evaluateCode } from './code.js';
+import { Signal, type Outcome } from './completion.js';
+import { durationOf } from './durations.js';
+import { locationOf } from './errors.js';
+import { Executable } from './executable.js';
+import type { Frame, StageContext } from './frame.js';
+import { evaluateInlineEffect } from './inline-effect.js';
+import { endsTheRun } from './parallel.js';
+import { lenient } from './reference.js';
+import { Scope } from './scope.js';
+import { stageInput } from './stage-input.js';
+import { closest } from '../values/suggest.js';
+
+const FROM_THE_SOURCE: unique symbol = Symbol('from the source');
+const RETRIES_PER_ASKER = 10;
+const REPEATS_PER_STAGE = 20;
+
+export async function evaluatePipeline(node: Pipeline, frame: Frame): Promise<Value> {
+  const isCall = node.source.kind === 'reference' && node.source.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
+  return new Run(node.stages, frame, isCall ? node.source : undefined).from((inner) => sourceValue(node.source, inner));
+}
+
+async function sourceValue(node: Expression, frame: Frame): Promise<Value> {
+  const value = await lenient(node, frame);
+  if (value === undefined) return frame.evaluate(node, frame); // an undefined name: the error of a reference
+  return value;
+}
+
+/** Sends a value through stages. */
+export async function runStages(value: Value, stages: readonly Stage[], frame: Frame): Promise<Value> {
+  return new Run(stages, frame, undefined).from(async () => value);
+}
+
+/** `|| @f() || @g(1) | @h`: nothing is piped into the members. */
+export async function evaluateLeadingGroup(node: LeadingGroup, frame: Frame): Promise<Value> {
+  const results = await runGroup(node.group, undefined, frame);
+  return node.stages.length > 0 ? runStages(results, node.stages, frame) : results;
+}
+
+interface Place {
+  /** Absent at place 0. */
+  readonly stage?: Exclude<Stage, EffectStage>;
+  /** Effects behind it; they happen each time it has run. */
+  readonly effects: EffectStage[];
+}
+
+/** One passage through a pipeline. */
+class Run {
+  private readonly places: Place[] = [{ effects: [] }];
+  /** Results by place; `@p`. */
+  private readonly outputs: Value[] = [];
+  private readonly repeats: number[] = [];
+  private readonly allRetries: Value[] = [];
+  /** The stage that asks for repeats now, and what it asked so far. */
+  private asker: { place: number; try: number; tries: Value[]; hint: Value } | undefined;
+  private guardTry = 1;
+
+  constructor(
+    stages: readonly Stage[],
+    private readonly frame: Frame,
+    /** The source, when it is a call and can be made again. */
+    private readonly repeatable: Expression | undefined,
+  ) {
+    for (const stage of stages) {
+      if (stage.kind === 'effect-stage') this.places.at(-1)?.effects.push(stage);
+      else this.places.push({ stage, effects: [] });
+    }
+  }
+
+  async from(source: (frame: Frame) => Promise<Value>): Promise<Value> {
+    let at = 0;
+    while (at < this.places.length) {
+      const outcome: Outcome | typeof FROM_THE_SOURCE = await this.runPlace(at, source).catch((error: unknown) => this.guardAsks(error));
+      if (outcome === FROM_THE_SOURCE) {
+        at = 0;
+        continue;
+      }
+      if (outcome instanceof Signal && outcome.word === 'retry') {
+        this.noteRetry(at, outcome.value);
+        at--;
+        continue;
+      }
+      const value = outcome instanceof Signal ? outcome.value : (outcome ?? null);
+      this.outputs.length = at;
+      this.outputs.push(value);
+      for (const effect of this.places[at]?.effects ?? []) await evaluateInlineEffect(effect, value, this.frame);
+      if (at > 0 && dataOf(value) === '') return value; // an empty text ends the pipeline
+      at++;
+    }
+    return this.outputs.at(-1) ?? null;
+  }
+
+  private async runPlace(at: number, source: (frame: Frame) => Promise<Value>): Promise<Outcome> {
+    const repeated = this.asker && this.asker.place - 1 === at;
+    const attempt = repeated ? (this.asker?.try ?? 1) : 1;
+    if (at === 0) {
+      if (attempt > 1 && !this.repeatable) return this.outputs[0];
+      return source(this.inStage(0, attempt, null, undefined));
+    }
+    const input = this.outputs[at - 1];
+    const { stage } = this.places[at] as Required<Place>;
+    return runStage(stage, input, this.inStage(at, attempt, input, stage), this.ambient(input), this.repeatable !== undefined);
+  }
+
+  /** `@mx.try`: of the repeated and of the asking stage the number of the attempt, elsewhere 1. */
+  private inStage(at: number, attempt: number, input: Value, stage: Stage | undefined): Frame {
+    const { asker } = this;
+    const asks = asker !== undefined && asker.place === at;
+    const view: StageContext = {
+      stage: at,
+      isPipeline: stage !== undefined || this.places.length > 1,
+      try: asks ? asker.try : attempt,
+      tries: asks ? asker.tries : [],
+      hint: attempt > 1 ? (asker?.hint ?? null) : null,
+      input: input ?? null,
+      lastOutput: at > 1 ? (input ?? null) : null,
+    };
+    const guard = this.guardTry > 1 ? { guardTry: this.guardTry } : {};
+    return { ...this.frame, ...guard, context: { ...this.frame.context, stage: view, attempt } };
+  }
+
+  private ambient(input: Value): ReadonlyMap<string, Value> {
+    const history = pipelineHistory(this.outputs, this.allRetries);
+    return new Map<string, Value>([
+      ['input', input],
+      ['p', history],
+      ['pipeline', history],
+    ]);
+  }
+
+  private noteRetry(at: number, hint: Value): void {
+    const place = locationOf(this.frame.module, this.places[at]?.stage?.at ?? 0);
+    if (at === 0) throw new MlldError('RETRY', '`retry` has no stage before it to run again', { location: place });
+    if (this.asker?.place !== at) this.asker = { place: at, try: 1, tries: [], hint: null };
+    const { asker } = this;
+    const output = asElement(this.outputs[at - 1]) ?? null;
+    asker.tries = [...asker.tries, { attempt: asker.try, result: 'retry', hint: asElement(hint) ?? null, output }];
+    asker.hint = hint;
+    asker.try++;
+    this.allRetries.push(output);
+    this.repeats[at - 1] = (this.repeats[at - 1] ?? 0) + 1;
+    if (asker.try > RETRIES_PER_ASKER + 1 || (this.repeats[at - 1] ?? 0) > REPEATS_PER_STAGE) {
+      throw new MlldError('RETRY_LIMIT', `The retry limit is reached: stage ${at} asked ${RETRIES_PER_ASKER} times for another result`, { location: place });
+    }
+  }
+
+  /** A guard's `retry`: source and stages run again. Instrumentation 4.5. */
+  private guardAsks(error: unknown): typeof FROM_THE_SOURCE {
+    if (!(error instanceof GuardRetry) || !this.repeatable) throw error;
+    if (this.guardTry >= RETRIES_PER_ASKER) {
+      throw new MlldError('RETRY_LIMIT', `The retry limit is reached: a guard asked ${RETRIES_PER_ASKER} times for another result (${error.reason})`, {
+        location: locationOf(this.frame.module, this.repeatable.at),
+      });
+    }
+    this.guardTry++;
+    return FROM_THE_SOURCE;
+  }
+}
+
+
+/** `@p[0]` the source, `@p[1]`… the results, `@p[-1]` the latest, `@p.length` the number of finished stages. */
+function pipelineHistory(outputs: readonly Value[], retries: readonly Value[]): Value {
+  const history: Record<string, Value> = {};
+  outputs.forEach((output, i) => (history[i] = asElement(output) ?? null));
+  history['-1'] = asElement(outputs.at(-1)) ?? null;
+  history['length'] = Math.max(0, outputs.length - 1);
+  history['retries'] = { all: [...retries] };
+  return flow(annotate(history as DataObject, {}), outputs);
+}
+
+async function runStage(
+  stage: Exclude<Stage, EffectStage>,
+  input: Value,
+  frame: Frame,
+  ambient: ReadonlyMap<string, Value>,
+  repeatable: boolean,
+): Promise<Outcome> {
+  switch (stage.kind) {
+    case 'call-stage':
+      return runCallStage(stage, input, frame, ambient, repeatable);
+    case 'group-stage':
+      return runGroup(stage, { value: input, ambient }, frame);
+    case 'command-stage': {
+      const scope = new Scope('block', frame.scope);
+      for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
+      const stdin: Expression = { kind: 'reference', name: 'input', steps: [], at: stage.at };
+      return evaluateCode({ ...stage.code, stdin }, { ...frame, scope });
+    }
+    case 'while-stage':
+      return runWhile(stage, input, frame, ambient);
+    case 'data-stage':
+      return frame.evaluate(stage.value, withInput(frame, input));
+  }
+}
+
+async function runCallStage(
+  stage: CallStage,
+  input: Value,
+  frame: Frame,
+  ambient: ReadonlyMap<string, Value>,
+  repeatable: boolean,
+): Promise<Outcome> {
+  const callee = await stageFunction(stage, frame);
+  const explicit = await evaluateArguments(stage.args, withInput(frame, input));
+  const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable };
+  if (!(callee instanceof Executable)) return callOutcome(callee, [input, ...explicit], frame, details);
+  const given = callee.params.length === 0 ? explicit : [stageInput(callee, input), ...explicit];
+  // Missing arguments of a stage are the empty text, surplus ones are ignored.
+  const args = callee.params.map((_, i) => (i < given.length ? given[i] : ''));
+  return callOutcome(callee, args, frame, details);
+}
+
+/** A function of the script wins over a built-in stage of its name. */
+async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> {
+  const written = [stage.name, ...stage.path].join('.');
+  const steps = stage.path.map((name) => ({ kind: 'field' as const, name, at: stage.at }));
+  const binding = frame.scope.find(stage.name);
+  const found = binding ? dataOf(await lenient({ kind: 'reference', name: stage.name, steps, at: stage.at }, frame)) : builtIn(written);
+  if (found instanceof Callable) return found;
+  const near = closest(stage.name, frame.scope.visible());
+  throw new MlldError('UNKNOWN_STAGE', binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`, {
+    location: locationOf(frame.module, stage.at),
+    hint: near === undefined || binding ? undefined : `did you mean @${near}?`,
+  });
+}
+
+function withInput(frame: Frame, value: Value): Frame {
+  const scope = new Scope('block', frame.scope);
+  scope.define({ name: 'input', value, kind: 'ambient' });
+  return { ...frame, scope };
+}
+
+/** All members get the same input and run at the same time; the results stand in the written order. Control section 20. */
+async function runGroup(
+  group: GroupStage,
+  piped: { readonly value: Value; readonly ambient: ReadonlyMap<string, Value> } | undefined,
+  frame: Frame,
+): Promise<Value> {
+  frame.context.errors.list = [];
+  const { cap, paceMs } = await groupLimits(group, frame);
+  const results: Value[] = [];
+  let next = 0;
+  let lastStartMs = Number.NEGATIVE_INFINITY;
+  const worker = async (): Promise<void> => {
+    while (next < group.members.length) {
+      const index = next++;
+      const now = frame.run.monotonicMs();
+      const startMs = Math.max(now, lastStartMs + paceMs);
+      lastStartMs = startMs;
+      if (startMs > now) await askWorld(frame, 'clock.sleep', { ms: startMs - now });
+      results[index] = await runMember(group, index, piped, frame);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(cap, group.members.length) }, worker));
+  return flow(annotate(results.map(asElement), {}), results);
+}
+
+async function groupLimits({ limits, at }: GroupStage, frame: Frame): Promise<{ cap: number; paceMs: number }> {
+  const cap = limits?.cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(limits.cap, frame));
+  const pace = limits?.pace && (await frame.evaluate(limits.pace, frame));
+  return { cap: Math.max(1, cap), paceMs: pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, at)) };
+}
+
+async function runMember(
+  group: GroupStage,
+  index: number,
+  piped: { readonly value: Value; readonly ambient: ReadonlyMap<string, Value> } | undefined,
+  frame: Frame,
+): Promise<Value> {
+  const member = group.members[index] as Exclude<Stage, EffectStage>;
+  const op = frame.op.at(index, 'g');
+  const inner: Frame = { ...frame, op, context: { ...frame.context, errors: { list: [] } } };
+  try {
+    const outcome = piped
+      ? await runStage(member, piped.value, inner, piped.ambient, false)
+      : await runUnpiped(member as CallStage, inner);
+    if (outcome instanceof Signal && outcome.word === 'retry') {
+      throw new MlldError('RETRY', 'A member of a parallel group asked for a retry, which only works one stage after the other', {
+        location: locationOf(frame.module, member.at),
+      });
+    }
+    return outcome instanceof Signal ? outcome.value : outcome;
+  } catch (error) {
+    if (endsTheRun(error) || (error as MlldError).code === 'RETRY') throw error;
+    const value = piped ? asElement(piped.value) : null;
+    const marker = errorMarker({ index, key: String(index), message: (error as Error).message, value });
+    frame.context.errors.list = [...frame.context.errors.list, marker];
+    return marker;
+  }
+}
+
+async function runUnpiped(member: CallStage, frame: Frame): Promise<Outcome> {
+  const callee = await stageFunction(member, frame);
+  const args = await evaluateArguments(member.args, frame);
+  return callOutcome(callee, args, frame, { at: member.at, called: [member.name, ...member.path] });
+}
+
+/** Control section 15. */
+async function runWhile(stage: WhileStage, input: Value, frame: Frame, ambient: ReadonlyMap<string, Value>): Promise<Value> {
+  const cap = toNumber(await frame.evaluate(stage.cap, frame));
+  const pace = stage.pace && (await frame.evaluate(stage.pace, frame));
+  const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, stage.at));
+  let state = input;
+  for (let turn = 1; turn <= cap; turn++) {
+    if (turn > 1 && paceMs > 0) await askWorld(frame, 'clock.sleep', { ms: paceMs });
+    const inner: Frame = { ...frame, context: { ...frame.context, while: { iteration: turn, limit: cap } } };
+    const outcome = await runCallStage(stage.call, state, inner, new Map([...ambient, ['input', state]]), false);
+    if (!(outcome instanceof Signal)) state = outcome;
+    else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
+    else if (outcome.given) state = outcome.value;
+  }
+  throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, { location: locationOf(frame.module, stage.at) });
+}

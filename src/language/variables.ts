@@ -1,0 +1,79 @@
+/** Names that a script declares and changes. Values section 3, control 2.3 to 2.5. */
+import type { Append, Let, Var } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { perform } from '../operation/perform.js';
+import { appendTo } from '../values/append.js';
+import { flow, type Value } from '../values/value.js';
+import { refuseReserved } from './ambient.js';
+import type { Completion } from './completion.js';
+import { bound } from './control.js';
+import { locationOf } from './errors.js';
+import type { Frame } from './frame.js';
+import { evaluateLabelled } from './labelled.js';
+import { siteOf } from './position.js';
+import type { Binding } from './scope.js';
+
+export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
+  const owner = frame.scope;
+  const existing = owner.own(node.name);
+  refuseReserved(node.name);
+  if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
+  const value = await declared(node, frame);
+  const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
+  const result = await perform(frame, operation, async (_inner, [input]) => flow(input, [], node.labels));
+  owner.define({ name: node.name, value: flow(result, [], node.labels), kind: 'var', at: node.nameAt });
+  return undefined;
+}
+
+function declared(node: Var, frame: Frame): Promise<Value> {
+  return node.labels.includes('llm') ? evaluateLabelled(node, frame) : bound(node.value, frame);
+}
+
+export async function executeLet(node: Let, frame: Frame): Promise<Completion> {
+  refuseReserved(node.name);
+  const taken = frame.scope.takenFor(node.name);
+  if (taken) throw redeclared(node.name, node.at, taken, frame);
+  const own = frame.scope.own(node.name);
+  if (own?.kind === 'var') throw redeclared(node.name, node.at, own, frame);
+  frame.scope.define({ name: node.name, value: await bound(node.value, frame), kind: 'let', at: node.at });
+  return undefined;
+}
+
+/** `@x += v`: a new value for the nearest binding. */
+export async function executeAppendTo(node: Append, frame: Frame): Promise<Completion> {
+  const location = locationOf(frame.module, node.at);
+  const found = frame.scope.findForChange(node.name);
+  if (!found) {
+    throw new MlldError('UNKNOWN_VARIABLE', `@${node.name} += …: the variable @${node.name} does not exist`, {
+      location,
+      hint: `declare it first: let @${node.name} = …`,
+    });
+  }
+  const { binding, owner, shared } = found;
+  if (shared) {
+    throw new MlldError('PARALLEL_CHANGE', `@${node.name} can't be changed with += inside a parallel loop: it belongs to the code around`, {
+      location,
+      hint: 'return the value from the iteration with `=>` and use the loop as a value',
+    });
+  }
+  if (binding.kind === 'var' && owner.kind !== 'module') {
+    throw new MlldError('IMMUTABLE', `@${node.name} is declared with var and can't be changed with +=`, { location, hint: 'declare it with let' });
+  }
+  const added = await bound(node.value, frame);
+  try {
+    owner.define({ ...binding, value: appendTo(binding.value, added, node.name) });
+  } catch (error) {
+    if (error instanceof MlldError) error.location ??= location;
+    throw error;
+  }
+  return undefined;
+}
+
+export function redeclared(name: string, at: number, existing: Binding, frame: Frame): MlldError {
+  const where = existing.at === undefined ? '' : `, first in ${siteOf(frame.module, existing.at)}`;
+  const what = existing.kind === 'param' ? 'is a parameter of this function' : `is already declared${where}`;
+  return new MlldError('REDECLARED', `@${name} ${what}`, {
+    location: locationOf(frame.module, at),
+    hint: 'names are declared once; choose another name',
+  });
+}

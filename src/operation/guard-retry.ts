@@ -1,0 +1,7 @@
+/** A guard asks for another result: the pipeline around runs its source again. Instrumentation section 4.5. */
+export class GuardRetry extends Error {
+  constructor(readonly reason: string) {
+    super(reason);
+    this.name = 'GuardRetry';
+  }
+}

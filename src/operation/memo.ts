@@ -1,0 +1,135 @@
+/**
+ * The memo stage: ask once, and remember what was paid for. Design section 3, checkpoint sections 4 to 6.
+ *
+ * M1  `call.started` is with the kernel before the body runs; `call.completed` is on disk before the result is seen.
+ * M2  Failures, denials and outputs of failed commands are recorded and never served.
+ * M3  A question that is in flight is not asked a second time: whoever comes later waits and is served.
+ * M4  A journal that can't be written costs the memory of a result, never the result.
+ */
+import type { CallKey, Fingerprint } from '../../journal/ids.js';
+import type { Frame } from '../language/frame.js';
+import { toJson } from '../values/native.js';
+import { flow, noteOf, type Value } from '../values/value.js';
+import { Denial } from './denial.js';
+import { encodeResult } from './encode.js';
+import { callKey, type Question } from './identity.js';
+import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
+
+/** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
+type Execute = (frame: Frame, body: Body | undefined) => Promise<Value>;
+
+interface Answered {
+  readonly value: Value;
+  readonly frame: Frame;
+  readonly reused: boolean;
+}
+
+export async function answerOnce(frame: Frame, operation: Operation, execute: Execute): Promise<Answered> {
+  const { llm } = operation;
+  if (!llm) return { value: await execute(frame, undefined), frame, reused: false };
+  const { answers } = frame.run;
+  const policy = answers.policy();
+  if (!policy.records && !policy.serves) {
+    const seen = lookedUp(frame, false, null);
+    return { value: await execute(seen, undefined), frame: seen, reused: false };
+  }
+  const { question, body } = await llm.question(operation.inputs);
+  const key = callKey(question);
+  const { fingerprint, parts } = await llm.fingerprint();
+  if (!answers.defined.has(fingerprint)) {
+    answers.defined.add(fingerprint);
+    frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
+  }
+  if (policy.serves) {
+    // M3: the loop, because the one in flight may fail and another may already be trying.
+    for (let running = answers.inFlight.get(key); running; running = answers.inFlight.get(key)) await running;
+    const known = await answers.lookup({ key, fingerprint });
+    if (known) return serve(frame, operation, llm, { key, fingerprint, question }, known);
+  }
+  const seen = lookedUp(frame, false, key);
+  const turn = startTurn(answers.inFlight, key);
+  try {
+    const value = await ask(seen, operation, llm, { key, fingerprint, question }, () => execute(seen, body));
+    return { value, frame: seen, reused: false };
+  } finally {
+    turn.end();
+  }
+}
+
+interface Asked {
+  readonly key: CallKey;
+  readonly fingerprint: Fingerprint;
+  readonly question: Question;
+}
+
+function serve(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, known: KnownAnswer): Answered {
+  const { recorder, answers } = frame.run;
+  const { key, fingerprint, question } = asked;
+  recorder.post({ type: 'call.reused', key, op: frame.op.path, fn: question.fn, ...sites(operation), from: known.from, fingerprint });
+  if (known.fingerprint !== undefined && known.fingerprint !== fingerprint) answers.servedOld(question.fn, known.fingerprint, fingerprint);
+  const value = flow(known.value(), operation.inputs, llm.labels, llm.sources);
+  return { value, frame: lookedUp(frame, true, key), reused: true };
+}
+
+async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, execute: () => Promise<Value>): Promise<Value> {
+  const { recorder, answers, monotonicMs } = frame.run;
+  const { key, fingerprint, question } = asked;
+  const op = frame.op.path;
+  const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
+  const args = await answers.payload(question.args);
+  await recorder.append({ type: 'call.started', key, op, fn: question.fn, ...sites(operation), args, fingerprint, ...attempt });
+  const startedMs = monotonicMs();
+  const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
+  const value = await execute().catch(async (error: unknown) => {
+    const denied = error instanceof Denial ? { denied: true as const } : {};
+    const message = error instanceof Error ? error.message : String(error);
+    await recorder.append({ type: 'call.failed', key, op, message, ...denied, elapsedMs: elapsed() });
+    throw error;
+  });
+  const unusable = unusableBecause(frame, operation, llm, value);
+  const { json, form } = encodeResult(value);
+  const result = await answers.payload(json);
+  const recorded = await recorder.append({
+    type: 'call.completed',
+    key,
+    op,
+    result,
+    ...(form === undefined ? {} : { form }),
+    elapsedMs: elapsed(),
+    ...(unusable === undefined ? {} : { unusable }),
+  });
+  return recorded && unusable === undefined ? answers.recall(recorded, { json, form }, value) : value;
+}
+
+/** M2 */
+function unusableBecause(frame: Frame, operation: Operation, llm: LlmCall, value: Value): string | undefined {
+  if (!frame.run.answers.policy().records) return 'recording is off here';
+  if (frame.run.deniedInside.has(frame.op)) return 'the value of its own denied branch';
+  const exitCode = llm.isCommand ? noteOf(value)?.command?.exitCode : undefined;
+  return exitCode === undefined || exitCode === 0 ? undefined : `its command ended with status ${exitCode}`;
+}
+
+function sites({ call }: Operation): { site?: string; declared?: string } {
+  return call ? { site: call.site(), declared: call.declaredAt() } : {};
+}
+
+function lookedUp(frame: Frame, hit: boolean, key: CallKey | null): Frame {
+  return { ...frame, context: { ...frame.context, checkpoint: { hit, key } } };
+}
+
+function startTurn(inFlight: Map<CallKey, Promise<void>>, key: CallKey): { end(): void } {
+  let finish = (): void => {};
+  const turn = new Promise<void>((resolve) => (finish = resolve));
+  inFlight.set(key, turn);
+  return {
+    end() {
+      if (inFlight.get(key) === turn) inFlight.delete(key);
+      finish();
+    },
+  };
+}
+
+/** Arguments as the key and the journal see them. */
+export function questionArgs(inputs: readonly Value[]): ReturnType<typeof toJson>[] {
+  return inputs.map(toJson);
+}

@@ -1,0 +1,201 @@
+/**
+ * Puts a run together and sees it to its end: text, tree, past, journal, world, evaluation. One function of the library.
+ *
+ * R1  Nothing is recorded before the script parses and the `--resume` target is resolved: what is refused is not a run.
+ * R2  `run.started` is on disk before the first statement runs, `run.finished` is the last event of every run that ends in order.
+ * R3  Trouble with the journal is told of once and never ends a run.
+ */
+import path from 'node:path';
+import type { Script } from '../grammar/ast.js';
+import { parseScript } from '../grammar/parse.js';
+import { SyntaxFailure } from '../grammar/errors.js';
+import type { FactOf, RunStatus, RunTotals } from '../journal/event.js';
+import { MlldError } from './errors.js';
+import { misplacedCheckpoints, writtenName } from './language/checkpoint-positions.js';
+import { Return } from './language/completion.js';
+import { Bail } from './language/errors.js';
+import { evaluate, execute } from './language/evaluate.js';
+import type { Frame, Module, RunState } from './language/frame.js';
+import { showValue } from './language/show.js';
+import { createInstruments } from './instruments.js';
+import { bindFrontmatter, createModule } from './modules/evaluate-module.js';
+import { displayPath } from './modules/paths.js';
+import { OpNode } from './operation/identity.js';
+import { recordSource } from './operation/sources.js';
+import { createDocument, type KeptDocument } from './run/document.js';
+import { settingsFor, stateFor } from './run/settings.js';
+import { openJournal, type OpenedJournal } from './run/journal.js';
+import { structuredResult } from './run/structured.js';
+import type { RunOptions, RunReport } from './run-options.js';
+import { createLiveWorld } from './world/live.js';
+import { WorldError, type World } from './world/world.js';
+
+export async function run(options: RunOptions): Promise<RunReport> {
+  const ending = new AbortController();
+  const end = (reason: RunStatus): void => ending.abort(reason);
+  const onSignal = (): void => end('interrupted');
+  options.signal.addEventListener('abort', onSignal);
+  if (options.signal.aborted) onSignal();
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end('timed-out'), options.timeoutMs);
+  const world = createLiveWorld({ ...options.io, environment: options.environment, signal: ending.signal });
+  try {
+    return await prepareAndRun(options, world, ending.signal);
+  } catch (error) {
+    if (!isUsersError(error)) throw error;
+    return { status: 'failed', error };
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener('abort', onSignal);
+    await world.close('the run has ended');
+  }
+}
+
+async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal): Promise<RunReport> {
+  const { text, module, mode } = await readScript(options, world);
+  const script = parse(text, module, mode);
+  refuseMisplacedCheckpoints(script, module);
+  const settings = await settingsFor(options, module.directory, world);
+  const state = await stateFor(options.state, module.directory, world);
+  const journal = await openJournal(options, script); // R1
+  const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
+  const run: RunState = {
+    world,
+    recorder: journal.recorder,
+    answers: journal.answers,
+    document,
+    instruments: createInstruments(),
+    settings,
+    hookErrors: [],
+    failedCommands: [],
+    stateWrites: [],
+    denials: [],
+    modules: new Map(),
+    checkpoints: new Set(),
+    state,
+    deniedInside: new WeakSet(),
+    monotonicMs: options.io.monotonicMs,
+    ending,
+    warn: (message) => options.io.stderr(`warning: ${message}\n`),
+  };
+  const frame: Frame = {
+    run,
+    module,
+    scope: module.scope,
+    op: OpNode.root(),
+    context: { denied: false, errors: { list: [] }, suppress: 'nothing', attempt: 1 },
+    stack: undefined,
+    within: 'script',
+    evaluate,
+    execute,
+  };
+  const error = await runScript(script, frame, options, document);
+  return finish({ options, module, run, journal, document, ending, error });
+}
+
+interface ReadScript {
+  readonly text: string;
+  readonly module: Module;
+  readonly mode: Script['mode'];
+}
+
+async function readScript({ script, mode, workingDirectory }: RunOptions, world: World): Promise<ReadScript> {
+  if (script.kind === 'text') {
+    const { text, directory, label } = script;
+    return { text, module: createModule({ path: label, display: label, directory, text, isMain: true }), mode: mode ?? 'strict' };
+  }
+  const answer = await world.ask('file.read', { path: script.path });
+  const display = displayPath(script.path, { workingDirectory });
+  if (!('text' in answer)) {
+    throw new MlldError('FILE_NOT_FOUND', answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`);
+  }
+  const { text } = answer;
+  const module = createModule({ path: script.path, display, directory: path.dirname(script.path), text, isMain: true });
+  return { text, module, mode: mode ?? (script.path.endsWith('.md') ? 'markdown' : 'strict') };
+}
+
+function parse(text: string, module: Module, mode: Script['mode']): Script {
+  try {
+    return parseScript(text, { mode });
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    const location = { file: module.display, at: error.at, text };
+    throw new MlldError(error.code, `Parse error: ${error.message}`, { location, hint: error.hint, cause: error });
+  }
+}
+
+function refuseMisplacedCheckpoints(script: Script, module: Module): void {
+  const [first] = misplacedCheckpoints(script);
+  if (!first) return;
+  const name = writtenName(first) ?? '…';
+  throw new MlldError('CHECKPOINT_PLACE', `checkpoint "${name}" is only allowed at top level or as a direct => result of a top-level when`, {
+    location: { file: module.display, at: first.at, text: module.text },
+  });
+}
+
+/** Undefined when the script ran to its end. */
+async function runScript(script: Script, frame: Frame, options: RunOptions, document: KeptDocument): Promise<unknown> {
+  const { run, module } = frame;
+  try {
+    if (options.script.kind === 'file') await recordSource(frame, module.path, module.text, 'script');
+    await bindFrontmatter(script, module);
+    const completion = await execute(script.statements, frame);
+    if (completion instanceof Return && completion.given) await showValue(completion.value, frame, 0);
+    await run.closeCheckpoint?.();
+    if (!options.streaming && !options.structured) options.io.stdout(`${document.normalised()}\n`);
+    return undefined;
+  } catch (error) {
+    if (!isUsersError(error)) throw error;
+    return error;
+  }
+}
+
+interface Ended {
+  readonly options: RunOptions;
+  readonly module: Module;
+  readonly run: RunState;
+  readonly journal: OpenedJournal;
+  readonly document: KeptDocument;
+  readonly ending: AbortSignal;
+  readonly error: unknown;
+}
+
+async function finish({ options, module, run, journal, document, ending, error }: Ended): Promise<RunReport> {
+  const status = statusOf(error, ending);
+  const shown = status === 'timed-out' ? new MlldError('TIMED_OUT', `The run timed out after ${options.timeoutMs} ms`) : error;
+  reportFailedCommands(run);
+  await journal.finish(finished(status, shown, journal.totals())); // R2
+  for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
+  return {
+    status,
+    ...(journal.ref ? { journal: journal.ref } : {}),
+    ...(shown === undefined ? {} : { error: shown }),
+    ...(options.structured && shown === undefined ? { structured: structuredResult(module, run, document) } : {}),
+  };
+}
+
+function statusOf(error: unknown, ending: AbortSignal): RunStatus {
+  if (error === undefined) return 'completed';
+  const interrupted = error instanceof MlldError && error.code === 'INTERRUPTED';
+  return ending.aborted && (interrupted || !(error instanceof Bail)) ? (ending.reason as RunStatus) : 'failed';
+}
+
+function finished(status: RunStatus, error: unknown, totals: RunTotals): FactOf<'run.finished'> {
+  if (error === undefined) return { type: 'run.finished', status, totals };
+  const { code, message, location } = error as MlldError;
+  const where = location ? { location: location.file } : {};
+  return { type: 'run.finished', status, error: { code, message, ...where }, totals };
+}
+
+/** The list at the end of a run: control section 24.2. */
+function reportFailedCommands({ failedCommands, warn }: RunState): void {
+  for (const { command, exitCode, where } of failedCommands) warn(`command ended with status ${exitCode}: ${command} (${where})`);
+}
+
+/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
+function isUsersError(error: unknown): error is MlldError {
+  if (error instanceof MlldError) return true;
+  if (error instanceof WorldError) return true;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
+}
+

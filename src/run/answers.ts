@@ -1,0 +1,97 @@
+/** The port to what is paid for: the folds decide, this reads and encodes. */
+import type { Json, Payload } from '../../journal/event.js';
+import type { BlobId, CallKey, Fingerprint, RunRef } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { readAnswer } from '../../replay/load.js';
+import type { Answers as Overlay } from '../../replay/overlay.js';
+import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
+import { decodeResult } from '../operation/encode.js';
+import type { Answers } from '../operation/operation.js';
+
+const NOTHING_KNOWN: Answers = {
+  policy: () => ({ records: false, serves: false }),
+  inFlight: new Map(),
+  defined: new Set(),
+  lookup: async () => undefined,
+  recall: (_recorded, _encoded, fresh) => fresh,
+  payload: async (value) => ({ inline: value }),
+  keepText: async () => undefined,
+  enterScope: () => {},
+  servedOld: () => {},
+};
+
+/** For runs that record nothing. */
+export function noAnswers(): Answers {
+  return { ...NOTHING_KNOWN, inFlight: new Map(), defined: new Set() };
+}
+
+export interface AnswerSources {
+  readonly store: JournalStore;
+  readonly ref: RunRef;
+  readonly overlay: Overlay;
+  readonly flags: PolicyFlags;
+  readonly header: ResumeMode | undefined;
+  readonly nowMs: () => number;
+  readonly onTrouble: (error: Error) => void;
+  /** A stored result can't be read any more; it is asked for again. */
+  readonly onLost: (fn: string) => void;
+}
+
+export interface RunAnswers extends Answers {
+  /** Results that were served from before an edit: by function, how many. */
+  readonly old: ReadonlyMap<string, number>;
+}
+
+export function createRunAnswers(sources: AnswerSources): RunAnswers {
+  const { store, ref, overlay, flags, header, nowMs } = sources;
+  const old = new Map<string, number>();
+  let scope: Scope | undefined;
+  let policy: CachePolicy = cachePolicy({ flags, header, scope });
+  return {
+    old,
+    inFlight: new Map<CallKey, Promise<void>>(),
+    defined: new Set<Fingerprint>(),
+    policy: () => ({ records: policy.records, serves: policy.serves !== 'no' }),
+    async lookup(question) {
+      const known = overlay.lookup(question, policy, nowMs());
+      if (!known) return undefined;
+      const { answer, fn, fingerprint } = known.entry;
+      const read = await readAnswer(store, question.key, answer);
+      if (!read) {
+        sources.onLost(fn);
+        return undefined;
+      }
+      const lender = known.lentBy === undefined ? {} : { workflow: known.lentBy };
+      return {
+        from: { run: answer.ref.run, seq: answer.seq, ...lender },
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        value: () => decodeResult({ json: read.value, form: read.form }),
+      };
+    },
+    recall: (_recorded, _encoded, fresh) => fresh,
+    async payload(value: Json): Promise<Payload> {
+      try {
+        return await store.payload(value);
+      } catch (error) {
+        sources.onTrouble(error as Error);
+        return { redacted: 'it could not be stored' };
+      }
+    },
+    async keepText(text): Promise<BlobId | undefined> {
+      try {
+        return (await store.putBlob(text)).blob;
+      } catch (error) {
+        sources.onTrouble(error as Error);
+        return undefined;
+      }
+    },
+    enterScope({ name, resume, ttlMs, hasComplete }) {
+      scope = { name, resume, ttlMs, complete: hasComplete };
+      policy = cachePolicy({ flags, header, scope });
+    },
+    servedOld(fn) {
+      old.set(fn, (old.get(fn) ?? 0) + 1);
+    },
+  };
+}
+

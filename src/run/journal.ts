@@ -1,0 +1,213 @@
+/** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
+import type { Script, Statement } from '../../grammar/ast.js';
+import type { Fact, FactOf, RunTotals } from '../../journal/event.js';
+import { runIdAt, type RunRef, type Workflow } from '../../journal/ids.js';
+import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
+import { followIndex, saveIndex } from '../../replay/load.js';
+import { createAnswers } from '../../replay/overlay.js';
+import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
+import { follow } from '../../replay/projection.js';
+import { summary, type RunSummary } from '../../replay/summary.js';
+import type { Answers, Recorder } from '../operation/operation.js';
+import { workflowFor } from '../project.js';
+import type { RunOptions } from '../run-options.js';
+import { createRunAnswers, noAnswers } from './answers.js';
+import { declarationsOf } from './declared.js';
+import { openPast, type OpenedPast } from './past.js';
+import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
+import { VERSION } from '../version.js';
+import { hostFacts, randomDigits } from '../world/host.js';
+
+export interface OpenedJournal {
+  readonly recorder: Recorder;
+  readonly answers: Answers;
+  readonly ref?: RunRef;
+  totals(): RunTotals;
+  /** Appends the last event and releases the run. */
+  finish(fact: FactOf<'run.finished'>): Promise<void>;
+  /** Lines for stderr at the end. */
+  notices(): readonly string[];
+}
+
+const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0 };
+
+function withoutJournal(): OpenedJournal {
+  return { recorder: NO_RECORDER, answers: noAnswers(), totals: () => NOTHING, finish: async () => {}, notices: () => [] };
+}
+
+export async function openJournal(options: RunOptions, script: Script): Promise<OpenedJournal> {
+  if (options.script.kind !== 'file' || !mayRecord(options, script)) return withoutJournal();
+  const { project, io } = options;
+  const trouble = onceFor(io.stderr);
+  const workflow = workflowFor(project, options.script.path);
+  const store = await (options.openStore ?? defaultStore(project.root))();
+  let opened: OpenedPast;
+  let journal: Journal;
+  try {
+    opened = await openPast({ store, project, workflow, cache: options.cache, declarations: declarationsOf(script), onDefect: trouble.defect });
+    for (const notice of opened.notices) io.stderr(`${notice}\n`);
+    journal = await createRun(store, workflow, io.nowMs);
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    trouble.error(error);
+    return withoutJournal();
+  }
+  return start({ options, script, store, opened, journal, trouble });
+}
+
+/** With no flag at all a checkpoint's own `resume: auto` can still switch recording on. */
+function mayRecord({ cache }: RunOptions, script: Script): boolean {
+  if (cache.noCheckpoint) return false;
+  if (cachePolicy({ flags: cache, header: script.resume, scope: undefined }).records) return true;
+  const isAuto = (statement: Statement): boolean => {
+    if (statement.kind === 'fence') return statement.statements.some(isAuto);
+    if (statement.kind === 'when') return statement.entries.some((entry) => entry.kind === 'arm' && entry.action.kind === 'checkpoint' && isAuto(entry.action));
+    if (statement.kind !== 'checkpoint') return false;
+    return statement.options.some(({ name, value }) => name === 'resume' && (value.kind !== 'literal' || String(value.value).toLowerCase() === 'auto'));
+  };
+  return script.statements.some(isAuto);
+}
+
+function defaultStore(root: string): () => Promise<JournalStore> {
+  return async () => (await import('../../journal/file-store.js')).openFileStore(root);
+}
+
+const ID_ATTEMPTS = 5;
+
+async function createRun(store: JournalStore, workflow: Workflow, nowMs: () => number): Promise<Journal> {
+  for (let attempt = 1; ; attempt++) {
+    const run = runIdAt(nowMs(), randomDigits(4));
+    try {
+      return await store.create({ workflow, run });
+    } catch (error) {
+      if (!(error instanceof JournalError) || error.code !== 'JOURNAL_RUN_EXISTS' || attempt === ID_ATTEMPTS) throw error;
+    }
+  }
+}
+
+interface Start {
+  readonly options: RunOptions;
+  readonly script: Script;
+  readonly store: JournalStore;
+  readonly opened: OpenedPast;
+  readonly journal: Journal;
+  readonly trouble: Trouble;
+}
+
+async function start({ options, script, store, opened, journal, trouble }: Start): Promise<OpenedJournal> {
+  const { past, forks, facts } = opened;
+  const { ref } = journal;
+  const flags: PolicyFlags = options.cache;
+  let totals: RunSummary = summary.initial();
+  const followIndexed = followIndex(past, ref);
+  const followTotals = follow(summary, totals, ref);
+  const followers: Follower[] = [
+    (fact, recorded, ts) => void followIndexed(fact, recorded, ts),
+    (fact, recorded, ts) => {
+      totals = followTotals(fact, recorded, ts);
+      if (fact.type !== 'effect.performed') options.onProgress?.(totals);
+    },
+  ];
+  const recorder = createRecorder(journal, { followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
+  await recorder.append(started(options, ref.workflow, opened));
+  for (const fact of facts) await recorder.append(fact);
+  const overlay = createAnswers({ run: ref.run, own: past.memo, complete: past.complete, forks, ...(flags.changed ? { changed: flags.changed } : {}) });
+  const lost = new Set<string>();
+  const answers = createRunAnswers({
+    store,
+    ref,
+    overlay,
+    flags,
+    header: script.resume,
+    nowMs: options.io.nowMs,
+    onTrouble: trouble.error,
+    onLost: (fn) => {
+      if (lost.has(fn)) return;
+      lost.add(fn);
+      options.io.stderr(`warning: a recorded answer of @${fn} can't be read any more; it is asked again\n`);
+    },
+  });
+  return {
+    recorder,
+    answers,
+    ref,
+    totals: () => totalsOf(totals),
+    async finish(fact) {
+      const recorded = await recorder.append(fact);
+      await recorder.close();
+      if (recorded) await saveIndex(store, past, ref.run, recorded.seq).catch(() => undefined); // it may be missing at any time
+    },
+    notices: () => [...answers.old].map(([fn, count]) => servedOld(fn, count)),
+  };
+}
+
+function servedOld(fn: string, count: number): string {
+  const answers = count === 1 ? '1 answer' : `${count} answers`;
+  return `@${fn}: ${answers} served from before its definition was edited; --resume @${fn} or --changed ask asks again`;
+}
+
+function totalsOf({ executed, reused, failed, costUsd }: RunSummary): RunTotals {
+  return { executed, reused, failed, ...(costUsd === undefined ? {} : { costUsd }) };
+}
+
+function started(options: RunOptions, workflow: Workflow, { forks }: OpenedPast): Fact {
+  const { checkpoint, fresh, resume, changed } = options.cache;
+  const flags = {
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+    ...(fresh === undefined ? {} : { fresh }),
+    ...(resume === undefined ? {} : { resume }),
+    ...(changed === undefined ? {} : { changed }),
+  };
+  const host = hostFacts();
+  const lent = forks.map(({ workflow: source, run, seq }) => ({ workflow: source, ...(run ? { run } : {}), ...(seq === undefined ? {} : { seq }) }));
+  return {
+    type: 'run.started',
+    workflow,
+    name: options.name,
+    argv: options.argv,
+    payload: options.payload,
+    flags,
+    ...(lent.length > 0 ? { forks: lent } : {}),
+    versions: { mlld: VERSION, node: host.node },
+    host: host.name,
+    pid: host.pid,
+  };
+}
+
+interface Trouble {
+  error(error: Error): void;
+  defect(defect: Defect): void;
+}
+
+/** One line for trouble with the journal, one for damage in it: the run goes on. */
+function onceFor(stderr: (text: string) => void): Trouble {
+  let told = false;
+  let damaged = false;
+  return {
+    error(error) {
+      if (told) return;
+      told = true;
+      const hint = error instanceof JournalError && error.hint ? ` (${error.hint})` : '';
+      stderr(`warning: the journal can't be written, results are not recorded: ${error.message}${hint}\n`);
+    },
+    defect({ kind, message, run }) {
+      if (damaged || kind === 'torn-tail') return;
+      damaged = true;
+      stderr(`warning: run ${run.run}: ${message}; see mlld journal verify ${run.run}\n`);
+    },
+  };
+}
+
+/** ISO time, made anew only when the millisecond has changed. */
+function isoClock(nowMs: () => number): () => string {
+  let lastMs = 0;
+  let text = '';
+  return () => {
+    const now = nowMs();
+    if (now !== lastMs) {
+      lastMs = now;
+      text = new Date(now).toISOString();
+    }
+    return text;
+  };
+}

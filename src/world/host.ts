@@ -1,0 +1,19 @@
+/** Facts about the machine and the process, and its randomness: for the head of a journal and the ids of runs. */
+import { randomInt } from 'node:crypto';
+import { hostname } from 'node:os';
+
+export interface HostFacts {
+  readonly name: string;
+  readonly pid: number;
+  /** Version of Node. */
+  readonly node: string;
+}
+
+export function hostFacts(): HostFacts {
+  return { name: hostname(), pid: process.pid, node: process.versions.node };
+}
+
+/** Digits of base 36. */
+export function randomDigits(count: number): string {
+  return Array.from({ length: count }, () => randomInt(36).toString(36)).join('');
+}
