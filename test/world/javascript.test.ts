@@ -151,6 +151,12 @@ describe.each(languages)('%s', (language, run) => {
     await own.world.close('done');
   });
 
+  it('has the rest of process as it is', async () => {
+    const code =
+      'const t = process.hrtime.bigint(); process.once("mlld-test", () => {}); process.removeAllListeners("mlld-test"); process.emit("none"); await new Promise((done) => process.nextTick(done)); return [typeof t, process.version, process.memoryUsage().rss > 0, process.uptime() > 0, Array.isArray(process.argv), process.hrtime().length]';
+    expect(await run(code)).toEqual(['bigint', process.version, true, true, true, 2]);
+  });
+
   it('tells a body about its call', async () => {
     expect(await run('return [mlld.language, mlld.unset]', {}, { unset: ['a'] })).toEqual([language, ['a']]);
   });
