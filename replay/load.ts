@@ -22,6 +22,8 @@ export interface WorkflowPast extends Index {
   readonly runs: readonly RunFile[];
   /** All that were folded, for the index. Undefined: a run was still going on, so a later index has to be made by a reader. */
   readonly covered: readonly Covered[] | undefined;
+  /** Events that no index covers yet. */
+  readonly newEvents: number;
 }
 
 export interface LoadOptions {
@@ -31,8 +33,8 @@ export interface LoadOptions {
 }
 
 const INDEX = 'index';
-/** Journal bytes that are read again rather than written into a new index. */
-const INDEX_AFTER_BYTES = 256 * 1024;
+/** So few events are read again rather than written into an index. */
+const INDEX_AFTER_EVENTS = 1000;
 
 export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<WorkflowPast> {
   const files = await store.runs(workflow);
@@ -43,33 +45,44 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
   const covered: Covered[] = [...(saved?.covered ?? [])];
   const unfinished = covered.at(-1)?.from === undefined ? undefined : covered.pop();
   let isPrefixSettled = true;
-  let newBytes = 0;
+  let newEvents = 0;
   let encoded: string | undefined;
 
   for (const file of files.slice(covered.length)) {
     const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
-    const { end } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
-    newBytes += end.offset - (from?.offset ?? 0);
+    const { end, events } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
+    newEvents += events;
     if (!isPrefixSettled) continue;
     covered.push(file.liveness === 'running' ? { run: file.ref.run, from: end } : { run: file.ref.run, bytes: file.bytes });
     if (file.liveness === 'running') {
       // S1: the index ends with the first run that is still growing, whatever ran beside it and is folded behind it.
       isPrefixSettled = false;
-      if (newBytes >= INDEX_AFTER_BYTES) encoded = encodeSnapshot({ covered, index: state });
+      if (isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
     }
   }
-  if (isPrefixSettled && newBytes >= INDEX_AFTER_BYTES) encoded = encodeSnapshot({ covered, index: state });
+  if (isPrefixSettled && isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
   if (encoded !== undefined) await writeIndex(store, workflow, encoded);
-  return { ...state, workflow, runs: countingRuns(files, state.memo), covered: isPrefixSettled ? covered : undefined };
+  return {
+    ...state,
+    workflow,
+    runs: countingRuns(files, state.memo),
+    covered: isPrefixSettled ? covered : undefined,
+    newEvents: encoded === undefined ? newEvents : 0,
+  };
+}
+
+/** Writing all questions has to cost less than reading the events again, or every small run would pay for a large past. */
+function isWorthAnIndex(newEvents: number, { memo: { questions } }: Index): boolean {
+  return newEvents >= INDEX_AFTER_EVENTS && newEvents >= questions.size;
 }
 
 /**
  * The index with a run of one's own that has just ended, so that the next start reads nothing again: `past` was followed
- * through all of it, `finished` is the place of its `run.finished`. When other runs went on beside it nothing is written:
- * only a reader can tell what they came to.
+ * through all of it, `finished` is the place of its `run.finished`. Nothing is written when too little is new, or when
+ * other runs went on beside it: only a reader can tell what they came to.
  */
 export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, finished: Seq): Promise<void> {
-  if (past.covered === undefined) return;
+  if (past.covered === undefined || !isWorthAnIndex(past.newEvents + finished + 1, past)) return;
   await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, finished }], index: past }));
 }
 
@@ -175,7 +188,7 @@ async function pastUntil(
       { onDefect },
     );
   }
-  return { ...state, workflow, runs: countingRuns(files, state.memo), covered: undefined };
+  return { ...state, workflow, runs: countingRuns(files, state.memo), covered: undefined, newEvents: 0 };
 }
 
 function countingRuns(files: readonly RunFile[], { cleanedBy }: Memo): readonly RunFile[] {

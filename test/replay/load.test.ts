@@ -173,6 +173,7 @@ describe('the past of a workflow', () => {
     let last = 0;
     for (const fact of [
       started(ref),
+      ...manyCalls('second'),
       ...ask('main/ask#0', 'ebb'),
       { type: 'memo.invalidated', selector: 'x', keys: [] } as const,
       finished(),
@@ -191,6 +192,18 @@ describe('the past of a workflow', () => {
     expect(scans).toEqual([]);
     expect(withoutScratch(next)).toEqual(withoutScratch(past));
     expect(next.runs).toHaveLength(2);
+  });
+
+  it('is not saved for a little that is new, however large the past is', async () => {
+    await record(1, manyCalls('first'));
+    await load();
+    const saved = await store.readAside(JOB, 'index');
+    await record(2, manyCalls('second').slice(0, 400));
+    const past = await load();
+    await saveIndex(store, past, runRef(3).run, 10 as never);
+    expect(await store.readAside(JOB, 'index')).toEqual(saved);
+    await saveIndex(store, past, runRef(3).run, 1000 as never);
+    expect(await store.readAside(JOB, 'index')).not.toEqual(saved);
   });
 
   it('leaves the index to a reader when another run goes on beside it', async () => {
