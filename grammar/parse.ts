@@ -5,8 +5,10 @@
 import type { Expression, Script, Template } from './ast.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/mlld.js';
+import * as ahead from './mlld/ahead.js';
 import * as build from './mlld/build.js';
-import * as scan from './mlld/scan.js';
+import { codeEnd } from './mlld/code-end.js';
+
 import * as slip from './mlld/slips.js';
 
 /** Sources above this size are refused. Far above what a person writes, far below what would exhaust the memory. */
@@ -56,7 +58,13 @@ function parse(text: string, startRule: generated.StartRule): unknown {
   if (text.length > SOURCE_CHARS_MAX) {
     throw new SyntaxFailure(`The source is longer than ${SOURCE_CHARS_MAX} characters`, { code: 'SOURCE_TOO_LARGE', at: 0 });
   }
-  const options: { startRule: generated.StartRule; progress?: () => number } & Record<string, unknown> = { startRule, build, scan, slip };
+  const options: { startRule: generated.StartRule; progress?: () => number } & Record<string, unknown> = {
+    startRule,
+    ahead,
+    build,
+    codeEnd,
+    slip,
+  };
   try {
     return generated.parse(text, options);
   } catch (error) {

@@ -1,0 +1,149 @@
+/** Expressions: operators by precedence, and a value with everything that may follow it. */
+import type {
+  Binary,
+  BinaryOperator,
+  Chain,
+  Expression,
+  GroupStage,
+  Load,
+  Options,
+  ParallelLimits,
+  Reference,
+  Section,
+  Stage,
+  Step,
+  Template,
+} from '../../ast.js';
+import { type Loose, path } from './text.js';
+
+type PlainOption = Options[number];
+export type RawOption = Omit<PlainOption, 'value'> & {
+  readonly value: Expression | { readonly kind: 'stages'; readonly stages: readonly Stage[] };
+};
+
+const precedence: Record<BinaryOperator, number> = {
+  '??': 1,
+  '||': 2,
+  '&&': 3,
+  '==': 4,
+  '!=': 4,
+  '~=': 4,
+  '!~=': 4,
+  '<': 4,
+  '<=': 4,
+  '>': 4,
+  '>=': 4,
+  '+': 5,
+  '-': 5,
+  '*': 6,
+  '/': 6,
+  '%': 6,
+};
+
+/** `a OP b OP c …` to a tree by precedence; operators of one level group to the left. */
+export function operation(first: Expression, rest: readonly (readonly [BinaryOperator, Expression])[]): Expression {
+  let next = 0;
+  const climb = (head: Expression, level: number): Expression => {
+    let left = head;
+    for (let item = rest[next]; item && precedence[item[0]] >= level; item = rest[next]) {
+      next++;
+      const [operator, operand] = item;
+      const right = climb(operand, precedence[operator] + 1);
+      left = { kind: 'binary', at: left.at, operator, left, right } satisfies Binary;
+    }
+    return left;
+  };
+  return climb(first, 0);
+}
+
+/** A pattern of `when V [ … ]` as a condition on the value. */
+export function comparison(at: number, operator: BinaryOperator, right: Expression): Binary {
+  return { kind: 'binary', at, operator, left: { kind: 'subject', at }, right };
+}
+
+export function chain(base: Expression, steps: readonly Step[]): Expression {
+  return steps.length ? ({ kind: 'chain', at: base.at, base, steps } satisfies Chain) : base;
+}
+
+export function load(at: number, loose: readonly Loose[], section: Section | null, as: Template | null, optional: string | null): Load {
+  return {
+    kind: 'load',
+    at,
+    path: path(loose),
+    ...(section ? { section } : {}),
+    ...(as ? { as } : {}),
+    ...(optional ? { optional: true } : {}),
+  };
+}
+
+/**
+ * A value with its pipes and its `with` clause. `pipeline` of the clause is a pipeline, `parallel` and `delay` limit
+ * the groups in it, `stdin` belongs to the command; what is left is a `with` node.
+ */
+export function value(head: Expression, pipes: readonly Stage[], options: readonly RawOption[]): Expression {
+  const { stages, stdin, limits, others } = sortOptions(options);
+  let result = head;
+  let rest = pipes;
+  const first = pipes[0];
+  if (first?.kind === 'command-stage' && first.code.language === 'cmd') {
+    result = { ...first.code, stdin: result };
+    rest = pipes.slice(1);
+  }
+  if (stdin && result.kind === 'code') result = { ...result, stdin };
+  if (result.kind === 'leading-group' && rest.length) result = { ...result, stages: [...result.stages, ...rest] };
+  else if (rest.length) result = { kind: 'pipeline', at: result.at, source: result, stages: rest };
+  if (stages) result = { kind: 'pipeline', at: result.at, source: result, stages: limit(stages, limits) };
+  const left = stdin && head.kind !== 'code' && rest === pipes ? [...others, { at: stdin.at, name: 'stdin', value: stdin }] : others;
+  return left.length ? { kind: 'with', at: result.at, value: result, options: left } : result;
+}
+
+function sortOptions(options: readonly RawOption[]) {
+  let stages: readonly Stage[] | undefined;
+  let stdin: Expression | undefined;
+  const limits: { cap?: Expression; pace?: Expression } = {};
+  const others: PlainOption[] = [];
+  const grouped = options.some((option) => option.name === 'pipeline');
+  for (const option of options) {
+    if (option.value.kind === 'stages') {
+      if (option.name === 'pipeline') stages = option.value.stages;
+      else others.push({ ...option, value: asArray(option.at, option.value.stages) });
+    } else if (option.name === 'stdin') stdin = option.value;
+    else if (grouped && option.name === 'parallel') limits.cap = option.value;
+    else if (grouped && option.name === 'delay') limits.pace = option.value;
+    else others.push({ ...option, value: option.value });
+  }
+  return { stages, stdin, limits, others };
+}
+
+/** `[@a, @b]` reads as a list of stages; under any other option it is the array it looks like. */
+function asArray(at: number, stages: readonly Stage[]): Expression {
+  const element = (stage: Stage): Expression => {
+    if (stage.kind === 'group-stage') return asArray(stage.at, stage.members);
+    if (stage.kind !== 'call-stage') throw new Error(`a ${stage.kind} in a list of stages`);
+    const steps: Step[] = stage.path.map((name) => ({ kind: 'field', at: stage.at, name }));
+    if (stage.called) steps.push({ kind: 'apply', at: stage.at, args: stage.args });
+    return { kind: 'reference', at: stage.at, name: stage.name, steps };
+  };
+  return { kind: 'array', at, elements: stages.map((stage) => ({ value: element(stage) })) };
+}
+
+function limit(stages: readonly Stage[], limits: ParallelLimits): readonly Stage[] {
+  if (!limits.cap && !limits.pace) return stages;
+  return stages.map((stage) => (stage.kind === 'group-stage' ? { ...stage, limits } : stage));
+}
+
+export function group(at: number, members: readonly Stage[], limits: ParallelLimits | null): GroupStage {
+  return { kind: 'group-stage', at, members, ...(limits ? { limits } : {}) };
+}
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+export function milliseconds(amount: number, unit: string): number {
+  return amount * (unitMs[unit] ?? 1);
+}
+
+/** Does the reference end in a call? */
+export function isCall(reference: Reference): boolean {
+  const last = reference.steps.at(-1);
+  return last?.kind === 'apply' || last?.kind === 'method';
+}

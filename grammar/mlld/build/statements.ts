@@ -1,0 +1,119 @@
+/** Statements, and the rules about them that a grammar rule cannot say. */
+import type {
+  Block,
+  Exe,
+  Expression,
+  For,
+  Foreach,
+  Guard,
+  Import,
+  Literal,
+  Loop,
+  Options,
+  ParallelLimits,
+  Param,
+  Reference,
+  ResumeMode,
+  Script,
+  Stage,
+  Statement,
+  Target,
+  Template,
+  TemplatePart,
+  When,
+} from '../../ast.js';
+import { SyntaxFailure } from '../../errors.js';
+import { parts } from './text.js';
+import { type RawOption, value, isCall } from './expressions.js';
+
+/** The statements of a block: a return, where there is one, is the last of them. */
+export function statements(at: number, list: readonly Statement[]): readonly Statement[] {
+  if (list.length === 0) throw new SyntaxFailure('An empty block', { at, hint: 'a block needs at least one statement' });
+  const early = list.slice(0, -1).findIndex((statement) => statement.kind === 'return');
+  if (early < 0) return list;
+  const behind = list[early + 1] as Statement;
+  throw new SyntaxFailure('A return (`=>`) must be the last statement of its block', {
+    at: behind.at,
+    hint: 'put the other statements before it, or return from inside an `if`',
+  });
+}
+
+/** The entries of a `when`: `none` stands behind all arms with a condition. */
+export function arms(entries: When['entries']): When['entries'] {
+  const first = entries.findIndex((entry) => entry.kind === 'arm' && entry.condition === 'none');
+  const behind = first < 0 ? undefined : entries.slice(first).find((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string');
+  if (!behind) return entries;
+  throw new SyntaxFailure('`none` must be the last arm of a `when`', {
+    at: entries[first]?.at ?? 0,
+    hint: 'it matches when no other arm did',
+  });
+}
+
+type Binding = { readonly key?: string; readonly name: string; readonly fields: readonly string[] };
+type Body = Pick<For, 'filter' | 'body' | 'arms' | 'batch'>;
+
+export function loopOver(at: number, parallel: ParallelLimits | null, binding: Binding, source: Expression, body: Body): For {
+  return { kind: 'for', at, ...(parallel ? { parallel } : {}), ...binding, source, ...body };
+}
+
+export function foreach(at: number, call: Reference, batch: readonly Stage[] | null): Foreach {
+  if (!isCall(call)) {
+    throw new SyntaxFailure(`\`foreach\` needs a call with arrays, as in \`foreach @${call.name}(@list)\``, { at: call.at });
+  }
+  return { kind: 'foreach', at, call, ...(batch ? { batch } : {}) };
+}
+
+export function loop(at: number, header: Pick<Loop, 'limit' | 'pace'> | null, until: Expression | null, body: Block): Loop {
+  const returned = body.statements.find((statement) => statement.kind === 'return');
+  if (returned) {
+    throw new SyntaxFailure('A loop block has no return (`=>`)', { at: returned.at, hint: 'end the loop with a value by `done VALUE`' });
+  }
+  return { kind: 'loop', at, ...header, ...(until ? { until } : {}), body };
+}
+
+export function executable(
+  at: number,
+  labels: readonly string[],
+  name: string,
+  nameAt: number,
+  params: readonly Param[],
+  body: Expression,
+  pipes: readonly Stage[],
+  options: readonly RawOption[],
+): Exe {
+  const whole = value(body, pipes, options);
+  if (whole.kind !== 'with') return { kind: 'exe', at, labels, name, nameAt, params, body: whole, options: [] };
+  return { kind: 'exe', at, labels, name, nameAt, params, body: whole.value, options: whole.options };
+}
+
+type SourceText = { readonly source: Import['source']; readonly written: string };
+
+export function imports(at: number, type: Import['type'] | null, { source, written }: SourceText, rest: Partial<Import>): Import {
+  return { kind: 'import', at, ...(type ? { type } : {}), source, ...rest, written };
+}
+
+/** A quoted target: a file, or a place in the state. */
+export function fileTarget(name: Template | Literal): Extract<Target, { path: readonly TemplatePart[] }> {
+  const written = name.kind === 'template' ? name.parts : parts([String(name.value)]);
+  const first = written[0];
+  const scheme = 'state://';
+  if (first?.kind !== 'text' || !first.text.startsWith(scheme)) return { kind: 'file', at: name.at, path: written };
+  return { kind: 'state', at: name.at, path: parts([first.text.slice(scheme.length), ...written.slice(1)]) };
+}
+
+type GuardParts = Pick<Guard, 'timing' | 'filter' | 'rules'> & { readonly name: string | null; readonly privileged: boolean };
+
+export function guard(at: number, { name, privileged, timing, filter, rules }: GuardParts, options: Options): Guard {
+  const marked =
+    privileged || options.some((option) => option.name === 'privileged' && option.value.kind === 'literal' && option.value.value === true);
+  return { kind: 'guard', at, ...(name ? { name } : {}), ...(marked ? { privileged: true } : {}), timing, filter, rules };
+}
+
+export function script(
+  mode: Script['mode'],
+  resume: ResumeMode | null,
+  frontmatter: Script['frontmatter'] | null,
+  body: readonly Statement[],
+): Script {
+  return { kind: 'script', at: 0, mode, ...(resume ? { resume } : {}), ...(frontmatter ? { frontmatter } : {}), statements: body };
+}

@@ -1,0 +1,83 @@
+/** Text with holes: templates, paths, prose. */
+import type { CallStage, HolePart, Prose, Reference, Statement, Step, Template, TemplatePart } from '../../ast.js';
+
+export type Loose = string | TemplatePart | readonly Loose[];
+export interface TextRef {
+  readonly at: number;
+  readonly value: Reference;
+  readonly pipes: readonly CallStage[];
+  readonly negated?: boolean;
+  readonly written: string;
+}
+
+/** Joins neighbouring characters to one text part each. */
+export function parts(loose: readonly Loose[]): TemplatePart[] {
+  const joined: TemplatePart[] = [];
+  let text = '';
+  const flush = () => {
+    if (text) joined.push({ kind: 'text', text });
+    text = '';
+  };
+  const add = (part: Loose) => {
+    if (typeof part === 'string') text += part;
+    else if (isList(part)) for (const inner of part) add(inner);
+    else if (part.kind === 'text') text += part.text;
+    else {
+      flush();
+      joined.push(part);
+    }
+  };
+  for (const part of loose) add(part);
+  flush();
+  return joined;
+}
+
+function isList(part: Loose): part is readonly Loose[] {
+  return Array.isArray(part);
+}
+
+export function template(at: number, quote: Template['quote'], loose: readonly Loose[]): Template {
+  return { kind: 'template', at, quote, parts: parts(loose) };
+}
+
+export function control(letter: string): string {
+  return { n: '\n', t: '\t', r: '\r', 0: '\0' }[letter] ?? letter;
+}
+
+export function hole(ref: TextRef, mark: Pick<HolePart, 'optional' | 'then' | 'fallback'>): HolePart {
+  const { at, value, pipes, negated, written } = ref;
+  return { kind: 'hole', at, value, pipes, ...(negated ? { negated: true } : {}), ...mark, written };
+}
+
+/** A reference in a path; the backslash that ended it is not part of it. */
+export function pathHole(at: number, name: string, steps: readonly Step[], text: string): HolePart {
+  return { kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written: text.replace(/\\$/, '') };
+}
+
+export function commandHole(ref: TextRef, quoting: 'bare' | 'double'): HolePart {
+  return { kind: 'hole', at: ref.value.at, value: ref.value, pipes: [], quoting, written: ref.written };
+}
+
+/** The parts of a path. Blanks around an unquoted one do not count. */
+export function path(loose: readonly Loose[]): TemplatePart[] {
+  const joined = parts(loose);
+  const first = joined[0];
+  if (first?.kind === 'text') joined[0] = { kind: 'text', text: first.text.trimStart() };
+  const last = joined.at(-1);
+  if (last?.kind === 'text') joined[joined.length - 1] = { kind: 'text', text: last.text.trimEnd() };
+  return joined.filter((part) => part.kind !== 'text' || part.text !== '');
+}
+
+export function prose(items: readonly (Statement | null)[]): Statement[] {
+  const joined: Statement[] = [];
+  for (const item of items) {
+    const last = joined.at(-1);
+    if (item?.kind === 'prose' && last?.kind === 'prose') joined[joined.length - 1] = merge(last, item);
+    else if (item) joined.push(item);
+  }
+  return joined;
+}
+
+function merge(first: Prose, second: Prose): Prose {
+  return { kind: 'prose', at: first.at, text: first.text + second.text };
+}

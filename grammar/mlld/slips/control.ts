@@ -1,0 +1,131 @@
+/** Slips in blocks, conditions and loops. */
+import type { Bail, Control } from '../../ast.js';
+import { fieldAppend, assignment } from './bindings.js';
+import { value } from './values.js';
+import { words, foreign, topLevel, valueWord, fail, look, describe, pastSpace, type Spot } from './spot.js';
+
+/** Inside a block, where neither a statement nor the closing bracket stands. */
+export function block(original: Spot): false {
+  const spot = pastSpace(original);
+  const { text, at } = spot;
+  if (at >= text.length) fail(spot.openedAt, 'Unclosed block: expected `]`');
+  if (look(/,/y, spot)) fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
+  const slash = look(/\/([a-z]+)/y, spot);
+  if (slash) fail(at, `\`${slash[0]}\`: inside brackets statements carry no slash`, `write \`${slash[1]}\``);
+  if (text.startsWith('//', at)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
+  if (look(/\]/y, spot)) {
+    if (/\[\s*$/.test(text.slice(Math.max(0, at - 200), at))) fail(at, 'An empty block', 'a block needs at least one statement');
+    return false;
+  }
+  const word = look(/[A-Za-z][\w-]*/y, spot)?.[0];
+  if (word && topLevel.has(word)) fail(at, `\`${word}\` stands only at the top level of a file, not inside of a block`);
+  if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
+  if (word === 'while')
+    fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
+  if (word && words.has(word)) return false;
+  const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, spot);
+  if (field) fieldAppend(spot);
+  const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot);
+  if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment(spot);
+  if (spot.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
+  if (name) fail(at, `\`${name[0]}\` alone is no statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
+  if (/^[-+*/%]/.test(text.slice(at))) fail(at, `\`${text[at]}\` needs a blank on both sides`);
+  fail(at, `Expected a statement or \`]\`, found ${describe(text, at)}`);
+}
+
+export function noBlock(spot: Spot): false {
+  if (look(/\[/y, spot)) return false;
+  fail(spot.at, `Expected a block \`[ … ]\`, found ${describe(spot.text, spot.at)}`);
+}
+
+export function condition(spot: Spot): false {
+  return value(spot);
+}
+
+export function ifBody(original: Spot): false {
+  const spot = pastSpace(original);
+  if (look(/\[/y, spot)) return false;
+  if (look(/=>/y, spot)) fail(spot.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
+  if (look(/=(?!=)/y, spot)) fail(spot.at, 'Unexpected `=` in a condition', 'compare with `==`');
+  if (spot.furthest > spot.at) return false;
+  fail(
+    spot.at,
+    `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(spot.text, spot.at)}`,
+    'the brackets are required',
+  );
+}
+
+/** `when any [ … ]`, `when all [ … ]` */
+export function whenWord(spot: Spot): false {
+  const word = look(/(any|all)\s*\[/y, spot)?.[1];
+  if (word) fail(spot.at, `\`when ${word} [ … ]\` no longer exists`, `join the conditions with \`${word === 'any' ? '||' : '&&'}\``);
+  return false;
+}
+
+export function when(spot: Spot): false {
+  const wrong = look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*(=)(?![=>~])/y, spot);
+  if (wrong) fail(spot.at + wrong[0].length - 1, 'Unexpected `=` in a condition', 'compare with `==`');
+  if (spot.furthest > spot.at) return false;
+  return value(spot);
+}
+
+/** Among the arms of a `when`. */
+export function arms(original: Spot): false {
+  const spot = pastSpace(original);
+  const { text, at } = spot;
+  if (at >= text.length) fail(spot.openedAt, 'Unclosed `when`: expected `]`');
+  if (look(/,/y, spot))
+    fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
+  const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
+  if (word && words.has(word) && !look(/(?:when|for|foreach|loop|run|let)/y, spot)) {
+    fail(
+      at,
+      `\`${word}\` is no arm: \`when … [ … ]\` holds arms, \`CONDITION => ACTION\``,
+      'write `when CONDITION => [ … ]`, or use `if CONDITION [ … ]`',
+    );
+  }
+  const bare = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  if (bare && !valueWord.test(bare) && spot.furthest <= at + bare.length) return value(spot);
+  if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
+  return false;
+}
+
+export function action(spot: Spot): false {
+  const { text, at } = spot;
+  const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
+  if (word && topLevel.has(word)) fail(at, `\`${word}\` cannot stand behind an arrow`);
+  if (word && (words.has(word) || /^(?:retry|skip|pass)$/.test(word))) return false;
+  if (look(/[\]\r\n;]/y, spot) || at >= text.length) fail(at, 'Expected an action or a value behind `=>`');
+  return value(spot);
+}
+
+/** `=> done V`: a control word is a statement of its own. */
+export function controlReturn(control: Control | Bail): never {
+  const word = control.kind === 'bail' ? 'bail' : control.word;
+  fail(control.at, `\`${word}\` is no value`, `write it without the arrow`);
+}
+
+export function forBinding(spot: Spot): never {
+  const name = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  if (name) fail(spot.at, `Missing \`@\` before \`${name}\` in \`for\``, `write \`for @${name} in @list => …\``);
+  fail(spot.at, `Expected a loop variable behind \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');
+}
+
+export function forIn(spot: Spot): never {
+  fail(spot.at, `Expected \`in\` behind the variable of \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');
+}
+
+export function forSource(spot: Spot): false {
+  if (look(/=>/y, spot)) fail(spot.at, 'Expected the list of the `for` behind `in`', 'write `for @item in @list => …`');
+  return value(spot);
+}
+
+export function forBody(original: Spot): false {
+  const spot = pastSpace(original);
+  if (spot.furthest > spot.at) return false;
+  fail(spot.at, `Expected \`=>\` or a block \`[ … ]\` in \`for\`, found ${describe(spot.text, spot.at)}`);
+}
+
+export function loopLimit(spot: Spot): never {
+  fail(spot.at, 'The parentheses of a `loop` need a limit', 'write `loop(10) [ … ]`, `loop(endless) [ … ]`, or `loop [ … ]`');
+}

@@ -1,0 +1,75 @@
+/** Slips at the beginning and the end of a statement. */
+import { assignment } from './bindings.js';
+import { words, foreign, fail, look, pastBlanks, describe, type Spot } from './spot.js';
+
+/** Strict mode, at the beginning of a line that is no statement. */
+export function statement(spot: Spot): false {
+  const { text, at } = spot;
+  const word = look(/\/?([A-Za-z][\w-]*)/y, spot)?.[1];
+  if (word && words.has(word)) return false;
+  if (look(/resume\s*:/iy, spot))
+    fail(
+      at,
+      'A `resume:` header must be the very first line, alone on it',
+      'write `resume: auto`, `resume: manual` or `resume: never` in line 1',
+    );
+  if (text.startsWith('//', at) || text.startsWith('/*', at)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
+  if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
+  if (word === 'while')
+    fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
+  if (word === 'skip' || word === 'retry' || word === 'pass') fail(at, `\`${word}\` stands behind an arrow, not on a line of its own`);
+  if (word && words.has(word.toLowerCase()))
+    fail(at, `\`${word}\` is no statement: statement words are written in lower case`, `write \`${word.toLowerCase()}\``);
+  if (word)
+    fail(
+      at,
+      `Expected a statement, found \`${word}\``,
+      'in strict mode every line is a statement or a comment (`>> …`); show text with `show "…"`',
+    );
+  const name = look(/@([A-Za-z_][\w-]*)[\w.-]*/y, spot);
+  if (name && spot.furthest <= at + name[0].length + 1) bareReference(spot, name[0]);
+  if (look(/@/y, spot)) return false;
+  if (look(/;/y, spot)) fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own');
+  if (look(/\]/y, spot)) fail(at, '`]` without an opening `[`');
+  if (look(/[^\s]/y, spot)) fail(at, `Expected a statement, found ${describe(text, at)}`);
+  return false;
+}
+
+/** In a `mlld-run` fence of a Markdown file, where neither a statement nor its end stands. */
+export function runFence(spot: Spot): false {
+  if (spot.at >= spot.text.length)
+    fail(spot.text.lastIndexOf('```mlld-run'), 'Unclosed `mlld-run` fence: expected three backticks on a line of their own');
+  return statement(spot);
+}
+
+function bareReference(spot: Spot, name: string): never {
+  const behind = pastBlanks({ ...spot, at: spot.at + name.length });
+  if (look(/=(?![=>~])/y, behind)) assignment(spot);
+  fail(spot.at, `\`${name}\` alone is no statement`, `show it with \`show ${name}\`, or call it: \`${name}()\``);
+}
+
+/** Behind a complete statement of the top level. */
+export function afterStatement(original: Spot): false {
+  const spot = pastBlanks(original);
+  const { text, at } = spot;
+  if (look(/;/y, spot))
+    fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own; inside `[ … ]` a `;` is fine');
+  if (look(/\/\//y, spot)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
+  if (look(/[-+*/%]/y, original)) fail(at, `\`${text[at]}\` needs a blank on both sides`, 'write `@a + 1`');
+  if (spot.furthest > at) return false;
+  if (look(/\.[A-Za-z_]/y, original)) fail(at, 'A field or method cannot follow this value directly', 'bind the value to a variable first');
+  if (look(/=(?![=>~])/y, spot)) fail(at, 'Unexpected `=`', 'compare with `==`');
+  if (look(/,/y, spot)) fail(at, 'Unexpected comma behind a statement');
+  const word = look(/[A-Za-z]+/y, spot)?.[0];
+  if (word && words.has(word)) fail(at, `A second statement (\`${word}\`) on the same line`, 'put each statement on a line of its own');
+  fail(at, `Expected the end of the statement, found ${describe(text, at)}`, 'a comment behind a statement begins with `>>`');
+}
+
+export function header(spot: Spot): never {
+  const line = look(/[^\n]*/y, spot)?.[0].trim() ?? '';
+  fail(
+    spot.at,
+    `\`${line}\` is no valid header`,
+    'the first line may be `resume: auto`, `resume: manual` or `resume: never`, with nothing behind it',
+  );
+}

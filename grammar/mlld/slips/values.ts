@@ -1,0 +1,171 @@
+/** Slips in literals, strings, templates, arguments and file references. */
+import { words, valueWord, fail, look, pastBlanks, describe, pastSpace, type Spot } from './spot.js';
+
+/** Where a value has to stand and something else does. */
+export function value(spot: Spot): false {
+  const { text, at } = spot;
+  if (look(/['"`@<([{!]|::/y, spot)) return broken(spot);
+  numberSlip(spot);
+  const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  if (word === 'True' || word === 'False') fail(at, `\`${word}\` is not a value`, `write \`${word.toLowerCase()}\``);
+  if (word === 'None' || word === 'undefined' || word === 'nil' || word === 'NULL' || word === 'Null')
+    fail(at, `\`${word}\` is not a value`, 'write `null`');
+  if (
+    word &&
+    words.has(word) &&
+    text.slice(0, at).trimEnd().endsWith('=') &&
+    /\n[ \t]*$/.test(text.slice(0, at)) &&
+    !valueWord.test(word)
+  ) {
+    fail(spot.statementAt, 'Expected a value behind `=`');
+  }
+  if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
+  if (word && valueWord.test(word)) return false;
+  if (word) fail(at, `\`${word}\` is not a value`, `write text in quotes ("${word}") or a variable with an at sign (@${word})`);
+  if (look(/>>|<<|#/y, spot)) fail(at, 'A comment stands where a value is expected');
+  fail(at, `Expected a value, found ${describe(text, at)}`);
+}
+
+function broken(spot: Spot): false {
+  if (look(/@[^A-Za-z_]/y, spot)) fail(spot.at, 'Expected a name behind `@`: a name must start with a letter or underscore');
+  return false;
+}
+
+function numberSlip(spot: Spot): void {
+  const { at } = spot;
+  if (look(/\.\d/y, spot)) fail(at, 'A number needs a digit before its dot', 'write `0.5`');
+  if (look(/\+[\d@]/y, spot)) fail(at, 'There is no unary plus', 'leave the `+` out');
+  if (look(/-[@(]/y, spot)) fail(at, 'There is no unary minus before a reference', 'write `0 - @x`');
+}
+
+/** Behind the digits of a number. */
+export function number({ text, at }: Spot): never {
+  let from = at;
+  while (from > 0 && /[\d.-]/.test(text[from - 1] as string)) from--;
+  const written = look(/-?[\d.]*[\w.]*/y, { text, at: from })?.[0] ?? '';
+  const hints: [RegExp, string][] = [
+    [/^-?\d+\.?\d*[eE]/, 'numbers have no exponent: write all digits'],
+    [/^0[xX]/, 'numbers are decimal'],
+    [/^-?\d+\.$/, 'leave the dot out or write digits behind it'],
+    [/^\d+(?:\.\d+)?(?:ms|[smhdw])$/, 'a duration is written in quotes here'],
+    [/_/, 'numbers have no separators'],
+    [/\.[A-Za-z_]/, 'bind the number to a variable before you use a method'],
+  ];
+  const hint = hints.find(([form]) => form.test(written))?.[1];
+  fail(from, `\`${written}\` is not a number`, hint);
+}
+
+export function unclosedString({ statementAt, text }: Spot): never {
+  const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
+  fail(
+    statementAt,
+    `Unclosed string${word ? ` in \`${word}\`` : ''}: the closing quote is missing`,
+    'a text in double quotes ends on its line; longer texts stand in backticks',
+  );
+}
+
+export function unclosedTemplate({ text, at, statementAt, end }: Spot & { readonly end: string }): never {
+  if (text.startsWith('/end', at)) fail(statementAt, '`/end` without `/for`');
+  fail(statementAt, `Unclosed template: expected ${end === '`' ? 'a closing backtick' : `\`${end}\``} before the end of the file`);
+}
+
+export function strayEnd(spot: Spot): never {
+  fail(spot.at, '`/end` without `/for`');
+}
+
+/** A line of a template that begins with a slash: only `/for` and `/end` mean something. */
+export function templateLine(spot: Spot): false {
+  if (spot.at > 0 && spot.text[spot.at - 1] !== '\n') return false;
+  if (look(/\/(?:if|else)(?![\w-])[ \t]*(?:[@!(]|\r?$|\n)/y, spot))
+    fail(
+      spot.statementAt,
+      'There is no `/if` in templates, only `/for … /end`',
+      'use `@name?` or a conditional part, or build the text before',
+    );
+  if (look(/\/for\s+@/y, spot))
+    fail(
+      spot.statementAt,
+      'A `/for` line is not complete, or its `/end` is missing',
+      'write `/for @item in @list`, the body, and `/end` at the start of a line',
+    );
+  return false;
+}
+
+export function args(original: Spot): false {
+  const spot = pastSpace(original);
+  if (commentIn(spot, 'a list of arguments')) return false;
+  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed list of arguments: expected `)`');
+  return separator(spot, ')', 'arguments');
+}
+
+export function parenthesis(original: Spot): false {
+  const spot = pastSpace(original);
+  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed parenthesis: expected `)`');
+  return false;
+}
+
+export function array(original: Spot): false {
+  const spot = pastSpace(original);
+  if (commentIn(spot, 'an array')) return false;
+  if (look(/\.\.\./y, spot)) fail(spot.at, 'There is no spread in arrays', 'write `@list.concat([…])`');
+  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed array: expected `]`');
+  return separator(spot, ']', 'elements of an array');
+}
+
+export function object(original: Spot): false {
+  const spot = pastSpace(original);
+  if (commentIn(spot, 'an object')) return false;
+  if (look(/@[A-Za-z_]/y, spot)) {
+    if (startsEntry(spot)) fail(spot.at, 'An entry of an object needs a key', 'write `key: @value`, or `...@object` to copy all entries');
+  }
+  if (look(/\d+\s*:/y, spot)) fail(spot.at, 'A key of an object is a name or a quoted text', 'put the number in quotes');
+  if (look(/\[[^\]\n]*\]\s*:/y, spot)) fail(spot.at, 'There are no computed keys');
+  if (look(/\.\.\./y, spot) && startsEntry(spot)) fail(spot.at, 'Only a reference can be spread (`...@object`)');
+  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed object: expected `}`');
+  return separator(spot, '}', 'entries of an object');
+}
+
+export function options(original: Spot): false {
+  const spot = pastSpace(original);
+  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed options: expected `}`');
+  return separator(spot, '}', 'options');
+}
+
+function startsEntry({ text, at }: Spot): boolean {
+  return /[{,]\s*$/.test(text.slice(Math.max(0, at - 80), at));
+}
+
+/** Is this the end of the file, or plainly the next statement, so that a bracket before it was never closed? */
+function unclosedHere(spot: Spot): boolean {
+  if (spot.at >= spot.text.length) return true;
+  const word = look(/([a-z]+)(?![\w-])(?!\s*\??:)/y, spot)?.[1];
+  return word !== undefined && words.has(word) && /(?:^|\n)[ \t]*\/?$/.test(spot.text.slice(0, spot.at));
+}
+
+function commentIn(spot: Spot, where: string): boolean {
+  const { text, at } = spot;
+  if (look(/>>|<<(?=\s)/y, spot))
+    fail(at, `Comments are not allowed inside ${where}`, 'move the comment before the statement or behind it');
+  if (look(/\/\/|\/\*|#\s/y, spot)) fail(at, `\`${text[at]}\` begins no comment, and comments are not allowed inside ${where}`);
+  return false;
+}
+
+/** Where a comma or the closing bracket is due. Nothing is said when the parser came further inside of the next item. */
+export function separator(spot: Spot, close: string, what: string): false {
+  const { text, at } = spot;
+  if (spot.furthest > at && !look(/["'`@\d{[]/y, spot)) return false;
+  if (startsEntry(spot) || /[[(]\s*$/.test(text.slice(Math.max(0, at - 80), at))) {
+    numberSlip(spot);
+    return spot.furthest > at || close === '}' ? false : value(spot);
+  }
+  if (look(/[-+*/%]/y, spot)) fail(at, `\`${text[at]}\` needs a blank on both sides`);
+  if (look(/\.[A-Za-z]/y, spot)) fail(at, 'A field or method cannot follow this value directly', 'bind the value to a variable first');
+  if (look(/["'`@\d{[A-Za-z]/y, spot)) fail(at, `Two ${what} without a comma between them`, `expected \`,\` or \`${close}\``);
+  fail(at, `Expected \`,\` or \`${close}\`, found ${describe(text, at)}`);
+}
+
+export function load(original: Spot): never {
+  const spot = pastBlanks(original);
+  if (look(/\{/y, spot)) fail(spot.at, 'A path cannot contain `{`', 'write several loads instead of a brace pattern');
+  fail(spot.statementAt, 'Unclosed file reference: expected `>`', 'a file is written `<path>`, on one line');
+}
