@@ -1,0 +1,101 @@
+/** Runs a script in a fake world, without a journal, and tells what came of it. */
+import { parseScript } from '../../grammar/parse.js';
+import type { MlldError } from '../../src/errors.js';
+import { evaluate, execute } from '../../src/language/evaluate.js';
+import type { Frame, Module, RunState, Settings } from '../../src/language/frame.js';
+import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
+import { OpNode } from '../../src/operation/identity.js';
+import type { DataObject } from '../../src/values/value.js';
+import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
+
+export interface ScriptOptions extends FakeWorldOptions {
+  /** Absolute; the project root is `/p`. */
+  readonly path?: string;
+  readonly payload?: DataObject;
+  readonly state?: DataObject;
+  readonly injected?: Settings['injected'];
+  readonly prefixes?: Settings['prefixes'];
+}
+
+export interface ScriptResult {
+  readonly shown: string;
+  readonly stderr: string;
+  readonly warnings: readonly string[];
+  readonly error: MlldError | undefined;
+  readonly world: FakeWorld;
+  readonly run: RunState;
+}
+
+/** Code in other languages is not run: what scripts here do is files, modules and text. */
+export async function runScript(text: string, options: ScriptOptions = {}): Promise<ScriptResult> {
+  const path = options.path ?? '/p/main.mld';
+  const directory = path.slice(0, path.lastIndexOf('/'));
+  const world = new FakeWorld(options);
+  const shown: string[] = [];
+  const stderr: string[] = [];
+  const warnings: string[] = [];
+  const settings: Settings = {
+    projectRoot: '/p',
+    scriptDirectory: directory,
+    workingDirectory: '/p',
+    prefixes: options.prefixes ?? [],
+    payload: options.payload ?? {},
+    injected: options.injected ?? new Map(),
+    hasState: options.state !== undefined,
+    errorBehavior: 'continue',
+    streaming: true,
+    recursionDepth: 64,
+    parallelLimit: 4,
+  };
+  const run = {
+    world,
+    recorder: { on: false, post: () => undefined, append: async () => undefined },
+    document: {
+      show: async (item: string) => void shown.push(item.endsWith('\n') ? item : `${item}\n`),
+      prose: async (item: string) => void shown.push(item),
+      write: async (stream: string, item: string) => void (stream === 'stdout' ? shown : stderr).push(item),
+      note: () => undefined,
+      text: () => shown.join(''),
+    },
+    instruments: { active: false },
+    settings,
+    hookErrors: [],
+    failedCommands: [],
+    stateWrites: [],
+    denials: [],
+    modules: new Map(),
+    checkpoints: new Set(),
+    state: options.state,
+    deniedInside: new WeakSet(),
+    monotonicMs: () => 0,
+    ending: new AbortController().signal,
+    warn: (message: string) => void warnings.push(message),
+    // Without a recorder nothing asks for answers.
+  } as unknown as RunState;
+  const module = createModule({ path, display: path.slice('/p/'.length), directory, text, isMain: true });
+  const frame = mainFrame(run, module);
+  const result = { shown: () => shown.join(''), stderr: () => stderr.join('') };
+  let error: MlldError | undefined;
+  try {
+    const script = parseScript(text, { mode: 'strict' });
+    await bindFrontmatter(script, module);
+    await execute(script.statements, frame);
+  } catch (caught) {
+    error = caught as MlldError;
+  }
+  return { shown: result.shown(), stderr: result.stderr(), warnings, error, world, run };
+}
+
+function mainFrame(run: RunState, module: Module): Frame {
+  return {
+    run,
+    module,
+    scope: module.scope,
+    op: OpNode.root(),
+    context: { denied: false, errors: { list: [] }, suppress: 'nothing', attempt: 1 },
+    stack: undefined,
+    within: 'script',
+    evaluate,
+    execute,
+  };
+}
