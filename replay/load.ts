@@ -118,7 +118,7 @@ export async function resolveTarget(
     case 'none':
       return resolveSelector(selector, common, declarations);
     case 'function': {
-      const ref = past.memo.called.get(selector.name);
+      const ref = anyRun ? past.memo.called.get(selector.name) : undefined;
       const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
       return resolveSelector(selector, { ...common, history }, declarations);
     }
@@ -138,9 +138,13 @@ export interface ResolveOptions {
   readonly onDefect: (defect: Defect) => void;
 }
 
-/** The past after `--fresh`: nothing to resolve a target against. */
+/**
+ * The past as `--fresh` leaves it: nothing to serve, nothing to resolve a target against. What a reset doesn't touch stays,
+ * so that an index saved behind it is that of all runs.
+ */
 export function withoutPast(past: WorkflowPast): WorkflowPast {
-  return { ...past, memo: memo.initial(), complete: new Map(), runs: [] };
+  const { called, cleanedBy } = past.memo;
+  return { ...past, memo: { ...memo.initial(), called, cleanedBy }, runs: [] };
 }
 
 /** Status, counts and what is in flight of one run. Reads all of it. */

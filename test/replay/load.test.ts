@@ -1,5 +1,8 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
+import { openFileStore } from '../../journal/file-store.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import type { Defect, Journal, JournalStore } from '../../journal/store.js';
 import {
@@ -17,6 +20,13 @@ import { fold, type Entry } from '../../replay/projection.js';
 import { parseSelector } from '../../replay/selector.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../replay/snapshot.js';
 import { ask, finished, JOB, questionKey, runRef, started } from '../support/run-script.js';
+import { temporaryFolder } from '../journal/support/folder.js';
+
+/** The file store is the one that users have; what needs a hand in the store itself is tried on both as well. */
+const STORES: readonly (readonly [string, () => JournalStore])[] = [
+  ['memory', openMemoryStore],
+  ['file', () => openFileStore(temporaryFolder())],
+];
 
 let store: JournalStore;
 let scans: { readonly run: string; readonly from: number }[];
@@ -24,20 +34,21 @@ const defects: Defect[] = [];
 const onDefect = (defect: Defect): void => void defects.push(defect);
 const load = (): Promise<WorkflowPast> => loadWorkflow(store, JOB, { onDefect });
 
-beforeEach(() => {
-  store = openMemoryStore();
+function open(openStore: () => JournalStore): void {
+  store = openStore();
   scans = [];
   const { scan } = store;
   store.scan = (ref, visit, options) => {
     scans.push({ run: ref.run, from: options?.from?.offset ?? 0 });
     return scan.call(store, ref, visit, options);
   };
-});
+}
 
 async function begin(number: number, ...facts: readonly Fact[][]): Promise<Journal> {
   const ref = runRef(number);
   const journal = await store.create(ref);
-  for (const fact of [started(ref), ...facts.flat()]) await journal.append(fact);
+  for (const fact of [started(ref), ...facts.flat()]) journal.post(fact);
+  await journal.flush();
   return journal;
 }
 
@@ -56,7 +67,9 @@ const withoutScratch = ({ memo, complete }: WorkflowPast): unknown => {
   return { questions, refused, called, cleanedBy, current, scope, pending, open, complete };
 };
 
-describe('the past of a workflow', () => {
+describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore) => {
+  beforeEach(() => open(openStore));
+
   it('is empty before the first run', async () => {
     expect(await load()).toMatchObject({ runs: [], covered: [] });
   });
@@ -178,7 +191,7 @@ describe('the past of a workflow', () => {
       { type: 'memo.invalidated', selector: 'x', keys: [] } as const,
       finished(),
     ]) {
-      const recorded = await journal.append(fact);
+      const recorded = journal.post(fact);
       see(fact, recorded, '2026-01-01T00:00:00.000Z');
       last = recorded.seq;
     }
@@ -204,6 +217,31 @@ describe('the past of a workflow', () => {
     expect(await store.readAside(JOB, 'index')).toEqual(saved);
     await saveIndex(store, past, runRef(3).run, 1000 as never);
     expect(await store.readAside(JOB, 'index')).not.toEqual(saved);
+  });
+
+  it('saves after --fresh what a reader would find', async () => {
+    await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], ask('main/ask#0', 'ebb'));
+    await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
+    await record(3, ask('main/judge#0', 'x', { fn: 'judge' }), [{ type: 'checkpoint.closed', name: 'a', complete: true }]);
+    const past = withoutPast(await load());
+    const ref = runRef(4);
+    const journal = await store.create(ref);
+    const see = followIndex(past, ref);
+    for (const fact of [started(ref), { type: 'memo.reset', reason: 'fresh' } as const, ...manyCalls('fourth'), finished()]) {
+      const recorded = journal.post(fact);
+      see(fact, recorded, '2026-01-01T00:00:00.000Z');
+      if (fact.type === 'run.finished') await saveIndex(store, past, ref.run, recorded.seq);
+    }
+    await journal.close();
+    scans = [];
+    const saved = await load();
+    expect(scans).toEqual([]);
+    await store.writeAside(JOB, 'index', '');
+    const read = await load();
+    expect(saved.runs).toEqual(read.runs);
+    expect([...saved.memo.called.keys()]).toEqual([...read.memo.called.keys()]);
+    expect([saved.memo.cleanedBy, saved.complete]).toEqual([read.memo.cleanedBy, read.complete]);
+    expect([...saved.memo.questions.keys()]).toEqual([...read.memo.questions.keys()]);
   });
 
   it('leaves the index to a reader when another run goes on beside it', async () => {
@@ -241,6 +279,8 @@ describe('the past of a workflow', () => {
 });
 
 describe('an index snapshot', () => {
+  beforeEach(() => open(openMemoryStore));
+
   it('holds the whole state, whatever is in it', async () => {
     await record(
       1,
@@ -263,5 +303,46 @@ describe('an index snapshot', () => {
     expect(withoutScratch({ ...back.index } as WorkflowPast)).toEqual(withoutScratch({ ...state } as WorkflowPast));
     expect(back.index.memo.pending.size).toBe(1);
     expect(back.index.memo.open.size).toBe(1);
+  });
+});
+
+describe('a damaged store', () => {
+  const folder = (): { readonly root: string; readonly file: (run: number) => string } => {
+    const root = temporaryFolder();
+    open(() => openFileStore(root));
+    return {
+      root,
+      file: (number) =>
+        join(
+          root,
+          readdirSync(root, { recursive: true })
+            .map(String)
+            .find((path) => path.endsWith(`${runRef(number).run}.ndjson`))!,
+        ),
+    };
+  };
+
+  it('is read again where the index does not fit it, and keeps what is whole', async () => {
+    const { file } = folder();
+    await record(1, manyCalls('first'));
+    await record(2, ask('main/ask#0', 'ebb'), manyCalls('second'));
+    expect((await load()).memo.questions.size).toBe(1001);
+    truncateSync(file(2), 1500);
+    const [, ...rest] = [...usable((await load()).memo)].slice(499);
+    expect(rest.map(([, { preview }]) => preview)).toEqual(['ebb']);
+    truncateSync(file(1), 0);
+    expect([...usable((await load()).memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
+  });
+
+  it('does not give an answer that was changed behind the index', async () => {
+    const { file } = folder();
+    await record(1, manyCalls('first'), ask('main/ask#0', 'ebb'));
+    await load();
+    const text = readFileSync(file(1), 'utf8');
+    writeFileSync(file(1), text.replace('A:\\"ebb\\"', 'A:\\"ebc\\"'));
+    const { memo } = await load();
+    expect(await readAnswer(store, questionKey('ebb'), answered(memo, questionKey('ebb'))!.answer)).toBeUndefined();
+    const [key, { answer }] = [...usable(memo)][0]!;
+    expect(await readAnswer(store, key, answer)).toBeDefined();
   });
 });
