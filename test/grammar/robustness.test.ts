@@ -56,7 +56,7 @@ describe('any text', () => {
       fc.property(edited, fc.constantFrom('strict' as const, 'markdown' as const), (text, mode) => {
         expectTreeOrFailure(text, () => parseScript(text, { mode }));
       }),
-      { numRuns: 1500 },
+      { numRuns: 400 },
     );
   });
 
@@ -65,7 +65,7 @@ describe('any text', () => {
       fc.property(edited, fc.constantFrom('att' as const, 'mtt' as const), (text, kind) => {
         expectTreeOrFailure(text, () => parseTemplateFile(text, kind));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -92,9 +92,9 @@ describe('any text', () => {
       (n: number) => `show \`${'@f(`'.repeat(n)}`,
     ]) {
       const text = broken(18);
-      const startedMs = performance.now();
+      const startedMs = cpuMs();
       expect(() => parseScript(text, { mode: 'strict' })).toThrow(SyntaxFailure);
-      expect(performance.now() - startedMs).toBeLessThan(500);
+      expect(cpuMs() - startedMs).toBeLessThan(500);
     }
   });
 });
@@ -124,7 +124,7 @@ it('refuses a source that is too long before it reads it', () => {
 });
 
 function expectTreeOrFailure(text: string, parse: () => unknown): void {
-  const startedMs = performance.now();
+  const startedMs = cpuMs();
   try {
     expect(parse()).toBeTypeOf('object');
   } catch (error) {
@@ -132,5 +132,11 @@ function expectTreeOrFailure(text: string, parse: () => unknown): void {
     expect(error.at).toBeGreaterThanOrEqual(0);
     expect(error.at).toBeLessThanOrEqual(text.length);
   }
-  expect(performance.now() - startedMs).toBeLessThan(2000);
+  expect(cpuMs() - startedMs).toBeLessThan(2000);
+}
+
+/** Time of this process, not of the clock on the wall: other work on the machine does not count. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseScript } from '../../grammar/parse.js';
+import { parseScript, parseTemplateFile } from '../../grammar/parse.js';
 import { outline } from './outline.js';
 
 const table: [source: string, tree: string][] = [
@@ -48,5 +48,39 @@ const table: [source: string, tree: string][] = [
 describe('references in text', () => {
   it.each(table)('%s', (source, tree) => {
     expect(parseScript(source, { mode: 'strict' }).statements.map(outline).join(' ')).toBe(tree);
+  });
+});
+
+describe('template files', () => {
+  const files: [kind: 'att' | 'mtt', source: string, tree: string][] = [
+    [
+      'att',
+      'Name: @name\nMail: crew@@port \\@x\n<foot.txt>\n',
+      'template{quote:att parts:["Name: " hole{value:@name} "\\nMail: crew@port @x\\n" load-part{load:load{path:["foot.txt"]}} "\\n"]}',
+    ],
+    [
+      'att',
+      'A\n/for @k, @v in @o\n- @k|@upper\n/end\nB',
+      'template{quote:att parts:["A\\n" loop-part{key:"k" name:v source:@o body:["- " hole{value:@k pipes:[call-stage{name:upper called:false}]} "\\n"]} "\\nB"]}',
+    ],
+    [
+      'att',
+      '@f(1).trim() \\n `x` "y" /for',
+      'template{quote:att parts:[hole{value:@fapply{args:[1]}method{name:trim}} " \\\\n `x` \\"y\\" /for"]}',
+    ],
+    [
+      'mtt',
+      'Open @src/a.ts for {{ names.a }} <b.txt> {x}\n',
+      'template{quote:mtt parts:["Open @src/a.ts for " hole{value:@namesfield{name:a}} " <b.txt> {x}\\n"]}',
+    ],
+  ];
+
+  it.each(files)('.%s: %s', (kind, source, tree) => {
+    expect(outline(parseTemplateFile(source, kind))).toBe(tree);
+  });
+
+  it('report a loop that is not closed, and an end without a loop, at their line', () => {
+    expect(() => parseTemplateFile('a\n/for @x in @y\nb', 'att')).toThrow(expect.objectContaining({ at: 2 }));
+    expect(() => parseTemplateFile('a\n/end\nb', 'att')).toThrow(expect.objectContaining({ at: 2, message: '`/end` without `/for`' }));
   });
 });
