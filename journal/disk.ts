@@ -99,7 +99,7 @@ export async function writeDurably(disk: Disk, path: string, temporary: string, 
   await disk.syncFolder(dirname(path));
 }
 
-export function syncFile(disk: Disk, file: number): Promise<void> {
+function syncFile(disk: Disk, file: number): Promise<void> {
   return new Promise((resolve, reject) => {
     disk.sync(file, (error) => (error ? reject(error) : resolve()));
   });

@@ -10,7 +10,7 @@ export type AnyEvent = { readonly v: number; readonly [member: string]: unknown 
 export type Step = (event: AnyEvent) => AnyEvent;
 export type Steps = { readonly [fromVersion: number]: Step };
 
-export const FIRST_VERSION = 1;
+const FIRST_VERSION = 1;
 const STEPS: Steps = {};
 
 export function isKnownVersion(version: number): boolean {

@@ -69,7 +69,7 @@ it('verifies any run that was legally written', async () => {
     fc.asyncProperty(fc.array(fc.tuple(anyFact, fc.boolean()), { maxLength: 40 }), async (facts) => {
       const store = openFileStore(temporaryFolder());
       const journal = await store.create(runRef(1));
-      const appended = facts.map(([fact, awaited]) => (awaited ? journal.append(fact) : journal.post(fact)));
+      const appended = facts.map(async ([fact, awaited]) => (awaited ? journal.append(fact) : journal.post(fact)));
       const recorded = await Promise.all(appended);
       await journal.close();
       const { events, positions, defects } = await readRun(store, runRef(1));

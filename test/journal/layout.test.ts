@@ -61,7 +61,7 @@ it('keeps everything to its owner', async () => {
   await store.writeAside(runRef(1).workflow, 'index', 'x');
   for (const name of readdirSync(join(root, '.mlld'), { recursive: true, encoding: 'utf8' })) {
     const stat = statSync(join(root, '.mlld', name));
-    expect((stat.mode & 0o777).toString(8), name).toBe(stat.isDirectory() ? '700' : '600');
+    expect(`${name} ${(stat.mode & 0o777).toString(8)}`).toBe(`${name} ${stat.isDirectory() ? '700' : '600'}`);
   }
   await journal.close();
 });

@@ -194,8 +194,8 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
 
     it('writes two runs at once without mixing them', async () => {
       const store = open();
-      const journals = await Promise.all([store.create(runRef(1)), store.create(runRef(2))]);
-      await Promise.all(Array.from({ length: 200 }, (_, i) => journals[i % 2]?.append(callCompleted(i))));
+      const journals = [await store.create(runRef(1)), await store.create(runRef(2))] as const;
+      await Promise.all(Array.from({ length: 200 }, (_, i) => journals[i % 2 === 0 ? 0 : 1].append(callCompleted(i))));
       for (const journal of journals) await journal.close();
       for (const [k, ref] of [runRef(1), runRef(2)].entries()) {
         const { events, defects } = await readRun(store, ref);

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fact, Json, Payload } from '../../../journal/event.js';
-import { opPath, type BlobId, type CallKey, type Fingerprint, type OpPath } from '../../../journal/ids.js';
+import { opPath, type BlobId, type CallKey, type Fingerprint } from '../../../journal/ids.js';
 
 const json = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
 const digest = fc.nat(50).map((n) => sha256(`${n}`)) as fc.Arbitrary<CallKey & Fingerprint & BlobId>;
-const path = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => opPath(`main/${text}`)) as fc.Arbitrary<OpPath>;
+const path = fc.string({ unit: 'grapheme', maxLength: 20 }).map((text) => opPath(`main/${text}`));
 const payload: fc.Arbitrary<Payload> = fc.oneof(
   json.map((inline) => ({ inline })),
   fc.record({ blob: digest, bytes: fc.nat() }),

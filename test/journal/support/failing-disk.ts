@@ -16,7 +16,7 @@ export interface FailingDisk {
   struck(): boolean;
 }
 
-export class Dead extends Error {
+class Dead extends Error {
   readonly code = 'EDEAD';
 }
 
