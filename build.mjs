@@ -33,7 +33,14 @@ async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
   const built = await Promise.all([
-    esbuild.build({ ...common, entryPoints: ['cli/main.ts'], format: 'cjs', outfile: 'dist/cli.cjs' }),
+    // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: here it becomes a lazy `require`.
+    esbuild.build({
+      ...common,
+      entryPoints: ['cli/main.ts'],
+      format: 'cjs',
+      supported: { 'dynamic-import': false },
+      outfile: 'dist/cli.cjs',
+    }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
     esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);

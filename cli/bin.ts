@@ -47,7 +47,6 @@ function load(file: string, kind: string): void {
   const script = new vm.Script(wrap(fs.readFileSync(file, 'utf8')), {
     filename: file,
     ...(cachedData ? { cachedData } : {}),
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {

@@ -32,8 +32,8 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   const progress = io.stderrIsTerminal && !request.debug ? await openProgress(io) : undefined;
   const runIo = {
     stdin: io.stdin,
-    nowMs: io.nowMs,
-    monotonicMs: () => performance.now(),
+    nowMs: io.todayMs,
+    monotonicMs: io.nowMs,
     stdout: progress?.around(io.stdout) ?? io.stdout,
     stderr: progress?.around(io.stderr) ?? io.stderr,
   };

@@ -10,6 +10,7 @@ interface UserError {
   readonly trail?: readonly { readonly what: string; readonly location: SourceLocation }[];
 }
 
+const PARSE_ERROR = 'Parse error';
 const INTERNAL_HINT = 'this is a fault of mlld, not of the script; run again with --debug for the stack, and report it';
 
 /** Ends with a newline. A user's error never shows a stack; one of ours shows it with `debug`. */
@@ -19,7 +20,7 @@ export function renderError(error: unknown, { debug = false }: { readonly debug?
     const stack = debug && error instanceof Error && error.stack !== undefined ? `${error.stack}\n` : '';
     return `Internal error: ${message}\n  ${INTERNAL_HINT}\n${stack}`;
   }
-  const lines = [`${isSyntaxError(error) ? 'Parse error' : 'Error'}: ${error.message}`];
+  const lines = [headingOf(error)];
   if (error.location) {
     lines.push(`  ${placeOf(error.location)}`);
     lines.push(...indented(codeFrame(error.location.text, error.location.at)));
@@ -27,6 +28,12 @@ export function renderError(error: unknown, { debug = false }: { readonly debug?
   if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
   for (const { what, location } of error.trail ?? []) lines.push(`  in ${what} (${placeOf(location)})`);
   return `${lines.join('\n')}\n`;
+}
+
+function headingOf(error: UserError): string {
+  const { message } = error;
+  if (!isSyntaxError(error)) return `Error: ${message}`;
+  return message.startsWith(PARSE_ERROR) ? message : `${PARSE_ERROR}: ${message}`;
 }
 
 function placeOf({ file, at, text }: SourceLocation): string {
