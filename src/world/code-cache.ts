@@ -71,8 +71,8 @@ export function createCodeCache(options: {
     const make = compiling(() => {
       const body = resultBody(code, parameters, 'async', realm);
       if (around.length > 0)
-        return realm.Function(...around, `return async function (${parameters.join(', ')}) {\n${body}\n}`) as Unit['make'];
-      const run = realm.AsyncFunction(...parameters, body) as Code;
+        return realm.make('sync', around, `return async function (${parameters.join(', ')}) {\n${body}\n}`) as Unit['make'];
+      const run = realm.make('async', parameters, body) as Code;
       return () => run;
     });
     return { names, shadow, parameters, mentioned, called, make, made: around.length === 0 ? make() : undefined };
@@ -116,7 +116,7 @@ function compileShadow(functions: readonly ShadowFunction[], realm: Realm, timin
     const { body, isAsync } = compiling(() => shadowBody(code, parameters, timing, realm), name);
     return `${isAsync ? 'async ' : ''}function ${name}(${parameters.join(', ')}) {\n${body}\n}`;
   });
-  const make = compiling(() => realm.Function(...mentioned, `${sources.join('\n')}\nreturn [${names.join(', ')}]`)) as ShadowSet['make'];
+  const make = compiling(() => realm.make('sync', mentioned, `${sources.join('\n')}\nreturn [${names.join(', ')}]`)) as ShadowSet['make'];
   return { functions, names, mentioned, make, made: mentioned.length === 0 ? make() : undefined };
 }
 

@@ -10,11 +10,14 @@
  * The engine's own parser answers every question about the text: it is asked whether a variant of it compiles.
  */
 import { Script } from 'node:vm';
+import type { Importing } from './importing.js';
 
-/** The two constructors of a realm: this one's, or those of a `vm` context. */
+/** The two constructors of a realm: this one's, or those of a `vm` context. They say whether a text compiles. */
 export interface Realm {
   readonly Function: FunctionConstructor;
   readonly AsyncFunction: FunctionConstructor;
+  /** Makes the functions that are called. */
+  readonly make: (timing: Timing, parameters: readonly string[], body: string) => unknown;
 }
 
 export type Timing = 'sync' | 'async';
@@ -22,9 +25,14 @@ export type Timing = 'sync' | 'async';
 /** How many places a body that awaits is cut at in search of its last statement. */
 const CUTS_MAX = 2000;
 
-export function realmOf(FunctionOfRealm: FunctionConstructor): Realm {
-  const make = FunctionOfRealm('return async function () {}') as () => { constructor: FunctionConstructor };
-  return { Function: FunctionOfRealm, AsyncFunction: make().constructor };
+export function realmOf(FunctionOfRealm: FunctionConstructor, importing: Importing): Realm {
+  const sample = FunctionOfRealm('return async function () {}') as () => { constructor: FunctionConstructor };
+  const AsyncFunction = sample().constructor;
+  return {
+    Function: FunctionOfRealm,
+    AsyncFunction,
+    make: (timing, parameters, body) => importing.make(timing === 'sync' ? FunctionOfRealm : AsyncFunction, [...parameters, body]),
+  };
 }
 
 /** The text of a function body that returns the result of `code`. Throws the engine's SyntaxError. */

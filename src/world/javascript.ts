@@ -1,6 +1,7 @@
 /** `js` bodies: functions of this process, compiled once. Not a sandbox: a script's code is its user's own. */
 import { createCodeCache } from './code-cache.js';
-import { realmOf } from './compile-code.js';
+import { type Realm, realmOf } from './compile-code.js';
+import type { Importing } from './importing.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './surroundings.js';
 import type { Answer, Ask } from './world.js';
 
@@ -10,9 +11,13 @@ export interface CodeRunner {
   run(request: CodeRequest): Promise<Answer<'code.run'>>;
 }
 
-export function createJavaScript(host: CodeHost): CodeRunner {
-  const realm = realmOf(Function);
-  const cache = createCodeCache({ realm: () => realm, ambient: ['console', 'mlld', 'process', 'require'], shadowTiming: 'sync' });
+export function createJavaScript(host: CodeHost, importing: () => Importing): CodeRunner {
+  let realm: Realm | undefined;
+  const cache = createCodeCache({
+    realm: () => (realm ??= realmOf(Function, importing())),
+    ambient: ['console', 'mlld', 'process', 'require'],
+    shadowTiming: 'sync',
+  });
   const processes = new Map<string | undefined, NodeJS.Process>();
   const directories = new Set<string>();
 

@@ -9,6 +9,7 @@
 import { createClock } from './clock.js';
 import { createCommands } from './commands.js';
 import { createFiles } from './files.js';
+import { type Importing, createImporting } from './importing.js';
 import { createJavaScript } from './javascript.js';
 import { createNodeContext } from './node-context.js';
 import { importNodeModule } from './node-import.js';
@@ -33,8 +34,11 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
   const processes = createProcessRunner();
   const files = createFiles();
   const clock = createClock();
-  const js = createJavaScript({ environment: variables, stdout, stderr });
-  const node = createNodeContext({ environment: variables, stdout, stderr });
+  const codeHost = { environment: variables, stdout, stderr };
+  let made: Importing | undefined;
+  const importing = (): Importing => (made ??= createImporting());
+  const js = createJavaScript(codeHost, importing);
+  const node = createNodeContext(codeHost, importing);
   let input: Promise<string | undefined> | undefined;
 
   const answerers: Answerers = {
@@ -47,7 +51,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
     'file.similar': files.similar,
     'command.run': createCommands({ environment: variables, processes, stdout }),
     'code.run': (request) => (request.language === 'js' ? js.run(request) : node.run(request)),
-    'node.import': importNodeModule,
+    'node.import': (request) => importNodeModule(importing(), request),
     'clock.now': () => ({ ms: Date.now() }),
     'clock.sleep': clock.sleep,
     'stdin.read': async () => {

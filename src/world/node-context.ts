@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
+import type { Importing } from './importing.js';
 import type { CodeRunner } from './javascript.js';
 import { BUILD, type Builder, crossed, outside } from './realm-border.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './surroundings.js';
@@ -21,10 +22,10 @@ interface Context {
   readonly builder: Builder;
 }
 
-export function createNodeContext(host: CodeHost): CodeRunner & { stop(): void } {
+export function createNodeContext(host: CodeHost, importing: () => Importing): CodeRunner & { stop(): void } {
   const timers = createTimers((error) => host.stderr(`a timer of a node body failed: ${thrown(error).message}\n`));
   let made: Context | undefined;
-  const context = (): Context => (made ??= makeContext(timers.globals));
+  const context = (): Context => (made ??= makeContext(timers.globals, importing()));
   const cache = createCodeCache({
     realm: () => context().realm,
     ambient: ['console', 'mlld', 'process', 'require'],
@@ -94,7 +95,7 @@ function guardedRequire(require: NodeJS.Require, guarded: NodeJS.Process): NodeJ
 }
 
 /** A context with everything that Node adds to the language, read when it is used: some of it is slow to load. */
-function makeContext(own: Readonly<Record<string, unknown>>): Context {
+function makeContext(own: Readonly<Record<string, unknown>>, importing: Importing): Context {
   const globals = createContext({}) as Record<string, unknown>;
   const inside = new Set(runInContext('Object.getOwnPropertyNames(globalThis)', globals) as string[]);
   for (const name of Object.getOwnPropertyNames(globalThis)) {
@@ -145,7 +146,7 @@ function makeContext(own: Readonly<Record<string, unknown>>): Context {
     Set,
   });
   return {
-    realm: realmOf(runInContext('Function', globals) as FunctionConstructor),
+    realm: realmOf(runInContext('Function', globals) as FunctionConstructor, importing),
     builder: runInContext(BUILD, globals) as Builder,
   };
 }

@@ -3,14 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Importing } from './importing.js';
 import { thrown } from './surroundings.js';
 import { type Answer, type Ask, WorldError } from './world.js';
 
-export async function importNodeModule({ module, from }: Ask<'node.import'>): Promise<Answer<'node.import'>> {
+export async function importNodeModule(importing: Importing, { module, from }: Ask<'node.import'>): Promise<Answer<'node.import'>> {
   const place = await placeOf(module, from);
   let loaded: Record<string, unknown>;
   try {
-    loaded = (await import(place)) as Record<string, unknown>;
+    loaded = (await importing.load(place)) as Record<string, unknown>;
   } catch (error) {
     throw thrown(error);
   }

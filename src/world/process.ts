@@ -7,7 +7,7 @@
  * P3  After `endAll` nothing is started.
  * P4  Output is held in memory up to a limit; a program that writes more is ended.
  */
-import type { ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
@@ -42,17 +42,14 @@ export interface ProcessRunner {
 
 export function createProcessRunner(): ProcessRunner {
   const running = new Set<ChildProcess>();
-  // Loaded by the first command: many runs have none, and it is slow to load.
-  let spawnProgram: typeof spawn | undefined;
   let ended = false;
 
   async function run(request: ProcessRequest): Promise<CommandAnswer> {
-    spawnProgram ??= (await import('node:child_process')).spawn;
     if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
     const startedMs = performance.now();
     let child: ChildProcess;
     try {
-      child = start(spawnProgram, request);
+      child = start(request);
     } catch (error) {
       throw await explained(request, error); // some errors are thrown, the others come as an event
     }
@@ -74,9 +71,10 @@ export function createProcessRunner(): ProcessRunner {
   };
 }
 
-function start(spawnProgram: typeof spawn, request: ProcessRequest): ChildProcess {
-  const { program, args, directory, environment, stdin, channels = [] } = request;
-  const child = spawnProgram(program, args, {
+function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
+  // Not imported above: many runs have no command, and this module is slow to load.
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const child = spawn(program, args, {
     cwd: directory,
     env: environment,
     detached: true,

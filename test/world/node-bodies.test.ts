@@ -20,6 +20,13 @@ describe('a node body', () => {
     expect(await node(code, {}, { directory })).toEqual(['b.csv', 3, 'near', directory]);
   });
 
+  it('may import, as a js body may', async () => {
+    const code = 'const { basename } = await import("node:path"); return basename("a/b")';
+    expect(await node(code)).toBe('b');
+    expect(await js(code)).toBe('b');
+    expect(await js('import("node:path").then((path) => path.basename("a/b"))')).toBe('b');
+  });
+
   it('finds files relative to its directory', async () => {
     const directory = await temporaryFolder();
     const before = process.cwd();
