@@ -1,5 +1,5 @@
 /** Calling a function. Control sections 4 and 6, checkpoint section 4. */
-import type { ApplyStep, Expression, MethodStep, Step, When } from '../../grammar/ast.js';
+import type { ApplyStep, Expression, MethodStep, Reference, Step, When } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { fingerprintOf } from '../operation/fingerprint.js';
 import type { Question } from '../operation/identity.js';
@@ -125,9 +125,20 @@ async function bodyOutcome(body: Expression, frame: Frame): Promise<Outcome> {
       if (completion instanceof Return) return completion.value;
       return completion ?? '';
     }
+    case 'reference':
+      return aliased(await outcomeOf(body, frame), body, frame);
     default:
       return outcomeOf(body, frame);
   }
+}
+
+/** `exe @alias(x) = @other`: the parameters are handed on. */
+async function aliased(result: Outcome, body: Reference, frame: Frame): Promise<Outcome> {
+  const callee = result instanceof Signal ? undefined : dataOf(result);
+  if (!(callee instanceof Callable)) return result;
+  const params = frame.stack?.executable.params ?? [];
+  const args = params.map((name) => frame.scope.own(name)?.value);
+  return callOutcome(callee, args, frame, { at: body.at, called: [body.name] });
 }
 
 async function runDenied(executable: Executable, body: When, inputs: readonly Value[], frame: Frame, denial: Denial): Promise<Value> {

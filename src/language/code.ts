@@ -70,7 +70,7 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
   const line = language === 'cmd' ? (given ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
   const code = line.text;
   const used = [...line.used];
-  const stdin = node.stdin && (await lenient(node.stdin, frame));
+  const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
   if (stdin !== undefined) used.push(stdin);
   const { directory } = await directoryOf(node, frame);
   const answer = await askWorld(frame, 'command.run', {
@@ -92,9 +92,16 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
   return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
 }
 
+/** A `cmd` function that is a stage also has the piped value on its standard input (control 19.2). */
+function pipedInto(node: Code, frame: Frame): Value {
+  if (node.language !== 'cmd' || frame.bodyCode !== node) return undefined;
+  const input = functionScope(frame.scope)?.own('input');
+  return input?.kind === 'ambient' ? input.value : undefined;
+}
+
 function withFacts(value: Value, command: CommandFacts): Value {
   const note = value instanceof Annotated ? value.note : {};
-  return annotate(dataOf(value) ?? '', { ...note, command });
+  return annotate(dataOf(value), { ...note, command });
 }
 
 /** A failing command doesn't end the run, unless it was told to; the list at the end names it (control 24.2). */

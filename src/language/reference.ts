@@ -4,6 +4,7 @@ import { MlldError } from '../errors.js';
 import { each, filterBy, readField, readIndex, slice } from '../values/access.js';
 import { Callable } from '../values/callable.js';
 import { callMethod } from '../values/methods.js';
+import { textOf } from '../values/text.js';
 import { typeChecks } from '../values/type-checks.js';
 import { mxField, mxObject, type Binding as MxBinding } from '../values/mx.js';
 import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
@@ -15,6 +16,7 @@ import { Executable } from './executable.js';
 import { evaluateArguments, evaluateMethodArguments } from './arguments.js';
 import type { Frame } from './frame.js';
 import { readNamespace } from './namespaces.js';
+import { specialForm } from './special-forms.js';
 import type { Binding } from './scope.js';
 import { positionOf } from './position.js';
 
@@ -70,6 +72,9 @@ async function lookUp(node: Reference, frame: Frame): Promise<Value> {
   const origin = { written: `@${node.name}`, binding, path: [node.name] };
   if (binding) return follow(binding.value, node.steps, 0, frame, origin);
   if (node.name === 'mx') return followContext(node, frame, origin);
+  const [first] = node.steps;
+  const form = first?.kind === 'apply' ? specialForm(node.name, frame) : undefined;
+  if (form && first?.kind === 'apply') return follow(await form(first.args, frame), node.steps, 1, frame, origin);
   const ambient = await ambientValue(node.name, frame);
   return follow(ambient, node.steps, 0, frame, origin);
 }
@@ -79,7 +84,10 @@ async function followContext(node: Reference, frame: Frame, origin: Origin): Pro
   const [first] = node.steps;
   const name = first?.kind === 'field' ? first.name : first?.kind === 'index' && first.index.kind === 'literal' ? String(first.index.value) : undefined;
   if (name === undefined) return follow(contextValue(undefined, frame), node.steps, 0, frame, origin);
-  return follow(contextValue(name, frame), node.steps, 1, frame, { ...origin, written: `@mx.${name}` });
+  const value = contextValue(name, frame);
+  // What a context variable holds differs from moment to moment; a field that it lacks now is null.
+  const isScalar = typeof dataOf(value) !== 'object';
+  return isScalar && node.steps[1]?.kind === 'field' ? null : follow(value, node.steps, 1, frame, { ...origin, written: `@mx.${name}` });
 }
 
 async function follow(start: Value, steps: readonly Step[], from: number, frame: Frame, origin: Origin): Promise<Value> {
@@ -103,13 +111,16 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
               value = mxField(value, next.name, about);
               i++;
             } else value = mxObject(value, about);
-          } else value = readNamespace(value, step.name, written) ?? readField(value, step.name, { written });
+          } else {
+            const base = await constructed(value, frame, step.at);
+            value = readNamespace(base, step.name, written) ?? readField(base, step.name, { written });
+          }
           written += `.${step.name}`;
           path = path && [...path, step.name];
           break;
         case 'index': {
           const index = await indexOf(step.index, frame);
-          value = readIndex(value, index, { written });
+          value = readNamespace(value, textOf(index), written) ?? readIndex(value, index, { written });
           written += '[…]';
           path = path && [...path, String(dataOf(index))];
           break;
@@ -158,6 +169,12 @@ async function eachElement(value: Value, rest: readonly Step[], frame: Frame, wr
     results.push(asElement(found ?? null));
   }
   return flow(annotate(results, {}), [value]);
+}
+
+/** `exe @u = new @URL(…)` is read by field like the object that it makes (world 11.3). */
+async function constructed(value: Value, frame: Frame, at: number): Promise<Value> {
+  const made = dataOf(value);
+  return made instanceof Executable && made.body.kind === 'new' ? callValue(made, [], frame, { at, called: [made.name] }) : value;
 }
 
 async function indexOf(node: Expression, frame: Frame): Promise<Value> {

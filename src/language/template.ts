@@ -1,5 +1,6 @@
 /** Text with references in it. Values sections 5 to 7. */
 import type { HolePart, LoopPart, Template, TemplatePart } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
 import { textOf } from '../values/text.js';
 import { isTruthy } from '../values/truth.js';
 import { Callable } from '../values/callable.js';
@@ -94,9 +95,15 @@ async function renderHole(part: HolePart, frame: Frame, ink: Ink): Promise<void>
 
 /** The value of a hole; undefined for a name that is not defined. A function without parentheses is called. */
 export async function holeValue(part: HolePart, frame: Frame): Promise<Value> {
-  const value = await lenient(part.value, frame);
+  const value = await lenient(part.value, frame).catch(nullIfNotExported);
   const data = dataOf(value);
   return data instanceof Callable ? callValue(data, [], frame, { at: part.at, called: [part.value.name] }) : value;
+}
+
+/** In text, what a module does not export is null (world 11.2). */
+function nullIfNotExported(error: unknown): null {
+  if (error instanceof MlldError && error.code === 'NOT_EXPORTED') return null;
+  throw error;
 }
 
 /** `/for`: a source that is no list or object gives nothing. */

@@ -17,7 +17,8 @@ type Started = Pick<ProcessRequest, 'program' | 'args' | 'channels'> & { readonl
 export function createCommands(host: {
   readonly environment: Readonly<Record<string, string>>;
   readonly processes: ProcessRunner;
-  readonly stdout: (text: string) => void;
+  /** What a streaming command prints, while it prints it: for people who watch. */
+  readonly live: (text: string) => void;
 }): (request: CommandRequest) => Promise<CommandAnswer> {
   return async (request) => {
     const { added, ...how } = starters[request.language](request);
@@ -26,7 +27,7 @@ export function createCommands(host: {
       directory: request.directory,
       environment: added ? { ...host.environment, ...added } : host.environment,
       stdin: request.stdin,
-      onOutput: request.stream ? host.stdout : undefined,
+      onOutput: request.stream ? host.live : undefined,
     });
   };
 }

@@ -49,7 +49,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
     'file.glob': files.glob,
     'file.list': files.list,
     'file.similar': files.similar,
-    'command.run': createCommands({ environment: variables, processes, stdout }),
+    'command.run': createCommands({ environment: variables, processes, live: stderr }),
     'code.run': (request) => (request.language === 'js' ? js.run(request) : node.run(request)),
     'node.import': (request) => importNodeModule(importing(), request),
     'clock.now': () => ({ ms: Date.now() }),
