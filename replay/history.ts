@@ -3,7 +3,7 @@
  * `--resume` are resolved in. Memory in proportion to the calls of that function.
  */
 import type { CallKey, OpPath } from '../journal/ids.js';
-import { ancestorsOf, iterationOf } from './op-path.js';
+import { ancestorsOf, iterationOf, nameIn } from './op-path.js';
 import { previewOf } from './preview.js';
 import type { Projection } from './projection.js';
 
@@ -56,7 +56,7 @@ export function functionHistory(fn: string): Projection<FunctionHistory> {
     apply(state, event) {
       switch (event.type) {
         case 'op.started':
-          if (event.kind === 'exe' && event.name === fn) openCall(state, event, event.labels?.includes('llm') === true);
+          if (event.kind === 'exe' && nameIn(event.op) === fn) openCall(state, event, event.labels?.includes('llm') === true);
           else if (event.kind === 'for:iteration') noteItem(state, event.op, event.item);
           return state;
         case 'op.finished':

@@ -195,8 +195,9 @@ async function pastUntil(
   return { ...state, workflow, runs: countingRuns(files, state.memo), covered: undefined, newEvents: 0 };
 }
 
+/** An emptied file is nothing recorded. */
 function countingRuns(files: readonly RunFile[], { cleanedBy }: Memo): readonly RunFile[] {
-  return cleanedBy === undefined ? files : files.filter((file) => file.ref.run > cleanedBy.run);
+  return files.filter(({ ref, bytes }) => bytes > 0 && (cleanedBy === undefined || ref.run > cleanedBy.run));
 }
 
 async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {

@@ -10,7 +10,7 @@
 import type { EventOf } from '../journal/event.js';
 import type { CallKey, Fingerprint, OpPath, RunRef, Seq } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
-import { ancestorsOf } from './op-path.js';
+import { ancestorsOf, nameIn } from './op-path.js';
 import { previewOf } from './preview.js';
 import type { Place, Projection } from './projection.js';
 
@@ -87,7 +87,7 @@ export const memo: Projection<Memo> = {
     if (state.current?.run !== place.ref.run) enterRun(state, place.ref);
     switch (event.type) {
       case 'op.started':
-        if (event.kind === 'exe' && event.name !== undefined) enterFunction(state, event, event.name);
+        if (event.kind === 'exe') enterFunction(state, event);
         return state;
       case 'op.finished':
         state.open.delete(event.op);
@@ -139,8 +139,8 @@ function enterRun(state: Memo, ref: RunRef): void {
   state.open.clear();
 }
 
-function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>, name: string): void {
-  const fn = intern(state, name);
+function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>): void {
+  const fn = intern(state, nameIn(op));
   noteCall(state, fn);
   // An llm call asks by itself; only what ordinary functions contain is asked *inside* them.
   if (labels?.includes('llm') !== true) state.open.set(op, fn);

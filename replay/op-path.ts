@@ -13,6 +13,12 @@ export function parentOf(op: OpPath): OpPath | undefined {
   return slash < 0 ? undefined : (op.slice(0, slash) as OpPath);
 }
 
+/** The name in the last step: of a call, that of the function where it is declared, whatever name it was called by. */
+export function nameIn(op: OpPath): string {
+  const ordinal = op.lastIndexOf('#');
+  return op.slice(op.lastIndexOf('/') + 1, ordinal < 0 ? undefined : ordinal);
+}
+
 /** A loop and the number of one of its iterations, `for#0[3]`, or `for#0[w1][3]` with a window between; undefined for anything else. */
 export function iterationOf(op: OpPath): { readonly loop: OpPath; readonly index: number } | undefined {
   const bracket = op.indexOf('[', op.lastIndexOf('/') + 1);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../journal/event.js';
-import { opPath, seqOf, type BlobId, type Fingerprint } from '../../journal/ids.js';
+import { opPath, seqOf, type BlobId } from '../../journal/ids.js';
 import { describeEvent, matchesFilter } from '../../replay/describe.js';
 import { ask, entries, FINGERPRINT, JOB, key, run, runRef, started } from '../support/run-script.js';
 
@@ -25,7 +25,7 @@ describe('a sentence per event', () => {
       {
         type: 'definition.recorded',
         fn: 'ask',
-        fingerprint: FINGERPRINT as Fingerprint,
+        fingerprint: FINGERPRINT,
         parts: [{ kind: 'body', name: 'ask', digest: 'x' }],
       },
     ],

@@ -331,7 +331,9 @@ describe('a damaged store', () => {
     const [, ...rest] = [...usable((await load()).memo)].slice(499);
     expect(rest.map(([, { preview }]) => preview)).toEqual(['ebb']);
     truncateSync(file(1), 0);
-    expect([...usable((await load()).memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
+    const emptied = await load();
+    expect([...usable(emptied.memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
+    expect(emptied.runs.map(({ ref }) => ref)).toEqual([runRef(2)]);
   });
 
   it('does not give an answer that was changed behind the index', async () => {

@@ -61,6 +61,12 @@ describe('--resume @fn', () => {
     expect(dropped('@survey', [run(runRef(1), facts)])).toEqual(['ebb', 'flow']);
   });
 
+  it('knows a function by the name of its declaration, whatever it was called by', () => {
+    const facts = inside('main/survey#0', { kind: 'exe', name: 'imported', site: 's' }, ask('main/survey#0/ask#0', 'ebb'));
+    expect(dropped('@survey', [run(runRef(1), facts)])).toEqual(['ebb']);
+    expect(dropped('@survey:0', [run(runRef(1), facts)])).toEqual(['ebb']);
+  });
+
   it('drops only what is usable: dropping twice drops nothing', () => {
     const first = run(runRef(1), ask('main/ask#0', 'ebb'));
     const second = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')] }]);
@@ -235,11 +241,11 @@ describe('--resume @fn("prefix")', () => {
 describe('--resume "name"', () => {
   const phases = run(
     runRef(1),
-    ask('main/a#0', 'one'),
+    ask('main/show#0/ask#0', 'one'),
     reached('collected'),
-    ask('main/b#0', 'two'),
+    ask('main/show#1/ask#0', 'two'),
     reached('reviewed'),
-    ask('main/c#0', 'three'),
+    ask('main/show#2/ask#0', 'three'),
   );
 
   it('drops everything that was first used after the checkpoint', () => {
@@ -250,16 +256,22 @@ describe('--resume "name"', () => {
   it('keeps what was used before, executed or served, also where it is used again after', () => {
     const again = run(
       runRef(2),
-      ask('main/a#0', 'one', { outcome: 'reused' }),
+      ask('main/show#0/ask#0', 'one', { outcome: 'reused' }),
       reached('middle'),
-      ask('main/b#0', 'one', { outcome: 'reused' }),
-      ask('main/c#0', 'four'),
+      ask('main/show#1/ask#0', 'one', { outcome: 'reused' }),
+      ask('main/show#2/ask#0', 'four'),
     );
     expect(dropped('middle', [phases, again])).toEqual(['two', 'three', 'four']);
   });
 
   it('prefers an exact name to a prefix', () => {
-    const history = run(runRef(1), reached('phase two'), ask('main/a#0', 'one'), reached('phase'), ask('main/b#0', 'two'));
+    const history = run(
+      runRef(1),
+      reached('phase two'),
+      ask('main/show#0/ask#0', 'one'),
+      reached('phase'),
+      ask('main/show#1/ask#0', 'two'),
+    );
     expect(dropped('phase', [history])).toEqual(['two']);
   });
 
