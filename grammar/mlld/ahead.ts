@@ -32,6 +32,11 @@ export function isFile(text: string, at: number): boolean {
   return matchAt(/<(?![!\s<])[^<>\n`]*[.*@][^<>\n`]*>/y, text, at) !== null;
 }
 
+/** Is the line at `at` a row of a Markdown table? It begins and ends with a bar. */
+export function isTableRow(text: string, at: number): boolean {
+  return matchAt(/\|[^\n]*\|[ \t]*\r?(?:\n|$)/y, text, at) !== null;
+}
+
 /** Begins the bracket at `at`, behind an arrow, a block for certain? */
 export function opensBlock(text: string, at: number): boolean {
   return (

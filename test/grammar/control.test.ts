@@ -32,6 +32,10 @@ const table: [source: string, tree: string][] = [
     'when @n: [ 1 => done @n; 2 => continue (@n + 1); 3 => retry "h"; 4 => skip; 5 => bail ]',
     'when{subject:@n form:match entries:[arm{condition:binary{operator:== left:_ right:1} action:control{word:done value:@n}} arm{condition:binary{operator:== left:_ right:2} action:control{word:continue value:binary{operator:+ left:@n right:1}}} arm{condition:binary{operator:== left:_ right:3} action:control{word:retry value:template{quote:double parts:["h"]}}} arm{condition:binary{operator:== left:_ right:4} action:control{word:skip}} arm{condition:binary{operator:== left:_ right:5} action:bail{}}]}',
   ],
+  [
+    'var @a = when @n [ 1 => "a"\n  != 2 => "b"\n  >= 3 => "c" ]',
+    'var{name:a value:when{subject:@n form:match entries:[arm{condition:binary{operator:== left:_ right:1} action:template{quote:double parts:["a"]}} arm{condition:binary{operator:!= left:_ right:2} action:template{quote:double parts:["b"]}} arm{condition:binary{operator:>= left:_ right:3} action:template{quote:double parts:["c"]}}]}}',
+  ],
   ['when first [ @a => var @m = 8 ]', 'when{form:list entries:[arm{condition:@a action:var{name:m value:8}}]}'],
   ['when @a => @b += 1', 'when{form:inline entries:[arm{condition:@a action:append-to{name:b value:1}}]}'],
   [

@@ -14,6 +14,10 @@ const table: [source: string, tree: string][] = [
   ],
   ['---\ntitle: x\n---\n\ntext', 'prose{text:"\\ntext"}'],
   [
+    '/show @x\n\n| a | b |\n|---|---|\n/show @y\n  | @up\n> quote',
+    'show{value:@x} prose{text:"\\n| a | b |\\n|---|---|\\n"} show{value:pipeline{source:@y stages:[call-stage{name:up called:false}]}} prose{text:"> quote"}',
+  ],
+  [
     '/if @x [\n  show "a"\n] else [\n  show "b"\n]',
     'if{condition:@x then:block{statements:[show{value:template{quote:double parts:["a"]}}]} otherwise:block{statements:[show{value:template{quote:double parts:["b"]}}]}}',
   ],

@@ -60,6 +60,7 @@ const table: [source: string, tree: string][] = [
   ['var @a = @b ? 1 : @c? 2 : 3', 'var{name:a value:ternary{condition:@b then:1 otherwise:ternary{condition:@c then:2 otherwise:3}}}'],
   ['var @a = 1 +\n  2', 'var{name:a value:binary{operator:+ left:1 right:2}}'],
   ['var @a = (\n  @b\n  + 1\n)', 'var{name:a value:binary{operator:+ left:@b right:1}}'],
+  ['var @a = @x\n  == 1\n  && @y', 'var{name:a value:binary{operator:&& left:binary{operator:== left:@x right:1} right:@y}}'],
   ['var @a = @x-y - 1', 'var{name:a value:binary{operator:- left:@x-y right:1}}'],
   ['var @a = @o.b? ?? "d"', 'var{name:a value:binary{operator:?? left:@ofield{name:b} right:template{quote:double parts:["d"]}}}'],
   ['var @a = new @URL("u")', 'var{name:a value:new{callee:@URLapply{args:[template{quote:double parts:["u"]}]}}}'],
