@@ -2,7 +2,6 @@
 import { resolvePayload, storePayload, type StoredBlob } from './blobs.js';
 import { sha256 } from './canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
-import { journalError } from './disk.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
 import {
@@ -37,17 +36,13 @@ class MemoryRun implements Journal {
     try {
       return this.add(fact);
     } catch (error) {
-      this.failure ??= journalError(error, `write run ${this.ref.run}`);
+      this.failure ??= error as Error; // `add` throws nothing else
       return { seq: seqOf(this.lines.length), position: { offset: this.bytes, bytes: 0 } };
     }
   }
 
   async append(fact: Fact): Promise<Recorded> {
-    try {
-      return this.add(fact);
-    } catch (error) {
-      throw journalError(error, `write run ${this.ref.run}`);
-    }
+    return this.add(fact);
   }
 
   async flush(): Promise<void> {

@@ -61,7 +61,7 @@ export class RunWriter implements Journal {
       return recorded;
     } catch (error) {
       // Nobody waits for this one; leaving it out silently would make the journal a lie (J5).
-      if (!this.failure) this.fail(error);
+      if (!this.failure && !this.closing) this.fail(error);
       return { seq: seqOf(this.nextSeq), position: { offset: this.endOffset(), bytes: 0 } };
     }
   }
@@ -71,7 +71,7 @@ export class RunWriter implements Journal {
     try {
       recorded = this.enqueue(fact);
     } catch (error) {
-      return Promise.reject(journalError(error, this.task()));
+      return Promise.reject(error);
     }
     const durability = DURABILITY[fact.type];
     if (durability === 'ordered') {
@@ -104,19 +104,18 @@ export class RunWriter implements Journal {
       this.sync();
       await this.nextSync();
     }
-    const failure = this.failure;
-    this.failure ??= new Error(`run ${this.ref.run} is closed`);
     try {
       this.disk.close(this.file);
     } finally {
       await this.release();
     }
-    if (failure) throw failure;
+    if (this.failure) throw this.failure;
   }
 
   /** Gives the fact its place. Throws when it can't be a line, or when the writer has failed. */
   private enqueue(fact: Fact): Recorded {
     if (this.failure) throw this.failure;
+    if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
     const seq = seqOf(this.nextSeq);
     const line = encode(fact, seq, this.clock(), this.previousHash);
     const offset = this.endOffset();

@@ -69,7 +69,7 @@ it('finds any changed byte, reports it once, and gives up at most the line and i
       expect(lost).toContain(hit);
       expect(await store.readAt(ref, places[hit]?.position as { offset: number; bytes: number })).toBeUndefined();
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 });
 

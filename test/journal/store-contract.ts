@@ -125,6 +125,18 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       await expect(journal.close()).resolves.toBeUndefined();
     });
 
+    it('acknowledges what came before it was closed, and refuses what comes after', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const before = Array.from({ length: 30 }, (_, n) => journal.append(callCompleted(n)));
+      const chained = before.map((append) => append.then(() => journal.append(finished)).catch((error: Error) => error.message));
+      const closed = journal.close();
+      await expect(Promise.all(before)).resolves.toHaveLength(30);
+      for (const message of await Promise.all(chained)) expect(message).toContain('closed');
+      await closed;
+      expect((await readRun(store, runRef(1))).events).toHaveLength(30);
+    });
+
     it('refuses a fact that JSON cannot hold, and goes on', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
