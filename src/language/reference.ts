@@ -49,7 +49,8 @@ export async function evaluateCall(node: Reference, frame: Frame, details: Pick<
 async function memberOrNothing(node: Reference, frame: Frame): Promise<Value> {
   let data = dataOf(frame.scope.find(node.name)?.value);
   for (const step of node.steps) {
-    if (step.kind !== 'field' || typeof data !== 'object' || data === null || Array.isArray(data) || data instanceof Callable) return undefined;
+    if (step.kind !== 'field' || typeof data !== 'object' || data === null || Array.isArray(data) || data instanceof Callable)
+      return undefined;
     data = dataOf(readMember(data, step.name, `@${node.name}`));
   }
   return data;
@@ -82,7 +83,12 @@ async function lookUp(node: Reference, frame: Frame): Promise<Value> {
 /** `@mx.first.rest`: only the part that is asked for is made. */
 async function followContext(node: Reference, frame: Frame, origin: Origin): Promise<Value> {
   const [first] = node.steps;
-  const name = first?.kind === 'field' ? first.name : first?.kind === 'index' && first.index.kind === 'literal' ? String(first.index.value) : undefined;
+  const name =
+    first?.kind === 'field'
+      ? first.name
+      : first?.kind === 'index' && first.index.kind === 'literal'
+        ? String(first.index.value)
+        : undefined;
   if (name === undefined) return follow(contextValue(undefined, frame), node.steps, 0, frame, origin);
   const value = contextValue(name, frame);
   // What a context variable holds differs from moment to moment; a field that it lacks now is null.
@@ -199,7 +205,14 @@ function readMember(value: Value, name: string, written: string): Value {
   return dataOf(field);
 }
 
-async function apply(callee: Value, args: readonly Expression[], at: number, frame: Frame, written: string, path: readonly string[]): Promise<Value> {
+async function apply(
+  callee: Value,
+  args: readonly Expression[],
+  at: number,
+  frame: Frame,
+  written: string,
+  path: readonly string[],
+): Promise<Value> {
   const function_ = dataOf(callee);
   if (!(function_ instanceof Callable)) {
     throw new MlldError('NOT_A_FUNCTION', `${written} is not a function`, { location: locationOf(frame.module, at) });
@@ -225,4 +238,3 @@ function mxBinding(binding: Binding | undefined, frame: Frame): MxBinding | unde
     ...(key === undefined ? {} : { key }),
   };
 }
-
