@@ -12,6 +12,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import esbuild from 'esbuild';
 import { buildParsers } from './grammar/build.mjs';
 
@@ -29,11 +30,34 @@ const common = {
   define: { MLLD_VERSION: JSON.stringify(version) },
 };
 
+/** Modules of Node that take a millisecond or more to load; the rest is there before a program starts. */
+const HEAVY = ['console', 'crypto', 'fs/promises', 'os', 'perf_hooks', 'stream', 'timers/promises', 'zlib'];
+
+/** A heavy module of Node is loaded when something of it is first used, not when a file that may use it is. */
+const lazyBuiltins = {
+  name: 'lazy-builtins',
+  setup(build) {
+    const require = createRequire(import.meta.url);
+    build.onResolve({ filter: /^node:/ }, ({ path: name, namespace }) =>
+      namespace !== 'lazy' && HEAVY.includes(name.slice('node:'.length)) ? { path: name, namespace: 'lazy' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path: name }) => {
+      const members = Object.keys(require(name)).map((member) => `get ${member}() { return require(${JSON.stringify(name)}).${member}; }`);
+      return {
+        contents: `module.exports = { get default() { return require(${JSON.stringify(name)}); }, ${members.join(', ')} };`,
+        loader: 'js',
+      };
+    });
+  },
+};
+
+/** V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`. */
+const commandLine = { format: 'cjs', supported: { 'dynamic-import': false }, plugins: [lazyBuiltins] };
+
 async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
   const built = await Promise.all([
-    // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: here it becomes a lazy `require`.
     esbuild.build({
       ...common,
       entryPoints: ['cli/main.ts'],

@@ -44,7 +44,8 @@ function load(file: string, kind: string): void {
   const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
   const cacheFile = cacheFileFor(file, kind);
   const cachedData = cacheFile === undefined ? undefined : readCache(cacheFile, stamp);
-  const script = new vm.Script(wrap(fs.readFileSync(file, 'utf8')), {
+  // The build sees to it that it is ASCII.
+  const script = new vm.Script(wrap(fs.readFileSync(file, 'latin1')), {
     filename: file,
     ...(cachedData ? { cachedData } : {}),
   });

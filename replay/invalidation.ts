@@ -4,12 +4,21 @@
  */
 import type { CallKey, OpPath } from '../journal/ids.js';
 import { usedBefore, type Checkpoints, type ReachedCheckpoint } from './checkpoints.js';
-import { ReplayError } from './errors.js';
 import type { Asked, FunctionCall, FunctionHistory } from './history.js';
 import { usable, type Memo } from './memo.js';
 import { indexWithin } from './op-path.js';
 import { inExecutionOrder } from './order.js';
 import type { CheckpointSelector, FunctionSelector, Selector } from './selector.js';
+import {
+  ambiguousCheckpoint,
+  ambiguousFunction,
+  ambiguousPrefix,
+  noMatch,
+  noRunToResume,
+  unknownCheckpoint,
+  unknownFunction,
+  unknownSite,
+} from './unresolved.js';
 
 /** What the target is resolved in. */
 export interface Past {
@@ -83,14 +92,7 @@ function neverCalled(selector: FunctionSelector, past: Past, { declares, knownFu
   if (lent.borrowedKeys.length > 0) return lent;
   if (!past.anyRun) return { ...NOTHING, notice: `nothing to invalidate for ${text}: this script has no recorded run` };
   if (declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
-  const candidates = [...new Set([...past.memo.called.keys(), ...knownFunctions])].sort().map((fn) => `@${fn}`);
-  throw new ReplayError(
-    'RESUME_FUNCTION',
-    `unknown function in --resume ${text}: @${name} is neither recorded nor declared${listed('known functions', candidates)}`,
-    {
-      candidates,
-    },
-  );
+  throw unknownFunction(selector, [...past.memo.called.keys(), ...knownFunctions]);
 }
 
 /** A bare `@fn` covers all recorded runs, and what fork sources asked by it. */
@@ -125,8 +127,8 @@ function fromPrefix(
 ): ReadonlySet<CallKey> {
   const matches = [...callsFrom(prefix, calls, past), ...itemsFrom(prefix, calls, history)];
   const [match, ...others] = matches;
-  if (match === undefined) throw noMatch(selector, calls, history, past);
-  if (others.length > 0) throw ambiguousPrefix(selector, matches, history);
+  if (match === undefined) throw noMatch(selector, comparedTexts(calls, history, past));
+  if (others.length > 0) throw ambiguousPrefix(selector, new Set(matches.map(({ site }) => site)), history);
   return match.keys;
 }
 
@@ -182,15 +184,25 @@ function itemsFrom(prefix: string, calls: readonly FunctionCall[], { items }: Fu
   return matches;
 }
 
+/** The arguments of the llm calls, and the items of the loops that ask. */
+function* comparedTexts(calls: readonly FunctionCall[], { items }: FunctionHistory, { memo, forks }: Past): Generator<string> {
+  for (const { by } of calls) {
+    const preview = by && previewOfKey(by.key, by.preview, memo, forks);
+    if (preview !== undefined) yield preview;
+  }
+  const loops = new Map<OpPath, boolean>();
+  for (const { loop, text } of items) {
+    const asks = loops.get(loop) ?? calls.some(({ inside }) => inside.some(({ op }) => indexWithin(op, loop) !== undefined));
+    loops.set(loop, asks);
+    if (asks) yield text;
+  }
+}
+
 // ---- checkpoints
 
 function afterCheckpoint(selector: CheckpointSelector, past: Past): Invalidation {
   const { prior } = past;
-  if (prior === undefined) {
-    throw new ReplayError('RESUME_CHECKPOINT', `unknown checkpoint ${quoted(selector.name)}: this script has no recorded run`, {
-      hint: 'a checkpoint can be resumed from after a recorded run has reached it: run with --checkpoint first',
-    });
-  }
+  if (prior === undefined) throw noRunToResume(selector.name);
   const stays = usedBefore(prior, findCheckpoint(selector, prior));
   const selected = new Set<CallKey>();
   for (const source of [past.memo, ...past.forks]) for (const [key] of usable(source)) if (!stays.has(key)) selected.add(key);
@@ -202,22 +214,8 @@ function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints):
   if (exact !== undefined) return exact;
   const matches = reached.filter((checkpoint) => checkpoint.name.startsWith(name));
   const [match, ...others] = matches;
-  if (match === undefined) {
-    const candidates = reached.map((checkpoint) => quoted(checkpoint.name));
-    throw new ReplayError(
-      'RESUME_CHECKPOINT',
-      `unknown checkpoint ${quoted(name)}: the prior run did not reach it${listed('it reached', candidates)}`,
-      {
-        candidates,
-      },
-    );
-  }
-  if (others.length > 0) {
-    const candidates = matches.map((checkpoint) => quoted(checkpoint.name));
-    throw new ReplayError('RESUME_AMBIGUOUS', [`ambiguous checkpoint match ${quoted(name)} — matches:`, ...candidates].join('\n  '), {
-      candidates,
-    });
-  }
+  if (match === undefined) throw unknownCheckpoint(name, reached);
+  if (others.length > 0) throw ambiguousCheckpoint(name, matches);
   return match;
 }
 
@@ -235,84 +233,4 @@ function drop({ memo, forks }: Past, selected: ReadonlySet<CallKey>): Invalidati
 
 function declarationsOf({ sites }: FunctionHistory): number {
   return new Set(sites.map(({ declared }) => declared)).size;
-}
-
-function siteLines({ fn, sites }: FunctionHistory, only?: ReadonlySet<string>): string[] {
-  return sites.flatMap(({ site, declared }, index) => {
-    if (only !== undefined && !only.has(site)) return [];
-    return [`@${fn}:${index}${site === '' ? '' : ` at ${site}`}${declared === undefined ? '' : `, declared at ${declared}`}`];
-  });
-}
-
-function ambiguousFunction({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
-  const candidates = siteLines(history);
-  return new ReplayError(
-    'RESUME_AMBIGUOUS',
-    `ambiguous target ${text}: different functions are called @${name}${listed('its call sites', candidates)}`,
-    {
-      hint: `pick a call site: --resume '@${name}:0'`,
-      candidates,
-    },
-  );
-}
-
-function ambiguousPrefix(selector: FunctionSelector, matches: readonly Match[], history: FunctionHistory): ReplayError {
-  const sites = new Set(matches.map(({ site }) => site));
-  const candidates = siteLines(history, sites);
-  const where = sites.size > 1 ? 'several call sites' : 'several loops or calls at one call site';
-  return new ReplayError(
-    'RESUME_AMBIGUOUS',
-    `ambiguous target ${selector.text}: the prefix matches in ${where}${listed('matching call sites', candidates)}`,
-    {
-      hint:
-        sites.size > 1 ? `pick a call site: --resume '@${selector.name}:0("...")'` : 'use a longer prefix that matches in one place only',
-      candidates,
-    },
-  );
-}
-
-function unknownSite({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
-  const candidates = siteLines(history);
-  return new ReplayError(
-    'RESUME_SITE',
-    `no call site ${text}: the latest run that called @${name} did so at ${history.sites.length}${listed('its call sites', candidates)}`,
-    {
-      candidates,
-    },
-  );
-}
-
-/** Enough to recognise the item one meant, not the whole list. */
-const EXAMPLES_MAX = 10;
-
-function noMatch(
-  { text }: FunctionSelector,
-  calls: readonly FunctionCall[],
-  { items }: FunctionHistory,
-  { memo, forks }: Past,
-): ReplayError {
-  const texts = new Set<string>();
-  for (const { by } of calls) {
-    const preview = by === undefined ? undefined : previewOfKey(by.key, by.preview, memo, forks);
-    if (preview !== undefined) texts.add(preview);
-  }
-  const loops = calls.flatMap(({ inside }) => inside);
-  for (const item of items) if (loops.some(({ op }) => indexWithin(op, item.loop) !== undefined)) texts.add(item.text);
-  const candidates = [...texts].slice(0, EXAMPLES_MAX).map((example) => quoted(oneLine(example)));
-  return new ReplayError('RESUME_PREFIX', `nothing matches ${text}${listed('recorded arguments and items', candidates)}`, { candidates });
-}
-
-const EXAMPLE_UNITS_MAX = 60;
-
-function oneLine(text: string): string {
-  const line = text.replaceAll('\n', '\\n');
-  return line.length > EXAMPLE_UNITS_MAX ? `${line.slice(0, EXAMPLE_UNITS_MAX - 3)}...` : line;
-}
-
-function quoted(text: string): string {
-  return `"${text}"`;
-}
-
-function listed(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : [`; ${title}:`, ...lines].join('\n  ');
 }

@@ -8,19 +8,28 @@ export const PREVIEW_UNITS_MAX = 256;
 export function previewOf(args: Payload): string | undefined {
   if (!('inline' in args) || !Array.isArray(args.inline)) return undefined;
   const first = (args.inline as readonly Json[])[0];
-  return first === undefined ? undefined : clip(textOf(first));
+  return first === undefined ? undefined : textOf(first).slice(0, PREVIEW_UNITS_MAX);
 }
 
 /** Text as it is, anything else as compact JSON with members in order of their names, as the call key has it. */
-export function textOf(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, sortMembers);
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : compactJson(value, PREVIEW_UNITS_MAX);
 }
 
-function clip(text: string): string {
-  return text.length > PREVIEW_UNITS_MAX ? text.slice(0, PREVIEW_UNITS_MAX) : text;
-}
-
-function sortMembers(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
+/** The right text up to so many units; what lies behind is not looked at, because arguments may be large. */
+function compactJson(value: Json, unitsMax: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, unitsMax));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const members: readonly (readonly [string, Json])[] = isList
+    ? value.map((item: Json) => ['', item] as const)
+    : Object.keys(value)
+        .sort()
+        .map((name) => [`${JSON.stringify(name)}:`, (value as { readonly [name: string]: Json })[name] as Json] as const);
+  let text = isList ? '[' : '{';
+  for (const [place, [label, member]] of members.entries()) {
+    if (text.length >= unitsMax) return text;
+    text += (place === 0 ? '' : ',') + label + compactJson(member, unitsMax - text.length);
+  }
+  return text + (isList ? ']' : '}');
 }

@@ -109,12 +109,12 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
-  const result = await bodyOutcome(executable.body, inner);
+  const result = await bodyOutcome(executable.body, inputs, inner);
   // A control word is on its way to a loop or pipeline; the type of a body's result does not speak of it.
   return result instanceof Signal ? (result as unknown as Value) : flow(result, inputs, executable.labels);
 }
 
-async function bodyOutcome(body: Expression, frame: Frame): Promise<Outcome> {
+async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
   switch (body.kind) {
     case 'template':
       return renderText(body.parts, frame);
@@ -126,19 +126,16 @@ async function bodyOutcome(body: Expression, frame: Frame): Promise<Outcome> {
       return completion ?? '';
     }
     case 'reference':
-      return aliased(await outcomeOf(body, frame), body, frame);
+      return aliased(await outcomeOf(body, frame), body, inputs, frame);
     default:
       return outcomeOf(body, frame);
   }
 }
 
-/** `exe @alias(x) = @other`: the parameters are handed on. */
-async function aliased(result: Outcome, body: Reference, frame: Frame): Promise<Outcome> {
+/** `exe @alias = @other`: what the alias receives is handed on. */
+async function aliased(result: Outcome, body: Reference, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
   const callee = result instanceof Signal ? undefined : dataOf(result);
-  if (!(callee instanceof Callable)) return result;
-  const params = frame.stack?.executable.params ?? [];
-  const args = params.map((name) => frame.scope.own(name)?.value);
-  return callOutcome(callee, args, frame, { at: body.at, called: [body.name] });
+  return callee instanceof Callable ? callOutcome(callee, inputs, frame, { at: body.at, called: [body.name] }) : result;
 }
 
 async function runDenied(executable: Executable, body: When, inputs: readonly Value[], frame: Frame, denial: Denial): Promise<Value> {

@@ -1,5 +1,6 @@
 /** Commands and code in other languages. Control sections 5, 7 and 8, world section 15. */
 import type { Code, HolePart, TemplatePart } from '../../grammar/ast.js';
+import type { Json } from '../../journal/event.js';
 import { MlldError } from '../errors.js';
 import { askWorld } from '../operation/effect.js';
 import { resolveDirectory } from '../modules/paths.js';
@@ -77,9 +78,7 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
     language,
     code,
     directory: directory ?? frame.run.settings.projectRoot,
-    variables: Object.fromEntries(
-      listed.flatMap(({ name, value }) => (value === undefined ? [] : [[name, language === 'py' ? toJson(value) : shellText(value)]])),
-    ),
+    variables: commandVariables(language, listed),
     ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
     ...shadowOf(node, frame),
     ...(frame.streaming ? { stream: true } : {}),
@@ -90,6 +89,15 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
   const facts = { source: language, command: code, exitCode: answer.exitCode, durationMs: answer.durationMs, stderr: answer.stderr };
   return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
+}
+
+/** A missing argument is None in Python and an unset variable in a shell. */
+function commandVariables(language: string, listed: readonly Variable[]): { readonly [name: string]: Json } {
+  const entries = listed.flatMap(({ name, value }): [string, Json][] => {
+    if (language === 'py') return [[name, value === undefined ? null : toJson(value)]];
+    return value === undefined ? [] : [[name, shellText(value)]];
+  });
+  return Object.fromEntries(entries);
 }
 
 /** A `cmd` function that is a stage also has the piped value on its standard input (control 19.2). */

@@ -16,6 +16,11 @@ export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
   refuseReserved(node.name);
   const existing = scope.own(node.name);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
+  if (node.body.kind === 'new' && node.params.length === 0) {
+    // An object of the host under a name: `exe @u = new @URL("…")` is read by field.
+    scope.define({ name: node.name, value: await frame.evaluate(node.body, frame), kind: 'exe', at: node.nameAt });
+    return undefined;
+  }
   const executable = new Executable(withBodyOptions(node), module);
   if (node.body.kind === 'template-file') keepTemplate(executable, await loadTemplateFile(node.body.path, frame));
   scope.define({ name: node.name, value: executable, kind: 'exe', at: node.nameAt });

@@ -34,6 +34,7 @@ function filled(parts: readonly TemplatePart[], file: Value): readonly TemplateP
       case 'loop-part':
         return { ...part, body: filled(part.body, file) };
       case 'hole':
+        // oxlint-disable-next-line no-thenable -- a member of the tree; nobody awaits nodes
         return part.then ? { ...part, then: filled(part.then, file) } : part;
       default:
         return part;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Fact } from '../../journal/event.js';
+import type { Fact, Json } from '../../journal/event.js';
 import { answered, memo, usable } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../support/run-script.js';
@@ -25,6 +25,18 @@ describe('memo', () => {
       inside: [],
       answer: { ref, seq: 3, position: { offset: 300, bytes: 99 }, elapsedMs: 5, endedMs: Date.parse('2026-01-01T00:00:03.000Z') },
     });
+  });
+
+  it.each<[Json, string]>([
+    ['as it is, two\nlines', 'as it is, two\nlines'],
+    [12, '12'],
+    [null, 'null'],
+    [{ b: [1, 'x"', { z: true, y: null }], 10: 'ten', 9: 'nine' }, '{"10":"ten","9":"nine","b":[1,"x\\"",{"y":null,"z":true}]}'],
+    ['x'.repeat(300), 'x'.repeat(256)],
+    [['x'.repeat(300), 'never looked at'], `["${'x'.repeat(254)}`],
+    [Array.from({ length: 1000 }, (_, n) => n), JSON.stringify(Array.from({ length: 1000 }, (_, n) => n)).slice(0, 256)],
+  ])('previews the first argument %j', (argument, preview) => {
+    expect(answered(fold(memo, run(runRef(1), ask('main/ask#0', argument))), questionKey(argument))?.preview).toBe(preview);
   });
 
   it.each(['failed', 'unusable', 'killed', 'reused'] as const)('has no answer from a call that was %s', (outcome) => {

@@ -55,7 +55,7 @@ export class FakeWorld implements World {
 
   async ask<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>> {
     this.asked.push(`${question} ${'path' in request ? request.path : 'root' in request ? request.pattern : ''}`.trimEnd());
-    const answer = this.table[question] as ((request: Ask<Q>) => Answer<Q>) | undefined;
+    const answer = this.table[question];
     if (!answer) throw new Error(`the fake world knows no ${question}`);
     return answer(request);
   }

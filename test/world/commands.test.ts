@@ -1,10 +1,13 @@
 /** Commands: values in, output and status out. Conformance: control 5.3, 5.4, 5.7, 24.2. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Json } from '../../journal/event.js';
 import { OUTPUT_BYTES_MAX } from '../../src/world/process.js';
 import { openWorld, temporaryFolder } from './support.js';
+
+vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
+const PATIENCE = { timeout: 20_000 };
 
 const { world, command, out } = openWorld();
 afterAll(() => world.close('done'));
@@ -142,7 +145,7 @@ describe('a process', () => {
     const shown = openWorld();
     const running = shown.command('sh', 'printf "\\342\\230"; sleep 0.2; printf "\\203 first\\n"; sleep 30', { stream: true });
     running.catch(() => undefined);
-    await expect.poll(() => shown.out.stdout).toBe('☃ first\n');
+    await expect.poll(() => shown.out.stdout, PATIENCE).toBe('☃ first\n');
     await shown.world.close('seen');
     await command('sh', 'echo quiet');
     expect(out.stdout).toBe('');
@@ -152,7 +155,7 @@ describe('a process', () => {
     const shown = openWorld();
     const running = shown.command('py', 'import time\nprint("first")\ntime.sleep(30)', { stream: true });
     running.catch(() => undefined);
-    await expect.poll(() => shown.out.stdout, { timeout: 5000 }).toBe('first\n');
+    await expect.poll(() => shown.out.stdout, PATIENCE).toBe('first\n');
     await shown.world.close('seen');
   });
 

@@ -3,9 +3,11 @@ import { spawn } from 'node:child_process';
 import { chmod, chown, lstat, mkdir, readFile, readdir, readlink, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FILE_BYTES_MAX } from '../../src/world/files.js';
 import { openWorld, temporaryFolder } from './support.js';
+
+vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
 
 const { world } = openWorld();
 afterAll(() => world.close('done'));

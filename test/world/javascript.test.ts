@@ -217,12 +217,14 @@ it('js has no require', async () => {
 
 it('calls a trivial body in a few microseconds', async () => {
   const request = { language: 'js', code: 'return x + 1', unset: [], echo: false } as const;
+  // Processor time, because the machine may be busy with other things.
   const measure = async (): Promise<number> => {
-    const startedMs = performance.now();
+    const before = process.cpuUsage();
     for (let x = 0; x < 10_000; x++) await world.ask('code.run', { ...request, variables: { x } });
-    return (performance.now() - startedMs) / 10_000;
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 10_000;
   };
-  const rounds = [await measure(), await measure(), await measure()];
-  // The aim is 5 us; a machine that is busy with other things is allowed some more.
-  expect(Math.min(...rounds)).toBeLessThan(0.02);
+  const roundsUs = [await measure(), await measure(), await measure(), await measure()];
+  // It is about 1 us; ten times that would be a compilation, or a copy of something, per call.
+  expect(Math.min(...roundsUs)).toBeLessThan(10);
 });

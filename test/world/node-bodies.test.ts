@@ -3,8 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openWorld, temporaryFolder } from './support.js';
+
+vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
 
 const { world, node, js } = openWorld();
 afterAll(() => world.close('done'));
@@ -101,7 +103,7 @@ describe('a node body', () => {
   it('reports a timer that throws after the call, and goes on', async () => {
     const own = openWorld();
     expect(await own.node('setTimeout(() => { throw new Error("late tide") }, 1); return 1')).toBe(1);
-    await expect.poll(() => own.out.stderr).toContain('late tide');
+    await expect.poll(() => own.out.stderr, { timeout: 20_000 }).toContain('late tide');
     await own.world.close('done');
   });
 
@@ -137,9 +139,9 @@ it('in a program: timers that are left do not keep it alive, those that a call w
     console.log(value, imported.value);`,
   );
   const startedMs = performance.now();
-  const { stdout, status } = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 20_000 });
+  const { stdout, status } = spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 50_000 });
   expect({ stdout, status }).toEqual({ stdout: 'waited b\n', status: 0 });
-  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  expect(performance.now() - startedMs).toBeLessThan(30_000);
 });
 
 describe('an import of a Node module', () => {

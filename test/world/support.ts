@@ -55,7 +55,7 @@ export async function isAlive(pid: number): Promise<boolean> {
   return !/\) Z /.test(status);
 }
 
-export async function eventually(holds: () => Promise<boolean> | boolean, patienceMs = 5000): Promise<boolean> {
+export async function eventually(holds: () => Promise<boolean> | boolean, patienceMs = 20_000): Promise<boolean> {
   for (const end = performance.now() + patienceMs; performance.now() < end;) {
     if (await holds()) return true;
     await new Promise((resolve) => setTimeout(resolve, 10));
