@@ -1,0 +1,91 @@
+/** Targets of `--resume` that can't be resolved: what was meant, and what there is instead. */
+import type { ReachedCheckpoint } from './checkpoints.js';
+import { ReplayError } from './errors.js';
+import type { FunctionHistory } from './history.js';
+import type { FunctionSelector } from './selector.js';
+
+export function unknownFunction({ text, name }: FunctionSelector, known: Iterable<string>): ReplayError {
+  const candidates = [...new Set(known)].sort().map((fn) => `@${fn}`);
+  const message = `unknown function in --resume ${text}: @${name} is neither recorded nor declared`;
+  return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates });
+}
+
+export function ambiguousFunction({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
+  const candidates = siteLines(history);
+  const message = `ambiguous target ${text}: different functions are called @${name}`;
+  return new ReplayError('RESUME_AMBIGUOUS', message + listed('its call sites', candidates), {
+    hint: `pick a call site: --resume '@${name}:0'`,
+    candidates,
+  });
+}
+
+export function unknownSite({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
+  const candidates = siteLines(history);
+  const message = `no call site ${text}: the latest run that called @${name} did so at ${history.sites.length}`;
+  return new ReplayError('RESUME_SITE', message + listed('its call sites', candidates), { candidates });
+}
+
+/** `sites`: where the prefix matches. */
+export function ambiguousPrefix({ text, name }: FunctionSelector, sites: ReadonlySet<string>, history: FunctionHistory): ReplayError {
+  const candidates = siteLines(history, sites);
+  const where = sites.size > 1 ? 'several call sites' : 'several loops or calls at one call site';
+  return new ReplayError(
+    'RESUME_AMBIGUOUS',
+    `ambiguous target ${text}: the prefix matches in ${where}${listed('matching call sites', candidates)}`,
+    {
+      hint: sites.size > 1 ? `pick a call site: --resume '@${name}:0("...")'` : 'use a longer prefix that matches in one place only',
+      candidates,
+    },
+  );
+}
+
+/** Enough to recognise the item one meant, not the whole list. */
+const EXAMPLES_MAX = 10;
+
+/** `texts`: the arguments and items that were compared. */
+export function noMatch({ text }: FunctionSelector, texts: Iterable<string>): ReplayError {
+  const candidates = [...new Set(texts)].slice(0, EXAMPLES_MAX).map((example) => quoted(oneLine(example)));
+  return new ReplayError('RESUME_PREFIX', `nothing matches ${text}${listed('recorded arguments and items', candidates)}`, { candidates });
+}
+
+export function noRunToResume(name: string): ReplayError {
+  return new ReplayError('RESUME_CHECKPOINT', `unknown checkpoint ${quoted(name)}: this script has no recorded run`, {
+    hint: 'a checkpoint can be resumed from after a recorded run has reached it: run with --checkpoint first',
+  });
+}
+
+export function unknownCheckpoint(name: string, reached: readonly ReachedCheckpoint[]): ReplayError {
+  const candidates = reached.map((checkpoint) => quoted(checkpoint.name));
+  const message = `unknown checkpoint ${quoted(name)}: the prior run did not reach it`;
+  return new ReplayError('RESUME_CHECKPOINT', message + listed('it reached', candidates), { candidates });
+}
+
+export function ambiguousCheckpoint(name: string, matches: readonly ReachedCheckpoint[]): ReplayError {
+  const candidates = matches.map((checkpoint) => quoted(checkpoint.name));
+  return new ReplayError('RESUME_AMBIGUOUS', [`ambiguous checkpoint match ${quoted(name)} — matches:`, ...candidates].join('\n  '), {
+    candidates,
+  });
+}
+
+/** `@ask:0 at job.mld:3:6, declared at job.mld:1:5` */
+function siteLines({ fn, sites }: FunctionHistory, only?: ReadonlySet<string>): string[] {
+  return sites.flatMap(({ site, declared }, index) => {
+    if (only !== undefined && !only.has(site)) return [];
+    return [`@${fn}:${index}${site === '' ? '' : ` at ${site}`}${declared === undefined ? '' : `, declared at ${declared}`}`];
+  });
+}
+
+const EXAMPLE_UNITS_MAX = 60;
+
+function oneLine(text: string): string {
+  const line = text.replaceAll('\n', '\\n');
+  return line.length > EXAMPLE_UNITS_MAX ? `${line.slice(0, EXAMPLE_UNITS_MAX - 3)}...` : line;
+}
+
+function quoted(text: string): string {
+  return `"${text}"`;
+}
+
+function listed(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [`; ${title}:`, ...lines].join('\n  ');
+}
