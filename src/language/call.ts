@@ -5,7 +5,7 @@ import { fingerprintOf } from '../operation/fingerprint.js';
 import type { Question } from '../operation/identity.js';
 import { questionArgs } from '../operation/memo.js';
 import type { Body, GuardSwitch, LlmCall, Operation } from '../operation/operation.js';
-import type { Denial } from '../operation/denial.js';
+import { denialContext, type Denial } from '../operation/denial.js';
 import { perform } from '../operation/perform.js';
 import { Callable } from '../values/callable.js';
 import { HostFunction } from '../values/host-function.js';
@@ -70,7 +70,7 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
       site: () => siteOf(frame.module, details.at),
       declaredAt: () => siteOf(executable.module, executable.node.at),
       repeatable: details.repeatable ?? false,
-      ...(deniedBody ? { onDenied: async (inner, denial) => runDenied(executable, deniedBody, args, { ...inner, stack }, denial) } : {}),
+      ...(deniedBody ? { onDenied: async (inner, inputs, denial) => runDenied(executable, deniedBody, inputs, { ...inner, stack }, denial) } : {}),
       ...(details.guards ? { guards: details.guards } : {}),
     },
     ...(labels.includes('llm') ? { llm: llmCall(executable, labels, frame, stack, details) } : {}),
@@ -140,18 +140,8 @@ async function aliased(result: Outcome, body: Reference, inputs: readonly Value[
 
 async function runDenied(executable: Executable, body: When, inputs: readonly Value[], frame: Frame, denial: Denial): Promise<Value> {
   const { facts } = denial;
-  const guard = {
-    denied: true,
-    name: facts.guardName?.slice(1) ?? null,
-    reason: facts.reason,
-    reasons: facts.reasons,
-    hints: [],
-    filter: facts.guardFilter,
-    timing: facts.timing,
-    try: 0,
-  };
   frame.run.warn(`[Guard Warning] ${facts.reason}`);
-  const context = { ...frame.context, denied: true, guard, args: facts.args };
+  const context = { ...frame.context, denied: true, guard: denialContext(facts), args: facts.args };
   const inner = functionFrame(executable, inputs, { ...frame, context });
   const result = await outcomeOf(body, inner);
   return result instanceof Signal ? result.value : flow(result, inputs, executable.labels);

@@ -155,18 +155,42 @@ export interface Instruments {
 }
 
 export interface HookStage {
-  /** Runs the matching before-hooks; the inputs as they left them. */
-  before(frame: Frame, operation: Operation): Promise<readonly Value[]>;
-  /** Runs the matching after-hooks; the output as they left it. `operation.inputs` are those that were received. */
-  after(frame: Frame, operation: Operation, output: Value): Promise<Value>;
   /** True when a hook on `op:for:batch` exists: then windows of a parallel loop don't overlap. */
   readonly watchesBatches: boolean;
+  /** The hooks that are registered when the operation starts and watch it; undefined without any. */
+  watch(operation: Operation): HookWatch | undefined;
+}
+
+/** The hooks of one operation. Neither phase fails for what a hook does. */
+export interface HookWatch {
+  /** The inputs as the before-hooks left them. */
+  before(frame: Frame): Promise<readonly Value[]>;
+  /** The output as the after-hooks left it. `received.inputs` are those that the before-hooks left. */
+  after(frame: Frame, received: Operation, ended: Ended): Promise<Value>;
+}
+
+/** How an operation ended, for its after-hooks. */
+export interface Ended {
+  readonly output: Value;
+  /** Does what a hook returns replace the output? */
+  readonly counts: boolean;
+  /** A guard denied the operation; `handled`: its own `denied` branch gave the output. */
+  readonly denial?: { readonly denial: Denial; readonly handled: boolean };
 }
 
 export interface GuardStage {
-  /** Throws a `Denial` or a `GuardRetry`. */
-  before(frame: Frame, operation: Operation, inputs: readonly Value[]): Promise<readonly Value[]>;
-  after(frame: Frame, operation: Operation, inputs: readonly Value[], output: Value): Promise<Value>;
+  /** The guards that are registered when the operation starts; undefined when none can concern it. */
+  watch(operation: Operation): GuardWatch | undefined;
+}
+
+/** The guards of one operation. Both phases throw a `Denial`, a `GuardRetry`, or the error of a condition. */
+export interface GuardWatch {
+  /** What this operation was denied with. */
+  readonly denial: Denial | undefined;
+  /** The inputs as the guards left them. */
+  before(frame: Frame, received: Operation): Promise<readonly Value[]>;
+  /** `allowed.inputs` are those that the before-guards left. */
+  after(frame: Frame, allowed: Operation, output: Value): Promise<Value>;
 }
 
 export interface Frame {

@@ -7,6 +7,7 @@ import { callMethod } from '../values/methods.js';
 import { textOf } from '../values/text.js';
 import { typeChecks } from '../values/type-checks.js';
 import { mxField, mxObject, type Binding as MxBinding } from '../values/mx.js';
+import { InputTest } from '../values/input-test.js';
 import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
 import { ambientValue } from './ambient.js';
 import { callValue, type CallDetails } from './call.js';
@@ -110,7 +111,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
     try {
       switch (step.kind) {
         case 'field':
-          if (step.name === 'mx') {
+          if (step.name === 'mx' && !(dataOf(value) instanceof InputTest)) {
             const next = steps[i + 1];
             const about = mxBinding(binding, frame);
             if (next?.kind === 'field') {

@@ -1,5 +1,7 @@
 /** A guard's refusal on its way to whoever handles it. Instrumentation section 4.4. */
 import { MlldError } from '../errors.js';
+import type { GuardContext } from '../language/frame.js';
+import type { DataObject, Value } from '../values/value.js';
 
 export interface DenialFacts {
   /** Display form, `@watchman`; null for an unnamed guard. */
@@ -10,7 +12,7 @@ export interface DenialFacts {
   readonly reason: string;
   readonly reasons: readonly string[];
   /** The arguments of the denied operation by parameter name. */
-  readonly args: readonly { readonly name: string; readonly value: import('../values/value.js').Value }[];
+  readonly args: readonly { readonly name: string; readonly value: Value }[];
 }
 
 export class Denial extends MlldError {
@@ -21,4 +23,14 @@ export class Denial extends MlldError {
     });
     this.name = 'Denial';
   }
+}
+
+/** `@mx.guard` for a denied branch and for hooks of the denied operation. */
+export function denialContext({ guardName, guardFilter, timing, reason, reasons }: DenialFacts): GuardContext {
+  return { denied: true, name: guardName?.slice(1) ?? null, reason, reasons, hints: [], filter: guardFilter, timing, try: 0 };
+}
+
+/** What hooks see as the output of an operation that did not happen. */
+export function denialObject({ reason, guardName, guardFilter }: DenialFacts): DataObject {
+  return { denied: true, decision: 'deny', reason, guardName, guardFilter };
 }

@@ -22,8 +22,8 @@ export interface CallFacts {
   readonly declaredAt: () => string;
   /** The call is a stage of a pipeline (or its source) that can run again. */
   readonly repeatable: boolean;
-  /** The function's own `denied` branch. */
-  readonly onDenied?: (frame: Frame, denial: Denial) => Promise<Value>;
+  /** The function's own `denied` branch; `inputs` as the before-hooks left them. */
+  readonly onDenied?: (frame: Frame, inputs: readonly Value[], denial: Denial) => Promise<Value>;
   readonly guards?: GuardSwitch;
 }
 

@@ -6,10 +6,10 @@
  * P3  An operation costs nothing for journal, hooks and guards that are not there.
  */
 import { Signal } from '../language/completion.js';
-import type { Frame } from '../language/frame.js';
+import type { Frame, GuardWatch, HookWatch } from '../language/frame.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
-import { Denial } from './denial.js';
+import { Denial, denialObject } from './denial.js';
 import type { OpNode } from './identity.js';
 import { answerOnce } from './memo.js';
 import type { Body, Operation } from './operation.js';
@@ -47,31 +47,49 @@ interface Progress {
 }
 
 async function stages(frame: Frame, operation: Operation, body: Body, progress: Progress): Promise<Value> {
-  const { hooks, guards } = frame.run.instruments;
-  const hooked = frame.run.instruments.active && frame.context.suppress === 'nothing';
-  const guarded = frame.run.instruments.active && frame.context.suppress !== 'all';
-  const inputs = hooked ? await hooks.before(frame, operation) : operation.inputs;
+  const { instruments } = frame.run;
+  const { suppress } = frame.context;
+  const hooks = instruments.active && suppress === 'nothing' ? instruments.hooks.watch(operation) : undefined;
+  const guards = instruments.active && suppress !== 'all' ? instruments.guards.watch(operation) : undefined;
+  const inputs = hooks ? await hooks.before(frame) : operation.inputs;
   const received = inputs === operation.inputs ? operation : { ...operation, inputs };
   let seen = frame;
-  let result: Value;
   try {
     const served = await answerOnce(frame, received, async (inner, run) => {
       seen = inner;
       return handled(inner, received, async () => {
-        const allowed = guarded ? await guards.before(inner, received, inputs) : inputs;
-        const value = await (run ?? body)(inner, allowed);
-        return guarded && !isSignal(value) ? guards.after(inner, received, allowed, value) : value;
+        const allowed = guards ? await guards.before(inner, received) : inputs;
+        const result = await (run ?? body)(inner, allowed);
+        return guards ? guarded(guards, inner, { ...received, inputs: allowed }, result) : result;
       });
     });
-    result = served.value;
-    seen = served.frame;
     if (served.reused) progress.outcome = 'reused';
+    return hooks ? await hooked(hooks, served.frame, received, served.value, guards?.denial) : served.value;
   } catch (error) {
-    // A hook sees a denial but can't lift it: what it returns is ignored.
-    if (error instanceof Denial && hooked) await hooks.after(deniedFrame(seen, error), received, denialObject(error));
+    // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
+    if (hooks && error instanceof Denial && error === guards?.denial) {
+      await hooks.after(seen, received, { output: denialObject(error.facts), counts: false, denial: { denial: error, handled: false } });
+    }
     throw error;
   }
-  return hooked && !isSignal(result) ? hooks.after(seen, received, result) : result;
+}
+
+async function guarded(guards: GuardWatch, frame: Frame, allowed: Operation, result: Value): Promise<Value> {
+  return withCarried(result, async (output, counts) => (counts ? guards.after(frame, allowed, output) : output));
+}
+
+async function hooked(hooks: HookWatch, frame: Frame, received: Operation, result: Value, denial: Denial | undefined): Promise<Value> {
+  const about = denial ? { denial: { denial, handled: true } } : {};
+  return withCarried(result, (output, counts) => hooks.after(frame, received, { output, counts, ...about }));
+}
+
+/** What a control word carries is looked at like a result; `skip`, `retry` and a bare word have none that could be replaced. */
+async function withCarried(result: Value, look: (output: Value, counts: boolean) => Promise<Value>): Promise<Value> {
+  const signal: unknown = result;
+  if (!(signal instanceof Signal)) return look(result, true);
+  const carries = signal.given && signal.word !== 'skip' && signal.word !== 'retry';
+  const output = await look(carries ? signal.value : null, carries);
+  return carries ? (new Signal(signal.word, output, true) as unknown as Value) : result;
 }
 
 /** The function's own `denied` branch, when it has one. */
@@ -82,36 +100,13 @@ async function handled(frame: Frame, operation: Operation, body: () => Promise<V
     const onDenied = operation.call?.onDenied;
     if (!(error instanceof Denial) || !onDenied) throw error;
     frame.run.deniedInside.add(frame.op);
-    return onDenied(frame, error);
+    return onDenied(frame, operation.inputs, error);
   }
-}
-
-function isSignal(value: unknown): boolean {
-  return value instanceof Signal;
 }
 
 /** The frame of what happens inside an operation. `@mx.op` describes calls to their bodies; effects leave it alone. */
 function enter(frame: Frame, operation: Operation, op: OpNode): Frame {
   return operation.call ? { ...frame, op, context: { ...frame.context, op: operation } } : { ...frame, op };
-}
-
-function deniedFrame(frame: Frame, denial: Denial): Frame {
-  const { facts } = denial;
-  const guard = {
-    denied: true,
-    name: facts.guardName?.slice(1) ?? null,
-    reason: facts.reason,
-    reasons: facts.reasons,
-    hints: [],
-    filter: facts.guardFilter,
-    timing: facts.timing,
-    try: 0,
-  };
-  return { ...frame, context: { ...frame.context, denied: true, guard } };
-}
-
-function denialObject({ facts }: Denial): Value {
-  return { denied: true, decision: 'deny', reason: facts.reason, guardName: facts.guardName, guardFilter: facts.guardFilter };
 }
 
 const ITEM_UNITS = 256;

@@ -32,6 +32,7 @@ function fieldOf(data: Data, name: string, context: Access): Value {
   if (name === 'length' && (typeof data === 'string' || Array.isArray(data))) return data.length;
   if (data instanceof HostObject) return fromHost(Reflect.get(data.target, name), name, data.target);
   if (Array.isArray(data) && isDigits(name)) return data[Number(name)] ?? null;
+  if (Array.isArray(data) && Object.hasOwn(data, name)) return Reflect.get(data, name) as Value; // `@input.any` in a guard
   throw noField(data, name, context);
 }
 

@@ -1,0 +1,87 @@
+/** The guards of a run. Instrumentation 4.1 and 4.2. */
+import type { Filter, Guard } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';
+import { locationOf } from '../language/errors.js';
+import type { Frame, Module } from '../language/frame.js';
+import type { GuardSwitch, Operation } from '../operation/operation.js';
+import { labelsOf, type Value } from '../values/value.js';
+
+export interface RegisteredGuard extends Watcher {
+  /** The name, or `<unnamed-guard-N>`. */
+  readonly id: string;
+  readonly node: Guard;
+  /** The file that declares it. */
+  readonly module: Module;
+}
+
+export type Phase = 'before' | 'after';
+
+/** A guard and what it looks at: one input by its data label, or the operation. */
+export interface Match {
+  readonly guard: RegisteredGuard;
+  readonly index?: number;
+}
+
+export class GuardRegistry {
+  private readonly names = new Set<string>();
+  private readonly tables = { before: new FilterTable<RegisteredGuard>(), after: new FilterTable<RegisteredGuard>() };
+  private registered = 0;
+
+  get count(): number {
+    return this.registered;
+  }
+
+  /** Throws DUPLICATE_GUARD: names are unique in a run, modules included. */
+  register(node: Guard, { module }: Frame): void {
+    const { name, filter, timing } = node;
+    if (name !== undefined && this.names.has(name)) {
+      throw new MlldError('DUPLICATE_GUARD', `A guard named @${name} is registered already`, {
+        location: locationOf(module, node.at),
+        hint: 'names of guards are unique in a run, those of imported modules included; choose another, or leave it out',
+      });
+    }
+    if (name !== undefined) this.names.add(name);
+    const number = ++this.registered;
+    const guard = { number, id: name ?? `<unnamed-guard-${number}>`, filter, node, module };
+    if (timing !== 'after') this.tables.before.add(guard);
+    if (timing !== 'before') this.tables.after.add(guard);
+  }
+
+  /** In the order in which they are evaluated: by the labels of each input, then by the operation. `count` are those that may take part. */
+  matching(phase: Phase, operation: Operation, inputs: readonly Value[], count: number): readonly Match[] {
+    const table = this.tables[phase];
+    const byInput = inputs.flatMap((input, index) =>
+      table.matching({ functions: [], operations: [], labels: labelsOf(input) }).map((guard) => ({ guard, index })),
+    );
+    const byOperation = table.matching(namesOf(operation)).map((guard) => ({ guard }));
+    const isOn = (guard: RegisteredGuard): boolean => guard.number <= count && !isSwitchedOff(guard, operation.call?.guards);
+    return [...byInput, ...byOperation].filter(({ guard }) => isOn(guard));
+  }
+}
+
+/** The labels of an iteration are those of its item, which is looked at as an input. */
+function namesOf(operation: Operation): Names {
+  const { kind, labels, call } = operation;
+  const language = call?.language === undefined ? [] : [call.language];
+  return {
+    functions: functionNames(operation),
+    operations: [kind, ...labels, ...language],
+    labels: kind === 'for:iteration' ? [] : labels,
+  };
+}
+
+/** `with { guards: … }`; privileged guards can't be switched off. */
+function isSwitchedOff({ node: { name, privileged } }: RegisteredGuard, guards: GuardSwitch | undefined): boolean {
+  if (!guards || privileged) return false;
+  if ('off' in guards) return true;
+  const isNamed = (names: readonly string[]): boolean => name !== undefined && names.includes(name);
+  return 'only' in guards ? !isNamed(guards.only) : isNamed(guards.except);
+}
+
+const FILTER_KINDS = { function: 'function', operation: 'operation', label: 'data' } as const;
+
+/** As reasons and `@mx.guard.filter` name it: `function:open`, `operation:exe`, `data:secret`. */
+export function displayFilter(filter: Filter): string {
+  return `${FILTER_KINDS[filter.kind]}:${filterName(filter)}`;
+}

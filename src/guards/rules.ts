@@ -1,0 +1,82 @@
+/** The rules of one guard: the first whose condition holds decides. Instrumentation 4.3. */
+import type { GuardRule } from '../../grammar/ast.js';
+import { bodyFrame } from '../hooks/body-frame.js';
+import { rise } from '../language/errors.js';
+import type { Frame } from '../language/frame.js';
+import { lenient } from '../language/reference.js';
+import { executeLet } from '../language/variables.js';
+import type { Operation } from '../operation/operation.js';
+import { isTruthy } from '../values/truth.js';
+import type { Value } from '../values/value.js';
+import { displayFilter, type Phase, type RegisteredGuard } from './registry.js';
+
+export type Verdict =
+  | { readonly decision: 'allow'; readonly value?: { readonly value: Value } }
+  | { readonly decision: 'deny' | 'retry'; readonly reason: string };
+
+export interface Case {
+  readonly phase: Phase;
+  readonly operation: Operation;
+  /** `@input` */
+  readonly input: Value;
+  /** What `@mx.labels` speaks of. */
+  readonly inputs: readonly Value[];
+  /** `@output`, after the operation. */
+  readonly output?: Value;
+}
+
+/** No rule holds: the operation is allowed. An error in a condition rises: what can't be judged does not happen. */
+export async function judge(guard: RegisteredGuard, frame: Frame, about: Case): Promise<Verdict> {
+  const { module, node } = guard;
+  const inside = guardFrame(guard, frame, about);
+  for (const rule of node.rules) {
+    try {
+      if (rule.kind === 'let') await executeLet(rule, inside);
+      else if (rule.condition === 'any' || isTruthy(await lenient(rule.condition, inside))) return await act(rule, inside);
+    } catch (error) {
+      throw rise(error, module, rule.at, 'guard');
+    }
+  }
+  return { decision: 'allow' };
+}
+
+async function act({ action }: GuardRule, frame: Frame): Promise<Verdict> {
+  if (action.kind !== 'allow') return { decision: action.kind, reason: action.text };
+  return action.value ? { decision: 'allow', value: { value: (await frame.evaluate(action.value, frame)) ?? null } } : { decision: 'allow' };
+}
+
+/** Inside a guard neither hooks nor guards act: a guard can't be stopped by guards. */
+function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, input, inputs, output }: Case): Frame {
+  const { node, module, number } = guard;
+  const about = {
+    denied: false,
+    name: node.name ?? null,
+    reason: null,
+    reasons: [],
+    hints: [],
+    filter: displayFilter(node.filter),
+    timing: phase,
+    try: frame.guardTry ?? 1,
+    inputs,
+  };
+  const { checkpoint } = frame.context;
+  return bodyFrame({
+    module,
+    frame,
+    operation,
+    segment: `guard:${node.name ?? number}`,
+    ambient: phase === 'after' ? { input, output: output ?? null } : { input },
+    context: {
+      suppress: 'all',
+      denied: false,
+      guard: about,
+      args: namedArguments(operation),
+      ...(operation.llm && checkpoint ? { checkpoint } : {}),
+    },
+  });
+}
+
+/** The arguments of a call by parameter name. */
+export function namedArguments({ call, inputs }: Operation): readonly { readonly name: string; readonly value: Value }[] {
+  return call ? call.params.map((name, i) => ({ name, value: inputs[i] ?? null })) : [];
+}

@@ -1,0 +1,85 @@
+/**
+ * What a hook or a guard watches, in tables: an operation looks its names up and asks nobody else. Instrumentation 4.2 and 5.3.
+ *
+ * F1  A list that was handed out never changes: whoever registers later is not in it.
+ */
+import type { Filter } from '../../grammar/ast.js';
+import type { Operation } from '../operation/operation.js';
+
+export interface Watcher {
+  /** In the order of registration, from 1. */
+  readonly number: number;
+  readonly filter: Filter;
+}
+
+/** The names under which an operation is looked up, by kind of filter. */
+export interface Names {
+  readonly functions: readonly string[];
+  readonly operations: readonly string[];
+  readonly labels: readonly string[];
+}
+
+const NOBODY: readonly never[] = [];
+
+export class FilterTable<W extends Watcher> {
+  private readonly tables: { readonly [K in Filter['kind']]: Map<string, readonly W[]> } = {
+    function: new Map(),
+    operation: new Map(),
+    label: new Map(),
+  };
+
+  add(watcher: W): void {
+    const { filter } = watcher;
+    const table = this.tables[filter.kind];
+    const name = filterName(filter);
+    table.set(name, [...(table.get(name) ?? NOBODY), watcher]); // F1
+  }
+
+  /** In the order of registration, each once. */
+  matching({ functions, operations, labels }: Names): readonly W[] {
+    let found: readonly W[] = NOBODY;
+    for (const name of functions) found = merged(found, this.tables.function.get(name));
+    for (const name of operations) found = merged(found, this.tables.operation.get(name));
+    for (const label of labels) found = merged(found, this.tables.label.get(label));
+    return found;
+  }
+
+  labelled(label: string): readonly W[] {
+    return this.tables.label.get(label) ?? NOBODY;
+  }
+}
+
+function merged<W extends Watcher>(found: readonly W[], more: readonly W[] | undefined): readonly W[] {
+  if (more === undefined || more === found) return found;
+  if (found.length === 0) return more;
+  return [...new Set([...found, ...more])].sort((left, right) => left.number - right.number);
+}
+
+/** `dig`, `mine.dig`, `for:iteration`, `net:w`, `secret` */
+export function filterName(filter: Filter): string {
+  switch (filter.kind) {
+    case 'function':
+      return filter.path.join('.');
+    case 'operation':
+      return filter.name;
+    case 'label':
+      return filter.label;
+  }
+}
+
+/** As it is written. */
+export function filterText(filter: Filter): string {
+  switch (filter.kind) {
+    case 'function':
+      return `@${filter.path.join('.')}${filter.prefix === undefined ? '' : `(${JSON.stringify(filter.prefix)})`}`;
+    case 'operation':
+      return `op:${filter.name}`;
+    case 'label':
+      return filter.label;
+  }
+}
+
+/** The names of a called function: as it was called, with its namespace, as it was declared. */
+export function functionNames({ call }: Operation): readonly string[] {
+  return call ? [...call.called, call.declared] : NOBODY;
+}

@@ -1,0 +1,55 @@
+/** The hooks of a run. Instrumentation 5.2 and 5.3. */
+import type { Hook } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { locationOf } from '../language/errors.js';
+import type { Frame, Module } from '../language/frame.js';
+import type { Operation } from '../operation/operation.js';
+import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
+
+export interface RegisteredHook extends Watcher {
+  /** The name, or `<unnamed-hook-N>`. */
+  readonly id: string;
+  readonly node: Hook;
+  /** The file that declares it. */
+  readonly module: Module;
+}
+
+export class HookRegistry {
+  private readonly names = new Set<string>();
+  private readonly tables = { before: new FilterTable<RegisteredHook>(), after: new FilterTable<RegisteredHook>() };
+  private count = 0;
+  /** A hook on `op:for:batch` exists. */
+  watchesBatches = false;
+
+  get isEmpty(): boolean {
+    return this.count === 0;
+  }
+
+  /** Throws DUPLICATE_HOOK: names are unique in a run, modules included. */
+  register(node: Hook, { module }: Frame): void {
+    const { name, filter, timing } = node;
+    if (name !== undefined && this.names.has(name)) {
+      throw new MlldError('DUPLICATE_HOOK', `A hook named @${name} is registered already`, {
+        location: locationOf(module, node.at),
+        hint: 'names of hooks are unique in a run, those of imported modules included; choose another, or leave it out',
+      });
+    }
+    if (name !== undefined) this.names.add(name);
+    const number = ++this.count;
+    this.tables[timing].add({ number, id: name ?? `<unnamed-hook-${number}>`, filter, node, module });
+    if (filter.kind === 'operation' && filter.name === 'for:batch') this.watchesBatches = true;
+  }
+
+  /** Those registered so far, in their order; prefixes are not looked at yet. */
+  watching(operation: Operation): { readonly before: readonly RegisteredHook[]; readonly after: readonly RegisteredHook[] } {
+    const names = namesOf(operation);
+    return { before: this.tables.before.matching(names), after: this.tables.after.matching(names) };
+  }
+}
+
+/** A label filter sees where data receives a label: a declaration or a call. */
+function namesOf(operation: Operation): Names {
+  const { kind, labels } = operation;
+  const gives = kind === 'var' || kind === 'exe';
+  return { functions: functionNames(operation), operations: [kind, ...labels], labels: gives ? labels : [] };
+}

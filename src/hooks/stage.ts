@@ -1,0 +1,132 @@
+/**
+ * Running hooks around one operation. Instrumentation 5.4 to 5.7, 5.11, 5.12.
+ *
+ * H1  All matching hooks of a phase run, in the order of registration; each sees what those before it made of the values.
+ * H2  Prefixes are tested once per phase, against the arguments as they were when the phase began.
+ * H3  Nothing that a hook does fails the operation. Only the end of the whole run (an interrupt, its time limit) passes through.
+ */
+import type { Filter } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { Return, Signal } from '../language/completion.js';
+import type { Context, Ended, Frame, HookWatch } from '../language/frame.js';
+import { decide } from '../language/when.js';
+import { denialContext } from '../operation/denial.js';
+import type { Operation } from '../operation/operation.js';
+import { textOf } from '../values/text.js';
+import { flow, type DataObject, type Value } from '../values/value.js';
+import { WorldError } from '../world/world.js';
+import { bodyFrame } from './body-frame.js';
+import { filterText } from './filter.js';
+import { oneOrAll, arrayOf, replaced, takesInput } from './inputs.js';
+import type { HookRegistry, RegisteredHook } from './registry.js';
+import type { WithinLimit } from './time-limit.js';
+
+/** Undefined when no hook watches the operation. */
+export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit, operation: Operation): HookWatch | undefined {
+  const { before, after } = registry.watching(operation);
+  if (before.length === 0 && after.length === 0) return undefined;
+  /** Of this operation only: what its hooks see as `@mx.hooks.errors`. */
+  const errors: Value[] = [];
+
+  async function runBefore(frame: Frame): Promise<readonly Value[]> {
+    let { inputs } = operation;
+    let shown: Value = undefined;
+    for (const hook of matchingPrefix(before, inputs)) {
+      const input = shown ?? (hook.filter.kind === 'function' ? arrayOf(inputs) : oneOrAll(inputs));
+      const context = { suppress: 'hooks', denied: false, hookErrors: errors } as const;
+      const returned = await fire(hook, frame, { ...operation, inputs }, { input }, context);
+      if (returned === undefined) continue;
+      if (takesInput(operation)) inputs = replaced(operation, inputs, returned);
+      else shown = flow(returned, [input]);
+    }
+    return inputs;
+  }
+
+  async function runAfter(frame: Frame, received: Operation, { output: first, counts, denial }: Ended): Promise<Value> {
+    const input = oneOrAll(received.inputs);
+    const context = { suppress: 'hooks', hookErrors: errors, ...aboutGuards(denial), ...aboutLookup(frame, received) } as const;
+    let output = first;
+    for (const hook of matchingPrefix(after, received.inputs)) {
+      const returned = await fire(hook, frame, received, { input, output: output ?? null }, context);
+      if (returned !== undefined && counts) output = flow(returned, [output], received.labels);
+    }
+    return output;
+  }
+
+  /** What the body returns; undefined for nothing, and when it fails (H3). */
+  async function fire(
+    hook: RegisteredHook,
+    frame: Frame,
+    seen: Operation,
+    ambient: { readonly input: Value; readonly output?: Value },
+    context: Pick<Context, 'suppress' | 'denied'> & Partial<Context>,
+  ): Promise<Value> {
+    const { run } = frame;
+    const { id, module, filter, node } = hook;
+    const startedMs = run.monotonicMs();
+    let returned: Value = undefined;
+    let error: string | undefined;
+    try {
+      const segment = `hook:${node.name ?? hook.number}`;
+      returned = await withinLimit(returnedBy(hook, bodyFrame({ module, frame, operation: seen, segment, ambient, context })), run);
+    } catch (caught) {
+      if (isEndOfRun(caught)) throw caught;
+      error = caught instanceof Error ? caught.message : String(caught);
+      const record = errorRecord(hook, error);
+      errors.push(record);
+      run.hookErrors.push(record);
+      run.warn(`hook ${node.name === undefined ? id : `@${id}`}: ${error.replace(/\s*\n\s*/g, ' ')}`);
+    }
+    if (run.recorder.on) {
+      const elapsedMs = Math.round((run.monotonicMs() - startedMs) * 1000) / 1000;
+      const failed = error === undefined ? {} : { error };
+      const transformed = returned !== undefined;
+      const { timing } = node;
+      run.recorder.post({ type: 'hook.fired', op: frame.op.path, hook: id, timing, filter: filterText(filter), transformed, elapsedMs, ...failed });
+    }
+    return returned;
+  }
+
+  return { before: runBefore, after: runAfter };
+}
+
+/** H2 */
+function matchingPrefix(hooks: readonly RegisteredHook[], inputs: readonly Value[]): readonly RegisteredHook[] {
+  if (!hooks.some(({ filter }) => prefixOf(filter) !== undefined)) return hooks;
+  const first = textOf(inputs[0]);
+  return hooks.filter(({ filter }) => first.startsWith(prefixOf(filter) ?? ''));
+}
+
+function prefixOf(filter: Filter): string | undefined {
+  return filter.kind === 'function' ? filter.prefix : undefined;
+}
+
+/** A body returns with `=>`; a `when` also by the value of the branch that it takes. Control words mean nothing to a hook. */
+async function returnedBy({ node: { body } }: RegisteredHook, frame: Frame): Promise<Value> {
+  if (body.kind === 'block') {
+    const completion = await frame.execute(body.statements, frame);
+    return completion instanceof Return && completion.given ? (completion.value ?? null) : undefined;
+  }
+  const decision = await decide(body, frame);
+  return decision.kind !== 'value' || decision.outcome instanceof Signal ? undefined : (decision.outcome ?? null);
+}
+
+function aboutGuards(denial: Ended['denial']): Pick<Context, 'denied'> & Partial<Context> {
+  if (!denial) return { denied: false };
+  return { denied: !denial.handled, guard: denialContext(denial.denial.facts) };
+}
+
+/** Only an llm call has been looked up; what is known further out is about the call around. */
+function aboutLookup({ context }: Frame, { llm }: Operation): Partial<Context> {
+  return llm && context.checkpoint ? { checkpoint: context.checkpoint } : {};
+}
+
+function isEndOfRun(error: unknown): boolean {
+  return (error instanceof MlldError || error instanceof WorldError) && (error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT');
+}
+
+const FILTER_KINDS = { function: 'function', operation: 'operation', label: 'data' } as const;
+
+function errorRecord({ id, filter, node }: RegisteredHook, message: string): DataObject {
+  return { hookId: id, hookName: node.name ?? null, timing: node.timing, filterKind: FILTER_KINDS[filter.kind], message };
+}
