@@ -15,12 +15,13 @@ import { executeAppendTo, executeLet } from './variables.js';
 
 export type Decision =
   | { readonly kind: 'nothing' }
-  /** An effect, or a block without a value. */
-  | { readonly kind: 'acted'; readonly outcome: undefined }
+  /** An effect, a block without a value, `pass`, which is null where a value is wanted. */
+  | { readonly kind: 'acted'; readonly outcome: undefined | null }
   | { readonly kind: 'value'; readonly outcome: Outcome; readonly fromBlock: boolean };
 
 const NOTHING: Decision = { kind: 'nothing' };
 const ACTED: Decision = { kind: 'acted', outcome: undefined };
+const PASSED: Decision = { kind: 'acted', outcome: null };
 
 /** In a place that wants a value: null when nothing matched. */
 export async function evaluateWhen(node: When, frame: Frame): Promise<Value> {
@@ -65,10 +66,14 @@ async function act(arm: WhenArm, frame: Frame): Promise<Decision> {
     if (completion instanceof Return) return { kind: 'value', outcome: completion.value, fromBlock: true };
     return completion ? { kind: 'value', outcome: completion, fromBlock: true } : ACTED;
   }
+  if (action.kind === 'when') {
+    const inner = await decide(action, frame);
+    return inner.kind === 'nothing' ? PASSED : inner;
+  }
+  if (action.kind === 'control' && action.word === 'pass') return PASSED;
   const outcome = await outcomeOf(action, frame);
   if (outcome instanceof Signal) return { kind: 'value', outcome, fromBlock: false };
-  const isEffect = isStatement(action) && !(action.kind === 'control' && action.word === 'pass');
-  return isEffect ? ACTED : { kind: 'value', outcome, fromBlock: false };
+  return isStatement(action) ? ACTED : { kind: 'value', outcome, fromBlock: false };
 }
 
 /** As a statement. What a value does depends on the block around (`frame.within`). */
