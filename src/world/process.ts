@@ -31,7 +31,7 @@ export interface ProcessRequest {
   readonly stdin?: string | undefined;
   /** Texts that the program reads from the descriptors 3, 4, … */
   readonly channels?: readonly string[];
-  /** Gets standard output while it arrives. */
+  /** Gets what the program writes to its standard output, while it arrives. */
   readonly onOutput?: ((text: string) => void) | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface Questions {
       stdin?: string;
       /** Shadow functions of the language: name to source and parameters. */
       shadow?: readonly ShadowFunction[];
-      /** Show the output while it arrives. */
+      /** Show the output on standard error while it arrives: on standard output it appears when it is shown, once. */
       stream?: boolean;
     };
     answer: CommandAnswer;

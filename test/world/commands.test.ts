@@ -141,21 +141,21 @@ describe('a process', () => {
     });
   });
 
-  it('shows its output while it runs only when asked to', async () => {
+  it('shows its output on standard error while it runs, only when asked to', async () => {
     const shown = openWorld();
     const running = shown.command('sh', 'printf "\\342\\230"; sleep 0.2; printf "\\203 first\\n"; sleep 30', { stream: true });
     running.catch(() => undefined);
-    await expect.poll(() => shown.out.stdout, PATIENCE).toBe('☃ first\n');
+    await expect.poll(() => shown.out.stderr, PATIENCE).toBe('☃ first\n');
     await shown.world.close('seen');
     await command('sh', 'echo quiet');
-    expect(out.stdout).toBe('');
+    expect(out).toEqual({ stdout: '', stderr: '' });
   });
 
   it('streams Python line by line', async () => {
     const shown = openWorld();
     const running = shown.command('py', 'import time\nprint("first")\ntime.sleep(30)', { stream: true });
     running.catch(() => undefined);
-    await expect.poll(() => shown.out.stdout, PATIENCE).toBe('first\n');
+    await expect.poll(() => shown.out.stderr, PATIENCE).toBe('first\n');
     await shown.world.close('seen');
   });
 
