@@ -26,7 +26,8 @@ import { evaluateTemplate } from './template.js';
 import { executeAppendTo, executeLet, executeVar } from './variables.js';
 import { evaluateWhen, executeWhen } from './when.js';
 import { evaluateStream, evaluateWith } from './with.js';
-import { executeAppend, executeFile, executeFiles, executeOutput } from './write.js';
+import { executeFile, executeFiles } from './write-files.js';
+import { executeAppend, executeOutput } from './write.js';
 
 type Expressions = { readonly [K in keyof ExpressionTypes]: (node: ExpressionTypes[K], frame: Frame) => Promise<Value> };
 type Statements = { readonly [K in keyof StatementTypes]: (node: StatementTypes[K], frame: Frame) => Promise<Completion> };

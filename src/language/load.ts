@@ -1,22 +1,19 @@
 /** `<file>`: texts and data from files, one or many. World sections 5 to 10. */
-import path from 'node:path';
-import type { Load, LoadPart, Section, SectionItem, TemplatePart } from '../../grammar/ast.js';
+import type { Load, LoadPart, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { displayPath, renderPath, resolvePath, writtenPath, type ResolvedPath } from '../modules/paths.js';
+import { displayPath, resolvePath, writtenPath, type ResolvedPath } from '../modules/paths.js';
 import { askWorld } from '../operation/effect.js';
 import { parseDataFile } from '../values/data-files.js';
-import { parseYaml, splitFrontmatter } from '../values/frontmatter.js';
-import { isDataObject } from '../values/plain-object.js';
-import { extractSections, headings, listHeadings, type Selection } from '../values/sections.js';
-import { closest } from '../values/suggest.js';
-import { annotate, dataOf, noteOf, type Data, type FileFacts, type Value } from '../values/value.js';
+import { extractSections } from '../values/sections.js';
+import { annotate, flow, type FileFacts, type Value } from '../values/value.js';
 import { applyTemplate, renameSection } from './load-as.js';
 import { locationOf } from './errors.js';
 import { fileMissing } from './files.js';
 import type { Frame } from './frame.js';
+import { headingEntry, headingList, sectionMissing, selectionOf } from './load-section.js';
+import { FILE_SOURCES, fileFacts, withFile } from './loaded-file.js';
 import { runStages } from './pipeline.js';
 
-const SOURCES = ['src:file'];
 /** Files of one glob that are read at the same time. */
 const READS_AT_ONCE = 16;
 /** What an optional load forgives. An unknown variable in the path is no failure of the load. */
@@ -89,7 +86,7 @@ async function loadFile(node: Load, place: ResolvedPath, frame: Frame): Promise<
     const selection = await selectionOf(node.section, frame);
     const { text, missing } = extractSections(answer.text, selection);
     if (missing !== undefined) throw sectionMissing(missing, answer.text, place.written, node.section, frame);
-    return shaped(node, sectionValue(text, file), frame);
+    return shaped(node, withFile(text, file), frame);
   }
   return shaped(node, await fileValue(answer.text, file, displayPath(place.absolute, frame.run.settings), node, frame), frame);
 }
@@ -109,11 +106,11 @@ async function loadGlob(node: Load, place: ResolvedPath, frame: Frame): Promise<
     if (section?.list !== undefined) return headingEntry(section, text, file);
     if (!selection) return shaped(node, await globItem(text, file), frame);
     const part = extractSections(text, selection);
-    return part.missing === undefined ? shaped(node, sectionValue(part.text, file), frame) : undefined;
+    return part.missing === undefined ? shaped(node, withFile(part.text, file), frame) : undefined;
   });
   const found = items.filter((item) => item !== undefined);
   // As text an empty glob is nothing, not the brackets of an empty list.
-  return annotate(found, { sources: SOURCES, ...(found.length === 0 ? { text: '' } : {}) });
+  return flow(annotate(found, { sources: FILE_SOURCES, ...(found.length === 0 ? { text: '' } : {}) }), found);
 }
 
 async function inWindows<T, R>(list: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -139,15 +136,6 @@ async function globItem(text: string, file: FileFacts): Promise<Value> {
   return withFile(parsed, file);
 }
 
-function withFile(value: Value, file: FileFacts): Value {
-  const text = noteOf(value)?.text;
-  return annotate(dataOf(value), { sources: SOURCES, file, ...(text === undefined ? {} : { text }) });
-}
-
-function sectionValue(text: string, file: FileFacts): Value {
-  return annotate(text, { sources: SOURCES, file });
-}
-
 async function shaped(node: Load, value: Value, frame: Frame): Promise<Value> {
   const { as, section } = node;
   if (!as) return value;
@@ -159,50 +147,4 @@ async function shaped(node: Load, value: Value, frame: Frame): Promise<Value> {
     });
   }
   return renameSection(as, value, frame);
-}
-
-async function fileFacts(absolute: string, text: string, frame: Frame): Promise<FileFacts> {
-  const relative = `./${path.relative(frame.run.settings.projectRoot, absolute)}`;
-  const frontmatter = text.startsWith('---') || text.startsWith('\uFEFF---') ? await frontmatterOf(text) : undefined;
-  return { absolute, relative, ...(frontmatter === undefined ? {} : { frontmatter }) };
-}
-
-/** A block that is no YAML, or no map, is text between two rules. */
-async function frontmatterOf(text: string): Promise<Data | undefined> {
-  const block = splitFrontmatter(text);
-  if (!block) return undefined;
-  const data = await parseYaml(block.yaml).catch(() => undefined);
-  return isDataObject(data) ? data : undefined;
-}
-
-function headingList({ list }: Section, text: string, file: FileFacts): Value {
-  return annotate(listHeadings(text, list || undefined), { sources: SOURCES, file });
-}
-
-function headingEntry({ list }: Section, text: string, { absolute, relative }: FileFacts): Value {
-  const names = listHeadings(text, list || undefined);
-  return names.length === 0 ? undefined : { names, file: path.basename(absolute), relative, absolute };
-}
-
-async function selectionOf({ include, exclude }: Section, frame: Frame): Promise<Selection> {
-  const titled = async (items: readonly SectionItem[]) => {
-    const titles = [];
-    for (const { title, optional } of items) titles.push({ title: await renderPath(title, frame), optional: optional ?? false });
-    return titles;
-  };
-  return { include: await titled(include), exclude: await titled(exclude) };
-}
-
-function sectionMissing(title: string, text: string, written: string, section: Section, frame: Frame): MlldError {
-  const titles = headings(text).map((heading) => heading.title);
-  const near = closest(title, titles);
-  return new MlldError('SECTION_NOT_FOUND', `There is no section "${title}" in ${written}`, {
-    location: locationOf(frame.module, section.at),
-    hint:
-      near !== undefined
-        ? `did you mean "${near}"?`
-        : titles.length === 0
-          ? 'the file has no headings'
-          : `its headings are: ${titles.slice(0, 10).join(', ')}`,
-  });
 }

@@ -1,8 +1,7 @@
-/** What leaves the script for files, streams, the environment and the state. World section 14. */
-import path from 'node:path';
-import type { AppendFile, Expression, Output, Target, TemplatePart, WriteFile, WriteFiles } from '../../grammar/ast.js';
+/** `output` and `append`: to files, streams, the environment and the state. World sections 14.2 and 14.3. */
+import type { AppendFile, Expression, Output, Target } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { renderPath, resolvePath, writeDirectory, type ResolvedPath } from '../modules/paths.js';
+import { resolvePath, writeDirectory, type ResolvedPath } from '../modules/paths.js';
 import { askWorld } from '../operation/effect.js';
 import { perform } from '../operation/perform.js';
 import { isDataObject, putEntry } from '../values/plain-object.js';
@@ -12,6 +11,7 @@ import { textOf } from '../values/text.js';
 import type { Completion } from './completion.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
+import { replaceFile } from './replace-file.js';
 import { formatted, recordLine, writtenText } from './written-text.js';
 
 export async function executeOutput(node: Output, frame: Frame): Promise<Completion> {
@@ -22,43 +22,6 @@ export async function executeOutput(node: Output, frame: Frame): Promise<Complet
 
 export async function executeAppend(node: AppendFile, frame: Frame): Promise<Completion> {
   await appendTo(node.target, await frame.evaluate(node.value, frame), node.format, frame);
-  return undefined;
-}
-
-/** `file "notes/a.md" = V`: below the folder of the script, and no operation. */
-export async function executeFile(node: WriteFile, frame: Frame): Promise<Completion> {
-  const value = await frame.evaluate(node.value, frame);
-  await writeFile(await placeBelow(node.path, frame, node.at), writtenText(value), value, frame);
-  return undefined;
-}
-
-/** `files "src/" = [ { "a.js": V, desc: "…" } ]` */
-export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Completion> {
-  const value = await frame.evaluate(node.value, frame);
-  const list = dataOf(value);
-  const wrong = (found: string): MlldError =>
-    new MlldError('BAD_FILES', `files takes a list of objects with one file name each: ${found}`, {
-      location: locationOf(frame.module, node.at),
-      hint: 'files "src/" = [ { "a.js": @text, desc: "a remark" } ]',
-    });
-  if (!Array.isArray(list)) throw wrong('this is no list');
-  const folder = await placeBelow(node.path, frame, node.at);
-  for (const element of list as readonly Value[]) {
-    const entry = dataOf(element);
-    if (!isDataObject(entry)) throw wrong('an element is no object');
-    const names = Object.keys(entry).filter((name) => name !== 'desc');
-    const [name] = names;
-    if (name === undefined || names.length > 1)
-      throw wrong(names.length === 0 ? 'an element names no file' : `${names.join(' and ')} stand in one object`);
-    refuseEscape(name, frame, node.at);
-    const content = flow(entry[name] ?? null, [value]);
-    await writeFile(
-      { ...folder, written: `${folder.written}/${name}`, absolute: path.resolve(folder.absolute, name) },
-      writtenText(content),
-      content,
-      frame,
-    );
-  }
   return undefined;
 }
 
@@ -120,14 +83,9 @@ function targetName(target: Target, place: Place): string {
 async function emit(target: Target, place: Place, value: Value, format: string | undefined, variable: string, frame: Frame): Promise<void> {
   if (place && 'state' in place) return writeState(place.state, value, frame);
   const text = await formatted(value, format);
-  if (place) return writeFile(place, text, value, frame);
+  if (place) return replaceFile(place, text, value, frame);
   if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value, frame);
   await askWorld(frame, 'env.set', { name: variable, value: text });
-}
-
-async function writeFile(place: ResolvedPath, text: string, value: Value, frame: Frame): Promise<void> {
-  await askWorld(frame, 'file.write', { path: place.absolute, text });
-  frame.run.document.note({ type: 'file', content: text, path: place.absolute, value });
 }
 
 /** `MLLD_` and the name of the variable that is written; without one `MLLD_OUTPUT`. */
@@ -181,20 +139,4 @@ function appendPlace(target: Target, place: Place, format: string | undefined, f
 
 function withLineEnd(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
-}
-
-async function placeBelow(parts: readonly TemplatePart[], frame: Frame, at: number): Promise<ResolvedPath> {
-  refuseEscape(await renderPath(parts, frame), frame, at);
-  return resolvePath(parts, frame, at, writeDirectory(frame));
-}
-
-/** `file` and `files` stay below the folder of the script. */
-function refuseEscape(written: string, frame: Frame, at: number): void {
-  const refuse = (what: string): MlldError =>
-    new MlldError('PATH_NOT_BELOW', `${written} ${what}`, {
-      location: locationOf(frame.module, at),
-      hint: 'file and files take paths relative to the script and below it; output takes any path',
-    });
-  if (path.isAbsolute(written)) throw refuse('is absolute, and the path must be relative');
-  if (written.split(/[/\\]/).includes('..')) throw refuse('leads out of the folder with ..');
 }

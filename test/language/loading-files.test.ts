@@ -129,7 +129,8 @@ describe('templates over files', () => {
     expect(await shows(script)).toBe(expected);
   });
 
-  it('carries the labels of what it interpolates', async () => {
+  it('carries the labels of what it interpolates, over many files as well', async () => {
+    expect(await shows('var secret @k = "s"\nvar @t = <ships/*.json> as `@k <>.mx.filename`\nshow @t.mx.labels.join(" ")')).toBe('secret');
     expect(await shows('var secret @k = "s"\nvar @t = <log.txt as `@k <>.mx.filename`>\nshow @t.mx.labels.join(" ")')).toBe('secret');
   });
 });
