@@ -31,7 +31,7 @@ const common = {
 };
 
 /** Modules of Node that take a millisecond or more to load; the rest is there before a program starts. */
-const HEAVY = ['console', 'crypto', 'fs/promises', 'os', 'perf_hooks', 'stream', 'timers/promises', 'zlib'];
+const HEAVY = ['console', 'crypto', 'fs/promises', 'os', 'perf_hooks', 'stream', 'timers/promises', 'tty', 'zlib'];
 
 /** A heavy module of Node is loaded when something of it is first used, not when a file that may use it is. */
 const lazyBuiltins = {
@@ -51,23 +51,21 @@ const lazyBuiltins = {
   },
 };
 
-/** V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`. */
-const commandLine = { format: 'cjs', supported: { 'dynamic-import': false }, plugins: [lazyBuiltins] };
+const commandLine = {
+  format: 'cjs',
+  // V8's own `import()` doesn't work in code that was compiled through `vm.Script`: there it becomes a lazy `require`.
+  supported: { 'dynamic-import': false },
+  // Packages that are ES modules ask where they are.
+  define: { ...common.define, 'import.meta.url': 'fileUrl' },
+  banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
+  plugins: [lazyBuiltins],
+};
 
 async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
   const built = await Promise.all([
-    esbuild.build({
-      ...common,
-      entryPoints: ['cli/main.ts'],
-      format: 'cjs',
-      supported: { 'dynamic-import': false },
-      // Packages that are ES modules ask where they are.
-      define: { ...common.define, 'import.meta.url': 'fileUrl' },
-      banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
-      outfile: 'dist/cli.cjs',
-    }),
+    esbuild.build({ ...common, ...commandLine, entryPoints: ['cli/main.ts'], outfile: 'dist/cli.cjs' }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
     esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);

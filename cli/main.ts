@@ -1,37 +1,54 @@
 /** The only file that touches `process`: it makes an `Io` of it and hands that to the command line. */
+import fs from 'node:fs';
+import { isatty } from 'node:tty';
+import { MlldError } from '../src/errors.js';
+import { VERSION } from '../src/version.js';
 import { runCommandLine } from './command-line.js';
 import { EXIT_AFTER_SIGNAL } from './exit-codes.js';
 import type { Io, Signal } from './io.js';
+import { writeAll } from './write-all.js';
 
-declare const MLLD_VERSION: string;
-
+const [STDOUT, STDERR] = [1, 2];
 const DEFAULT_COLUMNS = 80;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function processIo(): Io {
   const listeners = new Set<(signal: Signal) => void>();
   let brokenPipe = false;
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+  const onBrokenPipe = (): void => {
     brokenPipe = true;
     // Nobody reads on: without a run to end in order there is nothing left to do.
     if (listeners.size === 0) process.exit(EXIT_AFTER_SIGNAL.SIGPIPE);
     for (const listener of listeners) listener('SIGPIPE');
-  });
-  process.stderr.on('error', () => undefined); // Nobody reads the messages; the run goes on.
+  };
+  const stderrIsTerminal = isTerminal(STDERR);
   return {
     argv: process.argv.slice(2),
     environment: process.env,
     workingDirectory: process.cwd(),
-    stdout: (text) => void (brokenPipe || process.stdout.write(text)),
-    stderr: (text) => void process.stderr.write(text),
+    stdout: (text) => {
+      if (brokenPipe) return;
+      try {
+        writeAll(STDOUT, text);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EPIPE') return onBrokenPipe();
+        throw new MlldError('OUTPUT_FAILED', `Standard output can't be written: ${(error as Error).message}`, { cause: error });
+      }
+    },
+    stderr: (text) => {
+      try {
+        writeAll(STDERR, text);
+      } catch {
+        // Nobody can be told any more; the run goes on.
+      }
+    },
     stdin: readStdin,
-    stderrIsTerminal: process.stderr.isTTY,
+    stderrIsTerminal,
     columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
-    colours: { stdout: wantsColours(process.stdout), stderr: wantsColours(process.stderr) },
-    nowMs: () => performance.now(),
+    colours: { stdout: wantsColours() && isTerminal(STDOUT), stderr: wantsColours() && stderrIsTerminal },
+    nowMs: () => Number(process.hrtime.bigint() / 1000n) / 1000,
     todayMs: () => Date.now(),
-    program: { pid: process.pid, versions: { mlld: MLLD_VERSION, node: process.version } },
+    program: { pid: process.pid, versions: { mlld: VERSION, node: process.version } },
     onSignal: (listener) => {
       let asked = false;
       const onSignal = (signal: (typeof SIGNALS)[number]): void => {
@@ -50,9 +67,18 @@ function processIo(): Io {
 }
 
 /** no-color.org: any value but the empty one switches colours off. */
-function wantsColours(stream: NodeJS.WriteStream): boolean {
+function wantsColours(): boolean {
   const { NO_COLOR: noColour, TERM: terminal } = process.env;
-  return stream.isTTY && (noColour === undefined || noColour === '') && terminal !== 'dumb';
+  return (noColour === undefined || noColour === '') && terminal !== 'dumb';
+}
+
+/** Asks the system first: what can tell terminals from other devices takes time to load. */
+function isTerminal(descriptor: number): boolean {
+  try {
+    return fs.fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+  } catch {
+    return false; // closed
+  }
 }
 
 async function readStdin(): Promise<string | undefined> {
@@ -63,10 +89,7 @@ async function readStdin(): Promise<string | undefined> {
   return text === '' ? undefined : text;
 }
 
-/** Writes to a pipe may still be under way, and code of a script may have left timers behind: drain the one, don't wait for the other. */
-async function exit(code: number): Promise<void> {
-  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))));
-  process.exit(code);
-}
-
-void runCommandLine(processIo()).then(exit);
+void runCommandLine(processIo()).then((status) => {
+  // Code of a script may have left timers behind: they are not waited for.
+  process.exit(status);
+});

@@ -1,5 +1,5 @@
 /** `mlld-config.json`, parsed once into what the program needs of it. World section 20: unknown keys are left alone. */
-import fs from 'node:fs/promises';
+import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from './errors.js';
 
@@ -17,8 +17,8 @@ export const CONFIG_FILE = 'mlld-config.json';
 const DEFAULT_SCRIPT_DIR = 'llm/run';
 
 /** Throws CONFIG_INVALID for a file that is not JSON, or has another kind of value where one is read. */
-export async function readConfig(root: string, file: 'present' | 'absent'): Promise<ProjectConfig> {
-  const config = file === 'present' ? await parseConfig(path.join(root, CONFIG_FILE)) : {};
+export function readConfig(root: string): ProjectConfig {
+  const config = parseConfig(path.join(root, CONFIG_FILE));
   const resolvers = optional(config, 'resolvers', isObject, 'an object') ?? {};
   const validate = optional(config, 'validate', isObject, 'an object') ?? {};
   const prefixes = [
@@ -32,11 +32,9 @@ export async function readConfig(root: string, file: 'present' | 'absent'): Prom
   };
 }
 
-async function parseConfig(file: string): Promise<JsonObject> {
-  const read = await fs.readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read`, { cause, hint: file });
-  });
-  const text = read.replace(/^\uFEFF/, '');
+function parseConfig(file: string): JsonObject {
+  if (!fs.existsSync(file)) return {};
+  const text = readText(file);
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -51,6 +49,14 @@ async function parseConfig(file: string): Promise<JsonObject> {
   if (!isObject(parsed))
     throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} must hold a JSON object`, { location: { file, at: 0, text } });
   return parsed;
+}
+
+function readText(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read`, { cause, hint: file });
+  }
 }
 
 /** Prefixes of other resolvers than files of the project mean nothing to us. */

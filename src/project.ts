@@ -1,5 +1,8 @@
-/** The project a script belongs to: its root, its configuration, its script folder. World section 4, 17.2 and 20. */
-import fs from 'node:fs/promises';
+/**
+ * The project a script belongs to: its root, its configuration, its script folder. World section 4, 17.2 and 20.
+ * A few synchronous look-ups when a command starts take less time than starting the thread pool for them.
+ */
+import fs from 'node:fs';
 import path from 'node:path';
 import { workflowOf, type Workflow } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
@@ -29,18 +32,15 @@ const EXTENSION = /\.mld(\.md)?$/;
 export async function findProject(startDirectory: string): Promise<Project> {
   const start = path.resolve(startDirectory);
   for (let folder = start; ; folder = path.dirname(folder)) {
-    const names = await namesIn(folder);
-    if (MARKERS.some((marker) => names.has(marker))) {
-      return { root: folder, config: await readConfig(folder, names.has(CONFIG_FILE) ? 'present' : 'absent') };
-    }
-    if (folder === path.dirname(folder)) return { root: start, config: await readConfig(start, 'absent') };
+    if (MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)))) return { root: folder, config: readConfig(folder) };
+    if (folder === path.dirname(folder)) return { root: start, config: readConfig(start) };
   }
 }
 
 /** A script for `mlld run NAME`: in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
 export async function findScript(project: Project, name: string, home: string | undefined): Promise<ScriptFile> {
   for (const folder of scriptFolders(project, home)) {
-    const found = await scriptIn(folder, name);
+    const found = scriptIn(folder, name);
     if (found !== undefined) return { path: found, name: nameWithin(folder, found) };
   }
   const known = await listScripts(project, home);
@@ -56,8 +56,8 @@ export async function findScript(project: Project, name: string, home: string | 
 export async function listScripts(project: Project, home: string | undefined): Promise<readonly string[]> {
   const names = new Set<string>();
   for (const folder of scriptFolders(project, home)) {
-    for (const entry of await entriesOf(folder)) {
-      const found = await scriptIn(folder, entry);
+    for (const entry of entriesOf(folder)) {
+      const found = scriptIn(folder, entry);
       if (found !== undefined) names.add(nameWithin(folder, found));
     }
   }
@@ -113,13 +113,9 @@ function scriptFolders(project: Project, home: string | undefined): readonly str
   return home === undefined || home === '' ? [own] : [own, path.join(home, '.mlld', 'run')];
 }
 
-async function scriptIn(folder: string, name: string): Promise<string | undefined> {
+function scriptIn(folder: string, name: string): string | undefined {
   const candidates = [`${name}.mld`, ...ENTRIES.map((entry) => path.join(name, entry)), ...(name.endsWith('.mld') ? [name] : [])];
-  for (const candidate of candidates) {
-    const file = path.join(folder, candidate);
-    if (await isFile(file)) return file;
-  }
-  return undefined;
+  return candidates.map((candidate) => path.join(folder, candidate)).find(isFile);
 }
 
 function nameWithin(folder: string, file: string): string {
@@ -128,23 +124,18 @@ function nameWithin(folder: string, file: string): string {
   return name.replace(EXTENSION, '');
 }
 
-async function entriesOf(folder: string): Promise<readonly string[]> {
-  const names = await namesIn(folder);
-  return [...names].filter((name) => !name.startsWith('.'));
-}
-
-async function namesIn(folder: string): Promise<ReadonlySet<string>> {
+function entriesOf(folder: string): readonly string[] {
   try {
-    return new Set(await fs.readdir(folder));
+    return fs.readdirSync(folder).filter((name) => !name.startsWith('.'));
   } catch {
-    return new Set(); // Not there, or not ours to read: no marker and no script in it either way.
+    return []; // Not there, or not ours to read: no script in it either way.
   }
 }
 
-async function isFile(file: string): Promise<boolean> {
+function isFile(file: string): boolean {
   try {
-    return (await fs.stat(file)).isFile();
+    return fs.statSync(file).isFile();
   } catch {
-    return false;
+    return false; // Also when a part of its path is no folder.
   }
 }

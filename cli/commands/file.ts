@@ -1,5 +1,5 @@
 /** `mlld FILE`, `mlld -e CODE`, `mlld /dev/stdin`. */
-import fs from 'node:fs/promises';
+import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { parseRunRequest, type RunRequest } from '../../src/payload.js';
@@ -34,12 +34,9 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
   }
   if (script === STDIN) return { kind: 'text', text: (await io.stdin()) ?? '', directory, label: STDIN };
   const file = path.resolve(directory, script);
-  const kind = await fs.stat(file).then(
-    (stat) => (stat.isDirectory() ? 'directory' : 'file'),
-    () => 'none',
-  );
-  if (kind === 'none') throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, { hint: await similarFiles(file) });
-  if (kind === 'directory') {
+  const stat = statOf(file);
+  if (stat === undefined) throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, { hint: await similarFiles(file) });
+  if (stat.isDirectory()) {
     throw new MlldError('FILE_IS_DIRECTORY', `${script} is a directory`, {
       hint: 'name the file in it, or validate all of it: mlld validate',
     });
@@ -49,9 +46,16 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
 
 async function similarFiles(file: string): Promise<string> {
   const { closest } = await import('../../src/values/suggest.js');
-  const names = await fs.readdir(path.dirname(file)).catch(() => []);
+  const folder = path.dirname(file);
+  const names = statOf(folder)?.isDirectory() ? fs.readdirSync(folder) : [];
   const near = closest(path.basename(file), names);
-  return near === undefined
-    ? `paths are relative to ${path.dirname(file)}; scripts of a project are run by name: mlld run`
-    : `did you mean ${near}?`;
+  return near === undefined ? `paths are relative to ${folder}; scripts of a project are run by name: mlld run` : `did you mean ${near}?`;
+}
+
+function statOf(file: string): fs.Stats | undefined {
+  try {
+    return fs.statSync(file);
+  } catch {
+    return undefined; // Also when a part of its path is no folder, or not ours to enter.
+  }
 }
