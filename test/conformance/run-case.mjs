@@ -14,6 +14,8 @@ import { clip, matches, matchesCheckpoint, missingInOrder, normalise, shortDiff 
 import { eventsSince, journalSizes, newestCheckpoint } from './evidence.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
+// Where the program keeps its compiled code: shared, so that not every step compiles it anew.
+const CODE_CACHE = join(tmpdir(), 'mlld-test-cache');
 const STEP_MS_MAX = 30_000;
 const POLL_MS = 5;
 
@@ -71,7 +73,7 @@ function execute({ argv, env = {}, stdin = '', killAfter }, { project, home, bef
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...argv], {
       cwd: project,
-      env: { PATH: process.env.PATH, HOME: home, TMPDIR: tmpdir(), LANG: 'C.UTF-8', NO_COLOR: '1', ...env },
+      env: { PATH: process.env.PATH, HOME: home, TMPDIR: tmpdir(), LANG: 'C.UTF-8', NO_COLOR: '1', XDG_CACHE_HOME: CODE_CACHE, ...env },
       detached: true, // a process group of its own, so that a kill reaches its children too
     });
     const outcome = { stdout: [], stderr: [], killed: false, overstayed: false };

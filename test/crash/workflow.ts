@@ -1,0 +1,103 @@
+/** A workflow whose calls leave traces, so that a test can tell what ran, what was on disk, and what ran again. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import path from 'node:path';
+import { projectFolder, runCli, startCli, type CliProcess, type CliResult } from '../support/cli.js';
+
+export const CALLS_AT_ONCE = 20;
+export const RUN = ['run', 'hull', '--checkpoint'];
+
+/** Every call writes its question into `calls.log` when it begins. Answers carry their question, and are of `answerChars`. */
+export async function hullProject({
+  calls,
+  delayMs,
+  answerChars = 200,
+}: {
+  calls: number;
+  delayMs: number;
+  answerChars?: number;
+}): Promise<string> {
+  const script = [
+    'exe @questions(n) = js { return Array.from({ length: Number(n) }, (_, i) => "hull section " + i) }',
+    'exe llm @inspect(question) = node {',
+    '  const fs = require("fs");',
+    '  fs.appendFileSync(process.cwd() + "/calls.log", question + "\\n");',
+    `  await new Promise((resolve) => setTimeout(resolve, ${delayMs} + (question.length * 7 + question.charCodeAt(question.length - 1)) % ${delayMs}));`,
+    `  return ("report on " + question + ". ").repeat(${answerChars}).slice(0, ${answerChars});`,
+    '}',
+    `var @questions_ = @questions(${calls})`,
+    `var @reports = for parallel(${CALLS_AT_ONCE}) @question in @questions_ => @inspect(@question)`,
+    'show @reports.join("\\n")',
+    'output @reports to "@root/reports.json"',
+  ].join('\n');
+  return projectFolder({ 'llm/run/hull.mld': `${script}\n` });
+}
+
+export function run(cwd: string, argv: readonly string[] = RUN): Promise<CliResult> {
+  return runCli(argv, { cwd });
+}
+
+/** Starts the workflow and resolves when `begun` calls have begun, or when it has ended before. */
+export async function startUntil(cwd: string, begun: number): Promise<CliProcess> {
+  const child = startCli(RUN, { cwd });
+  child.stdin.end();
+  while (child.exitCode === null && callsBegun(cwd).length < begun) await sleep(2);
+  return child;
+}
+
+/** The questions of the calls that began, in order, over all runs. */
+export function callsBegun(cwd: string): string[] {
+  return linesOf(path.join(cwd, 'calls.log'));
+}
+
+/** The questions whose answer is in a journal. Reads lines, not our code: a test must not believe the reader that it tests. */
+export function answersOnDisk(cwd: string): Set<string> {
+  const completed = journalFiles(cwd)
+    .flatMap(eventsOf)
+    .filter(({ type }) => type === 'call.completed');
+  return new Set(completed.map(({ result }) => /hull section \d+/.exec(result?.inline ?? '')?.[0] ?? 'unreadable'));
+}
+
+export interface RawEvent {
+  readonly type: string;
+  readonly op?: string;
+  readonly status?: string;
+  readonly result?: { readonly inline?: string; readonly blob?: string };
+}
+
+export function eventsOf(file: string): RawEvent[] {
+  const text = readFileSync(file, 'utf8');
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1); // what follows is a torn tail
+  return whole
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as RawEvent);
+}
+
+/** Oldest first: run ids sort by time. */
+export function journalFiles(cwd: string): string[] {
+  const folder = path.join(cwd, '.mlld', 'journal');
+  if (!existsSync(folder)) return [];
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ndjson'));
+  return found.sort().map((file) => path.join(folder, file));
+}
+
+export function runIdOf(file: string): string {
+  return path.basename(file, '.ndjson');
+}
+
+export interface ListedRun {
+  readonly run: string;
+  readonly status: string;
+  readonly inFlight: readonly unknown[];
+}
+
+/** As `journal list --json` tells them, latest first. */
+export async function listedRuns(cwd: string): Promise<ListedRun[]> {
+  const { stdout } = await run(cwd, ['journal', 'list', '--json']);
+  return JSON.parse(stdout) as ListedRun[];
+}
+
+export function linesOf(file: string): string[] {
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+}
