@@ -95,9 +95,8 @@ export type Fact =
   | {
       readonly type: 'source.loaded';
       readonly path: string;
-      /** Its content, in the journal: the envelope's `hash` takes the place of this one there. */
-      readonly blob?: BlobId;
-      readonly hash: BlobId;
+      /** Its content. */
+      readonly blob: BlobId;
       readonly role: 'script' | 'module' | 'template';
     }
   /** Once per run and function: what the fingerprint of its calls is made of. */

@@ -57,11 +57,14 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     variables,
     unset,
     echo: !frame.quietCode,
+    directory: frame.run.settings.projectRoot,
     ...(await directoryOf(node, frame)),
     ...shadowOf(node, frame),
   });
   const nothing = answer.value === undefined || answer.value === null;
-  const result = nothing ? parseResult(answer.log, 'code', 'both') : resultOfCode(answer.value);
+  // A `node` body that returns null has null for its result; in `js` that is no result, and what it logged counts.
+  const isNull = language === 'node' && answer.value === null && answer.log === '';
+  const result = isNull ? null : nothing ? parseResult(answer.log, 'code', 'both') : resultOfCode(answer.value);
   return flow(result, valuesOf(listed), [], [`src:${language}`]);
 }
 

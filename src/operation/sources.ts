@@ -5,8 +5,8 @@ import type { Frame } from '../language/frame.js';
 export async function recordSource(frame: Frame, absolute: string, text: string, role: 'script' | 'module' | 'template'): Promise<void> {
   const { recorder, answers, settings } = frame.run;
   if (!recorder.on) return;
-  const hash = await answers.keepText(text);
-  if (hash === undefined) return;
+  const blob = await answers.keepText(text);
+  if (blob === undefined) return;
   const relative = path.relative(settings.projectRoot, absolute);
-  recorder.post({ type: 'source.loaded', path: relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/'), hash, role });
+  recorder.post({ type: 'source.loaded', path: relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/'), blob, role });
 }

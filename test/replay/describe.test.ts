@@ -19,7 +19,7 @@ describe('a sentence per event', () => {
         totals: { executed: 1, reused: 2, failed: 3 },
       },
     ],
-    ['read the module lib.mld', { type: 'source.loaded', path: 'lib.mld', hash: `sha256:${'a'.repeat(64)}` as BlobId, role: 'module' }],
+    ['read the module lib.mld', { type: 'source.loaded', path: 'lib.mld', blob: `sha256:${'a'.repeat(64)}` as BlobId, role: 'module' }],
     [
       '@ask is defined by one part',
       {
