@@ -62,7 +62,7 @@ export interface TextPart {
 export interface HolePart extends At {
   readonly kind: 'hole';
   readonly value: Reference;
-  readonly pipes: readonly Stage[];
+  readonly pipes: readonly CallStage[];
   /** `!@x` */
   readonly negated?: true;
   /** `@x?`: nothing when falsy. */

@@ -80,7 +80,7 @@ async function render(parts: readonly TemplatePart[], frame: Frame, ink: Ink): P
 }
 
 async function renderHole(part: HolePart, frame: Frame, ink: Ink): Promise<void> {
-  let value = await holeValue(part, frame);
+  const value = await holeValue(part, frame);
   if (part.negated) return ink.write(String(!isTruthy(value)));
   if (part.then) {
     if (isTruthy(value)) await render(part.then, frame, ink);
@@ -89,8 +89,25 @@ async function renderHole(part: HolePart, frame: Frame, ink: Ink): Promise<void>
   if (part.optional && !isTruthy(value)) return;
   if (part.fallback !== undefined && (value === undefined || dataOf(value) === null)) return ink.write(part.fallback);
   if (value === undefined) return ink.write(part.written);
-  if (part.pipes.length > 0) value = await runStages(value, part.pipes, frame);
-  ink.draw(value);
+  const stages = await functionPipes(part.pipes, frame);
+  ink.draw(stages.length > 0 ? await runStages(value, stages, frame) : value);
+  for (const { at, name, path } of part.pipes.slice(stages.length)) {
+    const steps = path.map((field) => ({ kind: 'field' as const, name: field, at }));
+    const written = ['@' + name, ...path].join('.');
+    ink.write('|');
+    await renderHole({ kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written }, frame, ink);
+  }
+}
+
+/** A name that holds no function is no stage: in `@a|@b` both are values then, and the bar is text. */
+async function functionPipes(pipes: HolePart['pipes'], frame: Frame): Promise<HolePart['pipes']> {
+  for (const [i, { at, name, path }] of pipes.entries()) {
+    if (!frame.scope.find(name)) continue;
+    const steps = path.map((field) => ({ kind: 'field' as const, name: field, at }));
+    const value = await lenient({ kind: 'reference', at, name, steps }, frame);
+    if (!(dataOf(value) instanceof Callable)) return pipes.slice(0, i);
+  }
+  return pipes;
 }
 
 /** The value of a hole; undefined for a name that is not defined. A function without parentheses is called. */
