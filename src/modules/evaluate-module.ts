@@ -83,10 +83,18 @@ function exported(script: Script, module: Module): Map<string, Value> {
   for (const name of module.exports) {
     if (name === '*') continue;
     const binding = module.scope.own(name);
-    if (!binding || binding.kind === 'ambient') throw exportUndefined(name, script, module);
+    if (!binding || binding.kind === 'ambient') {
+      if (isGuard(name, script)) continue;
+      throw exportUndefined(name, script, module);
+    }
     values.set(name, binding.value);
   }
   return values;
+}
+
+/** Guards may stand in the list; they are in force for whoever imports anything. */
+function isGuard(name: string, script: Script): boolean {
+  return script.statements.some((statement) => statement.kind === 'guard' && statement.name === name);
 }
 
 function exportUndefined(name: string, script: Script, module: Module): MlldError {
