@@ -44,7 +44,7 @@ export async function logValue(value: Value, frame: Frame): Promise<Value> {
   return effect('log', value, frame, async (emitted, inner) => frame.run.document.write('stderr', `${showText(emitted)}\n`, emitted, inner));
 }
 
-async function effect(kind: 'show' | 'log', value: Value, frame: Frame, emit: (value: Value, frame: Frame) => Promise<void>): Promise<Value> {
+async function effect(kind: 'show' | 'log' | 'stream', value: Value, frame: Frame, emit: (value: Value, frame: Frame) => Promise<void>): Promise<Value> {
   return perform(frame, { kind, segment: kind, name: null, labels: [], inputs: [value] }, async (inner, [input]) => {
     await emit(input, inner);
     return input;
@@ -75,20 +75,25 @@ async function showRunText(value: Value, frame: Frame): Promise<void> {
 
 /** A call at the top level shows its result; in a block it runs for its effects. Control 8.2. */
 export async function executeCall(node: CallStatement, frame: Frame): Promise<Completion> {
-  if (frame.within === 'script') return callStatement(node.value, frame);
-  await frame.evaluate(node.value, frame);
+  const { value } = node;
+  if (value.kind === 'stream') {
+    await effect('stream', await frame.evaluate(value, frame), frame, showRunText);
+    return undefined;
+  }
+  if (frame.within === 'script') return callStatement(value, frame);
+  await frame.evaluate(value, frame);
   return undefined;
 }
 
+/** `@f(x)` is `run @f(x)`; anything else is shown. */
 export async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
   const isCall = node.kind !== 'reference' || node.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
-  const value = await frame.evaluate(node, frame);
   if (!isCall) {
-    await showValue(value, frame, node.at);
+    await showValue(await frame.evaluate(node, frame), frame, node.at);
     return undefined;
   }
-  const operation = { kind: 'run', segment: 'run', name: null, labels: [], inputs: [] };
-  await perform(frame, operation, async (inner) => {
+  await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs: [] }, async (inner) => {
+    const value = await inner.evaluate(node, inner);
     await showRunText(value, inner);
     return value;
   });
