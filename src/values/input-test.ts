@@ -1,16 +1,41 @@
 /** What a guard asks of its inputs together: `@input.any.mx.labels.includes("secret")`. Instrumentation 4.2. */
-import { dataOf, HostObject, labelsOf, sourcesOf, union, type Data, type Value } from './value.js';
+import { dataOf, HostObject, labelsOf, sourcesOf, union, type Value } from './value.js';
 import { textOf } from './text.js';
 
-type Quantifier = (tests: readonly boolean[]) => boolean;
+type Holds = (tests: readonly boolean[]) => boolean;
 
-const QUANTIFIERS: { readonly [name: string]: Quantifier } = {
+const QUANTIFIERS: { readonly [name: string]: Holds } = {
   any: (tests) => tests.some(Boolean),
   all: (tests) => tests.every(Boolean),
   none: (tests) => !tests.some(Boolean),
 };
 
-/** `.mx.labels`, `.mx.taint` and `.text` of several values; each of them answers `.includes(…)`. */
+/** A list or a text of each input; `includes` asks all of them. */
+class Quantified {
+  constructor(
+    private readonly each: readonly (string | readonly string[])[],
+    private readonly holds: Holds,
+  ) {}
+  includes(wanted: string): boolean {
+    return this.holds(this.each.map((one) => one.includes(wanted)));
+  }
+}
+
+class QuantifiedFacts {
+  constructor(
+    readonly labels: Quantified,
+    readonly taint: Quantified,
+  ) {}
+}
+
+class QuantifiedInputs {
+  constructor(
+    readonly mx: QuantifiedFacts,
+    readonly text: Quantified,
+  ) {}
+}
+
+/** Its `.mx` is that of the inputs, not its own. */
 export class InputTest extends HostObject {}
 
 /** Gives an array of inputs the fields `any`, `all` and `none`, which no loop over it and no text of it shows. */
@@ -21,12 +46,8 @@ export function addInputTests(list: Value, inputs: readonly Value[]): Value {
   return list;
 }
 
-function inputTest(inputs: readonly Value[], holds: Quantifier): Data {
-  const includes = (lists: readonly (string | readonly string[])[]): HostObject =>
-    new HostObject({ includes: (wanted: string) => holds(lists.map((list) => list.includes(wanted))) });
-  const mx = new HostObject({
-    labels: includes(inputs.map(labelsOf)),
-    taint: includes(inputs.map((input) => union(labelsOf(input), sourcesOf(input)))),
-  });
-  return new InputTest({ mx, text: includes(inputs.map(textOf)) });
+function inputTest(inputs: readonly Value[], holds: Holds): InputTest {
+  const taints = inputs.map((input) => union(labelsOf(input), sourcesOf(input)));
+  const facts = new QuantifiedFacts(new Quantified(inputs.map(labelsOf), holds), new Quantified(taints, holds));
+  return new InputTest(new QuantifiedInputs(facts, new Quantified(inputs.map(textOf), holds)));
 }
