@@ -13,7 +13,8 @@ export async function recordEffect<Q extends Question>(frame: Frame, question: Q
   const subject = subjectOf(question, request);
   const asked = canonicalJson(plain(request));
   const file = fileHash(question, request, outcome);
-  const result = 'answer' in outcome && !isKeptByCall(frame, question) ? { result: await answers.payload(plain(outcome.answer)) } : {};
+  const isKept = question !== 'node.import' && !isKeptByCall(frame, question); // functions of the host can't be kept
+  const result = 'answer' in outcome && isKept ? { result: await answers.payload(plain(outcome.answer)) } : {};
   recorder.post({
     type: 'effect.performed',
     op: frame.op.path,
