@@ -70,7 +70,6 @@ describe('usage errors', () => {
     [['job.mld', '--mlld-env', 'none.env'], 'none.env'],
     [['run', 'jbo'], 'job'],
     [['journal', 'shwo'], 'shwo'],
-    [['validate'], 'required'],
   ])('%j', async (argv, word) => {
     const cwd = await projectFolder({ 'job.mld': 'show "ran"\n', 'llm/run/job.mld': 'show "ran"\n' });
     const { stdout, stderr, status } = await runCli(argv, { cwd });

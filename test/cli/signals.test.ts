@@ -1,0 +1,100 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, resultOf, runCli, startCli, type CliProcess } from '../support/cli.js';
+
+const SLOW = `exe llm @ask(q) = sh { echo $$ > pid; sleep 30; echo "A:$q" }
+show "before"
+show @ask("ebb")
+show "after"
+`;
+
+async function untilFile(file: string): Promise<string> {
+  for (;;) {
+    const text = await fs.readFile(file, 'utf8').catch(() => '');
+    if (text.endsWith('\n')) return text.trim();
+    await sleep(20);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function startSlow(argv: readonly string[]): Promise<{ readonly cwd: string; readonly child: CliProcess; readonly pid: number }> {
+  const cwd = await projectFolder({ 'slow.mld': SLOW, 'llm/run/slow.mld': SLOW });
+  const child = startCli(argv, { cwd });
+  return { cwd, child, pid: Number(await untilFile(path.join(cwd, 'pid'))) };
+}
+
+describe('a run that is asked to end', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('ends in order after %s, and says how to go on', async (signal, status) => {
+    const { cwd, child, pid } = await startSlow(['slow.mld', '--checkpoint', '--topic', 'low tide']);
+    const result = resultOf(child);
+    child.kill(signal);
+    const { stdout, stderr, status: ended } = await result;
+    expect({ stdout, ended }).toEqual({ stdout: 'before\n', ended: status });
+    expect(stderr).toContain("resume: mlld slow.mld --topic 'low tide' --resume");
+    expect(stderr).not.toContain('Internal error');
+    expect(isAlive(pid)).toBe(false);
+    const [run] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as { status: string }[];
+    expect(run?.status).toBe('interrupted');
+    expect((await runCli(['journal', 'verify', 'slow'], { cwd })).status).toBe(0);
+  });
+
+  it('is resumed by name where it was started by name', async () => {
+    const { child } = await startSlow(['run', 'slow', '--checkpoint']);
+    const result = resultOf(child);
+    child.kill('SIGINT');
+    expect((await result).stderr).toContain('resume: mlld run slow --resume');
+  });
+
+  it('ends at once when it is asked a second time', async () => {
+    const cwd = await projectFolder({
+      'deaf.mld': `exe @f() = sh { trap '' TERM INT; echo $$ > pid; sleep 3 & wait; sleep 3; sleep 3 }\nshow @f()\n`,
+    });
+    const child = startCli(['deaf.mld'], { cwd });
+    const pid = Number(await untilFile(path.join(cwd, 'pid')));
+    const result = resultOf(child);
+    child.kill('SIGINT');
+    await sleep(200);
+    child.kill('SIGINT');
+    expect((await result).status).toBe(130);
+    if (isAlive(pid)) process.kill(-pid, 'SIGKILL');
+  });
+});
+
+describe('output that nobody reads', () => {
+  it('ends a run quietly', async () => {
+    const cwd = await projectFolder({
+      'many.mld':
+        'exe @pause() = sh { sleep 0.05 }\nvar @n = [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]\nfor @i in @n [\n  run @pause()\n  show `line @i`\n]\nrun sh { touch reached }\n',
+    });
+    const child = startCli(['many.mld'], { cwd });
+    const result = resultOf(child);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const { stderr, status } = await result;
+    expect({ stderr, status }).toEqual({ stderr: '', status: 141 });
+    await expect(fs.stat(path.join(cwd, 'reached'))).rejects.toThrow();
+  });
+
+  it('ends a report quietly', async () => {
+    const cwd = await projectFolder();
+    const child = startCli(['--help'], { cwd });
+    const result = resultOf(child);
+    child.stdout.destroy();
+    const { stderr, status } = await result;
+    expect(stderr).toBe('');
+    expect([0, 141]).toContain(status);
+  });
+});
