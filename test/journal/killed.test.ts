@@ -37,8 +37,8 @@ async function killAfter(root: string, acknowledgements: number): Promise<number
     output += text;
     if (!child.killed && output.split('\n').length > acknowledgements) child.kill('SIGKILL');
   });
-  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
-  expect(signal).toBe('SIGKILL');
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' });
   return output.split('\n').slice(0, -1).map(Number);
 }
 
