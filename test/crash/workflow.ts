@@ -28,7 +28,6 @@ export async function hullProject({
     `var @questions_ = @questions(${calls})`,
     `var @reports = for parallel(${CALLS_AT_ONCE}) @question in @questions_ => @inspect(@question)`,
     'show @reports.join("\\n")',
-    'output @reports to "@root/reports.json"',
   ].join('\n');
   return projectFolder({ 'llm/run/hull.mld': `${script}\n` });
 }
