@@ -23,7 +23,7 @@ const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 function main(): void {
   const words = process.argv.slice(2);
   const [first] = words;
-  if (first === '--version' || first === '-V') {
+  if (first === '--version') {
     process.stdout.write(`${MLLD_VERSION}\n`);
     return;
   }

@@ -44,9 +44,13 @@ function processIo(): Io {
     },
     stdin: readStdin,
     stderrIsTerminal,
-    columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
+    // A terminal that doesn't know its width says 0.
+    columns: () => process.stderr.columns || DEFAULT_COLUMNS,
     colours: { stdout: wantsColours() && isTerminal(STDOUT), stderr: wantsColours() && stderrIsTerminal },
-    nowMs: () => Number(process.hrtime.bigint() / 1000n) / 1000,
+    nowMs: () => {
+      const [seconds, nanoseconds] = process.hrtime();
+      return seconds * 1e3 + nanoseconds / 1e6;
+    },
     todayMs: () => Date.now(),
     program: { pid: process.pid, versions: { mlld: VERSION, node: process.version } },
     onSignal: (listener) => {

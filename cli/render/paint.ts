@@ -10,7 +10,7 @@ export interface Paint {
 }
 
 const plain: Colour = (text) => text;
-export const PLAIN: Paint = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
+const PLAIN: Paint = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
 
 export async function paintFor(colours: boolean): Promise<Paint> {
   if (!colours) return PLAIN;

@@ -49,7 +49,7 @@ export function startProgress({ write, columns, nowMs }: Screen): Progress {
   };
   const draw = (): void => {
     const now = nowMs();
-    if (summary === undefined || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
+    if (summary === undefined || !hasCalls(summary) || !atLineStart || now - drawnMs < DRAW_EVERY_MS) return;
     drawnMs = now;
     sample(samples, { atMs: now, done: doneOf(summary) });
     write(`${ERASE}${progressLine(summary, { elapsedMs: now - startedMs, perSecond: rateOf(samples), columns: columns() })}`);
@@ -104,6 +104,11 @@ function fit(parts: readonly string[], width: number): string {
     line = longer;
   }
   return line;
+}
+
+/** A script without llm calls has no progress worth a line. */
+function hasCalls({ executed, reused, failed, inFlight }: RunSummary): boolean {
+  return executed + reused + failed + inFlight.size > 0;
 }
 
 /** The one that takes longest: loops inside it begin and end all the time. */

@@ -66,7 +66,7 @@ describe('on a terminal', () => {
   it('is drawn at most ten times a second', () => {
     const progress = start();
     for (let ms = 0; ms < 1000; ms++) {
-      progress.update(state({ executed: ms }));
+      progress.update(state({ executed: ms + 1 }));
       pass(1);
     }
     progress.stop();
@@ -109,13 +109,21 @@ describe('on a terminal', () => {
 
   it('estimates from the last moments, not from the hits at the start', () => {
     const progress = start();
-    progress.update(state({ loops: loops([90, 100]) }));
+    progress.update(state({ executed: 90, loops: loops([90, 100]) }));
     for (let done = 90; done <= 95; done++) {
       pass(10_000);
-      progress.update(state({ loops: loops([done, 100]) }));
+      progress.update(state({ executed: done, loops: loops([done, 100]) }));
     }
     expect(visible()).toContain('0.1/s');
     progress.stop();
+  });
+
+  it('says nothing of a script without llm calls', () => {
+    const progress = start();
+    progress.update(state({ loops: loops([1, 2]) }));
+    pass(3000);
+    progress.stop();
+    expect(screen).toBe('');
   });
 
   it('writes nothing after its end', () => {
