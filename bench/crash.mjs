@@ -52,7 +52,7 @@ async function killAt(target, trial) {
   const child = spawn(run[0], run.slice(1), { cwd, detached: true, stdio: 'ignore' });
   const ended = new Promise((resolve) => child.on('close', resolve));
   while (child.exitCode === null && linesOf(callsFile).length < target) await sleep(5);
-  if (child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+  if (child.exitCode === null) process.kill(0 - child.pid, 'SIGKILL');
   await ended;
   const durable = completedCalls(cwd);
   const before = linesOf(callsFile);

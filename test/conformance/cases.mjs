@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export const CONFORMANCE = fileURLToPath(new URL('.', import.meta.url));
+const CONFORMANCE = fileURLToPath(new URL('.', import.meta.url));
 export const AREAS = ['values', 'control', 'world', 'instrumentation', 'checkpoint', 'graph'];
 
 /**

@@ -97,6 +97,6 @@ export async function listedRuns(cwd: string): Promise<ListedRun[]> {
   return JSON.parse(stdout) as ListedRun[];
 }
 
-export function linesOf(file: string): string[] {
+function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
 }
