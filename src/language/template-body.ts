@@ -7,6 +7,8 @@ import { renderText } from './template.js';
 
 export interface LoadedTemplate {
   readonly template: Template;
+  /** The path as the script has it: unlike the file's display it does not depend on where the program was started. */
+  readonly written: string;
   /** Stands for the file: its own references resolve from its folder. */
   readonly module: Module;
 }

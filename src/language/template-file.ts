@@ -47,7 +47,7 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
     text,
   });
   try {
-    return { template: parseTemplateFile(text, kind), module };
+    return { template: parseTemplateFile(text, kind), written, module };
   } catch (error) {
     throw syntaxError(error, module);
   }

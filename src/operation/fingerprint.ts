@@ -36,7 +36,13 @@ export function fingerprintOf(executable: Executable): Definition {
   return definition;
 }
 
-function collect(executable: Executable, parts: DefinitionPart[], done: Set<Executable>, seen: Map<Scope, number>, kind: 'body' | 'function'): void {
+function collect(
+  executable: Executable,
+  parts: DefinitionPart[],
+  done: Set<Executable>,
+  seen: Map<Scope, number>,
+  kind: 'body' | 'function',
+): void {
   if (done.has(executable)) return;
   done.add(executable);
   const { scope } = executable.module;
@@ -44,7 +50,7 @@ function collect(executable: Executable, parts: DefinitionPart[], done: Set<Exec
   const { names, digest } = shapeOf(executable);
   parts.push({ kind, name: executable.name, digest });
   const template = templateOf(executable);
-  if (template) parts.push({ kind: 'template', name: template.module.display, digest: sha256(template.module.text) });
+  if (template) parts.push({ kind: 'template', name: template.written, digest: sha256(template.module.text) });
   const captured = template ? [...names, ...namesIn(template.template)] : names;
   for (const name of new Set(captured)) {
     if (executable.params.includes(name)) continue;
@@ -61,7 +67,9 @@ const PREVIEW_UNITS = 80;
 function variablePart(name: string, value: Value): DefinitionPart {
   const text = compactJson(value);
   const part = { kind: 'variable' as const, name, digest: sha256(text) };
-  return labelsOf(value).includes('secret') ? part : { ...part, preview: text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text };
+  return labelsOf(value).includes('secret')
+    ? part
+    : { ...part, preview: text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text };
 }
 
 interface Shape {

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Executable } from '../../src/language/executable.js';
+import { fingerprintOf } from '../../src/operation/fingerprint.js';
+import { dataOf } from '../../src/values/value.js';
 import { runScript } from '../support/script-run.js';
 
 const files = {
@@ -50,6 +53,19 @@ describe('a template file as the body of a function', () => {
   it('reports a slip in the template at its place in the template', async () => {
     const { error } = await runScript('exe @t(x) = template "./tpl/broken.att"', { files });
     expect(error?.location).toMatchObject({ file: 'tpl/broken.att', at: 2 });
+  });
+});
+
+describe('the fingerprint of a function with a template file', () => {
+  async function fingerprint(text: string, workingDirectory: string): Promise<string> {
+    const { module } = await runScript('exe @t(x) = template "./t.att"', { files: { '/p/t.att': text }, workingDirectory });
+    return fingerprintOf(dataOf(module.scope.own('t')?.value) as Executable).fingerprint;
+  }
+
+  it('changes with the file, not with the folder that the program was started in', async () => {
+    const first = await fingerprint('Ask @x', '/p');
+    expect(await fingerprint('Ask @x', '/p/sub')).toBe(first);
+    expect(await fingerprint('Asks @x', '/p')).not.toBe(first);
   });
 });
 

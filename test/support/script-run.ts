@@ -11,6 +11,7 @@ import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 export interface ScriptOptions extends FakeWorldOptions {
   /** Absolute; the project root is `/p`. */
   readonly path?: string;
+  readonly workingDirectory?: string;
   readonly payload?: DataObject;
   readonly state?: DataObject;
   readonly injected?: Settings['injected'];
@@ -24,6 +25,8 @@ export interface ScriptResult {
   readonly error: MlldError | undefined;
   readonly world: FakeWorld;
   readonly run: RunState;
+  /** The script, with the names that it declared. */
+  readonly module: Module;
 }
 
 /** Code in other languages is not run: what scripts here do is files, modules and text. */
@@ -37,7 +40,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
   const settings: Settings = {
     projectRoot: '/p',
     scriptDirectory: directory,
-    workingDirectory: '/p',
+    workingDirectory: options.workingDirectory ?? '/p',
     prefixes: options.prefixes ?? [],
     payload: options.payload ?? {},
     injected: options.injected ?? new Map(),
@@ -83,7 +86,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
   } catch (caught) {
     error = caught as MlldError;
   }
-  return { shown: result.shown(), stderr: result.stderr(), warnings, error, world, run };
+  return { shown: result.shown(), stderr: result.stderr(), warnings, error, world, run, module };
 }
 
 function mainFrame(run: RunState, module: Module): Frame {
