@@ -45,10 +45,6 @@ describe('mlld --help', () => {
       ['journal', 'verify', '--help'],
       ['--json', 'Examples:'],
     ],
-    [
-      ['validate', '--help'],
-      ['--deep', '--error-on-warnings', 'Examples:'],
-    ],
   ])('%j has examples', async (argv, words) => {
     const { stdout, stderr, status } = await runCli(argv, { cwd: await projectFolder() });
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
