@@ -4,8 +4,8 @@ import { MlldError } from '../errors.js';
 import { askWorld } from '../operation/effect.js';
 import { perform } from '../operation/perform.js';
 import { isTruthy } from '../values/truth.js';
-import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
-import { Return, Signal, type Completion } from './completion.js';
+import { annotate, asElement, dataOf, flow, type Value } from '../values/value.js';
+import { Return, type Completion } from './completion.js';
 import { durationOf } from './durations.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
@@ -67,22 +67,27 @@ interface Pass {
 
 async function runPass(node: Loop, input: Value, loop: { iteration: number; limit: number | null }, frame: Frame): Promise<Pass> {
   const around: Frame = { ...frame, context: { ...frame.context, loop } };
-  let left: Completion;
   const operation = { kind: 'loop', segment: 'loop', name: 'loop', labels: [], inputs: [input] };
-  const output = await perform(around, operation, async (inner, [received]) => {
+  let pass: Pass = { status: 'continue', value: null };
+  // What hooks and guards put in the place of a pass's output is theirs to look at; it steers nothing.
+  await perform(around, operation, async (inner, [received]) => {
     const scope = new Scope('block', frame.scope);
     scope.define({ name: 'input', value: received, kind: 'ambient' });
     const body: Frame = { ...inner, scope, within: 'loop' };
-    if (node.until && isTruthy(await lenient(node.until, body))) return { status: 'until' };
-    const completion = await frame.execute(node.body.statements, body);
-    if (completion instanceof Return) left = completion;
-    if (!(completion instanceof Signal)) return passed('continue', received);
-    return passed(completion.word === 'done' ? 'done' : 'continue', completion.given || completion.word === 'done' ? completion.value : received);
+    if (node.until && isTruthy(await lenient(node.until, body))) {
+      pass = { status: 'until', value: null };
+      return { status: 'until' };
+    }
+    pass = passedBy(await frame.execute(node.body.statements, body), received);
+    const { status, value } = pass;
+    return flow(annotate({ status, value: asElement(value) ?? null }, {}), [value]);
   });
-  const { status, value } = dataOf(output) as DataObject & { status: Pass['status'] };
-  return { status, value: flow(value ?? null, [output]), ...(left ? { left } : {}) };
+  return pass;
 }
 
-function passed(status: 'continue' | 'done', value: Value): Value {
-  return flow(annotate({ status, value: asElement(value) ?? null }, {}), [value]);
+function passedBy(completion: Completion, received: Value): Pass {
+  if (completion instanceof Return) return { status: 'continue', value: received, left: completion };
+  if (!completion) return { status: 'continue', value: received };
+  const { word, given, value } = completion;
+  return word === 'done' ? { status: 'done', value } : { status: 'continue', value: given ? value : received };
 }
