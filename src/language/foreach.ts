@@ -1,6 +1,7 @@
 /** `foreach @f(XS, YS)`: a call for every combination. Control section 13. */
 import type { ApplyStep, Expression, Foreach, MethodStep, Options, Reference } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
+import { Denial } from '../operation/denial.js';
 import { Callable } from '../values/callable.js';
 import { textOf } from '../values/text.js';
 import { showText } from '../values/show.js';
@@ -9,6 +10,7 @@ import { callValue } from './call.js';
 import { entriesOf } from './entries.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
+import { endsTheRun } from './parallel.js';
 import { runStages } from './pipeline.js';
 import { lenient } from './reference.js';
 
@@ -26,24 +28,36 @@ async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
   const name = last.kind === 'method' ? last.name : call.name;
   if (!(callee instanceof Callable)) throw new MlldError('UNKNOWN_FUNCTION', `Function @${name} is not defined`, { location });
   if (callee.params.length !== last.args.length) {
-    throw new MlldError('FOREACH_ARITY', `foreach @${name}: ${callee.params.length} arrays are needed, one for each parameter, and ${last.args.length} are given`, { location });
+    throw new MlldError(
+      'FOREACH_ARITY',
+      `foreach @${name}: ${callee.params.length} arrays are needed, one for each parameter, and ${last.args.length} are given`,
+      { location },
+    );
   }
   const lists: Value[][] = [];
   const sources: Value[] = [];
   for (const arg of last.args) {
     const source = await frame.evaluate(arg, frame);
-    if (!Array.isArray(dataOf(source))) throw new MlldError('NOT_AN_ARRAY', `foreach @${name}: each argument must be an array`, { location });
+    if (!Array.isArray(dataOf(source)))
+      throw new MlldError('NOT_AN_ARRAY', `foreach @${name}: each argument must be an array`, { location });
     sources.push(source);
     lists.push((entriesOf(source) ?? []).map(({ value }) => value));
   }
   const total = lists.reduce((product, list) => product * list.length, lists.length === 0 ? 0 : 1);
-  if (total > COMBINATIONS_MAX) throw new MlldError('FOREACH_SIZE', `foreach @${name}: ${total} combinations, and the limit is ${COMBINATIONS_MAX}`, { location });
+  if (total > COMBINATIONS_MAX)
+    throw new MlldError('FOREACH_SIZE', `foreach @${name}: ${total} combinations, and the limit is ${COMBINATIONS_MAX}`, { location });
   const results: Value[] = [];
   for (let i = 0; i < total; i++) {
     try {
       results.push(await callValue(callee, combination(lists, i), frame, { at, called: [name] }));
     } catch (error) {
-      if (error instanceof MlldError) throw new MlldError(error.code, `foreach @${name}, iteration ${i + 1}: ${error.message}`, { location, cause: error, hint: error.hint });
+      // A denial stays one: whoever handles it is further out.
+      if (error instanceof MlldError && !(error instanceof Denial) && !endsTheRun(error))
+        throw new MlldError(error.code, `foreach @${name}, iteration ${i + 1}: ${error.message}`, {
+          location,
+          cause: error,
+          hint: error.hint,
+        });
       throw error;
     }
   }

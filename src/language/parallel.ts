@@ -11,7 +11,7 @@ import { askWorld } from '../operation/effect.js';
 import { perform } from '../operation/perform.js';
 import { errorMarker } from '../values/marker.js';
 import { toNumber } from '../values/numbers.js';
-import { annotate, asElement, type Value } from '../values/value.js';
+import { annotate, asElement, flow, type Value } from '../values/value.js';
 import { WorldError } from '../world/world.js';
 import { Signal, type Outcome } from './completion.js';
 import { durationOf } from './durations.js';
@@ -38,11 +38,17 @@ interface Loop extends ParallelSettings {
 type One = (entry: Entry, position: number, frame: Frame) => Promise<Outcome>;
 
 /** The setting of this loop, or the one it inherits from the parallel loop around; undefined: one after the other. */
-export async function parallelSettings(limits: ParallelLimits | undefined, frame: Frame, at: number): Promise<ParallelSettings | undefined> {
+export async function parallelSettings(
+  limits: ParallelLimits | undefined,
+  frame: Frame,
+  at: number,
+): Promise<ParallelSettings | undefined> {
   if (!limits) return frame.context.parallel;
   const cap = limits.cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(limits.cap, frame));
   if (!Number.isInteger(cap) || cap < 1) {
-    throw new MlldError('BAD_LIMIT', 'The limit of a parallel loop must be a whole number from 1', { location: locationOf(frame.module, at) });
+    throw new MlldError('BAD_LIMIT', 'The limit of a parallel loop must be a whole number from 1', {
+      location: locationOf(frame.module, at),
+    });
   }
   const pace = limits.pace && (await frame.evaluate(limits.pace, frame));
   return { cap, paceMs: pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, at)) };
@@ -81,14 +87,13 @@ class ParallelRun {
     const { cap, name } = this.loop;
     for (let start = 0, window = 0; start < this.entries.length && !this.done; start += cap, window++) {
       const end = Math.min(start + cap, this.entries.length);
-      const items = this.entries.slice(start, end).map(({ value }) => asElement(value));
+      const items = this.entries.slice(start, end).map(({ value }) => value);
       const view = { index: window, total: this.entries.length, key: null, parallel: true, batchIndex: window, batchSize: end - start };
       const around = { ...this.frame, context: { ...this.frame.context, for: view } };
-      const operation = { kind: 'for:batch', segment: `batch:${window}`, name, labels: [], inputs: [annotate(items, {})] };
+      const operation = { kind: 'for:batch', segment: `batch:${window}`, name, labels: [], inputs: [listOf(items)] };
       await perform(around, operation, async () => {
         await this.inPool(start, end);
-        const values = this.results.slice(start, end).map((result) => asElement(outcomeValue(result?.outcome)));
-        return annotate(values, {});
+        return listOf(this.results.slice(start, end).map((result) => outcomeValue(result?.outcome)));
       });
     }
   }
@@ -157,6 +162,10 @@ class ParallelRun {
   }
 }
 
+function listOf(values: readonly Value[]): Value {
+  return flow(annotate(values.map(asElement), {}), values);
+}
+
 function outcomeValue(outcome: Outcome): Value {
   return outcome instanceof Signal ? null : (outcome ?? null);
 }
@@ -167,4 +176,3 @@ export function endsTheRun(error: unknown): boolean {
   if (error instanceof MlldError || error instanceof WorldError) return error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT';
   return true;
 }
-
