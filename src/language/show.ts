@@ -41,10 +41,17 @@ export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
 }
 
 export async function logValue(value: Value, frame: Frame): Promise<Value> {
-  return effect('log', value, frame, async (emitted, inner) => frame.run.document.write('stderr', `${showText(emitted)}\n`, emitted, inner));
+  return effect('log', value, frame, async (emitted, inner) =>
+    frame.run.document.write('stderr', `${showText(emitted)}\n`, emitted, inner),
+  );
 }
 
-async function effect(kind: 'show' | 'log' | 'stream', value: Value, frame: Frame, emit: (value: Value, frame: Frame) => Promise<void>): Promise<Value> {
+async function effect(
+  kind: 'show' | 'log' | 'stream',
+  value: Value,
+  frame: Frame,
+  emit: (value: Value, frame: Frame) => Promise<void>,
+): Promise<Value> {
   return perform(frame, { kind, segment: kind, name: null, labels: [], inputs: [value] }, async (inner, [input]) => {
     await emit(input, inner);
     return input;
@@ -57,9 +64,11 @@ export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
   const code = operand.kind === 'code' && operand.language === 'cmd' ? operand : undefined;
   const line = code && (await commandLineOf(code, frame));
   const inputs = line ? [flow(annotate(line.text.trim(), {}), line.used)] : [];
-  await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs }, async (inner) => {
+  await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs }, async (inner, [allowed]) => {
     const quiet: Frame = { ...inner, quietCode: true };
-    const value = code ? await evaluateCode(code, quiet, line) : await inner.evaluate(operand, quiet);
+    // A guard may have put another command in its place.
+    const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed] } : line;
+    const value = code ? await evaluateCode(code, quiet, command) : await inner.evaluate(operand, quiet);
     await showRunText(value, inner);
     return value;
   });
