@@ -133,7 +133,7 @@ class Run {
       lastOutput: at > 1 ? (input ?? null) : null,
     };
     const guard = this.guardTry > 1 ? { guardTry: this.guardTry } : {};
-    return { ...this.frame, ...guard, context: { ...this.frame.context, stage: view, attempt } };
+    return { ...this.frame, ...guard, context: { ...this.frame.context, stage: view, attempt: attempt + this.guardTry - 1 } };
   }
 
   private ambient(input: Value): ReadonlyMap<string, Value> {
