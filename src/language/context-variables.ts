@@ -42,7 +42,7 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
     try: guard?.try ?? 0,
   }),
   checkpoint: ({ context: { checkpoint } }) => ({ hit: checkpoint?.hit ?? false, key: checkpoint?.key ?? null }),
-  hooks: ({ context, run }) => ({ errors: context.hookErrors ?? [...run.hookErrors] }),
+  hooks: ({ context, run }) => ({ errors: [...(context.hookErrors ?? run.hookErrors)] }),
   labels: (frame) => inputsOf(frame).reduce<readonly string[]>((all, input) => union(all, labelsOf(input)), NO_LABELS),
   taint: (frame) => {
     const inputs = inputsOf(frame);
