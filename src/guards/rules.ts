@@ -42,7 +42,9 @@ export async function judge(guard: RegisteredGuard, frame: Frame, about: Case): 
 
 async function act({ action }: GuardRule, frame: Frame): Promise<Verdict> {
   if (action.kind !== 'allow') return { decision: action.kind, reason: action.text };
-  return action.value ? { decision: 'allow', value: { value: (await frame.evaluate(action.value, frame)) ?? null } } : { decision: 'allow' };
+  return action.value
+    ? { decision: 'allow', value: { value: (await frame.evaluate(action.value, frame)) ?? null } }
+    : { decision: 'allow' };
 }
 
 /** Inside a guard neither hooks nor guards act: a guard can't be stopped by guards. */

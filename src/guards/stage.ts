@@ -106,7 +106,16 @@ async function decide({ guard }: Match, frame: Frame, about: Case): Promise<Verd
     const filter = displayFilter(guard.filter);
     const reason = verdict.decision === 'allow' ? {} : { reason: verdict.reason };
     const transformed = verdict.decision === 'allow' && verdict.value !== undefined;
-    recorder.post({ type: 'guard.decided', op: frame.op.path, guard: guard.id, timing: about.phase, filter, decision, ...reason, transformed });
+    recorder.post({
+      type: 'guard.decided',
+      op: frame.op.path,
+      guard: guard.id,
+      timing: about.phase,
+      filter,
+      decision,
+      ...reason,
+      transformed,
+    });
   }
   return verdict;
 }

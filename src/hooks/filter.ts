@@ -43,10 +43,6 @@ export class FilterTable<W extends Watcher> {
     for (const label of labels) found = merged(found, this.tables.label.get(label));
     return found;
   }
-
-  labelled(label: string): readonly W[] {
-    return this.tables.label.get(label) ?? NOBODY;
-  }
 }
 
 function merged<W extends Watcher>(found: readonly W[], more: readonly W[] | undefined): readonly W[] {

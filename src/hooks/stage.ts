@@ -82,7 +82,16 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
       const failed = error === undefined ? {} : { error };
       const transformed = returned !== undefined;
       const { timing } = node;
-      run.recorder.post({ type: 'hook.fired', op: frame.op.path, hook: id, timing, filter: filterText(filter), transformed, elapsedMs, ...failed });
+      run.recorder.post({
+        type: 'hook.fired',
+        op: frame.op.path,
+        hook: id,
+        timing,
+        filter: filterText(filter),
+        transformed,
+        elapsedMs,
+        ...failed,
+      });
     }
     return returned;
   }

@@ -37,7 +37,11 @@ export async function decide(node: When, frame: Frame): Promise<Decision> {
 }
 
 async function matchingArm(node: When, frame: Frame): Promise<{ arm: WhenArm; frame: Frame } | undefined> {
-  const inner = { ...frame, scope: new Scope('block', frame.scope), ...(node.subject ? { subject: await subjectOf(node.subject, frame) } : {}) };
+  const inner = {
+    ...frame,
+    scope: new Scope('block', frame.scope),
+    ...(node.subject ? { subject: await subjectOf(node.subject, frame) } : {}),
+  };
   let fallback: WhenArm | undefined;
   for (const entry of node.entries) {
     if (entry.kind === 'let') await executeLet(entry, inner);
