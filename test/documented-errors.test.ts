@@ -1,0 +1,25 @@
+/** docs/errors.md names every error code in the sources, and no other. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+import { PROJECT, sourceFiles } from './support/source-files.js';
+
+/** Words in capitals that are no codes of ours: names of the system, of variables, and words that are printed or written. */
+const NO_CODES = [
+  /^E[A-Z0-9]*$/, // errno; our own that begin with E have an underscore
+  /^(ERR|SIG)[A-Z_]+$/,
+  /^MLLD_/,
+  /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL)$/,
+  /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
+  /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a slip of `null`
+];
+
+it('names every code', () => {
+  const documented = [...readFileSync(join(PROJECT, 'docs', 'errors.md'), 'utf8').matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code);
+  // The renderers hold table headings and no codes.
+  const sources = sourceFiles(['src', 'journal', 'replay', 'grammar', 'cli']).filter(({ path }) => !path.startsWith('cli/render/'));
+  const words = sources.flatMap(({ code }) => [...code.matchAll(/'([A-Z][A-Z_0-9]{3,})'/g)].map(([, word]) => word as string));
+  const used = new Set(words.filter((word) => !NO_CODES.some((pattern) => pattern.test(word))));
+  expect(documented.toSorted()).toEqual([...used].sort());
+});
