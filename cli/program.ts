@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
 import { addCheckpointCommand } from './commands/checkpoint.js';
 import { addJournalCommand } from './commands/journal.js';
+import { addValidateCommand } from './commands/validate.js';
 import type { Io } from './io.js';
 import { examples } from './render/examples.js';
 
@@ -54,6 +55,7 @@ function programFor(io: Io, onFailure: () => void): Command {
     .option('--metrics', 'print the total time on standard error')
     .option('-e, --eval <code>', 'run this code instead of a file');
   describeRun(program);
+  addValidateCommand(program, io, onFailure);
   addCheckpointCommand(program, io);
   addJournalCommand(program, io, onFailure);
   return program;

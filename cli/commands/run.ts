@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { parseRunRequest } from '../../src/payload.js';
 import { findProject, findScript, listScripts } from '../../src/project.js';
-import { EXIT_OK } from '../exit-codes.js';
+import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
@@ -19,6 +19,8 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
     return EXIT_OK;
   }
   const script = await findScript(project, request.script, home);
+  const { passesPreflight } = await import('../preflight.js');
+  if (!(await passesPreflight(io, script.path, project, request.warnings ? 'print' : 'hide'))) return EXIT_FAILED;
   io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
   const { execute } = await import('./execute.js');
   return execute(io, { request, form: 'run', argv, script: { kind: 'file', path: script.path }, project, name: script.name });

@@ -31,7 +31,7 @@ export function renderReport(path: string, report: FileReport, paint: Paint): st
     ),
     ...section('Exports', exports, (name) => `@${name}`),
     ...section('Imports', imports, ({ from, names }) => (names.length > 0 ? `${from}: ${names.join(', ')}` : from)),
-    ...section('Guards', guards, ({ name, timing, filter }) => `@${name} ${timing} ${filter}`),
+    ...section('Guards', guards, ({ name, timing, filter }) => `${name === undefined ? '' : `@${name} `}${timing} ${filter}`),
     ...section('Parameters', template?.discoveredParams ?? [], (name) => `@${name}`),
     ...section('Errors', errorsOf(report), (finding) => paint.red(describe(finding))),
     ...section('Warnings', warningsOf(report), (finding) => paint.yellow(describe(finding))),
@@ -43,12 +43,17 @@ export function renderReport(path: string, report: FileReport, paint: Paint): st
 export function renderDirectory(files: readonly ValidatedFile[], paint: Paint): string {
   const lines = files.flatMap(({ path, report }) => [
     `  ${markOf(report, paint)} ${path}`,
-    ...[...errorsOf(report), ...warningsOf(report)].map((finding) => `      ${describe(finding)}`),
+    ...[...errorsOf(report), ...warningsOf(report)].map((finding) => `      ${describeBriefly(finding)}`),
   ]);
   return linesToText([...lines, '', summaryOf(files)]);
 }
 
-export function summaryOf(files: readonly ValidatedFile[]): string {
+/** The same in the long form. */
+export function renderDirectoryInFull(files: readonly ValidatedFile[], paint: Paint): string {
+  return [...files.map(({ path, report }) => renderReport(path, report, paint)), linesToText([summaryOf(files)])].join('\n');
+}
+
+function summaryOf(files: readonly ValidatedFile[]): string {
   const failed = files.filter(({ report }) => !report.valid).length;
   const warned = files.filter(({ report }) => report.valid && warningsOf(report).length > 0).length;
   const parts = [
@@ -79,12 +84,17 @@ function markOf(report: FileReport, paint: Paint): string {
   return warningsOf(report).length > 0 ? paint.yellow('⚠') : paint.green('✓');
 }
 
-/** `@nmae (line 3:10) - undefined variable` */
 function describe(finding: Finding): string {
-  const { message, line, column, file, hint } = finding;
+  const { hint } = finding;
+  return `${describeBriefly(finding)}${hint === undefined ? '' : ` (${hint})`}`;
+}
+
+/** `@nmae (line 3:10) - undefined variable` */
+function describeBriefly(finding: Finding): string {
+  const { message, line, column, file } = finding;
   const place = line === undefined ? (file ?? '') : `${file === undefined ? 'line ' : `${file}:`}${line}:${column ?? 1}`;
   const subject = `${subjectOf(finding, ' ')}${place === '' ? '' : `(${place}) `}`;
-  return `${subject === '' ? '' : `${subject}- `}${message}${hint === undefined ? '' : ` (${hint})`}`;
+  return `${subject === '' ? '' : `${subject}- `}${message}`;
 }
 
 function subjectOf({ variable }: Finding, behind: string): string {

@@ -7,8 +7,8 @@ export interface Finding {
   readonly column?: number;
   /** In another file than the one that is validated (`--deep`): its path, as messages show it. */
   readonly file?: string;
-  /** Of what can be suppressed by `validate.suppressWarnings`. */
-  readonly code?: string;
+  /** The rule. Warnings and notes of a code can be suppressed by `validate.suppressWarnings`. */
+  readonly code: string;
   /** Without `@`, where the finding is about one. */
   readonly variable?: string;
   readonly hint?: string;
@@ -22,7 +22,7 @@ export interface FileReport {
   readonly executables?: readonly { readonly name: string; readonly params: readonly string[]; readonly labels: readonly string[] }[];
   readonly exports?: readonly string[];
   readonly imports?: readonly { readonly from: string; readonly names: readonly string[] }[];
-  readonly guards?: readonly { readonly name: string; readonly timing: string; readonly filter: string }[];
+  readonly guards?: readonly { readonly name?: string; readonly timing: string; readonly filter: string }[];
   readonly errors?: readonly Finding[];
   /** `message` says what is wrong with `variable`: `undefined variable`. */
   readonly warnings?: readonly Finding[];
@@ -33,9 +33,20 @@ export interface FileReport {
   readonly template?: { readonly type: 'att' | 'mtt'; readonly variables: readonly string[]; readonly discoveredParams: readonly string[] };
 }
 
-export interface AnalyzeOptions {
-  /** Follow imports and templates, and report what is wrong there. */
-  readonly depth: 'file' | 'deep';
-  /** Codes that are not reported. */
-  readonly suppressed: readonly string[];
+/** Without what is said about other files that have a report of their own: in a folder everything is said once. */
+export function withoutRepeats(report: FileReport, reported: ReadonlySet<string>): FileReport {
+  const { errors = [], warnings = [], antiPatterns = [], redefinitions = [], ...facts } = report;
+  const own = (name: string, findings: readonly Finding[]) => {
+    const kept = findings.filter(({ file }) => file === undefined || !reported.has(file));
+    return kept.length > 0 && { [name]: kept };
+  };
+  const ownErrors = own('errors', errors);
+  return {
+    ...facts,
+    valid: ownErrors === false,
+    ...ownErrors,
+    ...own('warnings', warnings),
+    ...own('antiPatterns', antiPatterns),
+    ...own('redefinitions', redefinitions),
+  };
 }

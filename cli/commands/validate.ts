@@ -1,0 +1,81 @@
+/** `mlld validate PATH` and `mlld analyze PATH`: a file or a folder, looked at without running it. World section 19. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { Option, type Command } from 'commander';
+import { canAnalyze, createAnalyzer, type AnalyzeSettings } from '../../src/analyze/analyze.js';
+import { findSources } from '../../src/analyze/find-sources.js';
+import { withoutRepeats } from '../../src/analyze/report.js';
+import { MlldError } from '../../src/errors.js';
+import { findProject } from '../../src/project.js';
+import { analyzeSettings } from '../analyze-settings.js';
+import type { Io } from '../io.js';
+import { examples } from '../render/examples.js';
+import { paintFor } from '../render/paint.js';
+import { renderDirectory, renderDirectoryInFull, renderReport, warningsOf, type ValidatedFile } from '../render/validation.js';
+
+interface ValidateOptions {
+  readonly deep: boolean;
+  readonly verbose: boolean;
+  readonly errorOnWarnings: boolean;
+  readonly format: 'text' | 'json';
+  readonly json: boolean;
+}
+
+/** `onFailure` is called when something is wrong with a file. */
+export function addValidateCommand(program: Command, io: Io, onFailure: () => void): void {
+  program
+    .command('validate')
+    .alias('analyze')
+    .description('check scripts and templates without running them')
+    .argument('<path>', 'a .mld, .mld.md, .att or .mtt file, or a folder of them')
+    .option('--deep', 'follow imports and templates', false)
+    .option('--verbose', 'say everything about every file of a folder', false)
+    .option('--error-on-warnings', 'fail when there are warnings', false)
+    .addOption(new Option('--format <format>', 'how to print the report').choices(['text', 'json']).default('text'))
+    .option('--json', 'short for --format json', false)
+    .addHelpText('after', examples(['mlld validate nightly.mld --deep', 'mlld validate . --error-on-warnings', 'mlld validate llm --json']))
+    .action(async (target: string, options: ValidateOptions) => {
+      const files = await validate(io, target, options);
+      const isSound = ({ report }: ValidatedFile): boolean => report.valid && !(options.errorOnWarnings && warningsOf(report).length > 0);
+      if (!files.every(isSound)) onFailure();
+    });
+}
+
+async function validate(io: Io, target: string, options: ValidateOptions): Promise<readonly ValidatedFile[]> {
+  const absolute = path.resolve(io.workingDirectory, target);
+  const stat = fs.statSync(absolute, { throwIfNoEntry: false });
+  if (stat === undefined)
+    throw new MlldError('FILE_NOT_FOUND', `File not found: ${target}`, { hint: 'name a script, a template or a folder' });
+  const isFolder = stat.isDirectory();
+  const project = await findProject(isFolder ? absolute : path.dirname(absolute));
+  const settings = analyzeSettings(io, project, options.deep ? 'deep' : 'file');
+  const reports = isFolder ? await folderReports(absolute, settings) : [await fileReport(absolute, target, settings)];
+  const paint = await paintFor(io.colours.stdout);
+  if (options.json || options.format === 'json') {
+    const json = reports.map(({ report }) => report);
+    io.stdout(`${JSON.stringify(isFolder ? json : json[0], undefined, 2)}\n`);
+  } else if (!isFolder) io.stdout(reports.map(({ path: name, report }) => renderReport(name, report, paint)).join(''));
+  else io.stdout(options.verbose ? renderDirectoryInFull(reports, paint) : renderDirectory(reports, paint));
+  return reports;
+}
+
+async function fileReport(absolute: string, target: string, settings: AnalyzeSettings): Promise<ValidatedFile> {
+  if (!canAnalyze(absolute))
+    throw new MlldError('USAGE', `${target} is no script and no template`, { hint: 'their names end in .mld, .mld.md, .att or .mtt' });
+  const report = await createAnalyzer(settings).analyze(absolute, target);
+  if (!report) throw new MlldError('FILE_NOT_FOUND', `${target} can't be read`);
+  return { path: target, report };
+}
+
+async function folderReports(folder: string, settings: AnalyzeSettings): Promise<readonly ValidatedFile[]> {
+  const analyzer = createAnalyzer(settings);
+  const sources = await findSources(folder, settings.files);
+  const known = new Set(sources.map(settings.display));
+  const files: ValidatedFile[] = [];
+  for (const source of sources) {
+    const report = await analyzer.analyze(source, settings.display(source));
+    // A file that vanished since it was listed has nothing wrong with it.
+    if (report) files.push({ path: path.relative(folder, source).replaceAll(path.sep, '/'), report: withoutRepeats(report, known) });
+  }
+  return files;
+}

@@ -1,0 +1,25 @@
+/** What is known while imports are followed, and how something wrong with one is noted. */
+import type { Exe } from '../../grammar/ast.js';
+import type { Exports } from './exports.js';
+import type { Placed } from './placed.js';
+import type { ParsedScript, Violation } from './rule.js';
+import type { Declaration } from './scope.js';
+import type { TemplateUse } from './template-names.js';
+import type { ParsedTemplate, Workspace } from './workspace.js';
+
+export interface Linking {
+  readonly workspace: Workspace;
+  readonly found: Placed[];
+  /** Of the files that have been looked at, by absolute path. */
+  readonly exports: Map<string, Exports>;
+  /** The functions behind imported names. */
+  readonly imported: Map<Declaration, Exe>;
+  /** By absolute path. */
+  readonly templates: Map<string, { readonly file: ParsedTemplate; readonly uses: TemplateUse[] }>;
+  /** Where each name is first: `FILE:LINE`. */
+  readonly checkpoints: Map<string, string>;
+}
+
+export function report({ found }: Linking, file: ParsedScript, violation: Violation): void {
+  found.push({ list: 'errors', code: 'unresolvable', file, violation });
+}

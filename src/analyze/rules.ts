@@ -1,0 +1,30 @@
+/** Every rule that looks at one script by itself. A new rule is a file and a line here. World section 19. */
+import type { Rule } from './rule.js';
+import { callArityRule } from './rules/call-arity.js';
+import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
+import { declaredTwiceRule } from './rules/declared-twice.js';
+import { deprecatedJsonRule } from './rules/deprecated-json.js';
+import { exportedNamesRule } from './rules/exported-names.js';
+import { hyphenatedNamesRule } from './rules/hyphenated-names.js';
+import { importFormsRule } from './rules/import-forms.js';
+import { parameterNamesRule } from './rules/parameter-names.js';
+import { redefinedBuiltInsRule } from './rules/redefined-built-ins.js';
+import { reservedNamesRule } from './rules/reserved-names.js';
+import { undefinedVariablesRule } from './rules/undefined-variables.js';
+import { unreachableArmsRule } from './rules/unreachable-arms.js';
+
+export const rules: readonly Rule[] = [
+  reservedNamesRule,
+  declaredTwiceRule,
+  checkpointPlacesRule,
+  checkpointNamesRule,
+  importFormsRule,
+  undefinedVariablesRule,
+  exportedNamesRule,
+  parameterNamesRule,
+  deprecatedJsonRule,
+  hyphenatedNamesRule,
+  callArityRule,
+  unreachableArmsRule,
+  redefinedBuiltInsRule,
+];

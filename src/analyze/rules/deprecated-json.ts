@@ -1,0 +1,14 @@
+/** `@json`, the older name of `@parse`. Values section 11.3. */
+import type { Rule } from '../rule.js';
+
+export const deprecatedJsonRule: Rule = {
+  code: 'deprecated-json-transform',
+  list: 'antiPatterns',
+  *check({ symbols }) {
+    for (const { name, target, at, place, given } of symbols.uses) {
+      const isCall = place === 'stage' || given !== undefined;
+      if (isCall && target === undefined && name.toLowerCase() === 'json')
+        yield { at, message: '@json is deprecated', hint: 'write @parse' };
+    }
+  },
+};

@@ -1,0 +1,46 @@
+/** Imports and templates that can't work whatever the files hold. World sections 11.3, 11.4, 13.1 and 13.4. */
+import path from 'node:path';
+import type { Import } from '../../../grammar/ast.js';
+import type { Rule, Violation } from '../rule.js';
+import { staticText } from '../static-path.js';
+import { topLevel } from '../top-level.js';
+
+const TEMPLATE = /\.(att|mtt)$/i;
+
+export const importFormsRule: Rule = {
+  code: 'import-form',
+  list: 'errors',
+  *check({ script }) {
+    for (const statement of topLevel(script)) {
+      if (statement.kind === 'import') yield* importForm(statement);
+      if (statement.kind !== 'exe' || statement.body.kind !== 'template-file') continue;
+      const { path: file } = statement.body;
+      const name = staticText(file);
+      if (name === undefined || TEMPLATE.test(name)) continue;
+      yield { at: file.at, message: `${name} is no template file: its name must end in .att or .mtt` };
+    }
+  },
+};
+
+function* importForm({ type, source, written, at, alias, params }: Import): Generator<Violation> {
+  if (type === 'templates') {
+    if (source.kind === 'node') yield { at, message: `import templates is not for ${written}` };
+    if (alias === undefined || !params)
+      yield {
+        at,
+        message: `import templates from "${written}" needs a name and parameters`,
+        hint: `import templates from "${written}" as @name(a, b)`,
+      };
+    return;
+  }
+  if (type !== undefined && (type !== 'static' || source.kind !== 'path')) {
+    yield { at, message: `import ${type} is not for ${written}`, hint: 'leave the type out' };
+  }
+  if (TEMPLATE.test(path.posix.basename(written))) {
+    yield {
+      at: source.at,
+      message: `${written} is a template, and templates are not imported`,
+      hint: `declare a function for it: exe @name(…) = template "${written}"`,
+    };
+  }
+}

@@ -1,0 +1,74 @@
+/** Arms of `when` and rules of guards that no value can reach, because one above them always answers first. Control section 9.2. */
+import { locate } from '../../../grammar/parse.js';
+import type { Expression, Guard, TemplatePart, TextPart, When } from '../../../grammar/ast.js';
+import type { ParsedScript, Rule, Violation } from '../rule.js';
+
+export const unreachableArmsRule: Rule = {
+  code: 'unreachable-arm',
+  list: 'antiPatterns',
+  *check(file) {
+    yield* below(file.script.statements, file);
+  },
+};
+
+/** Anything that may give another answer the second time it is asked. */
+const IMPURE = new Set(['apply', 'method', 'load', 'load-part', 'pipeline', 'code', 'when', 'for', 'loop', 'foreach', 'new', 'denied']);
+
+function* below(node: unknown, file: ParsedScript): Generator<Violation> {
+  if (typeof node !== 'object' || node === null) return;
+  const { kind } = node as { readonly kind?: unknown };
+  if (kind === 'when') yield* unreachable((node as When).entries, file);
+  if (kind === 'guard') yield* unreachable((node as Guard).rules, file);
+  for (const child of Object.values(node)) yield* below(child, file);
+}
+
+function* unreachable(entries: When['entries'] | Guard['rules'], { text }: ParsedScript): Generator<Violation> {
+  const asked = new Map<string, number>();
+  let always: number | undefined;
+  for (const entry of entries) {
+    if (entry.kind === 'let' || entry.kind === 'append-to') {
+      asked.clear(); // a name may mean something else from here
+      continue;
+    }
+    const { condition, at } = entry;
+    if (always !== undefined) {
+      yield { at, message: `can't be reached: line ${locate(text, always).line} always matches` };
+      continue;
+    }
+    if (condition === 'none') continue;
+    if (condition === 'any' || isTrue(condition)) {
+      always = at;
+      continue;
+    }
+    const question = questionOf(condition);
+    const first = question === undefined ? undefined : asked.get(question);
+    if (first !== undefined) yield { at, message: `can't be reached: line ${locate(text, first).line} has the same condition` };
+    else if (question !== undefined) asked.set(question, at);
+  }
+}
+
+function isTrue(condition: Expression): boolean {
+  return condition.kind === 'literal' && condition.value === true;
+}
+
+/** The condition without its place, where it has the same answer whenever it is asked. */
+function questionOf(condition: Expression): string | undefined {
+  let isPure = true;
+  const question = JSON.stringify(condition, (key: string, value: unknown) => {
+    if (key === 'kind' && IMPURE.has(String(value))) isPure = false;
+    if (key === 'at') return undefined;
+    return isPlainText(value) ? value.parts.map(({ text }) => text).join('') : isText(value) ? value.value : value;
+  });
+  return isPure ? question : undefined;
+}
+
+/** `'a'` asks the same as `"a"`. */
+function isText(node: unknown): node is { readonly value: string } {
+  const { kind, value } = (node ?? {}) as { readonly kind?: unknown; readonly value?: unknown };
+  return kind === 'literal' && typeof value === 'string';
+}
+
+function isPlainText(node: unknown): node is { readonly parts: readonly TextPart[] } {
+  const { kind, parts } = (node ?? {}) as { readonly kind?: unknown; readonly parts?: readonly TemplatePart[] };
+  return kind === 'template' && parts?.every((part) => part.kind === 'text') === true;
+}

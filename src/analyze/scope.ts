@@ -1,0 +1,70 @@
+/** Names as a reader of the source sees them: who declares what where, and who uses it. Control section 6, values section 3. */
+import type { Exe, Import } from '../../grammar/ast.js';
+
+export type DeclarationKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'given';
+
+export interface Declaration {
+  readonly name: string;
+  readonly kind: DeclarationKind;
+  readonly at: number;
+  /** Whether it is made whenever its block runs; the `var` of a `when` arm is made by one arm of several. */
+  readonly made: 'always' | 'sometimes';
+  readonly exe?: Exe;
+  readonly import?: Import;
+  /** The name was taken in this scope, so that a run refuses this declaration. */
+  readonly clash?: Declaration;
+}
+
+/**
+ * `text`: in a template, where an unknown name stays as it is written. `test`: where the script asks whether it exists.
+ * `stage`: a pipe stage. `value`: everything else.
+ */
+export type UsePlace = 'text' | 'value' | 'test' | 'stage';
+
+export interface Use {
+  readonly name: string;
+  readonly at: number;
+  readonly place: UsePlace;
+  /** Absent when nothing of the file declares it before it is needed. */
+  readonly target?: Declaration;
+  /** How many arguments a call by this name hands over, the piped value included, and how many of them are written. */
+  readonly given?: number;
+  readonly written?: number;
+  /** Declared names that could be meant. */
+  readonly visible: () => readonly string[];
+}
+
+export type ScopeKind = 'module' | 'function' | 'block';
+
+export class Scope {
+  readonly names = new Map<string, Declaration>();
+
+  constructor(
+    readonly kind: ScopeKind,
+    readonly parent?: Scope,
+  ) {}
+
+  find(name: string): Declaration | undefined {
+    return this.names.get(name) ?? this.parent?.find(name);
+  }
+
+  visible(): readonly string[] {
+    return [...this.names.keys(), ...(this.parent?.visible() ?? [])];
+  }
+
+  /** What a declaration of this name here unlawfully repeats or hides. */
+  clashFor({ name, kind, at, made }: Declaration): Declaration | undefined {
+    const own = this.names.get(name);
+    const repeats = own && own.kind !== 'given' && own.made === 'always' && made === 'always' && !(kind === 'let' && own.kind === 'let');
+    if (repeats) return own;
+    return kind === 'let' ? this.hiddenBy(name, at) : undefined;
+  }
+
+  /** A `let` may hide neither a parameter of its function nor a name that the module has by then. */
+  private hiddenBy(name: string, at: number): Declaration | undefined {
+    const found = this.names.get(name);
+    if (found?.kind === 'param') return found;
+    if (found && this.kind === 'module' && found.made === 'always' && found.at < at) return found;
+    return this.parent?.hiddenBy(name, at);
+  }
+}
