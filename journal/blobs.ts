@@ -31,9 +31,15 @@ export async function storePayload(blobs: Blobs, value: Json): Promise<Payload> 
 }
 
 export async function resolvePayload(blobs: Blobs, payload: Payload): Promise<Json | undefined> {
+  const content = 'blob' in payload ? await blobs.getBlob(payload.blob) : undefined;
+  return resolveNow(() => content, payload);
+}
+
+/** As `resolvePayload`, with blobs that are at hand. */
+export function resolveNow(blob: (id: BlobId) => Uint8Array | undefined, payload: Payload): Json | undefined {
   if ('inline' in payload) return payload.inline;
   if (!('blob' in payload)) return undefined; // sealed without a key, or not kept
-  const content = await blobs.getBlob(payload.blob);
+  const content = blob(payload.blob);
   return content && parseOrNothing(Buffer.from(content.buffer, content.byteOffset, content.length).toString());
 }
 
@@ -63,6 +69,28 @@ export async function getBlob(disk: Disk, journal: string, id: BlobId): Promise<
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;
+  }
+}
+
+/** As `getBlob`, without waiting. */
+export function getBlobNow(disk: Disk, journal: string, id: BlobId): Uint8Array | undefined {
+  if (!isDigest(id)) return undefined;
+  let file: number | undefined;
+  try {
+    file = disk.openToRead(blobPath(journal, id));
+    const content = Buffer.allocUnsafe(disk.sizeOf(file));
+    let filled = 0;
+    while (filled < content.length) {
+      const count = disk.read(file, content, filled, content.length - filled, filled);
+      if (count === 0) return undefined;
+      filled += count;
+    }
+    return sha256(content) === id ? content : undefined;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return undefined;
+  } finally {
+    if (file !== undefined) disk.close(file);
   }
 }
 

@@ -37,6 +37,21 @@ export interface Line {
 
 /** Throws `JournalError` `NOT_JSON` when the fact holds a bigint or contains itself. */
 export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previousHash: string): Line {
+  const body = 'seq' in fact ? copiedBody(fact, seq, ts) : newBody(fact, seq, ts);
+  const digest = hash('sha256', previousHash + body, 'hex');
+  return { text: `${body.slice(0, -1)},"hash":"${digest}"}\n`, hash: digest };
+}
+
+/** Most facts are made in the order of C1: nothing to move. */
+function newBody(fact: Fact, seq: Seq, ts: string): string {
+  const text = textOf(fact);
+  const key = 'key' in fact ? `,"key":"${fact.key}"` : '';
+  const op = 'op' in fact ? ',"op":"' : '';
+  return text.startsWith(`{"type":"${fact.type}"${key}${op}`) ? `{"v":${JOURNAL_VERSION},"seq":${seq},${text.slice(1, -1)},"ts":"${ts}"}` : copiedBody(fact, seq, ts);
+}
+
+/** An event that was decoded before, or a fact in another order. */
+function copiedBody(fact: Fact | JournalEvent, seq: Seq, ts: string): string {
   const known: { readonly [member: string]: unknown } = fact;
   const v = JOURNAL_VERSION;
   // A member stays where it was set first (C1).
@@ -44,10 +59,8 @@ export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previous
   members['v'] = v;
   members['seq'] = seq;
   members['ts'] = ts;
-  members['hash'] = undefined; // of an event that was decoded before
-  const body = textOf(members);
-  const digest = hash('sha256', previousHash + body, 'hex');
-  return { text: `${body.slice(0, -1)},"hash":"${digest}"}\n`, hash: digest };
+  members['hash'] = undefined;
+  return textOf(members);
 }
 
 function textOf(members: object): string {
@@ -71,15 +84,28 @@ export function decode(bytes: Buffer, start: number, end: number): JournalEvent 
     if (version === undefined) return 'corrupt';
     if (!isKnownVersion(Number(version))) return 'unknown-version';
   }
+  const digest = digestOf(bytes, start, end);
+  if (digest === undefined) return 'corrupt';
+  const event = parseOrNothing(bytes.toString('utf8', start, end));
+  return event && event['hash'] === digest ? upcast(event) : 'corrupt';
+}
+
+/** Whether a line of this version follows on the one before it, as `decode` checks it, without parsing it. */
+export function followsOn(bytes: Buffer, start: number, end: number): boolean {
+  if (!hasBytes(bytes, start, HEAD)) return false;
+  const digest = digestOf(bytes, start, end);
+  return digest !== undefined && bytes.toString('latin1', end - TAIL_BYTES, end) === `,"hash":"${digest}"}`;
+}
+
+function digestOf(bytes: Buffer, start: number, end: number): string | undefined {
   const bodyEnd = end - TAIL_BYTES;
-  if (bodyEnd <= start) return 'corrupt';
+  if (bodyEnd <= start) return undefined;
   bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
   const comma = bytes[bodyEnd] as number;
   bytes[bodyEnd] = CURLY_CLOSE;
   const digest = hash('sha256', bytes.subarray(start - HASH_DIGITS, bodyEnd + 1), 'hex');
   bytes[bodyEnd] = comma;
-  const event = parseOrNothing(bytes.toString('utf8', start, end));
-  return event && event['hash'] === digest ? upcast(event) : 'corrupt';
+  return digest;
 }
 
 /** The event of a line that this process encoded itself. */

@@ -1,7 +1,7 @@
 /** Runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening does no work and keeps nothing. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { getBlob, putBlob, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
+import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
 import { codeOf, journalError, makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import type { JournalEvent, Json, Payload } from './event.js';
 import type { BlobId, RunId, RunRef, Workflow } from './ids.js';
@@ -18,8 +18,8 @@ import {
 } from './layout.js';
 import { isHeld, takeLock } from './lock.js';
 import { OpenFiles } from './open-files.js';
-import { readLineAt, scanFile, type Visit } from './reader.js';
-import { JournalError, type Journal, type JournalStore, type Position, type RunFile, type ScanOptions, type ScanReport } from './store.js';
+import { holdsCall, readLineAt, scanFile, type Visit } from './reader.js';
+import { JournalError, type ImmediateReads, type Journal, type JournalStore, type Position, type RunFile, type ScanOptions, type ScanReport } from './store.js';
 import { readFirst, readTail } from './tail.js';
 import { RunWriter } from './writer.js';
 
@@ -29,13 +29,20 @@ export function openFileStore(root: string, disk: Disk = realDisk): JournalStore
 }
 
 class FileStore implements JournalStore {
+  readonly immediate: ImmediateReads;
   private readonly openFiles: OpenFiles;
 
   constructor(
     private readonly journal: string,
     private readonly disk: Disk,
   ) {
-    this.openFiles = new OpenFiles(disk);
+    const files = new OpenFiles(disk);
+    this.openFiles = files;
+    this.immediate = {
+      holds: (ref, position, key) => holdsCall(files, runPath(journal, ref), position, key),
+      readAt: (ref, position) => readLineAt(files, runPath(journal, ref), position),
+      resolve: (payload) => resolveNow((id) => getBlobNow(disk, journal, id), payload),
+    };
   }
 
   async create(ref: RunRef): Promise<Journal> {
@@ -100,7 +107,7 @@ class FileStore implements JournalStore {
   }
 
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
-    return readLineAt(this.openFiles, runPath(this.journal, ref), position);
+    return this.immediate.readAt(ref, position);
   }
 
   payload(value: Json): Promise<Payload> {

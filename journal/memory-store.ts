@@ -1,11 +1,12 @@
 /** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
-import { resolvePayload, storePayload, type StoredBlob } from './blobs.js';
+import { resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
 import { sha256 } from './canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
 import {
   JournalError,
+  type ImmediateReads,
   type Journal,
   type JournalStore,
   type Position,
@@ -76,6 +77,14 @@ class MemoryStore implements JournalStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
   private readonly asides = new Map<string, Buffer>();
+  readonly immediate: ImmediateReads = {
+    holds: (ref, position, key) => {
+      const event = this.lineAt(ref, position);
+      return event?.type === 'call.completed' && event.key === key;
+    },
+    readAt: (ref, position) => this.lineAt(ref, position),
+    resolve: (payload) => resolveNow((id) => this.blobs.get(id), payload),
+  };
 
   async create(ref: RunRef): Promise<Journal> {
     if (this.all.has(ref.run)) throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} already`);
@@ -110,6 +119,10 @@ class MemoryStore implements JournalStore {
   }
 
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    return this.lineAt(ref, position);
+  }
+
+  private lineAt(ref: RunRef, position: Position): JournalEvent | undefined {
     const found = this.all.get(ref.run)?.lines.find((stored) => stored.position.offset === position.offset);
     return found && decodeOwn(found.line);
   }

@@ -6,10 +6,10 @@
  * R2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
  * R3 Neighbouring bad lines are one defect, reported once.
  */
-import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
+import { CHAIN_SEED, decode, followsOn, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
 import { codeOf, type Disk } from './disk.js';
 import type { JournalEvent } from './event.js';
-import { seqOf, type RunRef, type Seq } from './ids.js';
+import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
 import type { OpenFiles } from './open-files.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
 
@@ -186,16 +186,29 @@ class LineScan {
 }
 
 /** One line again, verified against the hash that stands before it in the file. Undefined when it isn't what it was. */
-export function readLineAt(files: OpenFiles, path: string, { offset, bytes }: Position): JournalEvent | undefined {
+export function readLineAt(files: OpenFiles, path: string, position: Position): JournalEvent | undefined {
+  const buffer = lineWithPredecessor(files, path, position);
+  const event = buffer && decode(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes);
+  return typeof event === 'string' ? undefined : event;
+}
+
+/** Whether the line there is whole and completes this call: verified, but not parsed. */
+export function holdsCall(files: OpenFiles, path: string, position: Position, key: CallKey): boolean {
+  const buffer = lineWithPredecessor(files, path, position);
+  if (!buffer || !followsOn(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes)) return false;
+  const head = buffer.toString('latin1', PREDECESSOR_BYTES, Math.min(PREDECESSOR_BYTES + COMPLETED_HEAD_BYTES, buffer.length));
+  return head.includes(`,"type":"call.completed","key":"${key}",`);
+}
+const COMPLETED_HEAD_BYTES = 192;
+
+function lineWithPredecessor(files: OpenFiles, path: string, { offset, bytes }: Position): Buffer | undefined {
   const start = PREDECESSOR_BYTES;
   const before = Math.min(offset, PREDECESSOR_BYTES);
   const end = start + bytes;
   const buffer = Buffer.allocUnsafe(end + 1);
   if (offset === 0) buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
   const count = readOrNothing(files, path, buffer, start - before, offset - before);
-  if (count < before + bytes + 1 || buffer[end] !== NEWLINE) return undefined;
-  const event = decode(buffer, start, end);
-  return typeof event === 'string' ? undefined : event;
+  return count < before + bytes + 1 || buffer[end] !== NEWLINE ? undefined : buffer;
 }
 
 function readOrNothing(files: OpenFiles, path: string, buffer: Buffer, start: number, position: number): number {

@@ -3,7 +3,7 @@
  * contract suite in `test/journal/store-contract.ts`.
  */
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
-import type { BlobId, RunId, RunRef, Seq, Workflow } from './ids.js';
+import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
 
 /** Where an event lies in its run: opaque to everyone but the store that gave it. */
 export interface Position {
@@ -63,7 +63,20 @@ export interface ScanReport {
   readonly end: { readonly offset: number; readonly seq: Seq; readonly hash: string };
 }
 
+/**
+ * Reading without waiting, where a journal lies at hand: results stay in it until a script looks at one. A store that can't
+ * leaves it out, and results are held in memory.
+ */
+export interface ImmediateReads {
+  /** The line there is whole and completes this call. Costs less than reading the event. */
+  holds(ref: RunRef, position: Position, key: CallKey): boolean;
+  /** As `readAt` and `resolve` of the store. */
+  readAt(ref: RunRef, position: Position): JournalEvent | undefined;
+  resolve(payload: Payload): Json | undefined;
+}
+
 export interface JournalStore {
+  readonly immediate?: ImmediateReads;
   /** Creates a run and becomes its only writer. */
   create(ref: RunRef): Promise<Journal>;
   workflows(): Promise<readonly Workflow[]>;

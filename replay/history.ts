@@ -56,7 +56,8 @@ export function functionHistory(fn: string): Projection<FunctionHistory> {
     apply(state, event) {
       switch (event.type) {
         case 'op.started':
-          if (event.kind === 'exe' && nameIn(event.op) === fn) openCall(state, event, event.labels?.includes('llm') === true);
+          // An llm call says its site when it asks; the operation around it doesn't repeat it.
+          if (event.kind === 'exe' && nameIn(event.op) === fn && !event.labels?.includes('llm')) openCall(state, event, false);
           else if (event.kind === 'for:iteration') noteItem(state, event.op, event.item);
           return state;
         case 'op.finished':

@@ -1,7 +1,7 @@
 /** A projection is a pure fold over events: it sees its two arguments and nothing else. */
 import { JOURNAL_VERSION, type Fact, type JournalEvent } from '../journal/event.js';
-import type { RunRef } from '../journal/ids.js';
-import type { Position, Recorded } from '../journal/store.js';
+import type { RunRef, Seq } from '../journal/ids.js';
+import type { Position } from '../journal/store.js';
 
 /** Where the event stands that is being applied. Results stay on disk; a state keeps the place. */
 export interface Place {
@@ -29,19 +29,19 @@ export function fold<State>(projection: Projection<State>, entries: Iterable<Ent
 }
 
 /**
- * Keeps a state current while a run appends: call it with every fact in the order of the journal, once the store has
- * taken it. `ts` is the event's time, ISO 8601. Returns the state.
+ * The event that a fact has become once the store has taken it: the fact itself, completed, because a run makes too many to copy
+ * each. No fold looks at the hash: the chain is the reader's business.
  */
+export function eventOf(fact: Fact, seq: Seq, ts: string): JournalEvent {
+  return Object.assign(fact, { v: JOURNAL_VERSION, seq, ts, hash: '' });
+}
+
+/** Keeps a state current while a run appends: call it with every event in the order of the journal. Returns the state. */
 export function follow<State>(
   projection: Projection<State>,
   earlier: State,
   ref: RunRef,
-): (fact: Fact, recorded: Recorded, ts: string) => State {
+): (event: JournalEvent, position: Position) => State {
   let state = earlier;
-  return (fact, { seq, position }, ts) => {
-    // No fold looks at the hash: the chain is the reader's business. The cast: a spread union loses its correlation.
-    const event = { ...fact, v: JOURNAL_VERSION, seq, ts, hash: '' } as JournalEvent;
-    state = projection.apply(state, event, { ref, position });
-    return state;
-  };
+  return (event, position) => (state = projection.apply(state, event, { ref, position }));
 }

@@ -27,6 +27,8 @@ export interface Module {
   readonly exports: Set<string>;
   /** `exe js = { … }` by language. */
   readonly shadows: Map<string, readonly Executable[]>;
+  /** Places that were worked out, by offset: `file:line:column`. */
+  readonly sites: Map<number, string>;
 }
 
 /** What `@mx` tells. Every part describes the innermost construct of its kind. */

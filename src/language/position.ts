@@ -6,8 +6,12 @@ export function positionOf(module: Module, at: number): { readonly line: number;
   return locate(module.text, at);
 }
 
-/** `llm/run/job.mld:12:9` */
+/** `llm/run/job.mld:12:9`; a loop asks for the same place again and again. */
 export function siteOf(module: Module, at: number): string {
+  const known = module.sites.get(at);
+  if (known !== undefined) return known;
   const { line, column } = positionOf(module, at);
-  return `${module.display}:${line}:${column}`;
+  const site = `${module.display}:${line}:${column}`;
+  module.sites.set(at, site);
+  return site;
 }

@@ -31,6 +31,7 @@ export function createModule({ path, display, directory, text, isMain = false, i
     silent: importedBy !== undefined,
     exports: new Set(),
     shadows: new Map(),
+    sites: new Map(),
     ...(importedBy ? { importedBy } : {}),
   };
 }

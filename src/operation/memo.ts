@@ -98,7 +98,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     elapsedMs: elapsed(),
     ...(unusable === undefined ? {} : { unusable }),
   });
-  return recorded && unusable === undefined ? answers.recall(recorded, { json, form }, value) : value;
+  return recorded && unusable === undefined ? answers.recall(recorded, { json, form }, question.fn, value) : value;
 }
 
 /** M2 */

@@ -96,7 +96,7 @@ export interface Answers {
   readonly inFlight: Map<CallKey, Promise<void>>;
   lookup(question: { readonly key: CallKey; readonly fingerprint: Fingerprint }): Promise<KnownAnswer | undefined>;
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
-  recall(recorded: Recorded, encoded: Encoded, fresh: Value): Value;
+  recall(recorded: Recorded, encoded: Encoded, fn: string, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
   payload(value: Json): Promise<Payload>;
   /** Keeps a text as a blob; undefined when it could not be kept. */

@@ -112,13 +112,13 @@ function enter(frame: Frame, operation: Operation, op: OpNode): Frame {
 const ITEM_UNITS = 256;
 
 function started(operation: Operation, node: OpNode): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
-  const { kind, name, labels, call, total, index, inputs } = operation;
+  const { kind, name, labels, call, llm, total, index, inputs } = operation;
   return {
     type: 'op.started',
     op: node.path,
     kind,
     ...(name === null ? {} : { name }),
-    ...(call ? { site: call.site(), declared: call.declaredAt() } : {}),
+    ...(call && !llm ? { site: call.site(), declared: call.declaredAt() } : {}), // the events of an llm call have them
     ...(labels.length === 0 ? {} : { labels }),
     ...(index === undefined || kind !== 'for:iteration' ? {} : { item: itemText(inputs[0]) }),
     ...(total === undefined ? {} : { total }),

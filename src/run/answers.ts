@@ -5,15 +5,19 @@ import type { JournalStore } from '../../journal/store.js';
 import { readAnswer } from '../../replay/load.js';
 import type { Answers as Overlay } from '../../replay/overlay.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
+import { jsonSize } from '../../journal/canonical.js';
+import type { Answered } from '../../replay/memo.js';
 import { decodeResult } from '../operation/encode.js';
 import type { Answers } from '../operation/operation.js';
+import { NO_LABELS, noteOf, type Value } from '../values/value.js';
+import { HELD_BYTES_MAX, recalled } from './recalled.js';
 
 const NOTHING_KNOWN: Answers = {
   policy: () => ({ records: false, serves: false }),
   inFlight: new Map(),
   defined: new Set(),
   lookup: async () => undefined,
-  recall: (_recorded, _encoded, fresh) => fresh,
+  recall: (_recorded, _encoded, _fn, fresh) => fresh,
   payload: async (value) => ({ inline: value }),
   keepText: async () => undefined,
   enterScope: () => {},
@@ -37,6 +41,21 @@ export interface AnswerSources {
   readonly onLost: (fn: string) => void;
 }
 
+/** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
+async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answered): Promise<(() => Value) | undefined> {
+  const { immediate } = store;
+  const { ref, position, form } = answer;
+  const isInline = answer.sizeBytes === position.bytes;
+  if (immediate && isInline && position.bytes > HELD_BYTES_MAX) {
+    return immediate.holds(ref, position, key) ? () => recalled(immediate, { ref, position, form, fn }) : undefined;
+  }
+  const read = await readAnswer(store, key, answer);
+  if (!read) return undefined;
+  if (immediate && answer.sizeBytes > HELD_BYTES_MAX) return () => recalled(immediate, { ref, position, form, fn });
+  const value = decodeResult({ json: read.value, form: read.form });
+  return () => value;
+}
+
 export interface RunAnswers extends Answers {
   /** Results that were served from before an edit: by function, how many. */
   readonly old: ReadonlyMap<string, number>;
@@ -56,8 +75,8 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       const known = overlay.lookup(question, policy, nowMs());
       if (!known) return undefined;
       const { answer, fn, fingerprint } = known.entry;
-      const read = await readAnswer(store, question.key, answer);
-      if (!read) {
+      const value = await valueOf(store, question.key, known.entry);
+      if (!value) {
         sources.onLost(fn);
         return undefined;
       }
@@ -65,10 +84,14 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       return {
         from: { run: answer.ref.run, seq: answer.seq, ...lender },
         ...(fingerprint === undefined ? {} : { fingerprint }),
-        value: () => decodeResult({ json: read.value, form: read.form }),
+        value,
       };
     },
-    recall: (_recorded, _encoded, fresh) => fresh,
+    recall({ position }, { json, form }, fn, fresh) {
+      if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX) return fresh;
+      const { text: _, ...note } = noteOf(fresh) ?? { labels: NO_LABELS, sources: NO_LABELS };
+      return recalled(store.immediate, { ref, position, form, fn }, note);
+    },
     async payload(value: Json): Promise<Payload> {
       try {
         return await store.payload(value);

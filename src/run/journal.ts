@@ -1,13 +1,13 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
-import type { Fact, FactOf, RunTotals } from '../../journal/event.js';
+import type { Fact, FactOf, JournalEvent, RunTotals } from '../../journal/event.js';
 import { runIdAt, type RunRef, type Workflow } from '../../journal/ids.js';
 import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
 import { followIndex, saveIndex } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
 import { follow } from '../../replay/projection.js';
-import { summary, type RunSummary } from '../../replay/summary.js';
+import { summary } from '../../replay/summary.js';
 import type { Answers, Recorder } from '../operation/operation.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../run-options.js';
@@ -98,16 +98,8 @@ async function start({ options, script, store, opened, journal, trouble }: Start
   const { past, forks, facts } = opened;
   const { ref } = journal;
   const flags: PolicyFlags = options.cache;
-  let totals: RunSummary = summary.initial();
-  const followIndexed = followIndex(past, ref);
-  const followTotals = follow(summary, totals, ref);
-  const followers: Follower[] = [
-    (fact, recorded, ts) => void followIndexed(fact, recorded, ts),
-    (fact, recorded, ts) => {
-      totals = followTotals(fact, recorded, ts);
-      if (fact.type !== 'effect.performed') options.onProgress?.(totals);
-    },
-  ];
+  const totals: Counts = { executed: 0, reused: 0, failed: 0 };
+  const followers: Follower[] = [followIndex(past, ref), (event) => count(event, totals), ...progressFollowers(options, ref)];
   const recorder = createRecorder(journal, { followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
   await recorder.append(started(options, ref.workflow, opened));
   for (const fact of facts) await recorder.append(fact);
@@ -131,7 +123,7 @@ async function start({ options, script, store, opened, journal, trouble }: Start
     recorder,
     answers,
     ref,
-    totals: () => totalsOf(totals),
+    totals: () => totals,
     async finish(fact) {
       const recorded = await recorder.append(fact);
       await recorder.close();
@@ -146,8 +138,22 @@ function servedOld(fn: string, count: number): string {
   return `@${fn}: ${answers} served from before its definition was edited; --resume @${fn} or --changed ask asks again`;
 }
 
-function totalsOf({ executed, reused, failed, costUsd }: RunSummary): RunTotals {
-  return { executed, reused, failed, ...(costUsd === undefined ? {} : { costUsd }) };
+type Counts = { -readonly [K in keyof RunTotals]: RunTotals[K] };
+
+function count(event: JournalEvent, totals: Counts): void {
+  if (event.type === 'call.completed') {
+    totals.executed++;
+    const cost = event.usage?.costUsd;
+    if (cost !== undefined) totals.costUsd = (totals.costUsd ?? 0) + cost;
+  } else if (event.type === 'call.reused') totals.reused++;
+  else if (event.type === 'call.failed') totals.failed++;
+}
+
+/** The summary is folded only where somebody watches. */
+function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] {
+  if (!onProgress) return [];
+  const followSummary = follow(summary, summary.initial(), ref);
+  return [(event, position) => onProgress(followSummary(event, position))];
 }
 
 function started(options: RunOptions, workflow: Workflow, { forks }: OpenedPast): Fact {

@@ -4,13 +4,12 @@
  * W1  Facts reach the journal in the order in which they are handed over.
  * W2  A journal that can't be written is told of once; the run goes on and is not recorded any further.
  */
-import type { Fact } from '../../journal/event.js';
-import type { Journal, Recorded } from '../../journal/store.js';
+import type { Fact, JournalEvent } from '../../journal/event.js';
+import type { Journal, Position, Recorded } from '../../journal/store.js';
+import { eventOf } from '../../replay/projection.js';
 import type { Recorder } from '../operation/operation.js';
 
-export interface Follower {
-  (fact: Fact, recorded: Recorded, ts: string): void;
-}
+export type Follower = (event: JournalEvent, position: Position) => void;
 
 export const NO_RECORDER: Recorder = { on: false, post: () => {}, append: async () => undefined };
 
@@ -29,8 +28,8 @@ export function createRecorder(
     return undefined;
   };
   const follow = (fact: Fact, recorded: Recorded): void => {
-    const ts = timestamp();
-    for (const follower of followers) follower(fact, recorded, ts);
+    const event = eventOf(fact, recorded.seq, timestamp());
+    for (const follower of followers) follower(event, recorded.position);
   };
   return {
     on: true,

@@ -16,7 +16,7 @@ import {
   type WorkflowPast,
 } from '../../replay/load.js';
 import { answered, usable } from '../../replay/memo.js';
-import { fold, type Entry } from '../../replay/projection.js';
+import { eventOf, fold, type Entry } from '../../replay/projection.js';
 import { parseSelector } from '../../replay/selector.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../replay/snapshot.js';
 import { ask, finished, JOB, questionKey, runRef, started } from '../support/run-script.js';
@@ -192,7 +192,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
       finished(),
     ]) {
       const recorded = journal.post(fact);
-      see(fact, recorded, '2026-01-01T00:00:00.000Z');
+      see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
       last = recorded.seq;
     }
     await journal.close();
@@ -229,7 +229,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     const see = followIndex(past, ref);
     for (const fact of [started(ref), { type: 'memo.reset', reason: 'fresh' } as const, ...manyCalls('fourth'), finished()]) {
       const recorded = journal.post(fact);
-      see(fact, recorded, '2026-01-01T00:00:00.000Z');
+      see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
       if (fact.type === 'run.finished') await saveIndex(store, past, ref.run, recorded.seq);
     }
     await journal.close();

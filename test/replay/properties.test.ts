@@ -8,7 +8,7 @@ import { functionHistory } from '../../replay/history.js';
 import { loadWorkflow } from '../../replay/load.js';
 import { answered, memo, usable } from '../../replay/memo.js';
 import { createAnswers } from '../../replay/overlay.js';
-import { fold, follow, type Projection } from '../../replay/projection.js';
+import { eventOf, fold, follow, type Projection } from '../../replay/projection.js';
 import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../replay/snapshot.js';
 import { summary } from '../../replay/summary.js';
 import { legality } from '../../replay/verify.js';
@@ -64,7 +64,7 @@ describe.each(PROJECTIONS)('%s', (_name, projection) => {
         let state: unknown = projection.initial();
         for (const { event, place } of run) {
           const { v: _v, seq, ts, hash: _h, ...fact } = event;
-          state = see(fact as Fact, { seq, position: place.position }, ts);
+          state = see(eventOf(fact as Fact, seq, ts), place.position);
         }
         expect(state).toEqual(fold(projection, run));
       }),

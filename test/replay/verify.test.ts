@@ -100,7 +100,7 @@ describe('verifying a recorded run', () => {
       violations: [{ rule: 'V5', seq: 3, message: expect.stringContaining(blob) }],
     });
     const kept = await store.putBlob('source text');
-    const source: Fact = { type: 'source.loaded', path: 'job.mld', blob: kept.blob, blob: kept.blob, role: 'script' };
+    const source: Fact = { type: 'source.loaded', path: 'job.mld', blob: kept.blob, role: 'script' };
     const whole = await store.create(runRef(2));
     for (const fact of [started(runRef(2)), source, finished()]) await whole.append(fact);
     expect(await verifyRun(store, runRef(2))).toMatchObject({ violations: [], ok: true });

@@ -1,0 +1,47 @@
+/** Results that stay in the journal until a script looks at them. */
+import type { Json } from '../../journal/event.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { ImmediateReads, Position } from '../../journal/store.js';
+import { MlldError } from '../errors.js';
+import { decodeResult, type Encoded } from '../operation/encode.js';
+import { Annotated, dataOf, NO_LABELS, Recalled, type Data, type Note, type Value } from '../values/value.js';
+
+/** Results that take less are held: a place costs almost as much. */
+export const HELD_BYTES_MAX = 1024;
+
+const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
+
+export interface Place {
+  readonly ref: RunRef;
+  readonly position: Position;
+  readonly form: Encoded['form'];
+  readonly fn: string;
+}
+
+/** The first look reads it, and from then on it is held like any other value. */
+export function recalled(reads: ImmediateReads, place: Place, note: Note = NO_NOTE): Value {
+  let value: Value;
+  const look = (): Value => (value ??= read(reads, place));
+  return new Recalled(
+    {
+      data: () => dataOf(look()) as Data,
+      text: () => {
+        const seen = look();
+        return seen instanceof Annotated ? seen.text : undefined;
+      },
+    },
+    note,
+  );
+}
+
+/** It was whole when it was served; damage since then is told, never papered over. */
+function read(reads: ImmediateReads, { ref, position, form, fn }: Place): Value {
+  const event = reads.readAt(ref, position);
+  const json: Json | undefined = event?.type === 'call.completed' ? reads.resolve(event.result) : undefined;
+  if (json === undefined) {
+    throw new MlldError('RESULT_LOST', `The recorded result of @${fn} can't be read any more`, {
+      hint: `the journal of run ${ref.run} was damaged while this run went on; run again, and it is asked again`,
+    });
+  }
+  return decodeResult({ json, form });
+}
