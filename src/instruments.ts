@@ -6,9 +6,10 @@ import { watchOperation as hooksOf } from './hooks/stage.js';
 import { createTimeLimit } from './hooks/time-limit.js';
 import type { Instruments } from './language/frame.js';
 
-export function createInstruments(withinLimit = createTimeLimit()): Instruments {
+export function createInstruments(): Instruments {
   const hooks = new HookRegistry();
   const guards = new GuardRegistry();
+  const withinLimit = createTimeLimit();
   return {
     get active() {
       return !hooks.isEmpty || guards.count > 0;

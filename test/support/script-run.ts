@@ -1,6 +1,8 @@
 /** Runs a script in a fake world, without a journal, and tells what came of it. */
 import { parseScript } from '../../grammar/parse.js';
+import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
+import { createInstruments } from '../../src/instruments.js';
 import { evaluate, execute } from '../../src/language/evaluate.js';
 import type { Frame, Module, RunState, Settings } from '../../src/language/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
@@ -9,6 +11,9 @@ import type { DataObject } from '../../src/values/value.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
 export interface ScriptOptions extends FakeWorldOptions {
+  readonly records?: boolean;
+  /** Instead of a fake world with the files and answers that are given here. */
+  readonly world?: FakeWorld;
   /** Absolute; the project root is `/p`. */
   readonly path?: string;
   readonly workingDirectory?: string;
@@ -22,6 +27,8 @@ export interface ScriptResult {
   readonly shown: string;
   readonly stderr: string;
   readonly warnings: readonly string[];
+  /** What was recorded, with `records`. */
+  readonly facts: readonly Fact[];
   readonly error: MlldError | undefined;
   readonly world: FakeWorld;
   readonly run: RunState;
@@ -33,10 +40,11 @@ export interface ScriptResult {
 export async function runScript(text: string, options: ScriptOptions = {}): Promise<ScriptResult> {
   const path = options.path ?? '/p/main.mld';
   const directory = path.slice(0, path.lastIndexOf('/'));
-  const world = new FakeWorld(options);
+  const world = options.world ?? new FakeWorld(options);
   const shown: string[] = [];
   const stderr: string[] = [];
   const warnings: string[] = [];
+  const facts: Fact[] = [];
   const settings: Settings = {
     projectRoot: '/p',
     scriptDirectory: directory,
@@ -52,7 +60,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
   };
   const run = {
     world,
-    recorder: { on: false, post: () => undefined, append: async () => undefined },
+    recorder: { on: options.records ?? false, post: (fact: Fact) => void facts.push(fact), append: async () => undefined },
     document: {
       show: async (item: string) => void shown.push(item.endsWith('\n') ? item : `${item}\n`),
       prose: async (item: string) => void shown.push(item),
@@ -60,7 +68,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
       note: () => undefined,
       text: () => shown.join(''),
     },
-    instruments: { active: false },
+    instruments: createInstruments(),
     settings,
     hookErrors: [],
     failedCommands: [],
@@ -73,7 +81,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     monotonicMs: () => 0,
     ending: new AbortController().signal,
     warn: (message: string) => void warnings.push(message),
-    // Without a recorder nothing asks for answers.
+    // Without a call that carries `llm` nothing asks for answers.
   } as unknown as RunState;
   const module = createModule({ path, display: path.slice('/p/'.length), directory, text, isMain: true });
   const frame = mainFrame(run, module);
@@ -86,7 +94,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
   } catch (caught) {
     error = caught as MlldError;
   }
-  return { shown: result.shown(), stderr: result.stderr(), warnings, error, world, run, module };
+  return { shown: result.shown(), stderr: result.stderr(), warnings, facts, error, world, run, module };
 }
 
 function mainFrame(run: RunState, module: Module): Frame {
