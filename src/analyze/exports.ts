@@ -20,12 +20,20 @@ export function exportsOf({ script, symbols }: ParsedScript, imported: (declarat
   for (const [name, declaration] of symbols.module) {
     if (isEverything || listed.includes(name)) names.set(name, declaration.exe ?? imported(declaration));
   }
+  for (const name of instrumentNames(script)) if (listed.includes(name)) names.set(name, undefined);
   if (returnsValue(script)) names.set('default', undefined);
   return { names, complete: true };
 }
 
 export function exportList(script: Script): readonly string[] {
   return topLevel(script).flatMap((statement) => (statement.kind === 'export' ? statement.names.map(({ name }) => name) : []));
+}
+
+/** Hooks and guards may be listed, too: they are there as soon as the module is. */
+export function instrumentNames(script: Script): readonly string[] {
+  return topLevel(script).flatMap((statement) =>
+    (statement.kind === 'guard' || statement.kind === 'hook') && statement.name !== undefined ? [statement.name] : [],
+  );
 }
 
 /** A `=>` that ends the script, perhaps in an `if`; those of functions, hooks and guards end these. */

@@ -16,8 +16,8 @@ export interface Declaration {
 }
 
 /**
- * `text`: in a template, where an unknown name stays as it is written. `test`: where the script asks whether it exists.
- * `stage`: a pipe stage. `value`: everything else.
+ * `text`: in a template, where an unknown name stays as it is written. `test`: where the script asks whether it exists,
+ * or says what happens without it. `stage`: a pipe stage. `value`: everything else.
  */
 export type UsePlace = 'text' | 'value' | 'test' | 'stage';
 

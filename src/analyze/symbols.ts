@@ -7,8 +7,8 @@
  */
 import path from 'node:path';
 import type {
-  Block, CallStage, Checkpoint, Code, Exe, For, Guard, HolePart, Hook, Import, LeadingGroup, Let, LoopPart, Reference, Script, Shadow,
-  Append, Stage, Template, Var, When,
+  Append, ArrayLiteral, Binary, Block, CallStage, Checkpoint, Code, Exe, Expression, For, Guard, HolePart, Hook, Import, LeadingGroup, Let,
+  LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Template, Var, When, With,
 } from '../../grammar/ast.js'; // prettier-ignore
 import { typeChecks } from '../values/type-checks.js';
 import { Scope, type Declaration, type Use, type UsePlace } from './scope.js';
@@ -61,6 +61,10 @@ interface Visited {
   readonly checkpoint: Checkpoint;
   readonly 'loop-part': LoopPart;
   readonly hole: HolePart;
+  readonly array: ArrayLiteral;
+  readonly object: ObjectLiteral;
+  readonly binary: Binary;
+  readonly with: With;
   readonly reference: Reference;
   readonly code: Code;
   readonly 'call-stage': CallStage;
@@ -87,7 +91,8 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     pass.later.push(() => {
       const inside = new Scope('function', pass.module);
       for (const { name } of node.params) declare({ name, kind: 'param', at: node.nameAt, made: 'always' }, inside, pass);
-      walk([node.body, node.options], inside, pass);
+      walk(node.body, inside, pass);
+      options(node.options, inside, pass);
     });
   },
   shadow(node, scope, pass) {
@@ -145,11 +150,30 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     walk(node.body, inside, pass);
   },
   hole(node, scope, pass) {
-    refer(node.value, 'text', scope, pass);
+    const isHandled = node.optional === true || node.then !== undefined || node.fallback !== undefined;
+    refer(node.value, isHandled ? 'test' : 'text', scope, pass);
     walk([node.pipes, node.then], scope, pass);
   },
   reference(node, scope, pass) {
     refer(node, 'value', scope, pass);
+  },
+  // `@x?`, `key?: @x` and `@x ?? d` say themselves what happens without the name.
+  array(node, scope, pass) {
+    for (const { value, optional } of node.elements) operand(value, optional ? 'test' : 'value', scope, pass);
+  },
+  object(node, scope, pass) {
+    for (const entry of node.entries) {
+      if ('spread' in entry) walk(entry.spread, scope, pass);
+      else operand(entry.value, entry.optional ? 'test' : 'value', scope, pass);
+    }
+  },
+  binary(node, scope, pass) {
+    operand(node.left, node.operator === '??' ? 'test' : 'value', scope, pass);
+    walk(node.right, scope, pass);
+  },
+  with(node, scope, pass) {
+    walk(node.value, scope, pass);
+    options(node.options, scope, pass);
   },
   code(node, scope, pass) {
     for (const name of node.variables ?? []) use({ name, at: node.at, place: 'value' }, scope, pass);
@@ -160,7 +184,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
   'leading-group'(node, scope, pass) {
     // Nothing is piped into its members: their arguments fill the parameters from the first. Control section 20.
-    for (const member of node.group.members satisfies readonly Stage[]) {
+    for (const member of node.group.members) {
       if (member.kind === 'call-stage') stage(member, 0, scope, pass);
       else walk(member, scope, pass);
     }
@@ -209,6 +233,16 @@ function refer(node: Reference, place: UsePlace, scope: Scope, pass: Pass): void
     }
     walk(node.steps.slice(1), scope, pass);
   } else walk(node.steps, scope, pass);
+}
+
+function operand(node: Expression, place: UsePlace, scope: Scope, pass: Pass): void {
+  if (node.kind === 'reference') refer(node, place, scope, pass);
+  else walk(node, scope, pass);
+}
+
+/** The names of guards are written like variables, in texts, and are none. Instrumentation section 4.6. */
+function options(found: Options, scope: Scope, pass: Pass): void {
+  for (const { name, value } of found) if (name !== 'guards') walk(value, scope, pass);
 }
 
 function stage(node: CallStage, piped: 0 | 1, scope: Scope, pass: Pass): void {
