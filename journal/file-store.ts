@@ -23,6 +23,12 @@ import { JournalError, type ImmediateReads, type Journal, type JournalStore, typ
 import { readFirst, readTail } from './tail.js';
 import { RunWriter } from './writer.js';
 
+/** Results come from the same run again and again, and its path takes a while to put together. */
+function rememberLast<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
+  let last: { readonly key: Key; readonly made: T } | undefined;
+  return (key) => (last?.key === key ? last : (last = { key, made: make(key) })).made;
+}
+
 /** `root` is the project's folder. */
 export function openFileStore(root: string, disk: Disk = realDisk): JournalStore {
   return new FileStore(journalFolder(root), disk);
@@ -37,10 +43,11 @@ class FileStore implements JournalStore {
     private readonly disk: Disk,
   ) {
     const files = new OpenFiles(disk);
+    const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
     this.openFiles = files;
     this.immediate = {
-      holds: (ref, position, key) => holdsCall(files, runPath(journal, ref), position, key),
-      readAt: (ref, position) => readLineAt(files, runPath(journal, ref), position),
+      holds: (ref, position, key) => holdsCall(files, pathOf(ref), position, key),
+      readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
       resolve: (payload) => resolveNow((id) => getBlobNow(disk, journal, id), payload),
     };
   }
