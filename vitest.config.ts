@@ -7,6 +7,6 @@ export default defineConfig({
     exclude: ['test/conformance/*/**'],
     maxWorkers: 2,
     maxConcurrency: 4,
-    testTimeout: 20_000,
+    testTimeout: 60_000, // most tests that take long start real processes, and the machine may be busy,
   },
 });
