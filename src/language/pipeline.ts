@@ -11,7 +11,7 @@ import { GuardRetry } from '../operation/guard-retry.js';
 import { Callable } from '../values/callable.js';
 import { errorMarker } from '../values/marker.js';
 import { toNumber } from '../values/numbers.js';
-import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
+import { Annotated, annotate, asElement, dataOf, flow, HostObject, type DataObject, type Value } from '../values/value.js';
 import { builtIn } from './built-ins.js';
 import { callOutcome } from './call.js';
 import { evaluateArguments } from './arguments.js';
@@ -27,6 +27,13 @@ import { lenient } from './reference.js';
 import { Scope } from './scope.js';
 import { stageInput } from './stage-input.js';
 import { closest } from '../values/suggest.js';
+
+function asResult(value: Value): Value {
+  const data = dataOf(value);
+  if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return value;
+  if (!(value instanceof Annotated)) return annotate(data, { isResult: true });
+  return value.note.file ? value : value.withNote({ ...value.note, isResult: true });
+}
 
 const FROM_THE_SOURCE: unique symbol = Symbol('from the source');
 const RETRIES_PER_ASKER = 10;
@@ -104,7 +111,7 @@ class Run {
       if (at > 0 && dataOf(value) === '') return value; // an empty text ends the pipeline
       at++;
     }
-    return this.outputs.at(-1) ?? null;
+    return asResult(this.outputs.at(-1) ?? null);
   }
 
   private async runPlace(at: number, source: (frame: Frame) => Promise<Value>): Promise<Outcome> {

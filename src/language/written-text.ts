@@ -7,9 +7,9 @@ import { indentedJson } from '../values/show.js';
 import { Annotated, dataOf, HostObject, noteOf, type Value } from '../values/value.js';
 import { Callable } from '../values/callable.js';
 
-/** A loaded file is its raw text; other data is indented JSON, whatever the target is called. */
+/** A loaded file is its raw text; other data is indented JSON, whatever the target is called; what left a pipeline is one line. */
 export function writtenText(value: Value): string {
-  if (isStructure(value)) return indentedJson(value);
+  if (isStructure(value)) return noteOf(value)?.isResult ? compactJson(value) : indentedJson(value);
   return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
 }
 

@@ -50,6 +50,8 @@ export interface Note {
   readonly text?: string;
   readonly file?: FileFacts;
   readonly command?: CommandFacts;
+  /** Data that left a pipeline: written to a file it stays on one line (world 14.2 leaves the spacing of results open). */
+  readonly isResult?: true;
 }
 
 export class Annotated {
@@ -126,7 +128,7 @@ export function union(first: readonly string[], second: readonly string[]): read
 export function annotate(data: Data | undefined, note: Partial<Note>): Value {
   const labels = note.labels ?? NO_LABELS;
   const sources = note.sources ?? NO_LABELS;
-  if (labels.length === 0 && sources.length === 0 && note.text === undefined && !note.file && !note.command) return data;
+  if (labels.length === 0 && sources.length === 0 && note.text === undefined && !note.file && !note.command && !note.isResult) return data;
   return new Annotated(data ?? null, { ...note, labels, sources });
 }
 
