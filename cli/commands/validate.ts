@@ -14,11 +14,11 @@ import { paintFor } from '../render/paint.js';
 import { renderDirectory, renderDirectoryInFull, renderReport, warningsOf, type ValidatedFile } from '../render/validation.js';
 
 interface ValidateOptions {
-  readonly deep: boolean;
-  readonly verbose: boolean;
-  readonly errorOnWarnings: boolean;
+  readonly deep?: true;
+  readonly verbose?: true;
+  readonly errorOnWarnings?: true;
   readonly format: 'text' | 'json';
-  readonly json: boolean;
+  readonly json?: true;
 }
 
 /** `onFailure` is called when something is wrong with a file. */
@@ -28,11 +28,11 @@ export function addValidateCommand(program: Command, io: Io, onFailure: () => vo
     .alias('analyze')
     .description('check scripts and templates without running them')
     .argument('<path>', 'a .mld, .mld.md, .att or .mtt file, or a folder of them')
-    .option('--deep', 'follow imports and templates', false)
-    .option('--verbose', 'say everything about every file of a folder', false)
-    .option('--error-on-warnings', 'fail when there are warnings', false)
+    .option('--deep', 'follow imports and templates')
+    .option('--verbose', 'say everything about every file of a folder')
+    .option('--error-on-warnings', 'fail when there are warnings')
     .addOption(new Option('--format <format>', 'how to print the report').choices(['text', 'json']).default('text'))
-    .option('--json', 'short for --format json', false)
+    .option('--json', 'short for --format json')
     .addHelpText('after', examples(['mlld validate nightly.mld --deep', 'mlld validate . --error-on-warnings', 'mlld validate llm --json']))
     .action(async (target: string, options: ValidateOptions) => {
       const files = await validate(io, target, options);

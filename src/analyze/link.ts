@@ -31,7 +31,7 @@ export async function link(main: ParsedScript, workspace: Workspace): Promise<re
     exports: new Map(),
     imported: new Map(),
     templates: new Map(),
-    checkpoints: new Map(),
+    named: new Map(),
   };
   await linkScript(main, [], linking);
   for (const { file, uses } of linking.templates.values()) {
@@ -50,21 +50,34 @@ async function linkScript(file: ParsedScript, around: readonly string[], linking
     const absolute = resolveStatic(partsOf(statement.body.path), path.dirname(file.absolute), linking.workspace);
     if (absolute !== undefined) await linkTemplate(statement, { absolute, written, at: statement.body.path.at }, file, linking);
   }
-  for (const { name, at } of literalCheckpoints(file.script)) {
-    const known = linking.checkpoints.get(name);
-    const place = `${file.display}:${locate(file.text, at).line}`;
-    if (known === undefined) linking.checkpoints.set(name, place);
-    // Two in one file are told by the rule for one file.
-    else if (!known.startsWith(`${file.display}:`)) {
-      const message = `checkpoint "${name}" is already in ${known}, and the names of a script and its modules are one set`;
-      linking.found.push({ list: 'errors', code: 'checkpoint-twice', file, violation: { at, message } });
-    }
-  }
+  refuseRepeatedNames(file, linking);
   for (const violation of surplusArguments(file, (declaration) => linking.imported.get(declaration)))
     linking.found.push({ list: 'antiPatterns', code: 'surplus-arguments', file, violation });
   const exports = exportsOf(file, (declaration) => linking.imported.get(declaration));
   linking.exports.set(file.absolute, exports);
   return exports;
+}
+
+/** Two of one name in one file are told by the rules for one file. */
+function refuseRepeatedNames(file: ParsedScript, { named, found }: Linking): void {
+  const checkpoints = literalCheckpoints(file.script).map(({ name, at }) => ({
+    what: `checkpoint "${name}"`,
+    code: 'checkpoint-twice',
+    at,
+  }));
+  const instruments = topLevel(file.script).flatMap((statement) =>
+    (statement.kind === 'hook' || statement.kind === 'guard') && statement.name !== undefined
+      ? [{ what: `${statement.kind} @${statement.name}`, code: 'declared-twice', at: statement.at }]
+      : [],
+  );
+  for (const { what, code, at } of [...checkpoints, ...instruments]) {
+    const known = named.get(what);
+    if (known === undefined) named.set(what, `${file.display}:${locate(file.text, at).line}`);
+    else if (!known.startsWith(`${file.display}:`)) {
+      const message = `${what} is already in ${known}, and these names are unique among a script and its modules`;
+      found.push({ list: 'errors', code, file, violation: { at, message } });
+    }
+  }
 }
 
 async function linkImport(node: Import, file: ParsedScript, inside: readonly string[], linking: Linking): Promise<void> {

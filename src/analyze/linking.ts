@@ -16,8 +16,8 @@ export interface Linking {
   readonly imported: Map<Declaration, Exe>;
   /** By absolute path. */
   readonly templates: Map<string, { readonly file: ParsedTemplate; readonly uses: TemplateUse[] }>;
-  /** Where each name is first: `FILE:LINE`. */
-  readonly checkpoints: Map<string, string>;
+  /** Checkpoints, hooks and guards (`hook @watch`), whose names are one set in a run, and where each is first: `FILE:LINE`. */
+  readonly named: Map<string, string>;
 }
 
 export function report({ found }: Linking, file: ParsedScript, violation: Violation): void {
