@@ -7,6 +7,7 @@ export default defineConfig({
     exclude: ['test/conformance/*/**'],
     maxWorkers: 2,
     maxConcurrency: 4,
-    testTimeout: 60_000, // most tests that take long start real processes, and the machine may be busy,
+    // What takes long here starts real processes, and the machine may be busy.
+    testTimeout: 60_000,
   },
 });
