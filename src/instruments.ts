@@ -20,7 +20,7 @@ export function createInstruments(): Instruments {
       },
       watch: (operation) => (hooks.isEmpty ? undefined : hooksOf(hooks, withinLimit, operation)),
     },
-    guards: { watch: () => guardsOf(guards) },
+    guards: { watch: (operation) => (guards.count === 0 ? undefined : guardsOf(guards, operation)) },
     registerHook: (node, frame) => hooks.register(node, frame),
     registerGuard: (node, frame) => guards.register(node, frame),
   };

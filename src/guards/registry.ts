@@ -5,7 +5,7 @@ import { FilterTable, filterName, functionNames, type Names, type Watcher } from
 import { locationOf } from '../language/errors.js';
 import type { Frame, Module } from '../language/frame.js';
 import type { GuardSwitch, Operation } from '../operation/operation.js';
-import { labelsOf, type Value } from '../values/value.js';
+import { labelsOf } from '../values/value.js';
 
 export interface RegisteredGuard extends Watcher {
   /** The name, or `<unnamed-guard-N>`. */
@@ -27,6 +27,7 @@ export class GuardRegistry {
   private readonly names = new Set<string>();
   private readonly tables = { before: new FilterTable<RegisteredGuard>(), after: new FilterTable<RegisteredGuard>() };
   private registered = 0;
+  private watchesLabels = false;
 
   get count(): number {
     return this.registered;
@@ -46,17 +47,26 @@ export class GuardRegistry {
     const guard = { number, id: name ?? `<unnamed-guard-${number}>`, filter, node, module };
     if (timing !== 'after') this.tables.before.add(guard);
     if (timing !== 'before') this.tables.after.add(guard);
+    if (filter.kind === 'label') this.watchesLabels = true;
   }
 
-  /** In the order in which they are evaluated: by the labels of each input, then by the operation. `count` are those that may take part. */
-  matching(phase: Phase, operation: Operation, inputs: readonly Value[], count: number): readonly Match[] {
-    const table = this.tables[phase];
-    const byInput = inputs.flatMap((input, index) =>
-      table.matching({ functions: [], operations: [], labels: labelsOf(input) }).map((guard) => ({ guard, index })),
-    );
-    const byOperation = table.matching(namesOf(operation)).map((guard) => ({ guard }));
-    const isOn = (guard: RegisteredGuard): boolean => guard.number <= count && !isSwitchedOff(guard, operation.call?.guards);
-    return [...byInput, ...byOperation].filter(({ guard }) => isOn(guard));
+  /** Those registered so far that match the operation; undefined when none does and none could match a value. */
+  watching(operation: Operation): { readonly [P in Phase]: readonly RegisteredGuard[] } | undefined {
+    const names = namesOf(operation);
+    const before = this.tables.before.matching(names);
+    const after = this.tables.after.matching(names);
+    return before.length > 0 || after.length > 0 || this.watchesLabels ? { before, after } : undefined;
+  }
+
+  /** In the order in which they are evaluated: by the labels of each input, then by the operation. The first `count` may take part. */
+  matching(phase: Phase, byOperation: readonly RegisteredGuard[], operation: Operation, count: number): readonly Match[] {
+    const matches: Match[] = [];
+    const { inputs, call } = operation;
+    for (const [index, input] of inputs.entries()) {
+      for (const guard of this.tables[phase].labelled(labelsOf(input))) if (guard.number <= count) matches.push({ guard, index });
+    }
+    for (const guard of byOperation) matches.push({ guard });
+    return call?.guards ? matches.filter(({ guard }) => !isSwitchedOff(guard, call.guards)) : matches;
   }
 }
 

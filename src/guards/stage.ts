@@ -12,7 +12,7 @@ import { GuardRetry } from '../operation/guard-retry.js';
 import type { Operation } from '../operation/operation.js';
 import { addInputTests } from '../values/input-test.js';
 import { flow, type Value } from '../values/value.js';
-import { displayFilter, type GuardRegistry, type Match, type Phase } from './registry.js';
+import { displayFilter, type GuardRegistry, type Match, type Phase, type RegisteredGuard } from './registry.js';
 import { judge, namedArguments, type Case, type Verdict } from './rules.js';
 
 interface Refusal {
@@ -20,10 +20,10 @@ interface Refusal {
   readonly reason: string;
 }
 
-/** Undefined when there is no guard. */
-export function watchOperation(registry: GuardRegistry): GuardWatch | undefined {
-  const { count } = registry;
-  return count === 0 ? undefined : new OperationGuards(registry, count);
+/** Undefined when no guard can concern the operation. */
+export function watchOperation(registry: GuardRegistry, operation: Operation): GuardWatch | undefined {
+  const matching = registry.watching(operation);
+  return matching && new OperationGuards(registry, matching, registry.count);
 }
 
 class OperationGuards implements GuardWatch {
@@ -31,6 +31,7 @@ class OperationGuards implements GuardWatch {
 
   constructor(
     private readonly registry: GuardRegistry,
+    private readonly byOperation: { readonly [P in Phase]: readonly RegisteredGuard[] },
     /** Guards that are registered while the operation runs don't see it. */
     private readonly count: number,
   ) {}
@@ -38,7 +39,7 @@ class OperationGuards implements GuardWatch {
   async before(frame: Frame, received: Operation): Promise<readonly Value[]> {
     let { inputs } = received;
     const refusals = new Refusals();
-    for (const match of this.registry.matching('before', received, inputs, this.count)) {
+    for (const match of this.registry.matching('before', this.byOperation.before, received, this.count)) {
       const operation = { ...received, inputs };
       const { decision, value } = refusals.note(match, await decide(match, frame, { phase: 'before', operation, ...view(match, inputs) }));
       if (decision !== 'allow' || !value) continue;
@@ -52,7 +53,7 @@ class OperationGuards implements GuardWatch {
   async after(frame: Frame, allowed: Operation, result: Value): Promise<Value> {
     let output = result;
     const refusals = new Refusals();
-    for (const match of this.registry.matching('after', allowed, allowed.inputs, this.count)) {
+    for (const match of this.registry.matching('after', this.byOperation.after, allowed, this.count)) {
       const about = { phase: 'after', operation: allowed, output, ...view(match, allowed.inputs) } as const;
       const { value } = refusals.note(match, await decide(match, frame, about));
       if (value) output = flow(value.value, [output]);

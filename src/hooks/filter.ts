@@ -40,13 +40,18 @@ export class FilterTable<W extends Watcher> {
     let found: readonly W[] = NOBODY;
     for (const name of functions) found = merged(found, this.tables.function.get(name));
     for (const name of operations) found = merged(found, this.tables.operation.get(name));
+    return merged(found, this.labelled(labels));
+  }
+
+  labelled(labels: readonly string[]): readonly W[] {
+    let found: readonly W[] = NOBODY;
     for (const label of labels) found = merged(found, this.tables.label.get(label));
     return found;
   }
 }
 
 function merged<W extends Watcher>(found: readonly W[], more: readonly W[] | undefined): readonly W[] {
-  if (more === undefined || more === found) return found;
+  if (more === undefined || more.length === 0 || more === found) return found;
   if (found.length === 0) return more;
   return [...new Set([...found, ...more])].sort((left, right) => left.number - right.number);
 }

@@ -18,17 +18,15 @@ type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
 
 /** Performs an operation below the frame's own; the result as the after-hooks left it. */
 export async function perform(frame: Frame, operation: Operation, body: Body): Promise<Value> {
-  const { recorder, instruments } = frame.run;
+  const { recorder } = frame.run;
   const node = operation.index === undefined ? frame.op.child(operation.segment) : frame.op.at(operation.index);
   const inside = enter(frame, operation, node);
-  if (!recorder.on && !operation.llm && !instruments.active) {
-    // An after-the-fact denial can't exist without guards, so the function's own branch only matters for what it calls.
-    return operation.call?.onDenied ? handled(inside, operation, () => body(inside, operation.inputs)) : body(inside, operation.inputs);
-  }
+  const watches = watchesOf(inside, operation);
+  if (!recorder.on && isPlain(operation, watches)) return plainly(inside, operation, body);
   if (recorder.on) recorder.post(started(operation, node));
   const progress: Progress = { outcome: 'ok' };
   try {
-    return await stages(inside, operation, body, progress);
+    return await (isPlain(operation, watches) ? plainly(inside, operation, body) : stages(inside, operation, watches, body, progress));
   } catch (error) {
     progress.outcome = error instanceof Denial ? 'denied' : 'failed';
     progress.message = error instanceof Error ? error.message : String(error);
@@ -46,11 +44,31 @@ interface Progress {
   message?: string;
 }
 
-async function stages(frame: Frame, operation: Operation, body: Body, progress: Progress): Promise<Value> {
-  const { instruments } = frame.run;
-  const { suppress } = frame.context;
-  const hooks = instruments.active && suppress === 'nothing' ? instruments.hooks.watch(operation) : undefined;
-  const guards = instruments.active && suppress !== 'all' ? instruments.guards.watch(operation) : undefined;
+interface Watches {
+  readonly hooks?: HookWatch | undefined;
+  readonly guards?: GuardWatch | undefined;
+}
+
+const UNWATCHED: Watches = {};
+
+/** Those registered when the operation starts. Instrumentation section 7 says where they are silent. */
+function watchesOf({ run: { instruments }, context: { suppress } }: Frame, operation: Operation): Watches {
+  if (!instruments.active || suppress === 'all') return UNWATCHED;
+  const guards = instruments.guards.watch(operation);
+  return { hooks: suppress === 'nothing' ? instruments.hooks.watch(operation) : undefined, guards };
+}
+
+/** P3 */
+function isPlain({ llm }: Operation, { hooks, guards }: Watches): boolean {
+  return !llm && !hooks && !guards;
+}
+
+/** The function's own denied branch still matters for what it calls. */
+function plainly(frame: Frame, operation: Operation, body: Body): Promise<Value> {
+  return operation.call?.onDenied ? handled(frame, operation, () => body(frame, operation.inputs)) : body(frame, operation.inputs);
+}
+
+async function stages(frame: Frame, operation: Operation, { hooks, guards }: Watches, body: Body, progress: Progress): Promise<Value> {
   const inputs = hooks ? await hooks.before(frame) : operation.inputs;
   const received = inputs === operation.inputs ? operation : { ...operation, inputs };
   let seen = frame;
@@ -129,4 +147,3 @@ function itemText(item: Value): string {
   const text = textOf(item);
   return text.length > ITEM_UNITS ? text.slice(0, ITEM_UNITS) : text;
 }
-
