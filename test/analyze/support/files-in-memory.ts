@@ -1,0 +1,63 @@
+/** A disk for the analysis: a few texts by absolute path. */
+import path from 'node:path';
+import { createAnalyzer, type AnalyzeSettings } from '../../../src/analyze/analyze.js';
+import type { FileReport, Finding } from '../../../src/analyze/report.js';
+import type { SourceFiles } from '../../../src/analyze/source-files.js';
+
+const ROOT = '/project';
+
+export type Texts = { readonly [name: string]: string };
+
+/** The report on `main.mld` (or `main`), and how often each file was read. */
+export async function analyze(
+  texts: Texts | string,
+  { main = 'main.mld', ...settings }: Partial<AnalyzeSettings> & { readonly main?: string } = {},
+): Promise<FileReport & { readonly reads: readonly string[] }> {
+  const reads: string[] = [];
+  const files = filesInMemory(typeof texts === 'string' ? { [main]: texts } : texts, reads);
+  const analyzer = createAnalyzer({
+    files,
+    display: (absolute) => path.relative(ROOT, absolute),
+    projectRoot: ROOT,
+    prefixes: [],
+    suppressed: [],
+    depth: 'file',
+    ...settings,
+  });
+  const report = await analyzer.analyze(path.join(ROOT, main), main);
+  if (!report) throw new Error(`there is no ${main} to analyze`);
+  return { ...report, reads };
+}
+
+export function errorLines({ errors = [] }: FileReport): readonly string[] {
+  return errors.map(line);
+}
+
+export function warningLines({ warnings = [], antiPatterns = [] }: FileReport): readonly string[] {
+  return [...warnings, ...antiPatterns].map(line);
+}
+
+/** `2:10 undefined-variable @nmae`, with the file in front when it is another one. */
+function line({ file, line: row, column, code, variable }: Finding): string {
+  return `${file === undefined ? '' : `${file}:`}${row}:${column} ${code}${variable === undefined ? '' : ` @${variable}`}`;
+}
+
+function filesInMemory(texts: Texts, reads: string[]): SourceFiles {
+  const absolute = new Map(Object.entries(texts).map(([name, text]) => [path.join(ROOT, name), text]));
+  const below = (folder: string): string[] =>
+    [...absolute.keys()].filter((name) => name.startsWith(`${folder}/`)).map((name) => name.slice(folder.length + 1));
+  return {
+    async readText(name) {
+      reads.push(path.relative(ROOT, name));
+      return absolute.get(name);
+    },
+    async kindOf(name) {
+      return absolute.has(name) ? 'file' : below(name).length > 0 ? 'directory' : 'none';
+    },
+    async list(folder) {
+      const names = below(folder);
+      const folders = new Set(names.filter((name) => name.includes('/')).map((name) => name.split('/')[0] as string));
+      return { files: names.filter((name) => !name.includes('/')).sort(), folders: [...folders].sort(), linkedFolders: [] };
+    },
+  };
+}
