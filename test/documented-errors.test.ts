@@ -21,5 +21,5 @@ it('names every code', () => {
   const sources = sourceFiles(['src', 'journal', 'replay', 'grammar', 'cli']).filter(({ path }) => !path.startsWith('cli/render/'));
   const words = sources.flatMap(({ code }) => [...code.matchAll(/'([A-Z][A-Z_0-9]{3,})'/g)].map(([, word]) => word as string));
   const used = new Set(words.filter((word) => !NO_CODES.some((pattern) => pattern.test(word))));
-  expect(documented.toSorted()).toEqual([...used].sort());
+  expect(new Set(documented)).toEqual(used);
 });

@@ -8,7 +8,7 @@ import { PROJECT } from './support/source-files.js';
 
 const SOURCES = {
   'src/tidy.ts': '/** Adds. */\nexport function add(a: number, b: number): number {\n  return a + b;\n}\n',
-  'src/loose.ts': `// ${'TO' + 'DO'} name the unit\nexport const width = 3 as any;\n`,
+  'src/loose.ts': `// ${['TO', 'DO'].join('')} name the unit\nexport const width = 3 as any;\n`,
   'journal/deep.ts': `${['', '  ', '    ', '      ', '        ', '          '].map((indent) => `${indent}if (x) {`).join('\n')}\n`,
 };
 
