@@ -3,6 +3,7 @@
  * Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown
  * members along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
  */
+import type { GraphFact } from './graph-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from './ids.js';
 
 export const JOURNAL_VERSION = 1;
@@ -63,9 +64,15 @@ export interface RunTotals {
   readonly reused: number;
   readonly failed: number;
   readonly costUsd?: number;
+  /** Graph runs. */
+  readonly nodes?: number;
+  readonly retries?: number;
+  readonly artifacts?: number;
+  readonly elapsedMs?: number;
 }
 
-export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out';
+/** `restarted`: a graph run that went on as another one. */
+export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'restarted';
 
 export type Fact =
   // ---- run
@@ -82,6 +89,21 @@ export type Fact =
       readonly versions: { readonly mlld: string; readonly node: string };
       readonly host: string;
       readonly pid: number;
+      // Graph runs only.
+      /** The identifier behind `digraph`. */
+      readonly pipeline?: string;
+      /** Where the files for people are: relative to the project where it can be. */
+      readonly runDir?: string;
+      /** Its goal gates. */
+      readonly gates?: readonly string[];
+      /** The run that this one goes on with; events of it behind `seq` don't count any more. */
+      readonly resume?: EventRef;
+      /** The run whose `loop_restart` edge started this one. */
+      readonly restartOf?: RunId;
+      /** Where the walk begins, if not at the entry or behind what finished last. */
+      readonly enterAt?: string;
+      /** The manager node that supervises this run. */
+      readonly parent?: { readonly run: RunId; readonly node: string };
     }
   /** Last event of a run that ended in order; its absence in a run without a living writer is a crash. */
   | {
@@ -89,6 +111,8 @@ export type Fact =
       readonly status: RunStatus;
       readonly error?: { readonly code: string; readonly message: string; readonly op?: OpPath; readonly location?: string };
       readonly totals: RunTotals;
+      /** Status `restarted`: the node at which the next run begins. */
+      readonly next?: string;
     }
   // ---- source
   /** The script, a module, a template was read; its text is a blob, so that the run can be replayed without the file. */
@@ -219,7 +243,9 @@ export type Fact =
   /** These answers are not served any more. Lasts: nothing brings them back but asking again. */
   | { readonly type: 'memo.invalidated'; readonly selector: string; readonly keys: readonly CallKey[]; readonly borrowed?: boolean }
   /** `--fresh`, `clean`: everything this workflow recorded before. `clean` also forgets the runs' checkpoints. */
-  | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean' };
+  | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean' }
+  // ---- graph
+  | GraphFact;
 
 /** A fact with its place in the run. `ts` is for people; only `seq` gives order. */
 export type JournalEvent = Fact & { readonly v: number; readonly seq: Seq; readonly ts: string; readonly hash: string };
@@ -251,4 +277,13 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'checkpoint.closed': 'synced',
   'memo.invalidated': 'synced',
   'memo.reset': 'synced',
+  'node.started': 'ordered',
+  'node.finished': 'synced',
+  'edge.selected': 'ordered',
+  'context.updated': 'ordered',
+  'gate.checked': 'ordered',
+  'retry.scheduled': 'written',
+  'question.asked': 'written',
+  'question.answered': 'synced',
+  'artifact.stored': 'ordered',
 };

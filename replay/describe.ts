@@ -34,6 +34,23 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `checkpoint "${name}" closed${complete === undefined ? '' : complete ? ', complete' : ', not complete'}`,
   'memo.invalidated': ({ selector, keys, borrowed }) => `${selector} dropped ${keys.length} ${borrowed === true ? 'borrowed ' : ''}answers`,
   'memo.reset': ({ reason }) => `all earlier answers dropped (${reason})`,
+  'node.started': ({ node, visit, handler, branch, fidelity }) =>
+    `${node} (${handler}) started${visit === 0 ? '' : `, visit ${visit}`}${branch === undefined ? '' : ` in branch ${branch.id} of ${branch.of}`}${fidelity === undefined ? '' : `, told ${fidelity.mode}`}`,
+  'node.finished': ({ node, status, outcome, attempts, elapsedMs }) =>
+    `${node} ended ${status} in ${elapsedMs} ms${attempts === 1 ? '' : ` after ${attempts} attempts`}${because(outcome.failure_reason === '' ? undefined : outcome.failure_reason)}`,
+  'edge.selected': ({ from, to, via, label, condition }) =>
+    `${from} -> ${to} by ${via}${condition === undefined ? '' : ` ${condition}`}${label === undefined ? '' : ` ${short(label)}`}`,
+  'context.updated': ({ updates, by }) => `context set by ${by}: ${Object.keys(updates).join(' ')}`,
+  'gate.checked': ({ satisfied, node, target }) =>
+    satisfied ? 'the goal gates are met' : `the goal gate ${node} is not met${target === undefined ? '' : `, back to ${target}`}`,
+  'retry.scheduled': ({ node, attempt, delayMs, reason }) => `${node} is tried again in ${delayMs} ms (retry ${attempt})${because(reason)}`,
+  'question.asked': ({ id, text, options }) =>
+    `${id} asked: ${short(text)}${given(
+      'options',
+      options.map(({ label }) => label),
+    )}`,
+  'question.answered': ({ id, answer, by }) => `${id} answered by ${by}: ${short(answer)}`,
+  'artifact.stored': ({ id, sizeBytes }) => `artifact ${id} stored, ${sizeBytes} bytes`,
 };
 
 /** Events of a kind that this version doesn't know are carried along; their type is all there is to say. */

@@ -15,7 +15,7 @@ export interface ListedRun {
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number | null;
-  readonly status: 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'running' | 'crashed';
+  readonly status: 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'restarted' | 'running' | 'crashed';
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;

@@ -1,0 +1,155 @@
+/**
+ * What a journal can say about a graph pipeline: a part of `Fact`. `op` is the path of the node (`main/pump#0`), of one of its attempts
+ * (`main/pump#0/try#2`), or of the walk that an edge belongs to (`main`, or a branch: `main/fan#0[1]`).
+ */
+import type { Json, Payload } from './event.js';
+import type { OpPath } from './ids.js';
+
+export type StageStatus = 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped';
+
+/** The part of an outcome that decides where to go. */
+export interface Routing {
+  readonly status: StageStatus;
+  readonly preferred_label: string;
+  readonly suggested_next_ids: readonly string[];
+  readonly failure_reason: string;
+}
+
+/** Named as in checkpoints and status files. */
+export interface StageOutcome extends Routing {
+  readonly context_updates: { readonly [key: string]: Json };
+  readonly notes: string;
+  /** Conditional nodes and nodes that were skipped: the routing part of the stage before them. */
+  readonly carried?: Routing;
+}
+
+export type FidelityMode = 'full' | 'truncate' | 'compact' | 'summary:low' | 'summary:medium' | 'summary:high';
+
+/** How much of the past a model stage is told, and who said so. */
+export interface Fidelity {
+  readonly mode: FidelityMode;
+  readonly from: 'edge' | 'node' | 'graph' | 'default' | 'resume';
+  /** What would hold but for a resume. */
+  readonly configured: FidelityMode;
+}
+
+export type EdgeVia =
+  'condition' | 'label' | 'suggested' | 'weight' | 'lexical' | 'retry_target' | 'fallback_retry_target' | 'gate' | 'join';
+export type GateStatus = 'pending' | 'satisfied' | 'unsatisfied';
+
+/** A node inside a branch: of which parallel node, which branch, its place among them. */
+export interface BranchRef {
+  readonly of: string;
+  readonly id: string;
+  readonly index: number;
+}
+
+export interface QuestionOption {
+  readonly key: string;
+  readonly label: string;
+}
+export type QuestionKind = 'yes_no' | 'multiple_choice' | 'freeform' | 'confirmation';
+export type AnsweredBy = 'auto' | 'console' | 'stdin' | 'callback' | 'remote' | 'default';
+
+export type GraphFact =
+  /** A visit begins; after a crash the same visit begins again. The context key `current_node` is set by it. */
+  | {
+      readonly type: 'node.started';
+      readonly op: OpPath;
+      readonly node: string;
+      readonly visit: number;
+      readonly handler: string;
+      readonly branch?: BranchRef;
+      /** Model stages. */
+      readonly fidelity?: Fidelity;
+      readonly thread?: string;
+      readonly model?: string;
+      readonly provider?: string;
+      readonly effort?: string;
+      /** Parallel nodes: how many. */
+      readonly branches?: number;
+    }
+  /** The commit of a visit: context, history, gate and counter change with it. On disk before an edge is chosen. */
+  | {
+      readonly type: 'node.finished';
+      readonly op: OpPath;
+      readonly node: string;
+      readonly visit: number;
+      readonly status: StageStatus;
+      readonly outcome: StageOutcome;
+      readonly attempts: number;
+      readonly elapsedMs: number;
+      readonly branch?: BranchRef;
+      /** Files that the visit left, relative to the run folder. */
+      readonly files?: readonly string[];
+      /** Model stages: the head of the reply, for later carry-over texts. */
+      readonly excerpt?: string;
+    }
+  /** The transition that follows; `op` is the walk's. Without an edge for jumps and joins. */
+  | {
+      readonly type: 'edge.selected';
+      readonly op: OpPath;
+      readonly from: string;
+      readonly to: string;
+      readonly via: EdgeVia;
+      readonly label?: string;
+      readonly condition?: string;
+      /** What the edge says about the conversation of its target. */
+      readonly fidelity?: string;
+      readonly thread?: string;
+      readonly branch?: BranchRef;
+    }
+  /** The context changed otherwise than by the end of a node. */
+  | { readonly type: 'context.updated'; readonly op: OpPath; readonly updates: { readonly [key: string]: Json }; readonly by: string }
+  /** At the exit and at dead ends, also where there are no gates. */
+  | {
+      readonly type: 'gate.checked';
+      readonly op: OpPath;
+      readonly satisfied: boolean;
+      readonly gates: { readonly [node: string]: GateStatus };
+      /** The gate that is not met, and where the walk jumps to; no target: the run fails. */
+      readonly node?: string;
+      readonly target?: string;
+    }
+  /** With the kernel before the wait begins. `attempt` is the number of the retry, from 1. */
+  | {
+      readonly type: 'retry.scheduled';
+      readonly op: OpPath;
+      readonly node: string;
+      readonly visit: number;
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly reason: string;
+      readonly cause: 'asked' | 'error';
+    }
+  /** `op` is the attempt's: after a crash its answer is found by it. */
+  | {
+      readonly type: 'question.asked';
+      readonly op: OpPath;
+      readonly id: string;
+      readonly node: string;
+      readonly kind: QuestionKind;
+      readonly text: string;
+      readonly options: readonly QuestionOption[];
+      readonly default?: string;
+      readonly timeoutMs?: number;
+    }
+  /** On disk before anything follows from it. `answer` is a key, a text, `skipped` or `timeout`. */
+  | {
+      readonly type: 'question.answered';
+      readonly op: OpPath;
+      readonly id: string;
+      readonly node: string;
+      readonly answer: string;
+      readonly by: AnsweredBy;
+    }
+  | {
+      readonly type: 'artifact.stored';
+      readonly op: OpPath;
+      readonly id: string;
+      readonly name: string;
+      readonly node: string;
+      readonly sizeBytes: number;
+      readonly fileBacked: boolean;
+      readonly payload: Payload;
+    };
