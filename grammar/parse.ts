@@ -42,14 +42,22 @@ export function locate(text: string, at: number): { line: number; column: number
   return { line: before.split('\n').length, column: Math.max(1, at - start - bom + 1) };
 }
 
+/** A longer line is shown around the place only. */
+const FRAME_COLUMNS = 160;
+
 /** The line of an offset with a caret below it and the line before it above. */
 export function codeFrame(text: string, at: number): string {
   const { line, column } = locate(text, at);
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const width = String(line).length;
-  const show = (n: number) => `${String(n).padStart(width)} | ${lines[n - 1] ?? ''}`;
+  const from = Math.max(0, column - FRAME_COLUMNS / 2);
+  const shown = (whole: string): string => {
+    const part = whole.slice(from, from + FRAME_COLUMNS);
+    return `${from > 0 && part !== '' ? '…' : ''}${part}${whole.length > from + FRAME_COLUMNS ? '…' : ''}`;
+  };
+  const show = (n: number) => `${String(n).padStart(width)} | ${shown(lines[n - 1] ?? '')}`;
   // Tabs stay tabs above the caret, so that it stands below its character however wide a tab is.
-  const indent = (lines[line - 1] ?? '').slice(0, column - 1).replace(/[^\t]/g, ' ');
+  const indent = shown((lines[line - 1] ?? '').slice(0, column - 1)).replace(/[^\t]/g, ' ');
   const caret = `${' '.repeat(width)} | ${indent}^`;
   return [...(line > 1 ? [show(line - 1)] : []), show(line), caret].join('\n');
 }

@@ -1,6 +1,7 @@
 /** Arguments of calls: evaluated left to right in the caller's scope before the body starts. Control section 4. */
 import type { Expression } from '../../grammar/ast.js';
 import type { Argument } from '../values/arguments.js';
+import { userRegExp } from '../values/regex.js';
 import type { Value } from '../values/value.js';
 import { undefinedVariable } from './errors.js';
 import type { Frame } from './frame.js';
@@ -15,7 +16,7 @@ export async function evaluateArguments(nodes: readonly Expression[], frame: Fra
 /** As `evaluateArguments`, for methods of texts, which also take `/regex/`. */
 export async function evaluateMethodArguments(nodes: readonly Expression[], frame: Frame): Promise<Argument[]> {
   const values: Argument[] = [];
-  for (const node of nodes) values.push(node.kind === 'regex' ? new RegExp(node.source, node.flags) : await evaluateArgument(node, frame));
+  for (const node of nodes) values.push(node.kind === 'regex' ? userRegExp(node.source, node.flags) : await evaluateArgument(node, frame));
   return values;
 }
 

@@ -11,12 +11,20 @@ export function locationOf(module: Module, at: number): SourceLocation {
 
 /** Gives an error the place where it came up, unless a deeper one is known; keeps the places further out as the trail. */
 export function rise(error: unknown, module: Module, at: number, what: string): unknown {
-  const known = error instanceof WorldError ? new MlldError(error.code, error.message, { hint: error.hint, cause: error }) : error;
+  const known = asUsersError(error);
   if (!(known instanceof MlldError)) return known;
   const here = locationOf(module, at);
   if (!known.location) known.location = here;
   else known.trail.push({ what, location: here });
   return known;
+}
+
+function asUsersError(error: unknown): unknown {
+  if (error instanceof WorldError) return new MlldError(error.code, error.message, { hint: error.hint, cause: error });
+  if (error instanceof RangeError && error.message.includes('call stack')) {
+    return new MlldError('NESTED_TOO_DEEPLY', 'A value is nested too deeply to be worked on', { hint: 'some thousand levels are too many', cause: error });
+  }
+  return error;
 }
 
 export function undefinedVariable(name: string, module: Module, at: number, scope: Scope): MlldError {

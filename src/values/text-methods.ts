@@ -2,6 +2,7 @@
 import { isDataObject } from './plain-object.js';
 import { dataOf, type Data, type Value } from './value.js';
 import { type Argument, badArgument, type MethodCall, numberArgument, textArgument } from './arguments.js';
+import { search, userRegExp } from './regex.js';
 import { textOf } from './text.js';
 
 type TextMethod = (text: string, args: readonly Argument[], call: MethodCall) => Data;
@@ -21,8 +22,8 @@ export const textMethods: { readonly [name: string]: TextMethod } = {
   slice: (text, [from, to], call) => text.slice(numberArgument(from, call), numberArgument(to, call)),
   substring: (text, [from, to], call) => text.substring(numberArgument(from, call) ?? 0, numberArgument(to, call)),
   substr,
-  split: (text, [separator], call) => text.split(separator === undefined ? '' : patternOrText(separator, call)),
-  replace: (text, [pattern, by], call) => text.replace(patternOrText(pattern, call), textArgument(by, call)),
+  split: (text, [separator], call) => withPattern(separator === undefined ? '' : separator, call, (pattern) => text.split(pattern)),
+  replace: (text, [old, by], call) => withPattern(old, call, (pattern) => text.replace(pattern, textArgument(by, call))),
   replaceAll,
   match,
   padStart: (text, [width, fill], call) => text.padStart(lengthArgument(width, 1, call), fillArgument(fill, call)),
@@ -30,8 +31,8 @@ export const textMethods: { readonly [name: string]: TextMethod } = {
   repeat: (text, [times], call) => text.repeat(lengthArgument(times, text.length, call)),
 };
 
-function patternOrText(argument: Argument, call: MethodCall): RegExp | string {
-  return argument instanceof RegExp ? argument : textArgument(argument, call);
+function withPattern<T>(argument: Argument, call: MethodCall, run: (pattern: RegExp | string) => T): T {
+  return argument instanceof RegExp ? search(argument, () => run(argument)) : run(textArgument(argument, call));
 }
 
 /** Written out, because `String.prototype.substr` is deprecated in the host. */
@@ -42,7 +43,7 @@ function substr(text: string, [from, count]: readonly Argument[], call: MethodCa
 }
 
 function replaceAll(text: string, [pattern, by]: readonly Argument[], call: MethodCall): string {
-  if (pattern instanceof RegExp) return text.replaceAll(everywhere(pattern), textArgument(by, call));
+  if (pattern instanceof RegExp) return search(pattern, () => text.replaceAll(everywhere(pattern), textArgument(by, call)));
   const pairs = dataOf(pattern);
   if (!isDataObject(pairs)) return text.replaceAll(textArgument(pattern, call), textArgument(by, call));
   return Object.entries(pairs).reduce((result, [part, other]) => result.replaceAll(part, () => textOf(other)), text);
@@ -54,15 +55,16 @@ function everywhere(pattern: RegExp): RegExp {
 }
 
 function match(text: string, [pattern]: readonly Argument[], call: MethodCall): Data {
-  const found = text.match(pattern instanceof RegExp ? pattern : toRegExp(textArgument(pattern, call), call));
+  const expression = pattern instanceof RegExp ? pattern : toRegExp(textArgument(pattern, call), call);
+  const found = search(expression, () => text.match(expression));
   return found && Array.from(found, (group: string | undefined): Value => group ?? null);
 }
 
 function toRegExp(source: string, call: MethodCall): RegExp {
   try {
-    return new RegExp(source);
+    return userRegExp(source);
   } catch (error) {
-    throw badArgument(call, `needs a regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    throw badArgument(call, `needs a regular expression: ${(error as Error).message}`);
   }
 }
 
