@@ -8,7 +8,7 @@ export interface ValidatedFile {
   readonly report: FileReport;
 }
 
-export function errorsOf({ errors = [] }: FileReport): readonly Finding[] {
+function errorsOf({ errors = [] }: FileReport): readonly Finding[] {
   return errors;
 }
 
@@ -66,17 +66,18 @@ function summaryOf(files: readonly ValidatedFile[]): string {
 
 /** `error: FILE:LINE:COL - message`, one a line. */
 export function renderPreflightErrors(path: string, report: FileReport, paint: Paint): string {
-  return linesToText(errorsOf(report).map((finding) => `${paint.red('error')}: ${placeOf(path, finding)} - ${finding.message}`));
+  return linesToText(errorsOf(report).map((finding) => preflightLine(paint.red('error'), path, finding)));
 }
 
 /** Nothing when there is nothing to warn of. */
 export function renderPreflightWarnings(path: string, report: FileReport, paint: Paint): string {
   const warnings = warningsOf(report);
   if (warnings.length === 0) return '';
-  return linesToText([
-    'Pre-flight warnings:',
-    ...warnings.map((finding) => `  ${paint.yellow('warning')}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}`),
-  ]);
+  return linesToText(['Pre-flight warnings:', ...warnings.map((finding) => `  ${preflightLine(paint.yellow('warning'), path, finding)}`)]);
+}
+
+function preflightLine(severity: string, path: string, finding: Finding): string {
+  return `${severity}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}`;
 }
 
 function markOf(report: FileReport, paint: Paint): string {

@@ -33,7 +33,7 @@ export function symbolsOf(tree: Script | Template): Symbols {
 }
 
 /** What an import without a name of its own binds: `my-lib.mld` is `@my_lib`. World section 11.2. */
-export function nameOfNamespace({ written }: Import): string {
+function nameOfNamespace({ written }: Import): string {
   const base = path.posix.basename(written).replace(/\.(mld|mlld|mld\.md|mlld\.md|md|json)$/i, '');
   return base.replace(/^@/, '').replace(/[^\p{L}\p{N}_]/gu, '_');
 }
