@@ -144,7 +144,7 @@ export interface ResolveOptions {
  */
 export function withoutPast(past: WorkflowPast): WorkflowPast {
   const { called, cleanedBy } = past.memo;
-  return { ...past, memo: { ...memo.initial(), called, cleanedBy }, runs: [] };
+  return { ...past, memo: { ...memo.initial(), called, cleanedBy }, definitions: new Map(), runs: [] };
 }
 
 /** Status, counts and what is in flight of one run. Reads all of it. */

@@ -10,22 +10,25 @@ import { crc32 } from 'node:zlib';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { RunFile, ScanOptions } from '../journal/store.js';
 import { completeness, type Completeness } from './checkpoints.js';
+import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** What every start needs of a workflow's past. */
 export interface Index {
   readonly memo: Memo;
   readonly complete: Completeness;
+  readonly definitions: Definitions;
 }
 
 export const index: Projection<Index> = {
-  initial: () => ({ memo: memo.initial(), complete: completeness.initial() }),
+  initial: () => ({ memo: memo.initial(), complete: completeness.initial(), definitions: definitions.initial() }),
   apply(state, event, place) {
     memo.apply(state.memo, event, place);
     completeness.apply(state.complete, event, place);
+    definitions.apply(state.definitions, event, place);
     return state;
   },
 };
@@ -76,6 +79,7 @@ interface Body {
   readonly rows: readonly number[];
   readonly refused: readonly CallKey[];
   readonly complete: readonly (readonly [string, boolean])[];
+  readonly definitions: readonly (readonly [Fingerprint, Parts])[];
   readonly called: readonly (readonly [string, number])[];
   readonly cleanedBy: number;
   readonly current: number;
@@ -84,7 +88,7 @@ interface Body {
   readonly open: readonly (readonly [OpPath, string])[];
 }
 
-export function encodeSnapshot({ covered, index: { memo: state, complete } }: Snapshot): string {
+export function encodeSnapshot({ covered, index: { memo: state, complete, definitions: defined } }: Snapshot): string {
   const strings = numbering<string>();
   const insides = numbering<readonly string[]>();
   const runs = numbering<RunRef>((ref) => `${ref.workflow}\n${ref.run}`);
@@ -122,6 +126,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete } }: Sn
     rows,
     refused: [...state.refused],
     complete: [...complete],
+    definitions: [...defined],
     called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
     cleanedBy: runs.of(state.cleanedBy),
     current: runs.of(state.current),
@@ -145,7 +150,10 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
   if (all.toString('latin1', 0, newline) !== heading(text)) return undefined;
   // Whole and of our version, so it has the shape that we gave it (S3).
   const body = JSON.parse(text.toString('utf8')) as Body;
-  return { covered: body.covered, index: { memo: memoFrom(body), complete: new Map(body.complete) } };
+  return {
+    covered: body.covered,
+    index: { memo: memoFrom(body), complete: new Map(body.complete), definitions: new Map(body.definitions) },
+  };
 }
 
 function heading(body: string | Uint8Array): string {

@@ -9,12 +9,13 @@ import { jsonSize } from '../../journal/canonical.js';
 import type { Answered } from '../../replay/memo.js';
 import { decodeResult } from '../operation/encode.js';
 import type { Answers } from '../operation/operation.js';
+import { Turns } from '../operation/turns.js';
 import { NO_LABELS, noteOf, type Value } from '../values/value.js';
 import { HELD_BYTES_MAX, recalled } from './recalled.js';
 
 const NOTHING_KNOWN: Answers = {
   policy: () => ({ records: false, serves: false }),
-  inFlight: new Map(),
+  inFlight: new Turns(),
   defined: new Set(),
   lookup: async () => undefined,
   recall: (_recorded, _encoded, _fn, fresh) => fresh,
@@ -26,7 +27,7 @@ const NOTHING_KNOWN: Answers = {
 
 /** For runs that record nothing. */
 export function noAnswers(): Answers {
-  return { ...NOTHING_KNOWN, inFlight: new Map(), defined: new Set() };
+  return { ...NOTHING_KNOWN, inFlight: new Turns(), defined: new Set() };
 }
 
 export interface AnswerSources {
@@ -56,19 +57,26 @@ async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answer
   return () => value;
 }
 
+/** Results of one function that were served although it was edited. */
+export interface ServedOld {
+  count: number;
+  /** The definitions that they were made with, and what each is now. */
+  readonly editions: Map<Fingerprint, Fingerprint>;
+}
+
 export interface RunAnswers extends Answers {
-  /** Results that were served from before an edit: by function, how many. */
-  readonly old: ReadonlyMap<string, number>;
+  /** By function. */
+  readonly old: ReadonlyMap<string, ServedOld>;
 }
 
 export function createRunAnswers(sources: AnswerSources): RunAnswers {
   const { store, ref, overlay, flags, header, nowMs } = sources;
-  const old = new Map<string, number>();
+  const old = new Map<string, ServedOld>();
   let scope: Scope | undefined;
   let policy: CachePolicy = cachePolicy({ flags, header, scope });
   return {
     old,
-    inFlight: new Map<CallKey, Promise<void>>(),
+    inFlight: new Turns(),
     defined: new Set<Fingerprint>(),
     policy: () => ({ records: policy.records, serves: policy.serves !== 'no' }),
     async lookup(question) {
@@ -112,9 +120,11 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       scope = { name, resume, ttlMs, complete: hasComplete };
       policy = cachePolicy({ flags, header, scope });
     },
-    servedOld(fn) {
-      old.set(fn, (old.get(fn) ?? 0) + 1);
+    servedOld(fn, recorded, now) {
+      const served = old.get(fn) ?? { count: 0, editions: new Map<Fingerprint, Fingerprint>() };
+      served.count++;
+      served.editions.set(recorded, now);
+      old.set(fn, served);
     },
   };
 }
-

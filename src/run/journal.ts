@@ -15,6 +15,7 @@ import { createRunAnswers, noAnswers } from './answers.js';
 import { declarationsOf } from './declared.js';
 import { openPast, type OpenedPast } from './past.js';
 import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
+import { servedOldNotices } from './served-old.js';
 import { VERSION } from '../version.js';
 import { hostFacts, randomDigits } from '../world/host.js';
 
@@ -44,7 +45,14 @@ export async function openJournal(options: RunOptions, script: Script): Promise<
   let opened: OpenedPast;
   let journal: Journal;
   try {
-    opened = await openPast({ store, project, workflow, cache: options.cache, declarations: declarationsOf(script), onDefect: trouble.defect });
+    opened = await openPast({
+      store,
+      project,
+      workflow,
+      cache: options.cache,
+      declarations: declarationsOf(script),
+      onDefect: trouble.defect,
+    });
     for (const notice of opened.notices) io.stderr(`${notice}\n`);
     journal = await createRun(store, workflow, io.nowMs);
   } catch (error) {
@@ -61,9 +69,12 @@ function mayRecord({ cache }: RunOptions, script: Script): boolean {
   if (cachePolicy({ flags: cache, header: script.resume, scope: undefined }).records) return true;
   const isAuto = (statement: Statement): boolean => {
     if (statement.kind === 'fence') return statement.statements.some(isAuto);
-    if (statement.kind === 'when') return statement.entries.some((entry) => entry.kind === 'arm' && entry.action.kind === 'checkpoint' && isAuto(entry.action));
+    if (statement.kind === 'when')
+      return statement.entries.some((entry) => entry.kind === 'arm' && entry.action.kind === 'checkpoint' && isAuto(entry.action));
     if (statement.kind !== 'checkpoint') return false;
-    return statement.options.some(({ name, value }) => name === 'resume' && (value.kind !== 'literal' || String(value.value).toLowerCase() === 'auto'));
+    return statement.options.some(
+      ({ name, value }) => name === 'resume' && (value.kind !== 'literal' || String(value.value).toLowerCase() === 'auto'),
+    );
   };
   return script.statements.some(isAuto);
 }
@@ -103,7 +114,13 @@ async function start({ options, script, store, opened, journal, trouble }: Start
   const recorder = createRecorder(journal, { followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
   await recorder.append(started(options, ref.workflow, opened));
   for (const fact of facts) await recorder.append(fact);
-  const overlay = createAnswers({ run: ref.run, own: past.memo, complete: past.complete, forks, ...(flags.changed ? { changed: flags.changed } : {}) });
+  const overlay = createAnswers({
+    run: ref.run,
+    own: past.memo,
+    complete: past.complete,
+    forks,
+    ...(flags.changed ? { changed: flags.changed } : {}),
+  });
   const lost = new Set<string>();
   const answers = createRunAnswers({
     store,
@@ -129,13 +146,8 @@ async function start({ options, script, store, opened, journal, trouble }: Start
       await recorder.close();
       if (recorded) await saveIndex(store, past, ref.run, recorded.seq).catch(() => undefined); // it may be missing at any time
     },
-    notices: () => [...answers.old].map(([fn, count]) => servedOld(fn, count)),
+    notices: () => servedOldNotices(answers.old, [past, ...forks]),
   };
-}
-
-function servedOld(fn: string, count: number): string {
-  const answers = count === 1 ? '1 answer' : `${count} answers`;
-  return `@${fn}: ${answers} served from before its definition was edited; --resume @${fn} or --changed ask asks again`;
 }
 
 type Counts = { -readonly [K in keyof RunTotals]: RunTotals[K] };
@@ -165,7 +177,11 @@ function started(options: RunOptions, workflow: Workflow, { forks }: OpenedPast)
     ...(changed === undefined ? {} : { changed }),
   };
   const host = hostFacts();
-  const lent = forks.map(({ workflow: source, run, seq }) => ({ workflow: source, ...(run ? { run } : {}), ...(seq === undefined ? {} : { seq }) }));
+  const lent = forks.map(({ workflow: source, run, seq }) => ({
+    workflow: source,
+    ...(run ? { run } : {}),
+    ...(seq === undefined ? {} : { seq }),
+  }));
   return {
     type: 'run.started',
     workflow,

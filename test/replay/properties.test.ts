@@ -26,9 +26,10 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
 ] as readonly (readonly [string, Projection<unknown>])[];
 
 /** What another state of the same fold has to agree with: not the tables that only keep strings single. */
-const essence = ({ memo: { interned: _i, insides: _n, ...rest }, complete }: Index): unknown => ({
+const essence = ({ memo: { interned: _i, insides: _n, ...rest }, complete, definitions }: Index): unknown => ({
   ...rest,
   complete,
+  definitions,
   order: [...rest.questions.keys()],
 });
 
@@ -189,7 +190,7 @@ describe('a fork', () => {
     fc.assert(
       fc.property(anyRuns, anyRun, (lent, run) => {
         const source = fold(memo, lent.flat());
-        const before = structuredClone(essence({ memo: source, complete: new Map() }));
+        const before = structuredClone(essence({ ...index.initial(), memo: source }));
         const own = memo.initial();
         const answers = createAnswers({ run: runRef(1).run, own, complete: new Map(), forks: [{ workflow: JOB, memo: source }] });
         for (const { event, place } of run) {
@@ -199,7 +200,7 @@ describe('a fork', () => {
           if (own.refused.has(event.key)) expect(known?.lentBy).toBeUndefined();
           else if (answered(source, event.key) !== undefined) expect(known?.lentBy).toBe(JOB);
         }
-        expect(essence({ memo: source, complete: new Map() })).toEqual(before);
+        expect(essence({ ...index.initial(), memo: source })).toEqual(before);
       }),
     );
   });

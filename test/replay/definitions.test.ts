@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import type { DefinitionPart, Fact } from '../../journal/event.js';
+import type { Fingerprint } from '../../journal/ids.js';
+import { definitionChanges, definitions, describeChange } from '../../replay/definitions.js';
+import { fold } from '../../replay/projection.js';
+import { entries, runRef, started } from '../support/run-script.js';
+
+const BODY: DefinitionPart = { kind: 'body', name: 'review', digest: 'a' };
+const sentences = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]): string[] =>
+  definitionChanges(before, now).map(describeChange);
+
+const model = (name: string): DefinitionPart => ({ kind: 'variable', name: 'model', digest: name, preview: `"${name}"` });
+
+describe('what changed in a definition', () => {
+  it.each<readonly [string, readonly DefinitionPart[], readonly DefinitionPart[]]>([
+    ['its body was edited', [BODY], [{ ...BODY, digest: 'b' }]],
+    ['@model was sonnet, is opus', [BODY, model('sonnet')], [BODY, model('opus')]],
+    ['@lead was {"a":1}, is {"a":2}', [v('lead', '1', '{"a":1}')], [v('lead', '2', '{"a":2}')]],
+    ['@key has another value', [v('key', '1')], [v('key', '2')]],
+    ['@long has another value', [v('long', '1', '"aaa…')], [v('long', '2', '"aaa…')]],
+    ['@helper was edited', [{ kind: 'function', name: 'helper', digest: '1' }], [{ kind: 'function', name: 'helper', digest: '2' }]],
+    [
+      'the template p.att was edited',
+      [{ kind: 'template', name: 'p.att', digest: '1' }],
+      [{ kind: 'template', name: 'p.att', digest: '2' }],
+    ],
+    ['it uses @model now', [BODY], [BODY, model('opus')]],
+    ['it does not use @model any more', [BODY, model('opus')], [BODY]],
+  ])('%s', (sentence, before, now) => {
+    expect(sentences(before, now)).toEqual([sentence]);
+  });
+
+  it('is nothing where nothing changed, and nothing is said of what is not known', () => {
+    expect(sentences([BODY, model('opus')], [model('opus'), BODY])).toEqual([]);
+    expect(definitionChanges(undefined, [BODY])).toEqual([]);
+    expect(definitionChanges([BODY], undefined)).toEqual([]);
+  });
+});
+
+describe('definitions', () => {
+  const recorded = (fingerprint: string, digest: string): Fact => ({
+    type: 'definition.recorded',
+    fn: 'review',
+    fingerprint: fingerprint as Fingerprint,
+    parts: [{ ...BODY, digest }],
+  });
+
+  it('are kept by fingerprint until everything is forgotten', () => {
+    const run = [started(runRef(1)), recorded('one', 'a'), recorded('two', 'b')];
+    expect([...fold(definitions, entries(runRef(1), run)).keys()]).toEqual(['one', 'two']);
+    const fresh: Fact[] = [...run, { type: 'memo.reset', reason: 'fresh' }, recorded('three', 'c')];
+    expect([...fold(definitions, entries(runRef(1), fresh)).keys()]).toEqual(['three']);
+  });
+});
+
+function v(name: string, digest: string, preview?: string): DefinitionPart {
+  return { kind: 'variable', name, digest, ...(preview !== undefined && { preview }) };
+}
