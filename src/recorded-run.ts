@@ -35,20 +35,39 @@ async function byId(store: JournalStore, text: string): Promise<RunFile> {
 }
 
 function pick(runs: readonly RunFile[], which: string, text: string): RunFile {
+  const found = pickRun(runs, which);
+  switch (found.kind) {
+    case 'one':
+      return found.run;
+    case 'too-far-back':
+      throw unknownRun(text, runs.length === 0 ? 'nothing is recorded' : `${runs.length} runs are recorded`);
+    case 'none':
+      throw unknownRun(text, 'no run id begins with it, and no recorded script has this name');
+    case 'several': {
+      const named = found.runs.slice(-CANDIDATES_MAX).map(({ ref }) => `${ref.run} (${ref.workflow})`);
+      throw new MlldError('RUN_AMBIGUOUS', `${found.runs.length} runs begin with "${which}": ${named.join(', ')}`, {
+        hint: 'give more of the id',
+      });
+    }
+  }
+}
+
+export type Picked =
+  | { readonly kind: 'one'; readonly run: RunFile }
+  | { readonly kind: 'several'; readonly runs: readonly RunFile[] }
+  | { readonly kind: 'none' | 'too-far-back' };
+
+/** `runs` oldest first; `which`: `latest`, `1` (the latest), `2` (the one before), an id or a beginning of one. */
+export function pickRun(runs: readonly RunFile[], which: string): Picked {
   const back = which === 'latest' ? 1 : /^[1-9]\d{0,4}$/.test(which) ? Number(which) : undefined;
   if (back !== undefined) {
     const run = runs.at(-back);
-    if (run === undefined) throw unknownRun(text, runs.length === 0 ? 'nothing is recorded' : `${runs.length} runs are recorded`);
-    return run;
+    return run === undefined ? { kind: 'too-far-back' } : { kind: 'one', run };
   }
   const matches = runs.filter(({ ref }) => which !== '' && ref.run.startsWith(which));
   const [run, ...others] = matches;
-  if (run === undefined) throw unknownRun(text, 'no run id begins with it, and no recorded script has this name');
-  if (others.length === 0) return run;
-  const named = matches.slice(-CANDIDATES_MAX).map(({ ref }) => `${ref.run} (${ref.workflow})`);
-  throw new MlldError('RUN_AMBIGUOUS', `${matches.length} runs begin with "${which}": ${named.join(', ')}`, {
-    hint: 'give more of the id',
-  });
+  if (run === undefined) return { kind: 'none' };
+  return others.length === 0 ? { kind: 'one', run } : { kind: 'several', runs: matches };
 }
 
 function unknownRun(text: string, reason: string): MlldError {

@@ -4,19 +4,27 @@
  */
 import type { Fact } from '../../journal/event.js';
 import type { RunId, Seq, Workflow } from '../../journal/ids.js';
-import { isRunId } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
+import type { Definitions } from '../../replay/definitions.js';
 import { askedAgain, type Declarations } from '../../replay/invalidation.js';
 import { loadWorkflow, resolveTarget, withoutPast, type WorkflowPast } from '../../replay/load.js';
 import type { Lender } from '../../replay/overlay.js';
 import { parseSelector } from '../../replay/selector.js';
 import { MlldError } from '../errors.js';
 import { resolveWorkflow, type Project } from '../project.js';
+import { pickRun } from '../recorded-run.js';
 import type { CacheRequest } from '../run-options.js';
+
+/** A source of borrowed results: all of its runs, or up to one of them, or up to one event of that. */
+export interface Fork extends Lender {
+  readonly definitions: Definitions;
+  readonly run?: RunId;
+  readonly seq?: Seq;
+}
 
 export interface OpenedPast {
   readonly past: WorkflowPast;
-  readonly forks: readonly (Lender & { readonly run?: RunId; readonly seq?: Seq })[];
+  readonly forks: readonly Fork[];
   /** What the new run says first: the memo as it will be used follows from these. */
   readonly facts: readonly Fact[];
   /** For stderr. */
@@ -54,23 +62,42 @@ export async function openPast({ store, project, workflow, cache, declarations, 
   return { past, forks, facts, notices };
 }
 
-/** `other`, `other@run`, `other@run:seq` */
-const FORK = /^(?<name>.+?)(?:@(?<run>[0-9a-z-]+)(?::(?<seq>\d+))?)?$/;
+/** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest` or how many back. */
+const FORK = /^(?<name>.+?)(?:@(?<run>[0-9a-z-]+)(?::(?<seq>\d{1,15}))?)?$/;
 
-async function openFork(
-  text: string,
-  { store, project, workflow, onDefect }: Omit<PastRequest, 'cache' | 'declarations'>,
-): Promise<Lender & { run?: RunId; seq?: Seq }> {
+async function openFork(text: string, { store, project, workflow, onDefect }: Omit<PastRequest, 'cache' | 'declarations'>): Promise<Fork> {
   const { name = text, run, seq } = FORK.exec(text)?.groups ?? {};
   const source = await resolveWorkflow(store, project, name);
   if (source === workflow) throw new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
-  if (run !== undefined && !isRunId(run)) throw new MlldError('FORK_RUN', `--fork ${text}: ${run} is not the id of a run`);
-  const until = run === undefined ? undefined : { run: run as RunId, ...(seq === undefined ? {} : { seq: Number(seq) as Seq }) };
-  const past = source && (await loadWorkflow(store, source, { onDefect, ...(until && { until }) }));
+  const past = source && (await loadWorkflow(store, source, { onDefect }));
   if (!source || !past || past.runs.length === 0) {
     throw new MlldError('FORK_UNKNOWN', `--fork ${text}: no recorded run of ${name}`, {
       hint: `record one first: mlld run ${name} --checkpoint`,
     });
   }
-  return { workflow: source, memo: past.memo, ...until };
+  if (run === undefined) return { workflow: source, memo: past.memo, definitions: past.definitions };
+  const until = { run: forkedRun(text, run, past), ...(seq === undefined ? {} : { seq: Number(seq) as Seq }) };
+  refuseSeqBehindEnd(text, until, past);
+  const { memo, definitions } = await loadWorkflow(store, source, { onDefect, until });
+  return { workflow: source, memo, definitions, ...until };
+}
+
+/** One of the runs that count: what `clean` has forgotten lends nothing. */
+function forkedRun(text: string, run: string, { runs, workflow }: WorkflowPast): RunId {
+  const found = pickRun(runs, run);
+  if (found.kind === 'one') return found.run.ref.run;
+  const ids = (found.kind === 'several' ? found.runs : runs).map(({ ref }) => ref.run);
+  const problem = found.kind === 'several' ? `${ids.length} recorded runs begin with ${run}` : `${workflow} has no recorded run ${run}`;
+  throw new MlldError('FORK_RUN', `--fork ${text}: ${problem}`, {
+    hint: `the latest: ${ids.slice(-3).toReversed().join(', ')}; mlld journal list shows all`,
+  });
+}
+
+/** Only a run that has ended tells how long it is; one that still goes on may get there. */
+function refuseSeqBehindEnd(text: string, { run, seq }: { readonly run: RunId; readonly seq?: Seq }, { runs }: WorkflowPast): void {
+  const last = runs.find(({ ref }) => ref.run === run)?.finished?.seq;
+  if (seq === undefined || last === undefined || seq <= last) return;
+  throw new MlldError('FORK_RUN', `--fork ${text}: run ${run} ends with event ${last}`, {
+    hint: `mlld journal show ${run} numbers the events`,
+  });
 }
