@@ -41,18 +41,17 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
   }
   if (policy.serves) {
-    // M3: the loop, because the one in flight may fail and another may already be trying.
-    for (let running = answers.inFlight.get(key); running; running = answers.inFlight.get(key)) await running;
+    await answers.inFlight.wait(key, frame.op.path); // M3
     const known = await answers.lookup({ key, fingerprint });
     if (known) return serve(frame, operation, llm, { key, fingerprint, question }, known);
   }
   const seen = lookedUp(frame, false, key);
-  const turn = startTurn(answers.inFlight, key);
+  const endTurn = answers.inFlight.start(key, frame.op.path);
   try {
     const value = await ask(seen, operation, llm, { key, fingerprint, question }, () => execute(seen, body));
     return { value, frame: seen, reused: false };
   } finally {
-    turn.end();
+    endTurn();
   }
 }
 
@@ -115,18 +114,6 @@ function sites({ call }: Operation): { site?: string; declared?: string } {
 
 function lookedUp(frame: Frame, hit: boolean, key: CallKey | null): Frame {
   return { ...frame, context: { ...frame.context, checkpoint: { hit, key } } };
-}
-
-function startTurn(inFlight: Map<CallKey, Promise<void>>, key: CallKey): { end(): void } {
-  let finish = (): void => {};
-  const turn = new Promise<void>((resolve) => (finish = resolve));
-  inFlight.set(key, turn);
-  return {
-    end() {
-      if (inFlight.get(key) === turn) inFlight.delete(key);
-      finish();
-    },
-  };
 }
 
 /** Arguments as the key and the journal see them. */

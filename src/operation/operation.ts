@@ -7,6 +7,7 @@ import type { Frame } from '../language/frame.js';
 import type { Denial } from './denial.js';
 import type { Encoded } from './encode.js';
 import type { Question } from './identity.js';
+import type { Turns } from './turns.js';
 
 /** What only a call has. */
 export interface CallFacts {
@@ -93,7 +94,7 @@ export interface Answers {
   /** Definitions that this run has recorded. */
   readonly defined: Set<Fingerprint>;
   /** Questions that are being asked now. */
-  readonly inFlight: Map<CallKey, Promise<void>>;
+  readonly inFlight: Turns;
   lookup(question: { readonly key: CallKey; readonly fingerprint: Fingerprint }): Promise<KnownAnswer | undefined>;
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
   recall(recorded: Recorded, encoded: Encoded, fn: string, fresh: Value): Value;
