@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { jsonSize, sha256 } from './canonical.js';
 import { codeOf, journalError, makeDurableFolder, writeDurably, type Disk } from './disk.js';
 import type { Json, Payload } from './event.js';
+import type { Secrets } from './secrets.js';
 import { isDigest, type BlobId } from './ids.js';
 import { blobPath } from './layout.js';
 
@@ -30,17 +31,26 @@ export async function storePayload(blobs: Blobs, value: Json): Promise<Payload> 
   return jsonSize(value) <= INLINE_MAX ? { inline: value } : await blobs.putBlob(JSON.stringify(value));
 }
 
-export async function resolvePayload(blobs: Blobs, payload: Payload): Promise<Json | undefined> {
+/** Opens what is sealed: the keys, if there are any, and what the payload was sealed about. */
+export interface Opening {
+  readonly secrets: Secrets | undefined;
+  readonly about: string;
+}
+
+export async function resolvePayload(blobs: Blobs, payload: Payload, opening: Opening): Promise<Json | undefined> {
   const content = 'blob' in payload ? await blobs.getBlob(payload.blob) : undefined;
-  return resolveNow(() => content, payload);
+  return resolveNow(() => content, payload, opening);
 }
 
 /** As `resolvePayload`, with blobs that are at hand. */
-export function resolveNow(blob: (id: BlobId) => Uint8Array | undefined, payload: Payload): Json | undefined {
+export function resolveNow(blob: (id: BlobId) => Uint8Array | undefined, payload: Payload, { secrets, about }: Opening): Json | undefined {
   if ('inline' in payload) return payload.inline;
-  if (!('blob' in payload)) return undefined; // sealed without a key, or not kept
-  const content = blob(payload.blob);
-  return content && parseOrNothing(Buffer.from(content.buffer, content.byteOffset, content.length).toString());
+  const content = 'blob' in payload ? blob(payload.blob) : 'sealed' in payload ? Buffer.from(payload.sealed, 'base64') : undefined;
+  if (!content) return undefined; // not kept, or gone
+  const keyId = 'keyId' in payload ? payload.keyId : undefined;
+  if (keyId === undefined) return parseOrNothing(Buffer.from(content.buffer, content.byteOffset, content.length).toString());
+  const text = secrets?.keyId === keyId ? secrets.unseal(content, about) : undefined;
+  return text === undefined ? undefined : parseOrNothing(text);
 }
 
 export async function putBlob(disk: Disk, journal: string, content: string | Uint8Array): Promise<StoredBlob> {

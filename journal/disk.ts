@@ -26,6 +26,8 @@ export interface Disk {
   close(file: number): void;
   readWhole(path: string): Promise<Buffer>;
   rename(from: string, to: string): Promise<void>;
+  /** A second name for a file; fails with EEXIST when the name is taken. */
+  link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   list(folder: string): Promise<readonly string[]>;
 }
@@ -53,6 +55,7 @@ export const realDisk: Disk = {
   close: (file) => fs.closeSync(file),
   readWhole: (path) => fs.promises.readFile(path),
   rename: (from, to) => fs.promises.rename(from, to),
+  link: (from, to) => fs.promises.link(from, to),
   remove: (path) => fs.promises.rm(path, { force: true }),
   list: (folder) => fs.promises.readdir(folder),
 };
@@ -85,18 +88,39 @@ export function writeAll(disk: Disk, file: number, bytes: Uint8Array, length: nu
 export async function writeDurably(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<void> {
   const file = disk.create(temporary);
   try {
-    try {
-      writeAll(disk, file, content, content.length);
-      await syncFile(disk, file);
-    } finally {
-      disk.close(file);
-    }
+    await fill(disk, file, content);
     await disk.rename(temporary, path);
   } catch (error) {
     await disk.remove(temporary).catch(() => undefined); // the first error is the one to tell
     throw error;
   }
   await disk.syncFolder(dirname(path));
+}
+
+/** As `writeDurably`, but what has the name keeps it: false when something had. */
+export async function writeNew(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<boolean> {
+  const file = disk.create(temporary);
+  try {
+    await fill(disk, file, content);
+    await disk.link(temporary, path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await disk.remove(temporary).catch(() => undefined); // means nothing
+  }
+  await disk.syncFolder(dirname(path));
+  return true;
+}
+
+/** Writes, syncs and closes. */
+async function fill(disk: Disk, file: number, content: Uint8Array): Promise<void> {
+  try {
+    writeAll(disk, file, content, content.length);
+    await syncFile(disk, file);
+  } finally {
+    disk.close(file);
+  }
 }
 
 function syncFile(disk: Disk, file: number): Promise<void> {

@@ -13,7 +13,8 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /** Data of an event: in its line up to a threshold, in a blob above it, or replaced because it may not be read. */
 export type Payload =
   | { readonly inline: Json }
-  | { readonly blob: BlobId; readonly bytes: number }
+  /** `keyId`: what lies in the blob is sealed. */
+  | { readonly blob: BlobId; readonly bytes: number; readonly keyId?: string }
   /** AES-256-GCM, base64; `keyId` names the key, never holds it. */
   | { readonly sealed: string; readonly keyId: string }
   /** A secret that was not kept: only a keyed digest, to tell equal from different. */
@@ -122,6 +123,8 @@ export type Fact =
       /** Its content. */
       readonly blob: BlobId;
       readonly role: 'script' | 'module' | 'template';
+      /** All of it, where the blob has marks in the place of secrets that are written in the source. */
+      readonly whole?: Payload;
     }
   /** Once per run and function: what the fingerprint of its calls is made of. */
   | {
@@ -176,6 +179,8 @@ export type Fact =
       readonly result: Payload;
       /** `text`: the payload is the text that the value was parsed from; absent: it is the value. */
       readonly form?: 'text';
+      /** Of a sealed result: labels that its body added to those of arguments and function. */
+      readonly labels?: readonly string[];
       readonly elapsedMs: number;
       readonly usage?: Usage;
       /** Not an answer (a command that ended with another status than 0): used once, never served. */

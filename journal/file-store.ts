@@ -19,7 +19,18 @@ import {
 import { isHeld, takeLock } from './lock.js';
 import { OpenFiles } from './open-files.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from './reader.js';
-import { JournalError, type ImmediateReads, type Journal, type JournalStore, type Position, type RunFile, type ScanOptions, type ScanReport } from './store.js';
+import { makeProjectKey, readProjectKey, type Secrets } from './secrets.js';
+import { openKeyring, storeSecret, type Keyring } from './sealed.js';
+import {
+  JournalError,
+  type ImmediateReads,
+  type Journal,
+  type JournalStore,
+  type Position,
+  type RunFile,
+  type ScanOptions,
+  type ScanReport,
+} from './store.js';
 import { readFirst, readTail } from './tail.js';
 import { RunWriter } from './writer.js';
 
@@ -29,9 +40,11 @@ function rememberLast<Key extends object, T>(make: (key: Key) => T): (key: Key) 
   return (key) => (last?.key === key ? last : (last = { key, made: make(key) })).made;
 }
 
-/** `root` is the project's folder. */
-export function openFileStore(root: string, disk: Disk = realDisk): JournalStore {
-  return new FileStore(journalFolder(root), disk);
+/** `root` is the project's folder; `sealingKey` (32 bytes) opens and seals results that are secret. */
+export function openFileStore(root: string, disk: Disk = realDisk, sealingKey?: Uint8Array): JournalStore {
+  const journal = journalFolder(root);
+  const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
+  return new FileStore(journal, disk, keyring);
 }
 
 class FileStore implements JournalStore {
@@ -41,6 +54,7 @@ class FileStore implements JournalStore {
   constructor(
     private readonly journal: string,
     private readonly disk: Disk,
+    private readonly keyring: Keyring,
   ) {
     const files = new OpenFiles(disk);
     const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
@@ -48,7 +62,7 @@ class FileStore implements JournalStore {
     this.immediate = {
       holds: (ref, position, key) => holdsCall(files, pathOf(ref), position, key),
       readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
-      resolve: (payload) => resolveNow((id) => getBlobNow(disk, journal, id), payload),
+      resolve: (payload, about = '') => resolveNow((id) => getBlobNow(disk, journal, id), payload, { secrets: keyring.sealing, about }),
     };
   }
 
@@ -121,8 +135,20 @@ class FileStore implements JournalStore {
     return storePayload(this, value);
   }
 
-  resolve(payload: Payload): Promise<Json | undefined> {
-    return resolvePayload(this, payload);
+  async secretPayload(value: Json, about: string): Promise<Payload> {
+    return storeSecret(this, await this.keyring.needed(), value, about);
+  }
+
+  resolve(payload: Payload, about = ''): Promise<Json | undefined> {
+    return resolvePayload(this, payload, { secrets: this.keyring.sealing, about });
+  }
+
+  secrets(): Promise<Secrets> {
+    return this.keyring.needed();
+  }
+
+  knownSecrets(): Promise<Secrets | undefined> {
+    return this.keyring.known();
   }
 
   putBlob(content: string | Uint8Array): Promise<StoredBlob> {

@@ -1,9 +1,12 @@
 /** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
+import { randomBytes } from 'node:crypto';
 import { resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
 import { sha256 } from './canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
+import { KEY_BYTES, type Secrets } from './secrets.js';
+import { openKeyring, storeSecret, type Keyring } from './sealed.js';
 import {
   JournalError,
   type ImmediateReads,
@@ -16,8 +19,8 @@ import {
   type ScanReport,
 } from './store.js';
 
-export function openMemoryStore(): JournalStore {
-  return new MemoryStore();
+export function openMemoryStore(sealingKey?: Uint8Array): JournalStore {
+  return new MemoryStore(openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) }));
 }
 
 interface StoredLine {
@@ -77,13 +80,16 @@ class MemoryStore implements JournalStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
   private readonly asides = new Map<string, Buffer>();
+
+  constructor(private readonly keyring: Keyring) {}
+
   readonly immediate: ImmediateReads = {
     holds: (ref, position, key) => {
       const event = this.lineAt(ref, position);
       return event?.type === 'call.completed' && event.key === key;
     },
     readAt: (ref, position) => this.lineAt(ref, position),
-    resolve: (payload) => resolveNow((id) => this.blobs.get(id), payload),
+    resolve: (payload, about = '') => resolveNow((id) => this.blobs.get(id), payload, { secrets: this.keyring.sealing, about }),
   };
 
   async create(ref: RunRef): Promise<Journal> {
@@ -131,8 +137,20 @@ class MemoryStore implements JournalStore {
     return storePayload(this, value);
   }
 
-  resolve(payload: Payload): Promise<Json | undefined> {
-    return resolvePayload(this, payload);
+  async secretPayload(value: Json, about: string): Promise<Payload> {
+    return storeSecret(this, await this.keyring.needed(), value, about);
+  }
+
+  resolve(payload: Payload, about = ''): Promise<Json | undefined> {
+    return resolvePayload(this, payload, { secrets: this.keyring.sealing, about });
+  }
+
+  secrets(): Promise<Secrets> {
+    return this.keyring.needed();
+  }
+
+  knownSecrets(): Promise<Secrets | undefined> {
+    return this.keyring.known();
   }
 
   async putBlob(content: string | Uint8Array): Promise<StoredBlob> {

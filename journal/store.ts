@@ -3,6 +3,7 @@
  * contract suite in `test/journal/store-contract.ts`.
  */
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
+import type { Secrets } from './secrets.js';
 import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
 
 /** Where an event lies in its run: opaque to everyone but the store that gave it. */
@@ -72,7 +73,7 @@ export interface ImmediateReads {
   holds(ref: RunRef, position: Position, key: CallKey): boolean;
   /** As `readAt` and `resolve` of the store. */
   readAt(ref: RunRef, position: Position): JournalEvent | undefined;
-  resolve(payload: Payload): Json | undefined;
+  resolve(payload: Payload, about?: string): Json | undefined;
 }
 
 export interface JournalStore {
@@ -92,8 +93,14 @@ export interface JournalStore {
   readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined>;
   /** Inline below the threshold, else a durable blob. */
   payload(value: Json): Promise<Payload>;
-  /** The value again; undefined when the payload is gone, sealed without a key, or doesn't match its name. */
-  resolve(payload: Payload): Promise<Json | undefined>;
+  /** Sealed for what it is about, or only a keyed digest where there is no sealing key. */
+  secretPayload(value: Json, about: string): Promise<Payload>;
+  /** The value again; undefined when the payload is gone, was sealed with another key or about something else, or doesn't match its name. */
+  resolve(payload: Payload, about?: string): Promise<Json | undefined>;
+  /** Digests and seals; a key for digests is made if there is none. */
+  secrets(): Promise<Secrets>;
+  /** As `secrets`; undefined when there is no key yet, so nothing can have been recorded with one. */
+  knownSecrets(): Promise<Secrets | undefined>;
   putBlob(content: string | Uint8Array): Promise<{ readonly blob: BlobId; readonly bytes: number }>;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
   /** Auxiliary data of a workflow (the index): replaced as a whole by rename; may vanish at any time. */

@@ -77,6 +77,7 @@ export function failingDisk(n: number, trouble: Trouble): FailingDisk {
     },
     readWhole: async(realDisk.readWhole),
     rename: async(realDisk.rename),
+    link: async(realDisk.link),
     remove: async(realDisk.remove),
     list: async(realDisk.list),
   };
