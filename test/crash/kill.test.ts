@@ -6,7 +6,6 @@
  * K3 what runs again was in flight at the kill
  * K4 every journal verifies, and the killed run is listed as crashed with what it had in flight
  */
-import { once } from 'node:events';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import {
@@ -19,7 +18,7 @@ import {
   listedRuns,
   run,
   runIdOf,
-  startUntil,
+  runKilled,
 } from './workflow.js';
 
 const CALLS = 120;
@@ -36,41 +35,39 @@ beforeAll(async () => {
 });
 
 describe('a run that is killed and started again', () => {
-  it.each(moments(KILLS, SEED))('loses no answer that was on disk (killed when %i calls had begun)', { timeout: 60_000 }, async (begun) => {
-    const cwd = await hullProject({ calls: CALLS, delayMs: DELAY_MS });
-    const child = await startUntil(cwd, begun);
-    expect(child.exitCode, 'it ended before it was killed').toBeNull();
-    child.kill('SIGKILL');
-    await once(child, 'close');
+  it.each(moments(KILLS, SEED))(
+    'loses no answer that was on disk (killed $afterMs ms after call $begun began)',
+    async ({ begun, afterMs }) => {
+      const cwd = await hullProject({ calls: CALLS, delayMs: DELAY_MS });
+      expect((await runKilled(cwd, { begun, afterMs })).status).toBeUndefined();
 
-    const onDisk = answersOnDisk(cwd);
-    expect(onDisk.size).toBeGreaterThanOrEqual(begun - CALLS_AT_ONCE); // the next call begins when the answer before it is on disk
-    const before = callsBegun(cwd);
-    const [killed] = await listedRuns(cwd);
-    expect(killed?.status).toBe('crashed'); // K4
-    expect(killed?.inFlight).toHaveLength(callsInFlight(cwd));
+      const onDisk = answersOnDisk(cwd);
+      expect(onDisk.size).toBeGreaterThanOrEqual(begun - CALLS_AT_ONCE); // the next call begins when the answer before it is on disk
+      const before = callsBegun(cwd);
+      const [killed] = await listedRuns(cwd);
+      expect(killed?.status).toBe('crashed'); // K4
+      expect(killed?.inFlight).toHaveLength(callsInFlight(cwd));
 
-    const { stdout, status } = await run(cwd);
-    expect(status).toBe(0);
-    expect(stdout).toBe(undisturbed); // K1
-    const after = callsBegun(cwd).slice(before.length);
-    expect(after.filter((question) => onDisk.has(question))).toEqual([]); // K2
-    const again = after.filter((question) => before.includes(question));
-    expect(again.length).toBeLessThanOrEqual(CALLS_AT_ONCE); // K3
-    expect([...again].sort()).toEqual(before.filter((question) => !onDisk.has(question)).sort());
-    for (const file of journalFiles(cwd)) {
-      const verified = await run(cwd, ['journal', 'verify', runIdOf(file)]);
-      expect(verified, verified.stdout + verified.stderr).toMatchObject({ status: 0 });
-    }
-  });
+      const { stdout, status } = await run(cwd);
+      expect(status).toBe(0);
+      expect(stdout).toBe(undisturbed); // K1
+      const after = callsBegun(cwd).slice(before.length);
+      expect(after.filter((question) => onDisk.has(question))).toEqual([]); // K2
+      const again = after.filter((question) => before.includes(question));
+      expect(again.length).toBeLessThanOrEqual(CALLS_AT_ONCE); // K3
+      expect([...again].sort()).toEqual(before.filter((question) => !onDisk.has(question)).sort());
+      for (const file of journalFiles(cwd)) {
+        const verified = await run(cwd, ['journal', 'verify', runIdOf(file)]);
+        expect(verified, verified.stdout + verified.stderr).toMatchObject({ status: 0 });
+      }
+    },
+  );
 
-  it('may be killed again and again', { timeout: 60_000 }, async () => {
+  it('may be killed again and again', async () => {
     const cwd = await hullProject({ calls: CALLS, delayMs: DELAY_MS });
     const lost: number[] = [];
     for (const begun of [30, 60, 90]) {
-      const child = await startUntil(cwd, begun);
-      child.kill('SIGKILL');
-      await once(child, 'close');
+      await runKilled(cwd, { begun, afterMs: 1 });
       lost.push(new Set(callsBegun(cwd)).size - answersOnDisk(cwd).size);
     }
     const { stdout } = await run(cwd);
@@ -87,12 +84,18 @@ function callsInFlight(cwd: string): number {
   return count('call.started') - count('call.completed') - count('call.failed');
 }
 
-/** Numbers of begun calls at which to kill: two fixed ones at the edges, the others by a small generator, so that a failure can be repeated. */
-function moments(count: number, seed: number): number[] {
+interface Moment {
+  readonly begun: number;
+  readonly afterMs: number;
+}
+
+/** Two fixed ones at the edges, the others by a small generator, so that a failure can be repeated. A call takes at least DELAY_MS. */
+function moments(count: number, seed: number): Moment[] {
   let state = seed;
-  const next = (): number => {
+  const below = (limit: number): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
+    return Math.floor((state / 2 ** 32) * limit);
   };
-  return [1, CALLS - 1, ...Array.from({ length: count }, () => 2 + Math.floor(next() * (CALLS - 3)))];
+  const random = Array.from({ length: count }, () => ({ begun: 2 + below(CALLS - 3), afterMs: below(DELAY_MS) }));
+  return [{ begun: 1, afterMs: 0 }, { begun: CALLS, afterMs: 1 }, ...random];
 }

@@ -1,5 +1,5 @@
 /** A workflow whose calls leave traces, so that a test can tell what ran, what was on disk, and what ran again. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import path from 'node:path';
 import { projectFolder, runCli, startCli, type CliProcess, type CliResult } from '../support/cli.js';
@@ -22,6 +22,9 @@ export async function hullProject({
     'exe llm @inspect(question) = node {',
     '  const fs = require("fs");',
     '  fs.appendFileSync(process.cwd() + "/calls.log", question + "\\n");',
+    '  const begun = fs.readFileSync(process.cwd() + "/calls.log", "utf8").split("\\n").length - 1;',
+    '  const end = fs.existsSync(process.cwd() + "/end.json") ? JSON.parse(fs.readFileSync(process.cwd() + "/end.json", "utf8")) : {};',
+    '  if (begun === end.begun) setTimeout(() => process.kill(process.pid, "SIGKILL"), end.afterMs);',
     `  await new Promise((resolve) => setTimeout(resolve, ${delayMs} + (question.length * 7 + question.charCodeAt(question.length - 1)) % ${delayMs}));`,
     `  return ("report on " + question + ". ").repeat(${answerChars}).slice(0, ${answerChars});`,
     '}',
@@ -34,6 +37,18 @@ export async function hullProject({
 
 export function run(cwd: string, argv: readonly string[] = RUN): Promise<CliResult> {
   return runCli(argv, { cwd });
+}
+
+/**
+ * Runs the workflow with SIGKILL coming `afterMs` after that many calls of all runs have begun. The program sends it itself: a test that
+ * looks on from outside comes too late on a busy machine.
+ */
+export async function runKilled(cwd: string, end: { readonly begun: number; readonly afterMs: number }): Promise<CliResult> {
+  const file = path.join(cwd, 'end.json');
+  writeFileSync(file, JSON.stringify(end));
+  const result = await run(cwd);
+  rmSync(file);
+  return result;
 }
 
 /** Starts the workflow and resolves when `begun` calls have begun, or when it has ended before. */
