@@ -29,6 +29,11 @@ const parsers = [
       'template-file',
     ].map((file) => join(here, 'mlld', `${file}.peggy`)),
   },
+  {
+    name: 'dot',
+    starts: ['Pipeline', 'Condition', 'Stylesheet'],
+    files: ['tokens', 'pipeline', 'condition', 'stylesheet'].map((file) => join(here, 'dot', `${file}.peggy`)),
+  },
 ];
 
 /** Writes every parser whose grammar is newer than what was generated from it. */

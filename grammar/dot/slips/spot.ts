@@ -1,0 +1,52 @@
+/** Where the parser stands when something is missing, and the small tools with which a slip is recognised. */
+import { SyntaxFailure } from '../../errors.js';
+
+export interface Spot {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** The rules of the subset that have a code of their own; the rest is `dot_syntax`. */
+export type DotCode =
+  | 'dot_undirected'
+  | 'dot_strict'
+  | 'dot_one_graph'
+  | 'dot_graph_name'
+  | 'dot_node_id'
+  | 'dot_port'
+  | 'dot_attributes'
+  | 'dot_value'
+  | 'dot_html'
+  | 'dot_string'
+  | 'dot_comment'
+  | 'dot_edge_group'
+  | 'dot_limit'
+  | 'dot_syntax';
+
+const RESERVED = new Set(['digraph', 'graph', 'node', 'edge', 'subgraph', 'strict']);
+
+/** In any letter case: Graphviz would read it as a keyword. */
+export function isReserved(word: string): boolean {
+  return RESERVED.has(word.toLowerCase());
+}
+
+export function fail(code: DotCode, at: number, message: string, hint?: string): never {
+  throw new SyntaxFailure(message, { code, at, hint });
+}
+
+export function look(pattern: RegExp, { text, at }: Spot): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** Behind white space and comments. */
+export function pastBlanks({ text, at }: Spot): Spot {
+  return { text, at: at + (look(/(?:\s|\/\/.*|\/\*[^]*?\*\/)*/y, { text, at })?.[0].length ?? 0) };
+}
+
+/** What stands at a place, for messages. */
+export function describe({ text, at }: Spot): string {
+  const token = look(/[\p{L}_][\p{L}\p{N}_]*|[\d.]+\w*|->|--|&&|\|\||[=!<>]+|./uy, pastBlanks({ text, at }))?.[0];
+  if (token === '"') return 'a string';
+  return token === undefined ? 'the end' : `\`${token}\``;
+}
