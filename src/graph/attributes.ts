@@ -1,0 +1,147 @@
+/** Which attributes a pipeline knows, and how their text is read. Keys that are not here are kept and mean nothing to us. */
+
+/** How the text of a value is read. A string may hold a literal of any type: `max_retries="3"`. */
+export interface AttributeType<T> {
+  /** For messages: `a whole number from 1`. */
+  readonly name: string;
+  /** Undefined when the text is outside the type or its range. */
+  read(text: string): T | undefined;
+  /** Whether an empty text is as good as none. */
+  readonly mayBeEmpty: boolean;
+}
+
+type Table = { readonly [key: string]: AttributeType<string | number | boolean> };
+export type ValueOf<T> = T extends AttributeType<infer V> ? V : never;
+
+export const EFFORTS = ['low', 'medium', 'high'] as const;
+export const JOIN_POLICIES = ['wait_all', 'first_success'] as const;
+export const RETRY_POLICIES = ['none', 'standard', 'aggressive', 'linear', 'patient'] as const;
+export const FIDELITY_MODES = ['full', 'truncate', 'compact', 'summary:low', 'summary:medium', 'summary:high'] as const;
+
+export type Effort = (typeof EFFORTS)[number];
+export type JoinPolicy = (typeof JOIN_POLICIES)[number];
+export type RetryPolicyName = (typeof RETRY_POLICIES)[number];
+export type FidelityMode = (typeof FIDELITY_MODES)[number];
+
+const text: AttributeType<string> = { name: 'a text', read: (written) => written, mayBeEmpty: true };
+const boolean: AttributeType<boolean> = {
+  name: 'true or false',
+  read: (written) => (written === 'true' ? true : written === 'false' ? false : undefined),
+  mayBeEmpty: false,
+};
+const factor: AttributeType<number> = {
+  name: 'a number that is not negative',
+  read: (written) => (/^(?:\d*\.)?\d+$/.test(written) ? Number(written) : undefined),
+  mayBeEmpty: false,
+};
+/** Read as milliseconds. */
+const duration: AttributeType<number> = { name: 'a duration like 90s, longer than none', read: milliseconds, mayBeEmpty: false };
+
+export const GRAPH_ATTRIBUTES = {
+  goal: text,
+  label: text,
+  model_stylesheet: text,
+  llm_model: text,
+  llm_provider: text,
+  reasoning_effort: oneOf(EFFORTS),
+  default_max_retries: integer({ min: 0 }),
+  /** The old name of `default_max_retries`, which wins when both are there. */
+  default_max_retry: integer({ min: 0 }),
+  default_retry_policy: oneOf(RETRY_POLICIES),
+  retry_target: text,
+  fallback_retry_target: text,
+  default_fidelity: text,
+  default_thread_id: text,
+  backend: text,
+  max_jumps: integer({ min: 0 }),
+  max_steps: integer({ min: 1 }),
+  'stack.child_dotfile': text,
+  'stack.child_workdir': text,
+  'tool_hooks.pre': text,
+  'tool_hooks.post': text,
+} satisfies Table;
+
+export const NODE_ATTRIBUTES = {
+  label: text,
+  shape: text,
+  type: text,
+  prompt: text,
+  class: text,
+  max_retries: integer({ min: 0 }),
+  retry_policy: oneOf(RETRY_POLICIES),
+  retry_delay: duration,
+  retry_factor: factor,
+  retry_max_delay: duration,
+  retry_jitter: boolean,
+  goal_gate: boolean,
+  retry_target: text,
+  fallback_retry_target: text,
+  allow_partial: boolean,
+  auto_status: boolean,
+  timeout: duration,
+  fidelity: text,
+  thread_id: text,
+  llm_model: text,
+  llm_provider: text,
+  reasoning_effort: oneOf(EFFORTS),
+  backend: text,
+  tool_command: text,
+  join_policy: oneOf(JOIN_POLICIES),
+  max_parallel: integer({ min: 1 }),
+  'human.default_choice': text,
+  'manager.poll_interval': duration,
+  'manager.max_cycles': integer({ min: 1 }),
+  'manager.stop_condition': text,
+  'manager.actions': text,
+  'manager.steer_cooldown': duration,
+  'stack.child_autostart': boolean,
+  'tool_hooks.pre': text,
+  'tool_hooks.post': text,
+} satisfies Table;
+
+export const EDGE_ATTRIBUTES = {
+  label: text,
+  condition: text,
+  weight: integer({ min: Number.MIN_SAFE_INTEGER }),
+  fidelity: text,
+  thread_id: text,
+  loop_restart: boolean,
+} satisfies Table;
+
+export type GraphAttributes = typeof GRAPH_ATTRIBUTES;
+export type NodeAttributes = typeof NODE_ATTRIBUTES;
+export type EdgeAttributes = typeof EDGE_ATTRIBUTES;
+
+/** The attributes of what stands in a graph, by what it is. */
+export const ATTRIBUTES: { readonly [of in 'graph' | 'node' | 'edge']: Table } = {
+  graph: GRAPH_ATTRIBUTES,
+  node: NODE_ATTRIBUTES,
+  edge: EDGE_ATTRIBUTES,
+};
+
+export function isFidelityMode(written: string): written is FidelityMode {
+  return (FIDELITY_MODES as readonly string[]).includes(written);
+}
+
+function integer({ min }: { readonly min: number }): AttributeType<number> {
+  return {
+    name: min === Number.MIN_SAFE_INTEGER ? 'a whole number' : `a whole number from ${min}`,
+    read(written) {
+      const value = /^-?\d+$/.test(written) ? Number(written) : Number.NaN;
+      return Number.isSafeInteger(value) && value >= min ? value : undefined;
+    },
+    mayBeEmpty: false,
+  };
+}
+
+function oneOf<W extends string>(words: readonly W[]): AttributeType<W> {
+  return { name: words.join(', '), read: (written) => words.find((word) => word === written), mayBeEmpty: true };
+}
+
+function milliseconds(written: string): number | undefined {
+  const [, count, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(written) ?? [];
+  if (count === undefined || unit === undefined) return undefined;
+  const perUnit: { readonly [unit: string]: number } = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+  const value = Number(count) * (perUnit[unit] ?? Number.NaN);
+  return Number.isSafeInteger(value) && value > 0 ? value : undefined;
+}
