@@ -5,7 +5,8 @@ import type { Ask } from './world.js';
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface Clock {
-  readonly sleep: (request: Ask<'clock.sleep'>) => Promise<Record<string, never>>;
+  /** `signal` ends the wait early. */
+  readonly sleep: (request: Ask<'clock.sleep'>, signal?: AbortSignal) => Promise<Record<string, never>>;
   /** Takes back all timers; their sleepers are told by the world. */
   readonly stop: () => void;
 }
@@ -13,20 +14,25 @@ export interface Clock {
 export function createClock(): Clock {
   const timers = new Set<NodeJS.Timeout>();
 
-  function wait(ms: number): Promise<void> {
+  function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const end = (): void => {
+        clearTimeout(timer);
         timers.delete(timer);
+        signal?.removeEventListener('abort', end);
         resolve();
-      }, ms);
+      };
+      const timer = setTimeout(end, ms);
       timers.add(timer);
+      signal?.addEventListener('abort', end);
     });
   }
 
   return {
-    async sleep({ ms }) {
+    async sleep({ ms }, signal) {
       for (let left = ms; ; left -= TIMER_MS_MAX) {
-        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX));
+        if (signal?.aborted) return {};
+        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX), signal);
         if (left <= TIMER_MS_MAX) return {};
       }
     },

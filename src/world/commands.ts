@@ -19,8 +19,8 @@ export function createCommands(host: {
   readonly processes: ProcessRunner;
   /** What a streaming command prints, while it prints it: for people who watch. */
   readonly live: (text: string) => void;
-}): (request: CommandRequest) => Promise<CommandAnswer> {
-  return async (request) => {
+}): (request: CommandRequest, signal?: AbortSignal) => Promise<CommandAnswer> {
+  return async (request, signal) => {
     const { added, ...how } = starters[request.language](request);
     return host.processes.run({
       ...how,
@@ -28,6 +28,8 @@ export function createCommands(host: {
       environment: added ? { ...host.environment, ...added } : host.environment,
       stdin: request.stdin,
       onOutput: request.stream ? host.live : undefined,
+      timeoutMs: request.timeoutMs,
+      signal,
     });
   };
 }

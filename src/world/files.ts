@@ -4,7 +4,7 @@
  * F1  Writes and appends to one path happen one after the other, in the order in which they were asked for.
  * F2  A file is read up to a limit, also one whose size the system does not tell.
  */
-import { appendFile, mkdir, open, readdir, stat } from 'node:fs/promises';
+import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { globFiles } from './glob.js';
 import { similarNames } from './similar-names.js';
@@ -20,6 +20,7 @@ export interface Files {
   readonly read: (request: Ask<'file.read'>) => Promise<Answer<'file.read'>>;
   readonly write: (request: Ask<'file.write'>) => Promise<Nothing>;
   readonly append: (request: Ask<'file.append'>) => Promise<Nothing>;
+  readonly remove: (request: Ask<'file.remove'>) => Promise<Nothing>;
   readonly stat: (request: Ask<'file.stat'>) => Promise<Answer<'file.stat'>>;
   readonly glob: (request: Ask<'file.glob'>) => Promise<Answer<'file.glob'>>;
   readonly list: (request: Ask<'file.list'>) => Promise<Answer<'file.list'>>;
@@ -49,8 +50,9 @@ export function createFiles(): Files {
 
   return {
     read: ({ path }) => readText(path),
-    write: ({ path, text }) => inOrder(path, () => inFolder(path, () => replaceFile(path, text))),
+    write: ({ path, text, durable }) => inOrder(path, () => inFolder(path, () => replaceFile(path, text, durable ? 'synced' : 'unsynced'))),
     append: ({ path, text }) => inOrder(path, () => inFolder(path, () => appendFile(path, text))),
+    remove: ({ path }) => inOrder(path, () => rm(path, { force: true })),
     stat: async ({ path }) => ({ kind: await kindOf(path) }),
     glob: async ({ root, pattern }) => {
       try {

@@ -27,7 +27,7 @@ export interface LiveWorldOptions {
   readonly signal?: AbortSignal;
 }
 
-type Answerers = { readonly [Q in Question]: (request: Ask<Q>) => Answer<Q> | Promise<Answer<Q>> };
+type Answerers = { readonly [Q in Question]: (request: Ask<Q>, signal?: AbortSignal) => Answer<Q> | Promise<Answer<Q>> };
 
 export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: LiveWorldOptions): World {
   const variables = copyOf(environment);
@@ -45,6 +45,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
     'file.read': files.read,
     'file.write': files.write,
     'file.append': files.append,
+    'file.remove': files.remove,
     'file.stat': files.stat,
     'file.glob': files.glob,
     'file.list': files.list,
@@ -73,10 +74,10 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
   const pending = new Set<(error: WorldError) => void>();
   let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
 
-  function ask<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>> {
+  function ask<Q extends Question>(question: Q, request: Ask<Q>, ending?: AbortSignal): Promise<Answer<Q>> {
     return new Promise((resolve, reject) => {
       if (closed) throw interrupted(closed.reason);
-      const answer = answerers[question](request);
+      const answer = answerers[question](request, ending);
       if (!(answer instanceof Promise)) {
         resolve(answer);
         return;

@@ -6,6 +6,7 @@
  * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
  * P3  After `endAll` nothing is started.
  * P4  Output is held in memory up to a limit; a program that writes more is ended.
+ * P5  A program whose time is up, or that is called off, is ended like those of P2; its run resolves with what it had written.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -33,6 +34,8 @@ export interface ProcessRequest {
   readonly channels?: readonly string[];
   /** Gets what the program writes to its standard output, while it arrives. */
   readonly onOutput?: ((text: string) => void) | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ProcessRunner {
@@ -54,10 +57,13 @@ export function createProcessRunner(): ProcessRunner {
       throw await explained(request, error); // some errors are thrown, the others come as an event
     }
     running.add(child);
+    const limit = limitOf(child, request);
     try {
       const output = await outputOf(child, request);
-      return { ...output, durationMs: Math.round(performance.now() - startedMs) };
+      const late = limit.timedOut() ? { timedOut: true as const } : {};
+      return { ...output, durationMs: Math.round(performance.now() - startedMs), ...late };
     } finally {
+      limit.lift();
       running.delete(child);
     }
   }
@@ -67,6 +73,26 @@ export function createProcessRunner(): ProcessRunner {
     async endAll() {
       ended = true;
       await Promise.all([...running].map(endGroup));
+    },
+  };
+}
+
+/** P5 */
+function limitOf(child: ChildProcess, { timeoutMs, signal }: ProcessRequest): { timedOut(): boolean; lift(): void } {
+  let late = false;
+  const end = (): void => void endGroup(child);
+  const onTimeout = (): void => {
+    late = true;
+    end();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
+  if (signal?.aborted) end();
+  else signal?.addEventListener('abort', end, { once: true });
+  return {
+    timedOut: () => late,
+    lift() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
     },
   };
 }

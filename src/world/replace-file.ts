@@ -1,6 +1,6 @@
 /**
  * Replaces a file as a whole: readers see the old text or the new one. A kill in between leaves the old text, and possibly a
- * hidden temporary file beside it. Not synced: what a script writes is as durable as what a shell writes.
+ * hidden temporary file beside it. Not synced unless asked for: what a script writes is as durable as what a shell writes.
  */
 import { randomBytes } from 'node:crypto';
 import { lstat, open, readlink, rename, unlink, writeFile } from 'node:fs/promises';
@@ -9,13 +9,14 @@ import { dirname, join, resolve } from 'node:path';
 
 const LINKS_MAX = 40;
 
-export async function replaceFile(path: string, text: string): Promise<void> {
+/** `synced`: after a loss of power the old text or the new one is there, never a part. */
+export async function replaceFile(path: string, text: string, durability: 'synced' | 'unsynced' = 'unsynced'): Promise<void> {
   const { target, before } = await behindLinks(path);
   // Devices and pipes (/dev/null, /dev/stdout) are written to, not replaced; a directory fails here.
   if (before && !before.isFile()) return writeFile(target, text);
   const temporary = join(dirname(target), `.mlld-${randomBytes(9).toString('hex')}.tmp`);
   try {
-    await writeNew(temporary, text, before);
+    await writeNew(temporary, text, before, durability);
     await rename(temporary, target);
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
@@ -25,10 +26,11 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   }
 }
 
-async function writeNew(path: string, text: string, like: Stats | undefined): Promise<void> {
+async function writeNew(path: string, text: string, like: Stats | undefined, durability: 'synced' | 'unsynced'): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await file.writeFile(text);
+    if (durability === 'synced') await file.datasync();
     if (!like) return;
     // Owner first: changing it clears some bits of the mode. Only root can, for others the file becomes their own.
     const isOurs = like.uid === process.geteuid?.() && like.gid === process.getegid?.();

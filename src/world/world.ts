@@ -10,6 +10,8 @@ export interface CommandAnswer {
   /** The exit status; 128 + n when signal n ended it. */
   readonly exitCode: number;
   readonly durationMs: number;
+  /** It outlived its limit and was ended. */
+  readonly timedOut?: true;
 }
 
 export interface FileEntry {
@@ -25,7 +27,17 @@ export interface Questions {
     answer: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
   };
   /** Replaces the file as a whole (temporary file and rename); creates folders. */
-  'file.write': { ask: { path: string; text: string }; answer: Record<string, never> };
+  'file.write': {
+    ask: {
+      path: string;
+      text: string;
+      /** Survives a loss of power: synced before the rename. */
+      durable?: true;
+    };
+    answer: Record<string, never>;
+  };
+  /** Nothing happens when there is none. */
+  'file.remove': { ask: { path: string }; answer: Record<string, never> };
   'file.append': { ask: { path: string; text: string }; answer: Record<string, never> };
   'file.stat': { ask: { path: string }; answer: { kind: 'file' | 'directory' | 'none' } };
   /** Absolute paths in code unit order, files only. `root` is absolute, `pattern` relative to it or absolute. */
@@ -46,6 +58,8 @@ export interface Questions {
       shadow?: readonly ShadowFunction[];
       /** Show the output on standard error while it arrives: on standard output it appears when it is shown, once. */
       stream?: boolean;
+      /** After it the command is ended with all that it started. */
+      timeoutMs?: number;
     };
     answer: CommandAnswer;
   };
@@ -97,8 +111,8 @@ export class WorldError extends Error {
 }
 
 export interface World {
-  /** Answers, or rejects with a `WorldError`. */
-  ask<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>>;
+  /** Answers, or rejects with a `WorldError`. `signal` ends a command or a wait early: it then answers with what there is. */
+  ask<Q extends Question>(question: Q, request: Ask<Q>, signal?: AbortSignal): Promise<Answer<Q>>;
   /** Ends what is still running (processes with their children) and refuses new questions. */
   close(reason: string): Promise<void>;
 }
