@@ -14,7 +14,7 @@ import { MlldError } from './errors.js';
 import { misplacedCheckpoints, writtenName } from './language/checkpoint-positions.js';
 import { Return } from './language/completion.js';
 import { Bail } from './language/errors.js';
-import { evaluate, execute } from './language/evaluate.js';
+import { evaluate, evaluator, execute } from './language/evaluate.js';
 import type { Frame, Module, RunState } from './language/frame.js';
 import { showValue } from './language/show.js';
 import { createInstruments } from './instruments.js';
@@ -60,6 +60,7 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
   const run: RunState = {
     world,
+    evaluator,
     recorder: journal.recorder,
     answers: journal.answers,
     document,
@@ -106,7 +107,10 @@ async function readScript({ script, mode, workingDirectory }: RunOptions, world:
   const answer = await world.ask('file.read', { path: script.path });
   const display = displayPath(script.path, { workingDirectory });
   if (!('text' in answer)) {
-    throw new MlldError('FILE_NOT_FOUND', answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`);
+    throw new MlldError(
+      'FILE_NOT_FOUND',
+      answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`,
+    );
   }
   const { text } = answer;
   const module = createModule({ path: script.path, display, directory: path.dirname(script.path), text, isMain: true });
@@ -127,9 +131,13 @@ function refuseMisplacedCheckpoints(script: Script, module: Module): void {
   const [first] = misplacedCheckpoints(script);
   if (!first) return;
   const name = writtenName(first) ?? '…';
-  throw new MlldError('CHECKPOINT_PLACE', `checkpoint "${name}" is only allowed at top level or as a direct => result of a top-level when`, {
-    location: { file: module.display, at: first.at, text: module.text },
-  });
+  throw new MlldError(
+    'CHECKPOINT_PLACE',
+    `checkpoint "${name}" is only allowed at top level or as a direct => result of a top-level when`,
+    {
+      location: { file: module.display, at: first.at, text: module.text },
+    },
+  );
 }
 
 /** Undefined when the script ran to its end. */
@@ -198,4 +206,3 @@ function isUsersError(error: unknown): error is MlldError {
   const { code, name } = error as { code?: unknown; name?: unknown };
   return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
 }
-

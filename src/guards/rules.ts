@@ -3,12 +3,12 @@ import type { GuardRule } from '../../grammar/ast.js';
 import { bodyFrame } from '../hooks/body-frame.js';
 import { rise } from '../language/errors.js';
 import type { Frame } from '../language/frame.js';
-import { lenient } from '../language/reference.js';
 import { executeLet } from '../language/variables.js';
 import type { Operation } from '../operation/operation.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
 import { displayFilter, type Phase, type RegisteredGuard } from './registry.js';
+import { lenient } from '../language/down.js';
 
 export type Verdict =
   | { readonly decision: 'allow'; readonly value?: { readonly value: Value } }

@@ -3,9 +3,9 @@ import type { Expression } from '../../grammar/ast.js';
 import type { Argument } from '../values/arguments.js';
 import { userRegExp } from '../values/regex.js';
 import type { Value } from '../values/value.js';
+import { lenient } from './down.js';
 import { undefinedVariable } from './errors.js';
 import type { Frame } from './frame.js';
-import { lenient } from './reference.js';
 
 export async function evaluateArguments(nodes: readonly Expression[], frame: Frame): Promise<Value[]> {
   const values: Value[] = [];

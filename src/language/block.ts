@@ -4,9 +4,9 @@ import { MlldError } from '../errors.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
 import { Return, type Completion } from './completion.js';
+import { lenient } from './down.js';
 import { rise } from './errors.js';
 import type { Frame } from './frame.js';
-import { lenient } from './reference.js';
 import { Scope } from './scope.js';
 
 export async function runInSequence(

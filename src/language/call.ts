@@ -14,36 +14,16 @@ import { dataOf, flow, union, type Value } from '../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from './built-ins.js';
 import { Return, Signal, type Outcome } from './completion.js';
+import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from './down.js';
 import { locationOf } from './errors.js';
 import { Executable } from './executable.js';
 import type { CallStack, Frame } from './frame.js';
-import { outcomeOf } from './outcome.js';
 import { siteOf } from './position.js';
 import { Scope } from './scope.js';
 import { renderTemplateFile } from './template-body.js';
-import { renderText } from './template.js';
-
-export interface CallDetails {
-  readonly at: number;
-  /** The names on the way to the function: `['mine', 'dig']`. */
-  readonly called: readonly string[];
-  /** Labels of the `var` whose whole right side this call is. */
-  readonly labels?: readonly string[];
-  /** Names that the body sees besides its parameters: `@input`, `@p`. */
-  readonly ambient?: ReadonlyMap<string, Value>;
-  /** The call is the source or a stage of a pipeline that begins with a call. */
-  readonly repeatable?: boolean;
-  readonly guards?: GuardSwitch;
-}
-
-/** The result of a call in an expression: control words that nobody waits for are their value. */
-export async function callValue(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
-  const outcome = await callOutcome(callee, args, frame, details);
-  return outcome instanceof Signal ? outcome.value : outcome;
-}
 
 /** The result of a call where `done`, `continue` and `retry` are understood. */
-export async function callOutcome(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
   if (callee instanceof BuiltIn) return callee.apply(args[0], args.slice(1));
   if (callee instanceof HostFunction) return fromHost(await callee.apply(args.map(toNative)));
@@ -70,7 +50,9 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
       site: () => siteOf(frame.module, details.at),
       declaredAt: () => siteOf(executable.module, executable.node.at),
       repeatable: details.repeatable ?? false,
-      ...(deniedBody ? { onDenied: async (inner, inputs, denial) => runDenied(executable, deniedBody, inputs, { ...inner, stack }, denial) } : {}),
+      ...(deniedBody
+        ? { onDenied: async (inner, inputs, denial) => runDenied(executable, deniedBody, inputs, { ...inner, stack }, denial) }
+        : {}),
       ...(details.guards ? { guards: details.guards } : {}),
     },
     ...(labels.includes('llm') ? { llm: llmCall(executable, labels, frame, stack, details) } : {}),

@@ -5,10 +5,10 @@ import { isTruthy } from '../values/truth.js';
 import { textOf } from '../values/text.js';
 import { dataOf } from '../values/value.js';
 import type { Completion } from './completion.js';
+import { lenient } from './down.js';
 import { durationOf } from './durations.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { lenient } from './reference.js';
 
 export async function executeCheckpoint(node: Checkpoint, frame: Frame): Promise<Completion> {
   const { run } = frame;
@@ -16,14 +16,17 @@ export async function executeCheckpoint(node: Checkpoint, frame: Frame): Promise
   const name = textOf(await frame.evaluate(node.name, frame)).trim();
   if (name === '') throw new MlldError('CHECKPOINT_NAME', 'A checkpoint needs a name that is not empty', { location });
   if (run.checkpoints.has(name)) {
-    throw new MlldError('CHECKPOINT_TWICE', `checkpoint "${name}" is registered twice in this run`, { location, hint: 'names of checkpoints are unique, in modules as well' });
+    throw new MlldError('CHECKPOINT_TWICE', `checkpoint "${name}" is registered twice in this run`, {
+      location,
+      hint: 'names of checkpoints are unique, in modules as well',
+    });
   }
   await run.closeCheckpoint?.();
   run.checkpoints.add(name);
   const options = await optionsOf(node, frame);
   run.answers.enterScope({ name, ...options });
-  const { hasComplete: _, ...recorded } = options;
-  await run.recorder.append({ type: 'checkpoint.reached', name, ...recorded });
+  const { hasComplete, ...recorded } = options;
+  await run.recorder.append({ type: 'checkpoint.reached', name, ...recorded, ...(hasComplete ? { conditional: true } : {}) });
   const complete = node.options.find((option) => option.name === 'complete')?.value;
   run.closeCheckpoint = async () => {
     const holds = complete ? { complete: isTruthy(await lenient(complete, frame)) } : {};

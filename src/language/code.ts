@@ -8,11 +8,11 @@ import { commandText, shellText, toNative, toJson } from '../values/native.js';
 import { parseResult, resultOfCode } from '../values/results.js';
 import { compactJson, textOf } from '../values/text.js';
 import { annotate, Annotated, dataOf, flow, type CommandFacts, type Value } from '../values/value.js';
+import { lenient } from './down.js';
 import { locationOf, rise } from './errors.js';
 import type { Executable } from './executable.js';
 import type { Frame } from './frame.js';
 import { siteOf } from './position.js';
-import { lenient } from './reference.js';
 import type { Scope } from './scope.js';
 import { holeValue } from './template.js';
 

@@ -6,10 +6,12 @@ import { isSilenced } from '../modules/silence.js';
 import type { Value } from '../values/value.js';
 import { executeIf, runInSequence, evaluateBlock } from './block.js';
 import { executeCheckpoint } from './checkpoint.js';
+import { call } from './call.js';
 import { evaluateCode } from './code.js';
 import type { Completion } from './completion.js';
 import { executeBail, executeControl, executeReturn } from './control.js';
 import { executeExe, executeShadow } from './declare.js';
+import type { Evaluator } from './down.js';
 import { evaluateFor, executeFor } from './for.js';
 import { evaluateForeach } from './foreach.js';
 import type { Frame } from './frame.js';
@@ -18,11 +20,12 @@ import { evaluateArray, evaluateObject } from './literals.js';
 import { evaluateLoad } from './load.js';
 import { evaluateLoop, executeLoop } from './loop.js';
 import { evaluateNew } from './new.js';
+import { actionOutcome } from './outcome.js';
 import { evaluateBinary, evaluateDenied, evaluateSubject, evaluateTernary, evaluateUnary } from './operators.js';
-import { evaluateLeadingGroup, evaluatePipeline } from './pipeline.js';
-import { evaluateChain, evaluateReference } from './reference.js';
+import { evaluateLeadingGroup, evaluatePipeline, sendThrough } from './pipeline.js';
+import { evaluateChain, evaluateReference, lookUp } from './reference.js';
 import { executeCall, executeLog, executeProse, executeRun, executeShow } from './show.js';
-import { evaluateTemplate } from './template.js';
+import { evaluateTemplate, renderParts } from './template.js';
 import { executeAppendTo, executeLet, executeVar } from './variables.js';
 import { evaluateWhen, executeWhen } from './when.js';
 import { evaluateStream, evaluateWith } from './with.js';
@@ -91,6 +94,9 @@ const statements: Statements = {
   guard: executeGuard,
   checkpoint: executeCheckpoint,
 };
+
+/** The ways down, as `down.ts` offers them. */
+export const evaluator: Evaluator = { lookUp, call, render: renderParts, stages: sendThrough, outcome: actionOutcome };
 
 export function evaluate(node: Expression, frame: Frame): Promise<Value> {
   // Sound because the table's type pairs every kind with its own node type.

@@ -5,13 +5,11 @@ import { perform } from '../operation/perform.js';
 import { isTruthy } from '../values/truth.js';
 import { annotate, asElement, dataOf, flow, labelsOf, type Value } from '../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from './completion.js';
+import { lenient, outcomeOf, runStages } from './down.js';
 import { entriesOf, type Entry } from './entries.js';
 import { locationOf, undefinedVariable } from './errors.js';
 import type { Frame } from './frame.js';
-import { outcomeOf } from './outcome.js';
 import { parallelSettings, runParallel, type Settled } from './parallel.js';
-import { runStages } from './pipeline.js';
-import { lenient } from './reference.js';
 import { Scope } from './scope.js';
 import { callStatement, showValue } from './show.js';
 import { isStatement } from './statement-kinds.js';
@@ -81,8 +79,10 @@ function requireFields(node: For, entry: Entry, frame: Frame): void {
 
 async function runIterations(node: For, entries: readonly Entry[], frame: Frame, iterate: Iterate): Promise<Settled[]> {
   const parallel = await parallelSettings(node.parallel, frame, node.at);
-  const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> => iteration(node, entry, position, entries.length, inside, iterate);
-  if (parallel) return runParallel(entries, { ...parallel, name: node.name, isValue: node.batch !== undefined || !isEffectBody(node) }, frame, one);
+  const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> =>
+    iteration(node, entry, position, entries.length, inside, iterate);
+  if (parallel)
+    return runParallel(entries, { ...parallel, name: node.name, isValue: node.batch !== undefined || !isEffectBody(node) }, frame, one);
   const settled: Settled[] = [];
   for (const [position, entry] of entries.entries()) {
     const view = { index: position, total: entries.length, key: entry.key, parallel: false, batchIndex: null, batchSize: null };

@@ -6,13 +6,11 @@ import { Callable } from '../values/callable.js';
 import { textOf } from '../values/text.js';
 import { showText } from '../values/show.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../values/value.js';
-import { callValue } from './call.js';
+import { callValue, lenient, runStages } from './down.js';
 import { entriesOf } from './entries.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
 import { endsTheRun } from './parallel.js';
-import { runStages } from './pipeline.js';
-import { lenient } from './reference.js';
 
 const COMBINATIONS_MAX = 10_000;
 

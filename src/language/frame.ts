@@ -7,6 +7,7 @@ import type { Denial } from '../operation/denial.js';
 import type { OpNode } from '../operation/identity.js';
 import type { Executable } from './executable.js';
 import type { Completion } from './completion.js';
+import type { Evaluator } from './down.js';
 import type { Document } from './document.js';
 import type { Scope } from './scope.js';
 
@@ -97,6 +98,7 @@ export interface RunState {
   readonly recorder: Recorder;
   readonly answers: Answers;
   readonly document: Document;
+  readonly evaluator: Evaluator;
   readonly instruments: Instruments;
   readonly settings: Settings;
   /** Failures of hooks, oldest first. */
@@ -137,7 +139,10 @@ export interface Settings {
   readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
   readonly payload: Value;
   /** Injected modules by name with its at sign: data or source. */
-  readonly injected: ReadonlyMap<string, { readonly kind: 'data'; readonly value: Value } | { readonly kind: 'source'; readonly text: string }>;
+  readonly injected: ReadonlyMap<
+    string,
+    { readonly kind: 'data'; readonly value: Value } | { readonly kind: 'source'; readonly text: string }
+  >;
   readonly hasState: boolean;
   readonly errorBehavior: 'continue' | 'halt';
   readonly streaming: boolean;

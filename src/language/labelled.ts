@@ -7,8 +7,8 @@ import { perform } from '../operation/perform.js';
 import type { Value } from '../values/value.js';
 import { commandLineOf, evaluateCode } from './code.js';
 import { bound } from './control.js';
+import { runStages } from './down.js';
 import type { Frame } from './frame.js';
-import { runStages } from './pipeline.js';
 import { evaluateCall } from './reference.js';
 
 export async function evaluateLabelled(node: Var, frame: Frame): Promise<Value> {

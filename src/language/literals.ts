@@ -3,9 +3,10 @@ import type { ArrayLiteral, ObjectLiteral } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { isTruthy } from '../values/truth.js';
 import { annotate, Annotated, dataOf, flow, type Data, type DataObject, type Value } from '../values/value.js';
+import { lenient } from './down.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { evaluateReference, lenient } from './reference.js';
+import { evaluateReference } from './reference.js';
 
 export async function evaluateArray(node: ArrayLiteral, frame: Frame): Promise<Value> {
   const values: Value[] = [];
@@ -24,7 +25,9 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
       const value = await evaluateReference(entry.spread, frame);
       const data = dataOf(value);
       if (typeof data !== 'object' || data === null || Array.isArray(data) || Object.getPrototypeOf(data) !== Object.prototype) {
-        throw new MlldError('SPREAD', `Only an object can be spread, and @${entry.spread.name} is none`, { location: locationOf(frame.module, entry.spread.at) });
+        throw new MlldError('SPREAD', `Only an object can be spread, and @${entry.spread.name} is none`, {
+          location: locationOf(frame.module, entry.spread.at),
+        });
       }
       members.push(value);
       for (const [key, member] of Object.entries(data as DataObject)) put(object, key, member);

@@ -5,8 +5,8 @@ import { isDataObject } from '../values/plain-object.js';
 import { renameHeading } from '../values/sections.js';
 import { textOf } from '../values/text.js';
 import { annotate, dataOf, flow, noteOf, sourcesOf, type Value } from '../values/value.js';
+import { renderText } from './down.js';
 import type { Frame } from './frame.js';
-import { renderText } from './template.js';
 
 /** The text of the template for this file; what is known about the file stays known. */
 export async function applyTemplate(template: Template, file: Value, frame: Frame): Promise<Value> {

@@ -6,13 +6,13 @@ import { askWorld } from '../operation/effect.js';
 import { parseDataFile } from '../values/data-files.js';
 import { extractSections } from '../values/sections.js';
 import { annotate, flow, type FileFacts, type Value } from '../values/value.js';
+import { runStages } from './down.js';
 import { applyTemplate, renameSection } from './load-as.js';
 import { locationOf } from './errors.js';
 import { fileMissing } from './files.js';
 import type { Frame } from './frame.js';
 import { headingEntry, headingList, sectionMissing, selectionOf } from './load-section.js';
 import { FILE_SOURCES, fileFacts, withFile } from './loaded-file.js';
-import { runStages } from './pipeline.js';
 
 /** Files of one glob that are read at the same time. */
 const READS_AT_ONCE = 16;

@@ -6,10 +6,10 @@ import { perform } from '../operation/perform.js';
 import { isTruthy } from '../values/truth.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../values/value.js';
 import { Return, type Completion } from './completion.js';
+import { lenient } from './down.js';
 import { durationOf } from './durations.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { lenient } from './reference.js';
 import { Scope } from './scope.js';
 
 export async function evaluateLoop(node: Loop, frame: Frame): Promise<Value> {

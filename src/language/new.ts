@@ -5,9 +5,9 @@ import { HostFunction } from '../values/host-function.js';
 import { constructHost } from '../modules/node-module.js';
 import { dataOf, type Value } from '../values/value.js';
 import { evaluateArguments } from './arguments.js';
+import { lenient } from './down.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { lenient } from './reference.js';
 
 export async function evaluateNew({ callee, at }: New, frame: Frame): Promise<Value> {
   const last = callee.steps.at(-1) as ApplyStep | MethodStep | undefined;
@@ -15,7 +15,9 @@ export async function evaluateNew({ callee, at }: New, frame: Frame): Promise<Va
   const steps = last?.kind === 'method' ? [...before, { kind: 'field' as const, name: last.name, at: last.at }] : before;
   const target = dataOf(await lenient({ ...callee, steps }, frame));
   if (!(target instanceof HostFunction)) {
-    throw new MlldError('NOT_A_CLASS', `new @${callee.name}: @${callee.name} is not a class of a Node module`, { location: locationOf(frame.module, at) });
+    throw new MlldError('NOT_A_CLASS', `new @${callee.name}: @${callee.name} is not a class of a Node module`, {
+      location: locationOf(frame.module, at),
+    });
   }
   return constructHost(target, await evaluateArguments(last?.args ?? [], frame));
 }

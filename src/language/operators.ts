@@ -4,9 +4,10 @@ import { MlldError } from '../errors.js';
 import { binary } from '../values/operators.js';
 import { isTruthy } from '../values/truth.js';
 import { annotate, dataOf, flow, type Value } from '../values/value.js';
+import { lenient } from './down.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { evaluateReference, lenient } from './reference.js';
+import { evaluateReference } from './reference.js';
 
 export async function evaluateUnary(node: Unary, frame: Frame): Promise<Value> {
   const value = await lenient(node.operand, frame);

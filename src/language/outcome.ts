@@ -8,7 +8,7 @@ import { Scope } from './scope.js';
 import { decide } from './when.js';
 
 /** The outcome in a place that wants a value; undefined from a block that returns nothing and from an effect. */
-export async function outcomeOf(action: Action, frame: Frame): Promise<Outcome> {
+export async function actionOutcome(action: Action, frame: Frame): Promise<Outcome> {
   switch (action.kind) {
     case 'control':
       return evaluateControl(action, frame);

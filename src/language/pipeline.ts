@@ -13,17 +13,16 @@ import { errorMarker } from '../values/marker.js';
 import { toNumber } from '../values/numbers.js';
 import { Annotated, annotate, asElement, dataOf, flow, HostObject, type DataObject, type Value } from '../values/value.js';
 import { builtIn } from './built-ins.js';
-import { callOutcome } from './call.js';
 import { evaluateArguments } from './arguments.js';
 import { evaluateCode } from './code.js';
 import { Signal, type Outcome } from './completion.js';
+import { callOutcome, lenient } from './down.js';
 import { durationOf } from './durations.js';
 import { locationOf } from './errors.js';
 import { Executable } from './executable.js';
 import type { Frame, StageContext } from './frame.js';
 import { evaluateInlineEffect } from './inline-effect.js';
 import { endsTheRun } from './parallel.js';
-import { lenient } from './reference.js';
 import { Scope } from './scope.js';
 import { stageInput } from './stage-input.js';
 import { closest } from '../values/suggest.js';
@@ -51,14 +50,14 @@ async function sourceValue(node: Expression, frame: Frame): Promise<Value> {
 }
 
 /** Sends a value through stages. */
-export async function runStages(value: Value, stages: readonly Stage[], frame: Frame): Promise<Value> {
+export async function sendThrough(value: Value, stages: readonly Stage[], frame: Frame): Promise<Value> {
   return new Run(stages, frame, undefined).from(async () => value);
 }
 
 /** `|| @f() || @g(1) | @h`: nothing is piped into the members. */
 export async function evaluateLeadingGroup(node: LeadingGroup, frame: Frame): Promise<Value> {
   const results = await runGroup(node.group, undefined, frame);
-  return node.stages.length > 0 ? runStages(results, node.stages, frame) : results;
+  return node.stages.length > 0 ? sendThrough(results, node.stages, frame) : results;
 }
 
 interface Place {
@@ -164,7 +163,9 @@ class Run {
     this.allRetries.push(output);
     this.repeats[at - 1] = (this.repeats[at - 1] ?? 0) + 1;
     if (asker.try > RETRIES_PER_ASKER + 1 || (this.repeats[at - 1] ?? 0) > REPEATS_PER_STAGE) {
-      throw new MlldError('RETRY_LIMIT', `The retry limit is reached: stage ${at} asked ${RETRIES_PER_ASKER} times for another result`, { location: place });
+      throw new MlldError('RETRY_LIMIT', `The retry limit is reached: stage ${at} asked ${RETRIES_PER_ASKER} times for another result`, {
+        location: place,
+      });
     }
   }
 
@@ -172,15 +173,18 @@ class Run {
   private guardAsks(error: unknown): typeof FROM_THE_SOURCE {
     if (!(error instanceof GuardRetry) || !this.repeatable) throw error;
     if (this.guardTry >= RETRIES_PER_ASKER) {
-      throw new MlldError('RETRY_LIMIT', `The retry limit is reached: a guard asked ${RETRIES_PER_ASKER} times for another result (${error.reason})`, {
-        location: locationOf(this.frame.module, this.repeatable.at),
-      });
+      throw new MlldError(
+        'RETRY_LIMIT',
+        `The retry limit is reached: a guard asked ${RETRIES_PER_ASKER} times for another result (${error.reason})`,
+        {
+          location: locationOf(this.frame.module, this.repeatable.at),
+        },
+      );
     }
     this.guardTry++;
     return FROM_THE_SOURCE;
   }
 }
-
 
 /** `@p[0]` the source, `@p[1]`… the results, `@p[-1]` the latest, `@p.length` the number of finished stages. */
 function pipelineHistory(outputs: readonly Value[], retries: readonly Value[]): Value {
@@ -242,10 +246,14 @@ async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> 
   const found = binding ? dataOf(await lenient({ kind: 'reference', name: stage.name, steps, at: stage.at }, frame)) : builtIn(written);
   if (found instanceof Callable) return found;
   const near = closest(stage.name, frame.scope.visible());
-  throw new MlldError('UNKNOWN_STAGE', binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`, {
-    location: locationOf(frame.module, stage.at),
-    hint: near === undefined || binding ? undefined : `did you mean @${near}?`,
-  });
+  throw new MlldError(
+    'UNKNOWN_STAGE',
+    binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`,
+    {
+      location: locationOf(frame.module, stage.at),
+      hint: near === undefined || binding ? undefined : `did you mean @${near}?`,
+    },
+  );
 }
 
 function withInput(frame: Frame, value: Value): Frame {
@@ -295,9 +303,7 @@ async function runMember(
   const op = frame.op.at(index, 'g');
   const inner: Frame = { ...frame, op, context: { ...frame.context, errors: { list: [] } } };
   try {
-    const outcome = piped
-      ? await runStage(member, piped.value, inner, piped.ambient, false)
-      : await runUnpiped(member as CallStage, inner);
+    const outcome = piped ? await runStage(member, piped.value, inner, piped.ambient, false) : await runUnpiped(member as CallStage, inner);
     if (outcome instanceof Signal && outcome.word === 'retry') {
       throw new MlldError('RETRY', 'A member of a parallel group asked for a retry, which only works one stage after the other', {
         location: locationOf(frame.module, member.at),
@@ -333,5 +339,7 @@ async function runWhile(stage: WhileStage, input: Value, frame: Frame, ambient: 
     else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
     else if (outcome.given) state = outcome.value;
   }
-  throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, { location: locationOf(frame.module, stage.at) });
+  throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, {
+    location: locationOf(frame.module, stage.at),
+  });
 }

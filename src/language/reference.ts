@@ -10,8 +10,8 @@ import { mxField, mxObject, type Binding as MxBinding } from '../values/mx.js';
 import { InputTest } from '../values/input-test.js';
 import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
 import { ambientValue } from './ambient.js';
-import { callValue, type CallDetails } from './call.js';
 import { contextValue } from './context-variables.js';
+import { type CallDetails, callValue } from './down.js';
 import { locationOf, undefinedVariable } from './errors.js';
 import { Executable } from './executable.js';
 import { evaluateArguments, evaluateMethodArguments } from './arguments.js';
@@ -26,11 +26,6 @@ export async function evaluateReference(node: Reference, frame: Frame): Promise<
   const value = await lookUp(node, frame);
   if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
   return value;
-}
-
-/** Where an undefined name is tolerated (conditions, operators, text): undefined. */
-export async function lenient(node: Expression, frame: Frame): Promise<Value> {
-  return node.kind === 'reference' ? lookUp(node, frame) : frame.evaluate(node, frame);
 }
 
 /** A reference that ends in a call, made with more to say about it; anything else is an ordinary reference. */
@@ -69,7 +64,8 @@ interface Origin {
   readonly path?: readonly string[];
 }
 
-async function lookUp(node: Reference, frame: Frame): Promise<Value> {
+/** The value; undefined for a name that is not defined. */
+export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
   const binding = frame.scope.find(node.name);
   const origin = { written: `@${node.name}`, binding, path: [node.name] };
   if (binding) return follow(binding.value, node.steps, 0, frame, origin);

@@ -6,9 +6,9 @@ import { compactJson, textOf } from '../values/text.js';
 import { annotate, dataOf, flow, type Value } from '../values/value.js';
 import type { Completion } from './completion.js';
 import { commandLineOf, evaluateCode } from './code.js';
+import { lenient } from './down.js';
 import { foreachLines } from './foreach.js';
 import type { Frame } from './frame.js';
-import { lenient } from './reference.js';
 import { undefinedVariable } from './errors.js';
 
 export async function executeProse(node: Prose, frame: Frame): Promise<Completion> {

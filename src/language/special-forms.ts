@@ -4,9 +4,9 @@ import { askWorld } from '../operation/effect.js';
 import { resolveText } from '../modules/paths.js';
 import { textOf } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
+import { lenient } from './down.js';
 import type { Frame } from './frame.js';
 import { findFiles } from './load.js';
-import { lenient } from './reference.js';
 
 type Form = (args: readonly Expression[], frame: Frame) => Promise<Value>;
 

@@ -1,9 +1,9 @@
 /** `exe @p(a) = template "./p.att"`: the file is read when the function is declared. World section 13. */
 import type { Template } from '../../grammar/ast.js';
 import type { Value } from '../values/value.js';
+import { renderText } from './down.js';
 import type { Executable } from './executable.js';
 import type { Frame, Module } from './frame.js';
-import { renderText } from './template.js';
 
 export interface LoadedTemplate {
   readonly template: Template;

@@ -5,17 +5,15 @@ import { textOf } from '../values/text.js';
 import { isTruthy } from '../values/truth.js';
 import { Callable } from '../values/callable.js';
 import { annotate, Annotated, dataOf, union, NO_LABELS, type Value } from '../values/value.js';
-import { callValue } from './call.js';
+import { callValue, lenient, runStages } from './down.js';
 import { entriesOf } from './entries.js';
 import type { Frame } from './frame.js';
 import { renderLoadPart } from './load.js';
-import { runStages } from './pipeline.js';
-import { lenient } from './reference.js';
 import { Scope } from './scope.js';
 
 /** As a value: always text. */
 export async function evaluateTemplate(node: Template, frame: Frame): Promise<Value> {
-  return renderText(node.parts, frame);
+  return renderParts(node.parts, frame);
 }
 
 /** The reference that a template consists of, when it consists of exactly one: as a bound value it is what it refers to (5.3). */
@@ -26,7 +24,7 @@ export function soleReference(node: Template): HolePart['value'] | undefined {
 }
 
 /** The text, with the labels of everything that went into it. */
-export async function renderText(parts: readonly TemplatePart[], frame: Frame): Promise<Value> {
+export async function renderParts(parts: readonly TemplatePart[], frame: Frame): Promise<Value> {
   const ink = new Ink();
   await render(parts, frame, ink);
   return ink.value();

@@ -4,11 +4,10 @@ import type { HolePart, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf, undefinedVariable } from '../language/errors.js';
 import type { Frame, Settings } from '../language/frame.js';
-import { lenient } from '../language/reference.js';
-import { renderText } from '../language/template.js';
 import { askWorld } from '../operation/effect.js';
 import { aKind, kindOf } from '../values/kind.js';
 import { textOf } from '../values/text.js';
+import { lenient, renderText } from '../language/down.js';
 
 export interface ResolvedPath {
   /** As the script has it, for messages. */
