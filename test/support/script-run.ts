@@ -3,7 +3,7 @@ import { parseScript } from '../../grammar/parse.js';
 import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
 import { createInstruments } from '../../src/instruments.js';
-import { evaluate, execute } from '../../src/language/evaluate.js';
+import { evaluate, evaluator, execute } from '../../src/language/evaluate.js';
 import type { Frame, Module, RunState, Settings } from '../../src/language/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
 import { OpNode } from '../../src/operation/identity.js';
@@ -78,6 +78,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     checkpoints: new Set(),
     state: options.state,
     deniedInside: new WeakSet(),
+    evaluator,
     monotonicMs: () => 0,
     ending: new AbortController().signal,
     warn: (message: string) => void warnings.push(message),
