@@ -60,6 +60,18 @@ export interface DefinitionPart {
   readonly preview?: string;
 }
 
+/** A file that a call declares to write. Its content is a blob; without one it could not be kept, and `reason` says why. */
+export type OutputFile =
+  | { readonly path: string; readonly blob: BlobId; readonly bytes: number }
+  /** `absent`: the call did not write it. */
+  | { readonly path: string; readonly reason: 'absent' | 'directory' | 'unreadable' | 'too-large' };
+
+/** What became of a declared output file when the recorded answer was served. */
+export interface ReusedOutput {
+  readonly path: string;
+  readonly did: 'same' | 'restored' | 'kept' | 'absent';
+}
+
 export interface RunTotals {
   readonly executed: number;
   readonly reused: number;
@@ -86,6 +98,8 @@ export type Fact =
       readonly argv: readonly string[];
       readonly payload: Json;
       readonly flags: CacheFlags;
+      /** What the script's first line says: `resume: auto`. */
+      readonly header?: 'auto' | 'manual' | 'never';
       readonly forks?: readonly ForkRef[];
       readonly versions: { readonly mlld: string; readonly node: string };
       readonly host: string;
@@ -170,6 +184,8 @@ export type Fact =
       readonly fingerprint: Fingerprint;
       /** From 2 on: a retry is a question of its own. */
       readonly attempt?: number;
+      /** There is an answer, and it was not served for these declared output files, which are not what it had written. */
+      readonly outdated?: readonly string[];
     }
   /** On disk before anyone sees the result. */
   | {
@@ -183,6 +199,8 @@ export type Fact =
       readonly labels?: readonly string[];
       readonly elapsedMs: number;
       readonly usage?: Usage;
+      /** Declared output files as they were when the call had ended, in the order of their declaration. */
+      readonly outputs?: readonly OutputFile[];
       /** Not an answer (a command that ended with another status than 0): used once, never served. */
       readonly unusable?: string;
     }
@@ -197,6 +215,8 @@ export type Fact =
       /** First argument as text, at most 256 UTF-16 units; only where the answer is borrowed and it is no secret. */
       readonly preview?: string;
       readonly fingerprint?: Fingerprint;
+      /** Declared output files, in the order of their declaration. */
+      readonly outputs?: readonly ReusedOutput[];
     }
   | {
       readonly type: 'call.failed';
@@ -242,7 +262,14 @@ export type Fact =
       readonly transformed: boolean;
     }
   // ---- checkpoint
-  | { readonly type: 'checkpoint.reached'; readonly name: string; readonly resume?: 'auto' | 'manual' | 'never'; readonly ttlMs?: number }
+  | {
+      readonly type: 'checkpoint.reached';
+      readonly name: string;
+      readonly resume?: 'auto' | 'manual' | 'never';
+      readonly ttlMs?: number;
+      /** It has an option `complete`: how that came out is said when the scope closes. */
+      readonly conditional?: true;
+    }
   | { readonly type: 'checkpoint.closed'; readonly name: string; readonly complete?: boolean }
   // ---- memo
   /** These answers are not served any more. Lasts: nothing brings them back but asking again. */

@@ -39,14 +39,28 @@ export function definitionChanges(before: Parts | undefined, now: Parts | undefi
   return changes;
 }
 
+const BODY_EDITED = 'its body was edited';
+
 /** `its body was edited`, `@model was sonnet, is opus`: part of a sentence. */
 export function describeChange({ kind, name, how, was, is }: DefinitionChange): string {
-  if (kind === 'body') return how === 'changed' ? 'its body was edited' : 'it is another function now';
+  if (kind === 'body') return how === 'changed' ? BODY_EDITED : 'it is another function now';
   const subject = kind === 'template' ? `the template ${name}` : `@${name}`;
   if (how === 'added') return `it uses ${subject} now`;
   if (how === 'removed') return `it does not use ${subject} any more`;
   if (kind !== 'variable') return `${subject} was edited`;
   return was === undefined || is === undefined || was === is ? `${subject} has another value` : `${subject} was ${was}, is ${is}`;
+}
+
+/** More changes of one definition are not named. */
+const CHANGES_SHOWN = 3;
+
+/** A clause about the changes of one function, as `describeChange` words them: `its body was edited`. */
+export function describeEdit(changes: readonly string[]): string {
+  const [first] = changes;
+  if (first === undefined) return 'its definition was edited';
+  if (changes.length === 1 && first === BODY_EDITED) return first;
+  const more = changes.length - CHANGES_SHOWN;
+  return `its definition was edited (${changes.slice(0, CHANGES_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
 }
 
 function change(before: DefinitionPart | undefined, now: DefinitionPart | undefined): DefinitionChange {

@@ -1,5 +1,6 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
 import type { EventOf, FactType, JournalEvent, Payload } from '../journal/event.js';
+import { isInside } from './op-path.js';
 import { previewOf } from './preview.js';
 
 /** A row per kind: a new one doesn't compile until it has its sentence. */
@@ -70,9 +71,7 @@ export interface EventFilter {
 export function matchesFilter(event: JournalEvent, { types, op }: EventFilter): boolean {
   if (types !== undefined && !types.some((type) => event.type === type || event.type.startsWith(`${type}.`))) return false;
   if (op === undefined) return true;
-  if (!('op' in event) || !event.op.startsWith(op)) return false;
-  const next = event.op[op.length];
-  return next === undefined || next === '/' || next === '[';
+  return 'op' in event && isInside(event.op, op);
 }
 
 const SENTENCE_UNITS_MAX = 80;

@@ -40,3 +40,8 @@ function lastIndex(brackets: string): number | undefined {
   const digits = LAST_INDEX.exec(brackets)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
+
+/** The operation itself and what is inside it. */
+export function isInside(op: string, around: string): boolean {
+  return op.startsWith(around) && (op.length === around.length || op[around.length] === '/' || op[around.length] === '[');
+}

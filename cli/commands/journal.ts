@@ -1,4 +1,4 @@
-/** `mlld journal list|show|verify`: what ran, what happened in it, and whether the record is whole. */
+/** `mlld journal list|show|explain|verify`: what ran, what happened in it, and whether the record is whole. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { JournalEvent } from '../../journal/event.js';
@@ -11,6 +11,7 @@ import { MlldError } from '../../src/errors.js';
 import { resolveWorkflow, scriptName, type Project } from '../../src/project.js';
 import { allRuns, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
+import { addExplainCommand } from './journal-explain.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { renderEvent, renderRuns, renderVerification, type ListedRun } from '../render/journal.js';
@@ -24,7 +25,7 @@ const RUN_ARGUMENT = 'run id or a unique beginning of one, `latest`, a script (i
 export function addJournalCommand(program: Command, io: Io, onFailure: () => void): void {
   const command = program
     .command('journal')
-    .description('what ran, and what happened in it: list, show, verify')
+    .description('what ran, and what happened in it: list, show, explain, verify')
     .addHelpText(
       'after',
       examples([
@@ -58,6 +59,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: () => voi
     .option('--follow', 'go on while the run does')
     .option('--json', 'print the events as NDJSON, unchanged')
     .action((run: string, options: ShowOptions) => show(io, run, options));
+  addExplainCommand(command, io, RUN_ARGUMENT);
   command
     .command('verify')
     .addHelpText('after', examples(['mlld journal verify latest']))

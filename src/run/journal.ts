@@ -112,7 +112,7 @@ async function start({ options, script, store, opened, journal, trouble }: Start
   const totals: Counts = { executed: 0, reused: 0, failed: 0 };
   const followers: Follower[] = [followIndex(past, ref), (event) => count(event, totals), ...progressFollowers(options, ref)];
   const recorder = createRecorder(journal, { followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
-  await recorder.append(started(options, ref.workflow, opened));
+  await recorder.append(started(options, script, ref.workflow, opened));
   for (const fact of facts) await recorder.append(fact);
   const overlay = createAnswers({
     run: ref.run,
@@ -168,7 +168,7 @@ function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] 
   return [(event, position) => onProgress(followSummary(event, position))];
 }
 
-function started(options: RunOptions, workflow: Workflow, { forks }: OpenedPast): Fact {
+function started(options: RunOptions, script: Script, workflow: Workflow, { forks }: OpenedPast): Fact {
   const { checkpoint, fresh, resume, changed } = options.cache;
   const flags = {
     ...(checkpoint === undefined ? {} : { checkpoint }),
@@ -189,6 +189,7 @@ function started(options: RunOptions, workflow: Workflow, { forks }: OpenedPast)
     argv: options.argv,
     payload: options.payload,
     flags,
+    ...(script.resume === undefined ? {} : { header: script.resume }),
     ...(lent.length > 0 ? { forks: lent } : {}),
     versions: { mlld: VERSION, node: host.node },
     host: host.name,

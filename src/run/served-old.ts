@@ -1,10 +1,7 @@
 /** What a run says at its end about results that it served although their function was edited since. Design section 3. */
 import type { Fingerprint } from '../../journal/ids.js';
-import { definitionChanges, describeChange, type Definitions, type Parts } from '../../replay/definitions.js';
+import { definitionChanges, describeChange, describeEdit, type Definitions, type Parts } from '../../replay/definitions.js';
 import type { ServedOld } from './answers.js';
-
-/** A notice names at most so many changes. */
-const CHANGES_MAX = 3;
 
 /** One line per function. A definition is looked up wherever it was recorded: its fingerprint names it. */
 export function servedOldNotices(
@@ -23,14 +20,6 @@ export function servedOldNotices(
     for (const [before, now] of editions)
       for (const change of definitionChanges(partsOf(before), partsOf(now))) changes.add(describeChange(change));
     const answers = count === 1 ? '1 answer' : `${count} answers`;
-    return `@${fn}: ${answers} served from before ${whatChanged([...changes])}; --resume @${fn} or --changed ask asks again`;
+    return `@${fn}: ${answers} served from before ${describeEdit([...changes])}; --resume @${fn} or --changed ask asks again`;
   });
-}
-
-function whatChanged(changes: readonly string[]): string {
-  const [only] = changes;
-  if (only === undefined) return 'its definition was edited';
-  if (changes.length === 1 && only === 'its body was edited') return only;
-  const more = changes.length - CHANGES_MAX;
-  return `its definition was edited (${changes.slice(0, CHANGES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
 }
