@@ -4,7 +4,7 @@ import { Scope } from '../language/scope.js';
 import type { Operation } from '../operation/operation.js';
 import type { Value } from '../values/value.js';
 
-export interface Around {
+interface Around {
   /** Where the hook or guard is declared: its names are seen. */
   readonly module: Module;
   /** Of the hooked operation. */

@@ -7,7 +7,7 @@
 import { MlldError } from '../errors.js';
 import type { RunState } from '../language/frame.js';
 
-export const HOOK_MS_MAX = 60_000;
+const HOOK_MS_MAX = 60_000;
 
 export type WithinLimit = <T>(work: Promise<T>, run: Pick<RunState, 'world' | 'monotonicMs'>) => Promise<T>;
 
