@@ -20,6 +20,11 @@ export class OpNode {
     return new OpNode(this, `/${name}#${ordinal}`);
   }
 
+  /** A part whose number is known: a visit of a graph node, which may begin again in another run. */
+  nth(name: string, ordinal: number): OpNode {
+    return new OpNode(this, `/${name}#${ordinal}`);
+  }
+
   /** An iteration, a window, a member of a group: numbered by its place, because it may start in any order. */
   at(index: number, mark = ''): OpNode {
     return new OpNode(this, `[${mark}${index}]`);

@@ -33,8 +33,8 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     const seen = lookedUp(frame, false, null);
     return { value: await execute(seen, undefined), frame: seen, reused: false };
   }
-  const { question, body } = await llm.question(operation.inputs);
-  const key = callKey(question);
+  const { question, body, answeredAs } = await llm.question(operation.inputs);
+  const key = answeredAs ?? callKey(question);
   const { fingerprint, parts } = await llm.fingerprint();
   if (!answers.defined.has(fingerprint)) {
     answers.defined.add(fingerprint);

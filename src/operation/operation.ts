@@ -34,7 +34,12 @@ export type GuardSwitch = { readonly off: true } | { readonly only: readonly str
 /** An operation that carries the label `llm` directly: it has a key, is looked up and recorded. */
 export interface LlmCall {
   /** Forms the question from the inputs as the before-hooks left them. */
-  question(inputs: readonly Value[]): Promise<{ readonly question: Question; readonly body?: Body }>;
+  question(inputs: readonly Value[]): Promise<{
+    readonly question: Question;
+    readonly body?: Body;
+    /** The key under which this very operation was answered before a crash, when that counts more than the question. */
+    readonly answeredAs?: CallKey;
+  }>;
   fingerprint(): Promise<{ readonly fingerprint: Fingerprint; readonly parts: FactOf<'definition.recorded'>['parts'] }>;
   /** Its result is the output of one command, which is no answer when the command failed. */
   readonly isCommand: boolean;
@@ -57,6 +62,8 @@ export interface Operation {
   readonly total?: number;
   /** Iterations: their number, which stands in the path instead of an ordinal. */
   readonly index?: number;
+  /** Visits and attempts of graph nodes: the ordinal in the path, where it isn't that of the order of execution. */
+  readonly ordinal?: number;
 }
 
 export type Body = (frame: Frame, inputs: readonly Value[]) => Promise<Value>;

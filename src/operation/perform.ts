@@ -19,7 +19,7 @@ type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
 /** Performs an operation below the frame's own; the result as the after-hooks left it. */
 export async function perform(frame: Frame, operation: Operation, body: Body): Promise<Value> {
   const { recorder } = frame.run;
-  const node = operation.index === undefined ? frame.op.child(operation.segment) : frame.op.at(operation.index);
+  const node = placeOf(frame.op, operation);
   const inside = enter(frame, operation, node);
   const watches = watchesOf(inside, operation);
   if (!recorder.on && isPlain(operation, watches)) return plainly(inside, operation, body);
@@ -37,6 +37,11 @@ export async function perform(frame: Frame, operation: Operation, body: Body): P
       recorder.post({ type: 'op.finished', op: node.path, outcome, ...(message === undefined ? {} : { message }) });
     }
   }
+}
+
+function placeOf(op: OpNode, { segment, index, ordinal }: Operation): OpNode {
+  if (index !== undefined) return op.at(index);
+  return ordinal === undefined ? op.child(segment) : op.nth(segment, ordinal);
 }
 
 interface Progress {
