@@ -28,7 +28,6 @@ export function createCommands(host: {
       environment: added ? { ...host.environment, ...added } : host.environment,
       stdin: request.stdin,
       onOutput: request.stream ? host.live : undefined,
-      timeoutMs: request.timeoutMs,
       signal,
     });
   };

@@ -6,7 +6,7 @@
  * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
  * P3  After `endAll` nothing is started.
  * P4  Output is held in memory up to a limit; a program that writes more is ended.
- * P5  A program whose time is up, or that is called off, is ended like those of P2; its run resolves with what it had written.
+ * P5  A program that is called off is ended like those of P2; its run resolves with what it had written.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -34,7 +34,7 @@ export interface ProcessRequest {
   readonly channels?: readonly string[];
   /** Gets what the program writes to its standard output, while it arrives. */
   readonly onOutput?: ((text: string) => void) | undefined;
-  readonly timeoutMs?: number | undefined;
+  /** Calls the program off. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -57,13 +57,14 @@ export function createProcessRunner(): ProcessRunner {
       throw await explained(request, error); // some errors are thrown, the others come as an event
     }
     running.add(child);
-    const limit = limitOf(child, request);
+    const end = (): void => void endGroup(child); // P5
+    if (request.signal?.aborted) end();
+    else request.signal?.addEventListener('abort', end, { once: true });
     try {
       const output = await outputOf(child, request);
-      const late = limit.timedOut() ? { timedOut: true as const } : {};
-      return { ...output, durationMs: Math.round(performance.now() - startedMs), ...late };
+      return { ...output, durationMs: Math.round(performance.now() - startedMs) };
     } finally {
-      limit.lift();
+      request.signal?.removeEventListener('abort', end);
       running.delete(child);
     }
   }
@@ -73,26 +74,6 @@ export function createProcessRunner(): ProcessRunner {
     async endAll() {
       ended = true;
       await Promise.all([...running].map(endGroup));
-    },
-  };
-}
-
-/** P5 */
-function limitOf(child: ChildProcess, { timeoutMs, signal }: ProcessRequest): { timedOut(): boolean; lift(): void } {
-  let late = false;
-  const end = (): void => void endGroup(child);
-  const onTimeout = (): void => {
-    late = true;
-    end();
-  };
-  const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, timeoutMs);
-  if (signal?.aborted) end();
-  else signal?.addEventListener('abort', end, { once: true });
-  return {
-    timedOut: () => late,
-    lift() {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
     },
   };
 }

@@ -10,8 +10,6 @@ export interface CommandAnswer {
   /** The exit status; 128 + n when signal n ended it. */
   readonly exitCode: number;
   readonly durationMs: number;
-  /** It outlived its limit and was ended. */
-  readonly timedOut?: true;
 }
 
 export interface FileEntry {
@@ -58,8 +56,6 @@ export interface Questions {
       shadow?: readonly ShadowFunction[];
       /** Show the output on standard error while it arrives: on standard output it appears when it is shown, once. */
       stream?: boolean;
-      /** After it the command is ended with all that it started. */
-      timeoutMs?: number;
     };
     answer: CommandAnswer;
   };
