@@ -5,26 +5,21 @@
  * R2  `run.started` is on disk before the first statement runs, `run.finished` is the last event of every run that ends in order.
  * R3  Trouble with the journal is told of once and never ends a run.
  */
-import path from 'node:path';
 import type { Script } from '../grammar/ast.js';
-import { parseScript } from '../grammar/parse.js';
-import { SyntaxFailure } from '../grammar/errors.js';
 import type { FactOf, RunStatus, RunTotals } from '../journal/event.js';
 import { MlldError } from './errors.js';
-import { misplacedCheckpoints, writtenName } from './language/checkpoint-positions.js';
 import { Return } from './language/completion.js';
 import { Bail } from './language/errors.js';
-import { evaluate, evaluator, execute } from './language/evaluate.js';
+import { execute } from './language/evaluate.js';
 import type { Frame, Module, RunState } from './language/frame.js';
 import { showValue } from './language/show.js';
-import { createInstruments } from './instruments.js';
-import { bindFrontmatter, createModule } from './modules/evaluate-module.js';
-import { displayPath } from './modules/paths.js';
-import { OpNode } from './operation/identity.js';
+import { bindFrontmatter } from './modules/evaluate-module.js';
 import { recordSource } from './operation/sources.js';
 import { createDocument, type KeptDocument } from './run/document.js';
 import { settingsFor, stateFor } from './run/settings.js';
 import { openJournal, type OpenedJournal } from './run/journal.js';
+import { mainFrame, newRunState } from './run/main-frame.js';
+import { openScript } from './run/open-script.js';
 import { structuredResult } from './run/structured.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import { createLiveWorld } from './world/live.js';
@@ -51,93 +46,15 @@ export async function run(options: RunOptions): Promise<RunReport> {
 }
 
 async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal): Promise<RunReport> {
-  const { text, module, mode } = await readScript(options, world);
-  const script = parse(text, module, mode);
-  refuseMisplacedCheckpoints(script, module);
+  const { script, module } = await openScript(options, world); // R1
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const journal = await openJournal(options, script); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
-  const run: RunState = {
-    world,
-    evaluator,
-    recorder: journal.recorder,
-    answers: journal.answers,
-    document,
-    instruments: createInstruments(),
-    settings,
-    hookErrors: [],
-    failedCommands: [],
-    stateWrites: [],
-    denials: [],
-    modules: new Map(),
-    checkpoints: new Set(),
-    state,
-    deniedInside: new WeakSet(),
-    monotonicMs: options.io.monotonicMs,
-    ending,
-    warn: (message) => options.io.stderr(`warning: ${message}\n`),
-  };
-  const frame: Frame = {
-    run,
-    module,
-    scope: module.scope,
-    op: OpNode.root(),
-    context: { denied: false, errors: { list: [] }, suppress: 'nothing', attempt: 1 },
-    stack: undefined,
-    within: 'script',
-    evaluate,
-    execute,
-  };
+  const run = newRunState({ options, world, recorder: journal.recorder, answers: journal.answers, document, settings, state, ending });
+  const frame = mainFrame(run, module, execute);
   const error = await runScript(script, frame, options, document);
   return finish({ options, module, run, journal, document, ending, error });
-}
-
-interface ReadScript {
-  readonly text: string;
-  readonly module: Module;
-  readonly mode: Script['mode'];
-}
-
-async function readScript({ script, mode, workingDirectory }: RunOptions, world: World): Promise<ReadScript> {
-  if (script.kind === 'text') {
-    const { text, directory, label } = script;
-    return { text, module: createModule({ path: label, display: label, directory, text, isMain: true }), mode: mode ?? 'strict' };
-  }
-  const answer = await world.ask('file.read', { path: script.path });
-  const display = displayPath(script.path, { workingDirectory });
-  if (!('text' in answer)) {
-    throw new MlldError(
-      'FILE_NOT_FOUND',
-      answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`,
-    );
-  }
-  const { text } = answer;
-  const module = createModule({ path: script.path, display, directory: path.dirname(script.path), text, isMain: true });
-  return { text, module, mode: mode ?? (script.path.endsWith('.md') ? 'markdown' : 'strict') };
-}
-
-function parse(text: string, module: Module, mode: Script['mode']): Script {
-  try {
-    return parseScript(text, { mode });
-  } catch (error) {
-    if (!(error instanceof SyntaxFailure)) throw error;
-    const location = { file: module.display, at: error.at, text };
-    throw new MlldError(error.code, `Parse error: ${error.message}`, { location, hint: error.hint, cause: error });
-  }
-}
-
-function refuseMisplacedCheckpoints(script: Script, module: Module): void {
-  const [first] = misplacedCheckpoints(script);
-  if (!first) return;
-  const name = writtenName(first) ?? '…';
-  throw new MlldError(
-    'CHECKPOINT_PLACE',
-    `checkpoint "${name}" is only allowed at top level or as a direct => result of a top-level when`,
-    {
-      location: { file: module.display, at: first.at, text: module.text },
-    },
-  );
 }
 
 /** Undefined when the script ran to its end. */

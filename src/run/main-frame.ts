@@ -1,0 +1,40 @@
+/** Where an evaluation begins: the state that all code of a run shares, and the frame of its first statement. */
+import { createInstruments } from '../instruments.js';
+import { evaluate, evaluator } from '../language/evaluate.js';
+import type { Frame, Module, RunState } from '../language/frame.js';
+import { OpNode } from '../operation/identity.js';
+import type { RunOptions } from '../run-options.js';
+
+type Ports = Pick<RunState, 'world' | 'recorder' | 'answers' | 'document' | 'settings' | 'state' | 'ending'>;
+
+export function newRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
+  const { io } = options;
+  return {
+    ...ports,
+    evaluator,
+    instruments: createInstruments(),
+    hookErrors: [],
+    failedCommands: [],
+    stateWrites: [],
+    denials: [],
+    modules: new Map(),
+    checkpoints: new Set(),
+    deniedInside: new WeakSet(),
+    monotonicMs: io.monotonicMs,
+    warn: (message) => io.stderr(`warning: ${message}\n`),
+  };
+}
+
+export function mainFrame(run: RunState, module: Module, execute: Frame['execute']): Frame {
+  return {
+    run,
+    module,
+    scope: module.scope,
+    op: OpNode.root(),
+    context: { denied: false, errors: { list: [] }, suppress: 'nothing', attempt: 1 },
+    stack: undefined,
+    within: 'script',
+    evaluate,
+    execute,
+  };
+}

@@ -1,0 +1,72 @@
+/** The script of a run: its text, its tree, and the module that it is. Nothing is recorded before all of this has gone well. */
+import path from 'node:path';
+import type { Script } from '../../grammar/ast.js';
+import { SyntaxFailure } from '../../grammar/errors.js';
+import { parseScript } from '../../grammar/parse.js';
+import { MlldError } from '../errors.js';
+import { misplacedCheckpoints, writtenName } from '../language/checkpoint-positions.js';
+import type { Module } from '../language/frame.js';
+import { createModule } from '../modules/evaluate-module.js';
+import { displayPath } from '../modules/paths.js';
+import type { RunOptions } from '../run-options.js';
+import type { World } from '../world/world.js';
+
+export interface OpenedScript {
+  readonly script: Script;
+  readonly module: Module;
+}
+
+/** Errors: FILE_NOT_FOUND, those of the parser, CHECKPOINT_PLACE. */
+export async function openScript(options: Pick<RunOptions, 'script' | 'mode' | 'workingDirectory'>, world: World): Promise<OpenedScript> {
+  const { text, module, mode } = await readScript(options, world);
+  const script = parse(text, module, mode);
+  refuseMisplacedCheckpoints(script, module);
+  return { script, module };
+}
+
+interface ReadScript {
+  readonly text: string;
+  readonly module: Module;
+  readonly mode: Script['mode'];
+}
+
+async function readScript({ script, mode, workingDirectory }: Parameters<typeof openScript>[0], world: World): Promise<ReadScript> {
+  if (script.kind === 'text') {
+    const { text, directory, label } = script;
+    return { text, module: createModule({ path: label, display: label, directory, text, isMain: true }), mode: mode ?? 'strict' };
+  }
+  const answer = await world.ask('file.read', { path: script.path });
+  const display = displayPath(script.path, { workingDirectory });
+  if (!('text' in answer)) {
+    throw new MlldError(
+      'FILE_NOT_FOUND',
+      answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`,
+    );
+  }
+  const { text } = answer;
+  const module = createModule({ path: script.path, display, directory: path.dirname(script.path), text, isMain: true });
+  return { text, module, mode: mode ?? (script.path.endsWith('.md') ? 'markdown' : 'strict') };
+}
+
+function parse(text: string, module: Module, mode: Script['mode']): Script {
+  try {
+    return parseScript(text, { mode });
+  } catch (error) {
+    if (!(error instanceof SyntaxFailure)) throw error;
+    const location = { file: module.display, at: error.at, text };
+    throw new MlldError(error.code, `Parse error: ${error.message}`, { location, hint: error.hint, cause: error });
+  }
+}
+
+function refuseMisplacedCheckpoints(script: Script, module: Module): void {
+  const [first] = misplacedCheckpoints(script);
+  if (!first) return;
+  const name = writtenName(first) ?? '…';
+  throw new MlldError(
+    'CHECKPOINT_PLACE',
+    `checkpoint "${name}" is only allowed at top level or as a direct => result of a top-level when`,
+    {
+      location: { file: module.display, at: first.at, text: module.text },
+    },
+  );
+}
