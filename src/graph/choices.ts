@@ -1,0 +1,18 @@
+/** What a person may choose at a human gate: its plain edges, in order. A conditional edge is no choice. Reference 7.4. */
+import { acceleratorOf, type Choice } from './labels.js';
+import { conditionOf, edgeAttribute, type Graph, type GraphEdge, type GraphNode } from './model.js';
+
+/** A choice, and the edge that it stands for. */
+export interface EdgeChoice extends Choice {
+  readonly edge: GraphEdge;
+}
+
+export function choicesOf(graph: Graph, gate: GraphNode): readonly EdgeChoice[] {
+  return graph
+    .outgoing(gate.id)
+    .filter((edge) => conditionOf(edge) === undefined)
+    .map((edge) => {
+      const label = edgeAttribute(edge, 'label') || edge.to;
+      return { key: acceleratorOf(label), label, target: edge.to, edge };
+    });
+}
