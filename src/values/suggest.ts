@@ -1,8 +1,7 @@
 /** "Did you mean …" for misspelled names. */
 
-/** The nearest candidate, when it is near enough to be meant; undefined otherwise. */
-export function closest(word: string, candidates: Iterable<string>): string | undefined {
-  const limit = Math.max(1, Math.floor(word.length / 3));
+/** The nearest candidate, when it is near enough to be meant: at most `limit` edits away. Undefined otherwise. */
+export function closest(word: string, candidates: Iterable<string>, limit = Math.max(1, Math.floor(word.length / 3))): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
   let bestDistance = limit + 1;
