@@ -26,8 +26,8 @@ export function addValidateCommand(program: Command, io: Io, onFailure: () => vo
   program
     .command('validate')
     .alias('analyze')
-    .description('check scripts and templates without running them')
-    .argument('<path>', 'a .mld, .mld.md, .att or .mtt file, or a folder of them')
+    .description('check scripts, templates and pipelines without running them')
+    .argument('<path>', 'a .mld, .mld.md, .att, .mtt or .dot file, or a folder of scripts and templates')
     .option('--deep', 'follow imports and templates')
     .option('--verbose', 'say everything about every file of a folder')
     .option('--error-on-warnings', 'fail when there are warnings')
@@ -35,6 +35,11 @@ export function addValidateCommand(program: Command, io: Io, onFailure: () => vo
     .option('--json', 'short for --format json')
     .addHelpText('after', examples(['mlld validate nightly.mld --deep', 'mlld validate . --error-on-warnings', 'mlld validate llm --json']))
     .action(async (target: string, options: ValidateOptions) => {
+      if (target.endsWith('.dot')) {
+        const { validatePipeline } = await import('./validate-pipeline.js');
+        if (!(await validatePipeline(io, target, options))) onFailure();
+        return;
+      }
       const files = await validate(io, target, options);
       const isSound = ({ report }: ValidatedFile): boolean => report.valid && !(options.errorOnWarnings && warningsOf(report).length > 0);
       if (!files.every(isSound)) onFailure();
@@ -61,7 +66,9 @@ async function validate(io: Io, target: string, options: ValidateOptions): Promi
 
 async function fileReport(absolute: string, target: string, settings: AnalyzeSettings): Promise<ValidatedFile> {
   if (!canAnalyze(absolute))
-    throw new MlldError('USAGE', `${target} is no script and no template`, { hint: 'their names end in .mld, .mld.md, .att or .mtt' });
+    throw new MlldError('USAGE', `${target} is no script and no template`, {
+      hint: 'their names end in .mld, .mld.md, .att or .mtt, those of pipelines in .dot',
+    });
   const report = await createAnalyzer(settings).analyze(absolute, target);
   if (!report) throw new MlldError('FILE_NOT_FOUND', `${target} can't be read`);
   return { path: target, report };

@@ -1,0 +1,30 @@
+/** `mlld validate FILE.dot`: syntax and lint of a pipeline. Kept apart, so that checking a script loads nothing of graphs. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { MlldError } from '../../src/errors.js';
+import { preflightPipeline } from '../../src/graph/report.js';
+import type { Io } from '../io.js';
+import { paintFor } from '../render/paint.js';
+import { renderPipelineReport } from '../render/pipeline.js';
+
+interface ValidatePipelineOptions {
+  readonly errorOnWarnings?: boolean;
+  readonly format: 'text' | 'json';
+  readonly json?: boolean;
+}
+
+/** Whether nothing is wrong with it. */
+export async function validatePipeline(io: Io, target: string, options: ValidatePipelineOptions): Promise<boolean> {
+  const { report } = preflightPipeline({ file: target, text: readPipeline(io, target) });
+  const isJson = options.json === true || options.format === 'json';
+  io.stdout(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : renderPipelineReport(report, await paintFor(io.colours.stdout)));
+  return report.ok && !(options.errorOnWarnings === true && report.diagnostics.some(({ severity }) => severity === 'warning'));
+}
+
+/** Throws FILE_NOT_FOUND. */
+export function readPipeline(io: Io, target: string): string {
+  const absolute = path.resolve(io.workingDirectory, target);
+  const stat = fs.statSync(absolute, { throwIfNoEntry: false });
+  if (!stat?.isFile()) throw new MlldError('FILE_NOT_FOUND', `File not found: ${target}`, { hint: 'name a .dot file' });
+  return fs.readFileSync(absolute, 'utf8');
+}

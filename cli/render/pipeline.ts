@@ -1,0 +1,20 @@
+/** Findings about a pipeline as text: for `mlld validate` and before a run. */
+import type { Diagnostic, PipelineReport } from '../../src/graph/report.js';
+import type { Paint } from './paint.js';
+
+/** `FILE: ok` when there is nothing to say. */
+export function renderPipelineReport(report: PipelineReport, paint: Paint): string {
+  return report.diagnostics.length === 0 ? `${report.file}: ${paint.green('ok')}\n` : renderDiagnostics(report, paint);
+}
+
+/** `FILE:LINE:COLUMN: severity[rule] message`, each with its fix below it. Nothing when there is nothing to say. */
+export function renderDiagnostics({ file, diagnostics }: PipelineReport, paint: Paint): string {
+  const colours = { error: paint.red, warning: paint.yellow, info: paint.dim };
+  return diagnostics
+    .flatMap(({ rule, severity, message, line, column, fix }: Diagnostic) => [
+      `${file}:${line}:${column}: ${colours[severity](severity)}[${rule}] ${message}`,
+      ...(fix === undefined ? [] : [paint.dim(`  fix: ${fix}`)]),
+    ])
+    .map((line) => `${line}\n`)
+    .join('');
+}
