@@ -25,7 +25,18 @@ export class OpenFiles {
   private readonly files = new Map<string, OpenFile>();
   private timer: NodeJS.Timeout | undefined;
 
+  private room: Buffer = Buffer.alloc(0);
+
   constructor(private readonly disk: Disk) {}
+
+  /** Room for one line, the same each time: what is read there must be used before the next read. */
+  scratch(bytes: number): Buffer {
+    if (bytes > this.room.length) {
+      if (bytes > AHEAD_BYTES) return Buffer.allocUnsafe(bytes);
+      this.room = Buffer.allocUnsafe(AHEAD_BYTES);
+    }
+    return this.room.subarray(0, bytes);
+  }
 
   /** Fills `into` from `start` on; the number of bytes that were there. */
   read(path: string, into: Uint8Array, start: number, position: number): number {

@@ -205,7 +205,7 @@ function lineWithPredecessor(files: OpenFiles, path: string, { offset, bytes }: 
   const start = PREDECESSOR_BYTES;
   const before = Math.min(offset, PREDECESSOR_BYTES);
   const end = start + bytes;
-  const buffer = Buffer.allocUnsafe(end + 1);
+  const buffer = files.scratch(end + 1);
   if (offset === 0) buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
   const count = readOrNothing(files, path, buffer, start - before, offset - before);
   return count < before + bytes + 1 || buffer[end] !== NEWLINE ? undefined : buffer;
