@@ -41,9 +41,11 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
   }
   if (policy.serves) {
-    await answers.inFlight.wait(key, frame.op.path); // M3
-    const known = await answers.lookup({ key, fingerprint });
-    if (known) return serve(frame, operation, llm, { key, fingerprint, question }, known);
+    do {
+      await answers.inFlight.wait(key, frame.op.path); // M3
+      const known = await answers.lookup({ key, fingerprint });
+      if (known) return serve(frame, operation, llm, { key, fingerprint, question }, known);
+    } while (answers.inFlight.isAsked(key, frame.op.path)); // somebody who looked it up at the same time was first
   }
   const seen = lookedUp(frame, false, key);
   const endTurn = answers.inFlight.start(key, frame.op.path);

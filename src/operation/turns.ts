@@ -16,12 +16,17 @@ export class Turns {
   /** Resolves when nobody asks the question any more whose answer `op` may wait for. */
   async wait(key: CallKey, op: OpPath): Promise<void> {
     // A loop, because the one in flight may fail and another may already be trying.
-    for (let turn = this.running.get(key); turn && !this.needs(turn, op, new Set()); turn = this.running.get(key)) {
+    for (let turn = this.awaited(key, op); turn; turn = this.awaited(key, op)) {
       const wait = { op, turn };
       this.waits.add(wait);
       await turn.ended;
       this.waits.delete(wait);
     }
+  }
+
+  /** Whether somebody asks the question now whose answer `op` may wait for. */
+  isAsked(key: CallKey, op: OpPath): boolean {
+    return this.awaited(key, op) !== undefined;
   }
 
   /** Gives the function that ends the turn. Who asks in spite of a turn stays in its shadow. */
@@ -33,6 +38,11 @@ export class Turns {
       if (this.running.get(key) === turn) this.running.delete(key);
       finish();
     };
+  }
+
+  private awaited(key: CallKey, op: OpPath): Turn | undefined {
+    const turn = this.running.get(key);
+    return turn && !this.needs(turn, op, new Set()) ? turn : undefined;
   }
 
   /** The turn can't end before the operation does: it is around it, or something inside the turn waits for one that is. */

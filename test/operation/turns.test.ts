@@ -63,3 +63,14 @@ it('never closes a ring of calls that wait for each other', async () => {
   await settle();
   expect([first.isOver, second.isOver, closing.isOver]).toEqual([false, false, true]);
 });
+
+it('tells who was looking for an answer in the meantime that somebody else asks', async () => {
+  const turns = new Turns();
+  await turns.wait(X, opPath('main/for#0[1]/a#0'));
+  expect(turns.isAsked(X, opPath('main/for#0[1]/a#0'))).toBe(false);
+  const end = turns.start(X, opPath('main/for#0[0]/a#0'));
+  expect(turns.isAsked(X, opPath('main/for#0[1]/a#0'))).toBe(true);
+  expect(turns.isAsked(X, opPath('main/for#0[0]/a#0/b#0'))).toBe(false);
+  end();
+  expect(turns.isAsked(X, opPath('main/for#0[1]/a#0'))).toBe(false);
+});
