@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { MlldError } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
 import { runCommandLine } from './command-line.js';
-import { EXIT_AFTER_SIGNAL } from './exit-codes.js';
+import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import type { Io, Signal } from './io.js';
 import { writeAll } from './write-all.js';
 
@@ -22,6 +22,12 @@ function processIo(): Io {
     for (const listener of listeners) listener('SIGPIPE');
   };
   const stderrIsTerminal = isTerminal(STDERR);
+  // Nothing is left that could go on, and yet the program is not done: code of the script awaits what never comes.
+  process.once('beforeExit', () => {
+    writeAll(STDERR, 'Error: the script waits for something that will never happen: a promise that nothing settles\n');
+    process.exitCode = EXIT_FAILED;
+    for (const listener of listeners) listener('SIGTERM');
+  });
   return {
     argv: process.argv.slice(2),
     environment: process.env,
