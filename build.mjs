@@ -42,9 +42,12 @@ const lazyBuiltins = {
       namespace !== 'lazy' && HEAVY.includes(name.slice('node:'.length)) ? { path: name, namespace: 'lazy' } : undefined,
     );
     build.onLoad({ filter: /.*/, namespace: 'lazy' }, ({ path: name }) => {
-      const members = Object.keys(require(name)).map((member) => `get ${member}() { return require(${JSON.stringify(name)}).${member}; }`);
+      // Kept once loaded: `require` looks the name up each time, and hot paths come through here.
+      const members = Object.keys(require(name)).map((member) => `get ${member}() { return load().${member}; }`);
       return {
-        contents: `module.exports = { get default() { return require(${JSON.stringify(name)}); }, ${members.join(', ')} };`,
+        contents: `let loaded;
+const load = () => (loaded ??= require(${JSON.stringify(name)}));
+module.exports = { get default() { return load(); }, ${members.join(', ')} };`,
         loader: 'js',
       };
     });
