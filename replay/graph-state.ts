@@ -104,7 +104,7 @@ export interface GraphState {
   readonly retries: Map<string, number>;
   readonly artifacts: Map<string, Artifact>;
   readonly outputs: Map<string, readonly string[]>;
-  /** By path of the attempt. */
+  /** By path of the attempt, or of the question that it puts to a model. */
   readonly received: Map<OpPath, Received>;
   readonly questions: Map<string, OpenQuestion>;
   questionCount: number;
@@ -187,7 +187,7 @@ export const graphState: Projection<GraphState> = {
         receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
         return state;
       case 'call.completed':
-        if (event.unusable === undefined && isAttempt(event.op)) receive(state, event.op, { reply: event.key });
+        if (event.unusable === undefined && isModelCall(event.op)) receive(state, event.op, { reply: event.key });
         return state;
       case 'artifact.stored': {
         const { id, name, node, sizeBytes, fileBacked, ts } = event;
@@ -324,9 +324,9 @@ function receive(state: GraphState, op: OpPath, received: Received): void {
   state.received.set(op, { ...state.received.get(op), ...received });
 }
 
-/** `main/pump#0/try#2`: an attempt of a node. */
-function isAttempt(op: OpPath): boolean {
-  return /\/try#\d+$/.test(op);
+/** `main/plan#0/try#2/model#0`: the question that an attempt puts to a model. */
+function isModelCall(op: OpPath): boolean {
+  return /\/try#\d+\/model#0$/.test(op);
 }
 
 function branchHistories(walk: Walk, { context_updates }: StageOutcome): NonNullable<HistoryEntry['branches']> {

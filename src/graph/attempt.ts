@@ -1,0 +1,146 @@
+/** One attempt of a visit: the handler within its time, and what came of it in whatever way. Reference 6.7, 14. */
+import type { Frame } from '../language/frame.js';
+import { perform } from '../operation/perform.js';
+import type { World } from '../world/world.js';
+import type { Handler, Stage } from './handlers/handler.js';
+import { nodeAttribute } from './model.js';
+import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from './outcome.js';
+import { readReport, unreported, withReport } from './reported.js';
+import type { Walking } from './walking.js';
+
+export interface AttemptEnd {
+  readonly node: string;
+  readonly outcome: StageOutcome;
+  /** Another attempt may follow, if the budget allows. */
+  readonly mayRetry: boolean;
+  readonly reason: string;
+  readonly cause: 'asked' | 'error';
+  /** The stage asked for a retry, and ends well enough without. */
+  readonly allowsPartial: boolean;
+}
+
+export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'signal' | 'context'> & {
+  readonly handler: Handler;
+  /** Of the node. */
+  readonly frame: Frame;
+  readonly walking: Walking;
+  readonly walk: Stage['walks'][number];
+};
+
+export async function attempt(options: Attempt): Promise<AttemptEnd> {
+  const { run, node, frame, walking, walk, handler } = options;
+  if (handler.mayReport || handler.asksModel) await options.folder.remove('status.json');
+  const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
+  const limit = startLimit(frame.run.world, limitMs, walking.signal);
+  const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
+  let outcome: StageOutcome | undefined;
+  try {
+    await perform(frame, operation, async (inner) => {
+      const stage: Stage = {
+        run,
+        node,
+        visit: options.visit,
+        attempt: options.attempt,
+        branch: walking.bounds?.branch,
+        nodeOp: frame.op.path,
+        nodeFrame: frame,
+        frame: within(inner, limit.signal),
+        folder: options.folder,
+        walks: options.walks,
+        manner: options.manner,
+        signal: limit.signal,
+        context: walk.context,
+      };
+      outcome = await limit.race(handled(handler, stage));
+      return outcome.status;
+    });
+  } catch (error) {
+    return failed(options, walking, limit.isOver() ? timedOut(limitMs, error) : error);
+  } finally {
+    limit.lift();
+  }
+  if (!outcome) throw new Error(`the attempt of ${node.id} ended without an outcome`);
+  const allowsPartial = nodeAttribute(node, 'allow_partial') === true;
+  return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason: outcome.failure_reason, cause: 'asked', allowsPartial };
+}
+
+async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
+  let own: StageOutcome | undefined;
+  try {
+    own = await handler.handle(stage);
+  } catch (error) {
+    if (!(error instanceof StageError) || !handler.mayReport || stage.signal.aborted) throw error;
+    // A program that failed is never a success; its file may only choose between failing and asking again.
+    const report = await readReport(stage, stage.frame);
+    if (report?.status !== 'fail' && report?.status !== 'retry') throw error;
+    return withReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
+  }
+  // A time-out that came while the program ended by itself.
+  if (stage.signal.aborted) throw new StageError('transient', 'the stage was ended', own?.context_updates);
+  const report = handler.mayReport ? await readReport(stage, stage.frame) : undefined;
+  return own ? withReport(own, report) : (report ?? unreported(stage));
+}
+
+/** N3 of a visit. */
+function failed({ node, frame }: Attempt, walking: Walking, error: unknown): AttemptEnd {
+  if (frame.run.ending.aborted || error instanceof PipelineError) throw error;
+  if (walking.signal.aborted) throw new Cancelled();
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const updates = error instanceof StageError ? error.updates : {};
+  return {
+    node: node.id,
+    outcome: outcomeOf('fail', { failure_reason: message, context_updates: updates }),
+    mayRetry: !(error instanceof StageError) || error.kind === 'transient',
+    reason: message,
+    cause: 'error',
+    allowsPartial: false,
+  };
+}
+
+function timedOut(limitMs: number | undefined, error: unknown): StageError {
+  return new StageError('transient', `timed out after ${limitMs} ms`, error instanceof StageError ? error.updates : {});
+}
+
+/** The same frame, whose commands and waits end with the attempt. */
+function within(frame: Frame, signal: AbortSignal): Frame {
+  const { world } = frame.run;
+  const bound: World = { ask: (question, request) => world.ask(question, request, signal), close: (reason) => world.close(reason) };
+  return { ...frame, run: { ...frame.run, world: bound } };
+}
+
+interface Limit {
+  readonly signal: AbortSignal;
+  isOver(): boolean;
+  /** Does not wait for work that doesn't heed the signal. */
+  race<T>(work: Promise<T>): Promise<T>;
+  lift(): void;
+}
+
+/** What is ended gets some time to say its last words, so that what it found is kept. */
+const GRACE_MS = 3_000;
+
+function startLimit(world: World, limitMs: number | undefined, around: AbortSignal): Limit {
+  if (limitMs === undefined) return { signal: around, isOver: () => false, race: (work) => work, lift: () => undefined };
+  const over = new AbortController();
+  const lifted = new AbortController();
+  const wait = (ms: number): Promise<unknown> => world.ask('clock.sleep', { ms }, lifted.signal);
+  const isLate = async (): Promise<boolean> => {
+    await wait(limitMs);
+    if (lifted.signal.aborted) return false;
+    over.abort();
+    await wait(GRACE_MS);
+    return !lifted.signal.aborted;
+  };
+  const expired = isLate().catch(() => false); // the world was closed: the work is told by itself
+  return {
+    signal: AbortSignal.any([around, over.signal]),
+    isOver: () => over.signal.aborted,
+    race: (work) => Promise.race([work, expired.then(tooLate)]),
+    lift: () => lifted.abort(),
+  };
+}
+
+function tooLate(isLate: boolean): Promise<never> {
+  if (isLate) throw new StageError('transient', 'the stage did not end in time');
+  return new Promise(() => undefined); // loses every race
+}

@@ -1,0 +1,42 @@
+/** Who answers a model stage. Reference 7.3. */
+import type { Frame } from '../../language/frame.js';
+import type { Stage } from '../handlers/handler.js';
+import { StageError, type StageOutcome } from '../outcome.js';
+import { commandBackend } from './command.js';
+import { executableBackend } from './executable.js';
+import { simulatedBackend } from './simulated.js';
+
+export interface Asked {
+  /** All that is sent: carry-over text, an empty line, the prompt. */
+  readonly text: string;
+}
+
+/** A reply, and the outcome where one was reported with it. */
+export interface Answered {
+  readonly reply: string;
+  readonly outcome?: StageOutcome;
+}
+
+export interface Backend {
+  /** Identifies how the question is asked: part of the call's fingerprint. */
+  readonly name: string;
+  ask(stage: Stage, frame: Frame, asked: Asked): Promise<Answered>;
+}
+
+const BACKENDS: { readonly [kind: string]: (rest: string) => Backend } = {
+  simulated: () => simulatedBackend,
+  cmd: (command) => commandBackend('cmd', command),
+  worker: (command) => commandBackend('worker', command),
+  exe: executableBackend,
+};
+
+/** Throws a permanent `StageError` for a backend that there isn't. */
+export function backendFor(written: string): Backend {
+  const at = written.indexOf(':');
+  const kind = at < 0 ? written.trim() : written.slice(0, at).trim();
+  const rest = at < 0 ? '' : written.slice(at + 1).trim();
+  const make = Object.hasOwn(BACKENDS, kind) ? BACKENDS[kind] : undefined;
+  if (!make || (kind !== 'simulated' && rest === ''))
+    throw new StageError('permanent', `the backend "${written}" is none of simulated, cmd:COMMAND, worker:COMMAND, exe:FILE#NAME`);
+  return make(rest);
+}

@@ -1,0 +1,7 @@
+/** A stand-in for a model, for drawings that are tried out. */
+import type { Backend } from './backend.js';
+
+export const simulatedBackend: Backend = {
+  name: 'simulated',
+  ask: async ({ node }) => ({ reply: `[Simulated] Response for stage: ${node.id}` }),
+};

@@ -1,0 +1,26 @@
+/** Who may set which key of the context. Reference 8.1. */
+import type { Updates } from './outcome.js';
+
+const ENGINE_KEYS = new Set(['outcome', 'preferred_label', 'current_node', '__proto__']);
+const ENGINE_PREFIXES = ['graph.', 'internal.'];
+const HANDLER_KEYS = new Set(['last_stage', 'last_response', 'tool.output', 'tool.exit_code', 'tool.output_artifact']);
+const HANDLER_PREFIXES = ['human.gate.', 'parallel.', 'stack.'];
+
+/** `__proto__` is nobody's: no object could hold it as a key like others. */
+export function isEngineKey(key: string): boolean {
+  return ENGINE_KEYS.has(key) || ENGINE_PREFIXES.some((prefix) => key.startsWith(prefix));
+}
+
+/** Neither the command line nor a restart may set these. */
+export function isReservedKey(key: string): boolean {
+  return isEngineKey(key) || HANDLER_KEYS.has(key) || HANDLER_PREFIXES.some((prefix) => key.startsWith(prefix));
+}
+
+/** Without the keys of the engine; each of those is told of. */
+export function allowedUpdates(updates: Updates, onDropped: (key: string) => void): Updates {
+  const keys = Object.keys(updates);
+  const dropped = keys.filter(isEngineKey);
+  if (dropped.length === 0) return updates;
+  dropped.forEach(onDropped);
+  return Object.fromEntries(keys.filter((key) => !isEngineKey(key)).map((key) => [key, updates[key] ?? null]));
+}

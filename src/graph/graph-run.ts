@@ -1,0 +1,70 @@
+/** One run of a pipeline, as its parts see it. `run-graph.ts` fills the ports. */
+import type { GraphFact } from '../../journal/graph-event.js';
+import type { Frame } from '../language/frame.js';
+import type { CheckpointFile } from './checkpoint-file.js';
+import type { Handlers } from './handlers/handler.js';
+import type { Interviewer } from './people/interviewer.js';
+import type { Plan } from './plan.js';
+import type { RunFolder } from './run-folder.js';
+import type { StateView } from './state.js';
+import type { Threads } from './threads.js';
+import type { WalkEnd, Walking } from './walking.js';
+
+/** Records facts and keeps the state current; the state also goes on when the journal can't be written any more. */
+export interface Ledger {
+  readonly state: StateView;
+  post(fact: GraphFact): void;
+  /** Resolves when the fact is as durable as its type promises; the state has it by then. */
+  append(fact: GraphFact): Promise<void>;
+}
+
+/** A run of another pipeline that a manager node watches. */
+export interface ChildRun {
+  readonly runId: string;
+  /** What it is doing now. */
+  observe(): ChildFacts;
+  /** Resolves when it has ended, in whatever way. */
+  readonly ended: Promise<void>;
+  /** Ends it in order. */
+  interrupt(): void;
+  /** The folder of the node that runs. */
+  stageFolder(): string | undefined;
+}
+
+export interface ChildFacts {
+  readonly status: 'running' | 'completed' | 'failed' | 'interrupted';
+  readonly outcome: string;
+  readonly currentNode: string;
+  /** Nodes that have finished. */
+  readonly completed: number;
+  readonly retries: number;
+  readonly error: string | undefined;
+}
+
+export interface GraphRun {
+  readonly plan: Plan;
+  /** Of the whole run; nodes are performed below it. */
+  readonly frame: Frame;
+  readonly ledger: Ledger;
+  readonly folder: RunFolder;
+  readonly checkpoint: CheckpointFile;
+  readonly handlers: Handlers;
+  readonly interviewer: Interviewer;
+  readonly threads: Threads;
+  /** The traversal, for handlers that walk branches: they don't import it. */
+  readonly walk: (run: GraphRun, walking: Walking) => Promise<WalkEnd>;
+  /** Of the command line: beats the attributes. */
+  readonly backend: string | undefined;
+  /** Where commands run. */
+  readonly workingDirectory: string;
+  /** Where the pipeline's file is. */
+  readonly fileDirectory: string;
+  /** Uniform in [0, 1), for the jitter of waits. */
+  readonly random: () => number;
+  /** Starts the pipeline of a file, or resumes the chain that this node started before a crash. Throws a `StageError`. */
+  startChild(request: { readonly node: string; readonly file: string; readonly workingDirectory: string | undefined }): Promise<ChildRun>;
+  /** A run that somebody else started. */
+  findChild(runId: string): Promise<ChildRun | undefined>;
+  /** One line on stderr, the same one only once. */
+  warnOnce(message: string): void;
+}

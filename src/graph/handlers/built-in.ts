@@ -1,0 +1,26 @@
+/** The handlers that there are, by type; a program may add its own and replace these. Reference 4 and 7.9. */
+import { codergen } from './codergen.js';
+import { conditional } from './conditional.js';
+import { fanIn } from './fan-in.js';
+import type { Handler, Handlers } from './handler.js';
+import { human } from './human.js';
+import { managerLoop } from './manager-loop.js';
+import { parallel } from './parallel.js';
+import { start } from './terminals.js';
+import { tool } from './tool.js';
+
+const BUILT_IN: readonly (readonly [string, Handler])[] = [
+  ['start', start],
+  ['exit', start],
+  ['codergen', codergen],
+  ['wait.human', human],
+  ['conditional', conditional],
+  ['parallel', parallel],
+  ['parallel.fan_in', fanIn],
+  ['tool', tool],
+  ['stack.manager_loop', managerLoop],
+];
+
+export function handlersWith(own: Handlers): Handlers {
+  return new Map([...BUILT_IN, ...own]);
+}

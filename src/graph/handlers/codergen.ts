@@ -1,0 +1,32 @@
+/** A model stage. Reference 7.3. */
+import { INLINE_BYTES_MAX, storeArtifact } from '../artifacts.js';
+import { askModel } from '../ask-model.js';
+import { labelOf, nodeAttribute } from '../model.js';
+import { outcomeOf } from '../outcome.js';
+import { withReport } from '../reported.js';
+import type { Handler } from './handler.js';
+
+const RESPONSE_CODE_POINTS = 200;
+
+export const codergen: Handler = {
+  asksModel: true,
+  isTimed: true,
+  async handle(stage) {
+    const { node, folder, run, nodeOp, visit } = stage;
+    // The goal is expanded in prompts beforehand; a label stands in for one here.
+    const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.plan.goal) || node.id;
+    await folder.write('prompt.md', prompt);
+    const { reply, outcome } = await askModel(stage, prompt);
+    await folder.write('response.md', reply);
+    if (Buffer.byteLength(reply) > INLINE_BYTES_MAX) {
+      await storeArtifact(run, { op: nodeOp, id: `${node.id}.${visit}.response`, name: 'response', node: node.id, data: reply });
+    }
+    const own = outcomeOf('success', { context_updates: { last_stage: node.id, last_response: headOf(reply, RESPONSE_CODE_POINTS) } });
+    return withReport(own, outcome);
+  },
+};
+
+/** The first code points of a text. */
+export function headOf(text: string, codePoints: number): string {
+  return [...text.slice(0, codePoints * 2)].slice(0, codePoints).join('');
+}

@@ -1,0 +1,115 @@
+/** A person decides which edge is taken. Reference 7.4, 12. */
+import type { AnsweredBy } from '../../../journal/graph-event.js';
+import { acceleratorOf, choiceFor, type Choice } from '../labels.js';
+import { labelOf, nodeAttribute } from '../model.js';
+import { outcomeOf, StageError, type StageOutcome } from '../outcome.js';
+import type { Interviewer, Question } from '../people/interviewer.js';
+import type { Handler, Stage } from './handler.js';
+
+export const human: Handler = {
+  async handle(stage) {
+    const choices = choicesOf(stage);
+    if (choices.length === 0) throw new StageError('permanent', `${stage.node.id} has no plain outgoing edge to choose`);
+    const { answer } = stage.run.ledger.state.received.get(stage.frame.op.path) ?? (await ask(stage, choices));
+    return outcomeFor(stage, choices, answer?.answer ?? 'skipped');
+  },
+};
+
+/** The plain edges in their order: a conditional one could not be reached by an answer. */
+function choicesOf({ run, node }: Stage): readonly Choice[] {
+  return run.plan
+    .outgoing(node.id)
+    .filter(({ condition }) => condition === undefined)
+    .map(({ label, to }) => {
+      const shown = label === '' ? to : label;
+      return { key: acceleratorOf(shown), label: shown, target: to };
+    });
+}
+
+function defaultOf({ node }: Stage, choices: readonly Choice[]): Choice | undefined {
+  const written = nodeAttribute(node, 'human.default_choice');
+  if (written === undefined) return undefined;
+  return choices.find(({ target }) => target === written) ?? choiceFor(written, choices);
+}
+
+interface Given {
+  readonly answer: { readonly answer: string; readonly by: AnsweredBy };
+}
+
+/** The question and its answer are recorded; an answer is on disk before anything follows from it. */
+async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
+  const { run, node, frame } = stage;
+  const { ledger, interviewer } = run;
+  const timeoutMs = nodeAttribute(node, 'timeout');
+  const fallback = defaultOf(stage, choices);
+  const question: Question = {
+    id: `q${ledger.state.questionCount + 1}`,
+    text: labelOf(node) || 'Choose one:',
+    kind: 'multiple_choice',
+    options: choices.map(({ key, label }) => ({ key, label })),
+    ...(fallback === undefined ? {} : { default: fallback.key }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    stage: node.id,
+  };
+  const { stage: _, metadata: __, ...asked } = question;
+  const op = frame.op.path;
+  const told = ledger.append({ type: 'question.asked', op, node: node.id, ...asked });
+  await run.checkpoint.flush();
+  await told;
+  const answer = await answered(stage, question, choices, interviewer);
+  const by = answer === undefined ? 'default' : interviewer.by;
+  const text = answer ?? fallback?.key ?? 'timeout';
+  await ledger.append({
+    type: 'question.answered',
+    op,
+    id: question.id,
+    node: node.id,
+    answer: text,
+    by: text === 'timeout' ? interviewer.by : by,
+  });
+  return { answer: { answer: text, by } };
+}
+
+/** The key of a choice, a text that fits none, or `skipped`; undefined when the time is up. */
+async function answered(
+  stage: Stage,
+  question: Question,
+  choices: readonly Choice[],
+  interviewer: Interviewer,
+): Promise<string | undefined> {
+  const { world } = stage.frame.run;
+  const done = new AbortController();
+  const signal = AbortSignal.any([stage.signal, done.signal]);
+  const { timeoutMs } = question;
+  const late =
+    timeoutMs === undefined ? new Promise<undefined>(() => undefined) : world.ask('clock.sleep', { ms: timeoutMs }).then(() => undefined);
+  late.catch(() => undefined); // the run ends: whoever is asked learns it too
+  const given = async (): Promise<string> => {
+    for (;;) {
+      const answer = await interviewer.ask(question, signal);
+      if (answer.kind === 'skipped') return 'skipped';
+      const choice = choiceFor(answer.text, choices);
+      if (choice) return choice.key;
+      if (interviewer.onMisfit === 'accept') return answer.text;
+      interviewer.inform(`"${answer.text.trim()}" fits none of the choices`, question.stage);
+    }
+  };
+  try {
+    return await Promise.race([given(), late]);
+  } finally {
+    done.abort();
+  }
+}
+
+function outcomeFor(stage: Stage, choices: readonly Choice[], answer: string): StageOutcome {
+  const { id } = stage.node;
+  if (answer === 'skipped') throw new StageError('permanent', `the question of ${id} was skipped`);
+  if (answer === 'timeout') return outcomeOf('retry', { failure_reason: `nobody answered ${id} in time` });
+  const choice = choices.find(({ key }) => key === answer) ?? choiceFor(answer, choices);
+  if (!choice) throw new StageError('permanent', `the answer "${answer.trim()}" fits no choice of ${id}`);
+  return outcomeOf('success', {
+    preferred_label: choice.label,
+    suggested_next_ids: [choice.target],
+    context_updates: { 'human.gate.selected': choice.key, 'human.gate.label': choice.label },
+  });
+}

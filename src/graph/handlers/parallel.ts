@@ -1,0 +1,145 @@
+/** Runs the branches below a node, each a walk of its own on a copy of the context. Reference 7.5. */
+import type { Json } from '../../../journal/event.js';
+import type { BranchRef } from '../../../journal/graph-event.js';
+import { perform } from '../../operation/perform.js';
+import { nodeAttribute } from '../model.js';
+import { joinOf } from '../join.js';
+import { Cancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../outcome.js';
+import type { PlannedEdge } from '../plan.js';
+import { isEngineKey } from '../context-keys.js';
+import { branchOutcome } from '../walking.js';
+import type { Handler, Stage } from './handler.js';
+
+/** An element of `parallel.results`. */
+export interface BranchResult {
+  readonly id: string;
+  readonly outcome: StageStatus;
+  readonly score: number;
+  readonly last_node: string;
+  readonly notes: string;
+  readonly failure_reason: string;
+  readonly context_updates: Updates;
+}
+
+const PARALLEL_MAX = 4;
+
+export const parallel: Handler = {
+  async handle(stage) {
+    const { run, node } = stage;
+    const edges = run.plan.outgoing(node.id);
+    const ids = branchIds(edges);
+    const isFirstSuccess = nodeAttribute(node, 'join_policy') === 'first_success';
+    const results = await runBounded(stage, edges, ids, nodeAttribute(node, 'max_parallel') ?? PARALLEL_MAX, isFirstSuccess);
+    const count = (status: StageStatus): number => results.filter(({ outcome }) => outcome === status).length;
+    const updates: Updates = {
+      'parallel.results': results as unknown as Json,
+      'parallel.branch_count': results.length,
+      'parallel.success_count': count('success'),
+      'parallel.fail_count': count('fail'),
+    };
+    return outcome(isFirstSuccess ? firstSuccess(count) : count('fail') === 0 ? 'success' : 'partial_success', updates);
+  },
+};
+
+function firstSuccess(count: (status: StageStatus) => number): StageStatus {
+  if (count('success') > 0) return 'success';
+  return count('partial_success') > 0 ? 'partial_success' : 'fail';
+}
+
+function outcome(status: StageStatus, context_updates: Updates): StageOutcome {
+  return outcomeOf(status, { context_updates, ...(status === 'fail' ? { failure_reason: 'no branch succeeded' } : {}) });
+}
+
+/** Of the targets; a repeated one gets its number. */
+function branchIds(edges: readonly PlannedEdge[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return edges.map(({ to }) => {
+    const number = (seen.get(to) ?? 0) + 1;
+    seen.set(to, number);
+    return number === 1 ? to : `${to}#${number}`;
+  });
+}
+
+/** In the order of the branches; so many at a time. */
+async function runBounded(
+  stage: Stage,
+  edges: readonly PlannedEdge[],
+  ids: readonly string[],
+  width: number,
+  isFirstSuccess: boolean,
+): Promise<readonly BranchResult[]> {
+  const results: BranchResult[] = ids.map((id) => resultOf(id, outcomeOf('skipped'), '', {}));
+  const decided = new AbortController();
+  const signal = AbortSignal.any([stage.signal, decided.signal]);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < edges.length && !decided.signal.aborted) {
+      const index = next++;
+      const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as PlannedEdge, signal); // index < edges.length
+      if (result) results[index] = result;
+      if (isFirstSuccess && result?.outcome === 'success') decided.abort();
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(width, edges.length) }, lane));
+  for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
+  return results;
+}
+
+/** Undefined when it was called off. */
+async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, signal: AbortSignal): Promise<BranchResult | undefined> {
+  const { run, node, walks, nodeFrame } = stage;
+  const before = stage.context;
+  let result: BranchResult | undefined;
+  try {
+    await perform(
+      nodeFrame,
+      { kind: 'branch', segment: 'branch', name: branch.id, labels: [], inputs: [], index: branch.index },
+      async (frame) => {
+        const join = joinOf(run.plan, node.id);
+        const bounds = {
+          branch,
+          entry: edge.to,
+          edge,
+          ends: new Set([run.plan.exit, ...(join === undefined ? [] : [join])]),
+          parallel: node.id,
+        };
+        const end = await run.walk(run, { frame, signal, walks, bounds });
+        const walk = end.walk;
+        result = resultOf(
+          branch.id,
+          branchOutcome(end),
+          walk?.current ?? '',
+          walk ? changes(before, walk.context) : {},
+          walk?.context['score'],
+        );
+        return null;
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof Cancelled) || stage.signal.aborted) throw error;
+  }
+  return result;
+}
+
+function resultOf(
+  id: string,
+  { status, notes, failure_reason }: StageOutcome,
+  last_node: string,
+  context_updates: Updates,
+  score?: Json,
+): BranchResult {
+  return { id, outcome: status, score: scoreOf(score), last_node, notes, failure_reason, context_updates };
+}
+
+function scoreOf(score: Json | undefined): number {
+  const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
+  return typeof number === 'number' && Number.isFinite(number) ? number : 0;
+}
+
+/** The keys that the branch changed; those of the engine are its own business. */
+function changes(before: Updates, after: Updates): Updates {
+  const changed = Object.entries(after).filter(
+    ([key, value]) => !isEngineKey(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
+  );
+  return Object.fromEntries(changed);
+}

@@ -1,0 +1,31 @@
+/** Somebody elsewhere: `mlld answer`, or a server. Answers arrive as files in the run's folder, since a run has one writer of its journal. */
+import path from 'node:path';
+import type { World } from '../../world/world.js';
+import { given, type Interviewer } from './interviewer.js';
+
+const POLL_MS = 100;
+
+/** No node id begins with a dot, so that no stage's folder is called like this. */
+export function answerFile(runFolder: string, question: string): string {
+  return path.join(runFolder, '.answers', `${question}.txt`);
+}
+
+export function remoteInterviewer(world: World, runFolder: string): Interviewer {
+  return {
+    by: 'remote',
+    onMisfit: 'ask-again',
+    async ask({ id }, signal) {
+      const file = answerFile(runFolder, id);
+      while (!signal.aborted) {
+        const found = await world.ask('file.read', { path: file });
+        if ('text' in found) {
+          await world.ask('file.remove', { path: file });
+          return given(found.text);
+        }
+        await world.ask('clock.sleep', { ms: POLL_MS }, signal);
+      }
+      return { kind: 'skipped' };
+    },
+    inform: () => undefined,
+  };
+}

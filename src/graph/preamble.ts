@@ -1,0 +1,167 @@
+/**
+ * The carry-over text: what a model stage is told of the past. Computed from the state, newest first within a budget, without a model:
+ * the same state gives the same text. Reference 9 and 9.1.
+ */
+import type { FidelityMode } from '../../journal/graph-event.js';
+import type { Json } from '../../journal/event.js';
+import type { StateView, WalkView } from './state.js';
+import type { Turn } from './threads.js';
+
+export interface Past {
+  readonly goal: string;
+  /** Empty where the text must not depend on the run. */
+  readonly runId: string;
+  /** The main path, then the branches around the node, the innermost last. */
+  readonly walks: readonly WalkView[];
+  readonly summaries: StateView['summaries'];
+}
+
+/** A token is taken as four characters. */
+const BUDGET_UNITS: { readonly [M in FidelityMode]: number } = {
+  full: Number.POSITIVE_INFINITY,
+  truncate: 4_000,
+  compact: 4_000,
+  'summary:low': 2_400,
+  'summary:medium': 6_000,
+  'summary:high': 12_000,
+};
+const VALUE_UNITS_MAX = 200;
+const EXCERPT_UNITS = { medium: 160, high: 400 };
+const RECENT_STAGES = 12;
+
+export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): string {
+  const lines = linesWithin(BUDGET_UNITS[mode]);
+  lines.add(`Goal: ${past.goal === '' ? '(none given)' : past.goal}`);
+  switch (mode) {
+    case 'truncate':
+      lines.add(`Run: ${past.runId}`);
+      break;
+    case 'compact':
+      lines.section(
+        'Finished stages, newest first:',
+        stages(past).map(({ id, status, visits }) => `- ${id}: ${status}${times(visits)}`),
+      );
+      lines.section('Context:', contextLines(past));
+      break;
+    case 'summary:low':
+      lines.add(countsSentence(past));
+      lines.section(
+        'Last stages:',
+        stages(past)
+          .slice(0, 3)
+          .map(({ id, status }) => `- ${id} ended ${status}`),
+      );
+      break;
+    case 'summary:medium':
+      lines.section(
+        'Recent stages, newest first:',
+        stages(past)
+          .slice(0, RECENT_STAGES)
+          .map((stage) => told(stage, past, EXCERPT_UNITS.medium)),
+      );
+      lines.section('Notable:', notable(past));
+      lines.section('Context:', contextLines(past));
+      break;
+    case 'summary:high':
+      lines.add(countsSentence(past));
+      lines.section(
+        'Stages, newest first:',
+        stages(past).map((stage) => told(stage, past, EXCERPT_UNITS.high)),
+      );
+      lines.section('Notable:', notable(past));
+      lines.section('Context:', contextLines(past));
+      break;
+  }
+  return lines.text();
+}
+
+/** What was said in a thread, for backends that keep no conversations themselves. */
+export function transcriptOf(turns: readonly Turn[]): string {
+  return turns.map(({ prompt, reply }) => `Earlier prompt:\n${prompt}\n\nYour reply:\n${reply}`).join('\n\n');
+}
+
+interface ToldStage {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string | undefined;
+  readonly visits: number;
+}
+
+/** Every finished stage once, with its latest status, newest first. */
+function stages({ walks }: Past): readonly ToldStage[] {
+  const found = new Map<string, ToldStage>();
+  for (const { history, visits } of [...walks].reverse()) {
+    for (let i = history.length - 1; i >= 0; i--) {
+      const entry = history[i] as (typeof history)[number]; // i < history.length
+      if (found.has(entry.node_id)) continue;
+      const { node_id: id, outcome: status, failure_reason: reason } = entry;
+      found.set(id, { id, status, reason, visits: visits.get(id) ?? 1 });
+      if (found.size >= STAGES_MAX) return [...found.values()];
+    }
+  }
+  return [...found.values()];
+}
+
+/** More would not fit into any budget. */
+const STAGES_MAX = 1_000;
+
+function told({ id, status, reason, visits }: ToldStage, { summaries }: Past, units: number): string {
+  const excerpt = summaries.findLast(({ node }) => node === id)?.text ?? reason ?? '';
+  return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${clipped(oneLine(excerpt), units)}`}`;
+}
+
+function notable({ walks }: Past): string[] {
+  const events: string[] = [];
+  for (const { history } of [...walks].reverse()) {
+    for (const { node_id: id, outcome, attempts, visit } of history.slice(-STAGES_MAX).reverse()) {
+      if (outcome === 'fail') events.push(`- ${id} failed${visit === 0 ? '' : ` on visit ${visit + 1}`}`);
+      else if (attempts > 1) events.push(`- ${id} needed ${attempts} attempts`);
+    }
+  }
+  const { context } = walks.at(-1) as WalkView; // never empty
+  const answer = context['human.gate.label'];
+  if (typeof answer === 'string') events.unshift(`- a person chose ${answer}`);
+  return events;
+}
+
+function countsSentence(past: Past): string {
+  const entries = past.walks.flatMap(({ history }) => history);
+  const failed = entries.filter(({ outcome }) => outcome === 'fail').length;
+  const retries = entries.reduce((sum, { attempts }) => sum + attempts - 1, 0);
+  return `So far ${entries.length} stages have finished, ${failed} of them failed, with ${retries} retries.`;
+}
+
+function contextLines({ walks }: Past): string[] {
+  const { context } = walks.at(-1) as WalkView; // never empty
+  return Object.entries(context)
+    .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
+    .reverse()
+    .map(([key, value]) => `- ${key}: ${clipped(oneLine(textOf(value)), VALUE_UNITS_MAX)}`);
+}
+
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+const times = (visits: number): string => (visits > 1 ? ` (${visits} visits)` : '');
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+const clipped = (text: string, units: number): string => (text.length > units ? `${text.slice(0, units - 1)}…` : text);
+
+/** Lines as long as they fit: sections come in the order of their worth. */
+function linesWithin(budgetUnits: number) {
+  const lines: string[] = [];
+  let used = 0;
+  const add = (line: string): boolean => {
+    if (used + line.length + 1 > budgetUnits) return false;
+    lines.push(line);
+    used += line.length + 1;
+    return true;
+  };
+  return {
+    add,
+    section(title: string, entries: readonly string[]): void {
+      if (entries.length > 0 && add(title)) entries.every(add);
+    },
+    text: () => lines.join('\n'),
+  };
+}

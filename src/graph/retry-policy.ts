@@ -1,0 +1,61 @@
+/** How often a stage is tried again, and after which waits. Reference 6.7. */
+
+interface Policy {
+  /** Executions altogether. */
+  readonly attempts: number;
+  readonly firstMs: number;
+  readonly factor: number;
+}
+
+const PRESETS: { readonly [name: string]: Policy } = {
+  none: { attempts: 1, firstMs: 200, factor: 2 },
+  standard: { attempts: 5, firstMs: 200, factor: 2 },
+  aggressive: { attempts: 5, firstMs: 500, factor: 2 },
+  linear: { attempts: 3, firstMs: 500, factor: 1 },
+  patient: { attempts: 3, firstMs: 2000, factor: 3 },
+};
+const DEFAULT = { firstMs: 200, factor: 2 };
+const MAX_MS = 60_000;
+
+/** What node and graph say; undefined is not said. */
+export interface RetrySettings {
+  readonly maxRetries: number | undefined;
+  readonly policy: string | undefined;
+  readonly defaultMaxRetries: number | undefined;
+  readonly defaultPolicy: string | undefined;
+  readonly delayMs: number | undefined;
+  readonly factor: number | undefined;
+  readonly maxDelayMs: number | undefined;
+  readonly jitter: boolean | undefined;
+}
+
+export interface RetryPlan {
+  /** Retries of one visit. */
+  readonly budget: number;
+  /** Before retry `n`, from 1; `random` is uniform in [0, 1). Whole milliseconds. */
+  delayMs(n: number, random: () => number): number;
+}
+
+export function retryPlan(settings: RetrySettings): RetryPlan {
+  const own = presetOf(settings.policy);
+  const graphs = presetOf(settings.defaultPolicy);
+  const { firstMs, factor } = own ?? graphs ?? DEFAULT;
+  const first = settings.delayMs ?? firstMs;
+  const growth = settings.factor ?? factor;
+  const max = settings.maxDelayMs ?? MAX_MS;
+  return {
+    budget: settings.maxRetries ?? retriesOf(own) ?? settings.defaultMaxRetries ?? retriesOf(graphs) ?? 0,
+    delayMs(n, random) {
+      const delay = Math.min(first * growth ** (n - 1), max);
+      return Math.round((settings.jitter ?? true) ? delay * (0.5 + random()) : delay);
+    },
+  };
+}
+
+function presetOf(name: string | undefined): Policy | undefined {
+  return name !== undefined && Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
+}
+
+function retriesOf(policy: Policy | undefined): number | undefined {
+  return policy && policy.attempts - 1;
+}

@@ -1,0 +1,62 @@
+/** Where a walk is: the main path, or a branch of a parallel node, and how it ended. */
+import type { BranchRef } from '../../journal/graph-event.js';
+import type { Frame } from '../language/frame.js';
+import type { GraphRun } from './graph-run.js';
+import { outcomeOf, routed, type StageOutcome } from './outcome.js';
+import type { PlannedEdge } from './plan.js';
+import type { WalkView } from './state.js';
+
+/** Of a branch; the main path has none. */
+export interface Bounds {
+  readonly branch: BranchRef;
+  readonly entry: string;
+  /** The edge to the entry. */
+  readonly edge: PlannedEdge;
+  /** The branch ends in front of these. */
+  readonly ends: ReadonlySet<string>;
+  /** The node that the branch must not come back to. */
+  readonly parallel: string;
+}
+
+export interface Walking {
+  /** Of the walk: nodes are performed below it. */
+  readonly frame: Frame;
+  readonly signal: AbortSignal;
+  /** Those around it, the main path first. */
+  readonly walks: readonly WalkView[];
+  readonly bounds?: Bounds;
+}
+
+export type WalkEnd = (
+  | { readonly kind: 'completed'; readonly withoutExit?: string }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'restarted'; readonly at: string }
+) & { readonly walk: WalkView };
+
+/** A branch on which nothing has happened stands where its parallel node does. */
+export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: Walking): WalkView {
+  if (!bounds) return ledger.state.main;
+  const outer = walks.at(-1) as WalkView; // a branch has a walk around it
+  return (
+    outer.branches.get(bounds.branch.index) ?? {
+      path: frame.op.path,
+      branch: bounds.branch,
+      context: outer.context,
+      current: undefined,
+      outcome: undefined,
+      next: undefined,
+      running: undefined,
+      enterAt: undefined,
+      history: [],
+      visits: new Map(),
+      branches: new Map(),
+    }
+  );
+}
+
+/** How a branch ended, for the results of its parallel node. */
+export function branchOutcome(end: WalkEnd): StageOutcome {
+  const last = end.walk.outcome ?? outcomeOf('success');
+  if (end.kind !== 'completed') return { ...last, status: 'fail', failure_reason: end.kind === 'failed' ? end.reason : '' };
+  return { ...last, ...routed(last) };
+}
