@@ -1,0 +1,51 @@
+// Random histories of edits, crashes and every kind of run against the plain model of the rules in `test/histories/`. Exit status 1 on a
+// counterexample, which is printed as scripts and commands.   node histories.mjs [--count 2000] [--seed N] [--files 100] [--processes 10]
+// --files: how many more against a journal on disk · --processes: how many more with the built command, killed by a signal
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from 'esbuild';
+
+const { values: options } = parseArgs({
+  options: {
+    count: { type: 'string', default: '2000' },
+    files: { type: 'string', default: '100' },
+    processes: { type: 'string', default: '10' },
+    seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+  },
+});
+const out = fileURLToPath(new URL('out/', import.meta.url));
+const bundle = `${out}histories-${process.pid}.mjs`;
+mkdirSync(out, { recursive: true });
+await build({
+  entryPoints: [fileURLToPath(new URL('../test/histories/property.ts', import.meta.url))],
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  packages: 'external',
+  outfile: bundle,
+  logLevel: 'error',
+});
+try {
+  const { playHistories } = await import(pathToFileURL(bundle).href);
+  const seed = Number(options.seed);
+  for (const [kind, count] of [
+    ['memory', Number(options.count)],
+    ['file', Number(options.files)],
+    ['command', Number(options.processes)],
+  ]) {
+    if (count === 0) continue;
+    const startedMs = performance.now();
+    const { runs, kills, refused, executed, served } = await playHistories({ kind, count, seed });
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    console.log(`${kind}, seed ${seed}: ${count} histories as the rules say, in ${seconds} s`);
+    console.log(`  ${runs} commands, ${kills} killed, ${refused} refused; ${executed} questions asked, ${served} served`);
+  }
+} catch (error) {
+  console.error(error.message);
+  if (error.cause) console.error(error.cause.message);
+  process.exitCode = 1;
+} finally {
+  rmSync(bundle, { force: true });
+}
