@@ -7,6 +7,8 @@ export interface ReachedCheckpoint {
   readonly seq: Seq;
   readonly resume?: 'auto' | 'manual' | 'never' | undefined;
   readonly ttlMs?: number | undefined;
+  /** It has an option `complete`. */
+  readonly conditional?: true | undefined;
   /** How many of `used` the run had used before. */
   readonly usedBefore: number;
 }

@@ -14,6 +14,10 @@ export interface RunRequest {
   /** CODE of `-e`. */
   readonly code?: string;
   readonly help: boolean;
+  /** Say what would happen instead of doing it. */
+  readonly plan: boolean;
+  /** `--json`, which only `--plan` has. */
+  readonly json: boolean;
   readonly payload: { readonly [name: string]: string | true };
   readonly cache: CacheRequest;
   readonly inject: readonly string[];
@@ -78,11 +82,10 @@ const OPTIONS: { readonly [form in CommandForm]: { readonly [flag: string]: Opti
 
 /** Reserved, so that no script comes to depend on them; each says what to do instead. */
 const NOT_SUPPORTED: { readonly [name: string]: string } = {
-  plan: '`mlld checkpoint list SCRIPT` shows what is recorded',
   output: 'redirect the output: mlld FILE > OUT',
   format: 'the document is written as it is',
   watch: 'start the command again when a file has changed',
-  json: '--structured prints one JSON object',
+  json: '--structured prints one JSON object, --plan --json the plan',
 };
 
 /** Not repeated when a run is resumed: they say where this one started from. */
@@ -110,7 +113,8 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   const code = last('eval');
   const help = has('help');
   if (!help) {
-    for (const [name, instead] of Object.entries(NOT_SUPPORTED)) if (has(name)) throw usage(`--${name} is not supported yet`, instead);
+    for (const [name, instead] of Object.entries(NOT_SUPPORTED))
+      if (has(name) && !(name === 'json' && has('plan'))) throw usage(`--${name} is not supported yet`, instead);
     if (extra !== undefined) throw usage(`Unexpected argument: ${extra}`, 'data for the script is given as flags: --name value');
     if (script !== undefined && code !== undefined) throw usage(`A file (${script}) and -e can't be given together`);
   }
@@ -124,6 +128,8 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
     ...(mode === undefined ? {} : { mode }),
     ...(environment === undefined ? {} : { environment }),
     help,
+    plan: has('plan'),
+    json: has('plan') && (has('json') || found.payload.has('json')),
     payload: payloadOf(found, form),
     cache: cacheOf(found),
     inject: found.options.get('inject') ?? [],
@@ -185,6 +191,7 @@ const USAGE_OF: { readonly [option: string]: string } = {
 
 function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['payload'] {
   const members = new Map(payload);
+  if (options.has('plan')) members.delete('json');
   // The older spelling of one flag that scripts have always had.
   const dryRun = members.get('dry-run');
   if (dryRun !== undefined) members.set('dryRun', dryRun);
@@ -195,7 +202,7 @@ function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['
 /** Checkpoint sections 3 and 16: which flags exclude each other. */
 function cacheOf({ options }: Found): CacheRequest {
   const noCheckpoint = options.has('no-checkpoint');
-  const other = ['checkpoint', 'fresh', 'resume', 'fork', 'changed'].find((name) => options.has(name));
+  const other = ['checkpoint', 'fresh', 'resume', 'fork', 'changed', 'plan'].find((name) => options.has(name));
   if (noCheckpoint && other !== undefined) {
     throw usage(`--no-checkpoint and --${other} contradict each other`, '--no-checkpoint switches recording off; give one of the two');
   }

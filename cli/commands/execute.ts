@@ -85,7 +85,7 @@ function progressLog(io: Io, log: Log): NonNullable<RunOptions['onProgress']> {
   };
 }
 
-async function optionsFor(io: Io, { request, argv, script, project, name }: Execution): Promise<Omit<RunOptions, 'signal' | 'io'>> {
+export async function optionsFor(io: Io, { request, argv, script, project, name }: Execution): Promise<Omit<RunOptions, 'signal' | 'io'>> {
   const environment = await environmentFor(io, request.environment);
   return {
     script,

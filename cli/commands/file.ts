@@ -20,8 +20,10 @@ export async function fileCommand(io: Io): Promise<number> {
   const script = await scriptOf(io, request);
   const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
+  const execution = { request, form: 'file' as const, argv: io.argv, script, project, name };
+  if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   const { execute } = await import('./execute.js');
-  return execute(io, { request, form: 'file', argv: io.argv, script, project, name });
+  return execute(io, execution);
 }
 
 async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSource> {

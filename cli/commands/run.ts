@@ -21,9 +21,18 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   const script = await findScript(project, request.script, home);
   const { passesPreflight } = await import('../preflight.js');
   if (!(await passesPreflight(io, script.path, project, request.warnings ? 'print' : 'hide'))) return EXIT_FAILED;
+  const execution = {
+    request,
+    form: 'run' as const,
+    argv,
+    script: { kind: 'file' as const, path: script.path },
+    project,
+    name: script.name,
+  };
+  if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
   const { execute } = await import('./execute.js');
-  return execute(io, { request, form: 'run', argv, script: { kind: 'file', path: script.path }, project, name: script.name });
+  return execute(io, execution);
 }
 
 function renderScripts(names: readonly string[]): string {

@@ -23,6 +23,9 @@ export interface Fork extends Lender {
 }
 
 export interface OpenedPast {
+  /** As it was found. */
+  readonly loaded: WorkflowPast;
+  /** As this run takes it: `--fresh` leaves nothing of it. */
   readonly past: WorkflowPast;
   readonly forks: readonly Fork[];
   /** What the new run says first: the memo as it will be used follows from these. */
@@ -59,7 +62,7 @@ export async function openPast({ store, project, workflow, cache, declarations, 
     const usable = [...past.memo.questions.values()].filter(({ answer }) => answer !== undefined).length;
     if (again > 0) notices.push(`--resume ${cache.resume}: ${again} of ${Math.max(usable, again)} calls will run again`);
   }
-  return { past, forks, facts, notices };
+  return { loaded, past, forks, facts, notices };
 }
 
 /** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest` or how many back. */

@@ -1,0 +1,77 @@
+/** `--plan` as text: the number that matters first, then function by function, then what it comes to. */
+import { describeChange } from '../../replay/definitions.js';
+import type { DropReason, PlannedFunction } from '../../replay/plan.js';
+import type { RunPlan } from '../../src/run/plan.js';
+import { clip, oneLine } from './one-line.js';
+import type { Paint } from './paint.js';
+import { duration, money } from './units.js';
+
+const PREVIEW_UNITS_MAX = 40;
+const CHANGES_SHOWN = 5;
+
+export function renderPlan(plan: RunPlan, paint: Paint): string {
+  const lines = [`Plan for ${plan.name} (${plan.workflow}); nothing was run or recorded.`, ...plan.notices, paint.bold(headline(plan))];
+  for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, paint));
+  if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', estimateLine(plan));
+  return `${lines.map(oneLine).join('\n')}\n`;
+}
+
+function headline({ usable, again, unanswered, records, serves, lastRun }: RunPlan): string {
+  if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
+  if (!records && !serves) return `Without --checkpoint nothing is served: ${counted(usable, 'recorded answer')} stay unused.`;
+  const open =
+    unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} of the last run ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
+  return `${again} of ${counted(usable, 'call')} will run again${open}.`;
+}
+
+function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): string[] {
+  const { fn, usable, again, unanswered, declared } = entry;
+  const parts = [`${usable - again} served`];
+  if (again > 0) parts.push(paint.yellow(`${again} again (${reasonsOf(entry, plan)})`));
+  if (unanswered > 0) parts.push(paint.yellow(`${unanswered} without an answer`));
+  const lines = [`${paint.bold(`@${fn}`)}: ${parts.join(', ')}`];
+  if (!declared) lines.push('  the script does not declare it any more');
+  const changes = entry.changes.slice(0, CHANGES_SHOWN).map(describeChange);
+  const more = entry.changes.length - changes.length;
+  if (changes.length > 0) {
+    const effect =
+      entry.servedOld > 0 ? `; ${counted(entry.servedOld, 'answer')} from before ${entry.servedOld === 1 ? 'is' : 'are'} served` : '';
+    lines.push(`  edited: ${changes.join(', ')}${more > 0 ? ` and ${more} more` : ''}${effect}`);
+  }
+  if (entry.unknown.length > 0) lines.push(`  only the run will tell: ${entry.unknown.map((name) => `@${name}`).join(', ')}`);
+  for (const { preview, why } of entry.examples) {
+    lines.push(
+      `  ${why === 'unanswered' ? 'ask' : 'again'}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`,
+    );
+  }
+  const others = again + unanswered - entry.examples.length;
+  if (others > 0) lines.push(`  and ${others} more`);
+  return lines;
+}
+
+const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
+  invalidated: ({ resume }) => `--resume ${resume}`,
+  forgotten: () => '--fresh',
+  edited: () => '--changed ask',
+  expired: () => 'older than the ttl',
+  incomplete: () => 'their checkpoint is not complete',
+  manual: () => 'resume: manual',
+  off: () => 'nothing is served here',
+};
+
+function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
+  const found = Object.entries(reasons) as [DropReason, number][];
+  return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
+}
+
+function estimateLine({ estimate, lastRun }: RunPlan): string {
+  if (estimate === undefined) return '';
+  const { calls, elapsedMs, costUsd } = estimate;
+  const cost = costUsd === undefined ? '' : `, ${money(costUsd)}`;
+  const rest = calls === 0 ? '' : `, ${duration(elapsedMs)} in calls${cost}`;
+  return `If it asks what run ${lastRun} asked: ${counted(calls, 'call')} to make${rest}.`;
+}
+
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

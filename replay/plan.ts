@@ -1,0 +1,320 @@
+/**
+ * What a run would be served and what it would ask, told before it starts. Decided from the journal, the flags and the definitions as
+ * the script has them now; whether a question comes up at all only the run can tell.
+ */
+import type { CallKey, Fingerprint } from '../journal/ids.js';
+import type { ReachedCheckpoint } from './checkpoints.js';
+import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
+import type { LendingPast } from './explain.js';
+import { answered, type Answered, type Question } from './memo.js';
+import { cachePolicy, type PolicyFlags, type ResumeMode } from './policy.js';
+import { previewOf } from './preview.js';
+import type { Projection } from './projection.js';
+import type { Index } from './snapshot.js';
+
+/** Why an answer that is usable now would not be served. */
+export type DropReason = 'invalidated' | 'forgotten' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off';
+
+/** How a function stands now. */
+export interface CurrentDefinition {
+  readonly fingerprint: Fingerprint;
+  readonly parts: Parts;
+  /** Captured variables whose values only the run will tell. */
+  readonly unknown: readonly string[];
+}
+
+export interface PlannedFunction {
+  readonly fn: string;
+  /** Answers that could be served without the flags, one's own and borrowed ones. */
+  usable: number;
+  /** How many of them will be asked again, and why. */
+  again: number;
+  readonly reasons: { [R in DropReason]?: number };
+  /** Questions of the last run that no answer can be served to: failed, interrupted, dropped before. */
+  unanswered: number;
+  /** Answers from before an edit that are served all the same. */
+  servedOld: number;
+  /** What differs between the definition now and those that the usable answers were made with. */
+  readonly changes: DefinitionChange[];
+  /** Captured variables of which that can't be told before the run. */
+  readonly unknown: readonly string[];
+  /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
+  readonly declared: boolean;
+  /** A few of those that will be asked again or have no answer, in the order of first asking. */
+  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: DropReason | 'unanswered' }[];
+}
+
+export interface Plan {
+  readonly usable: number;
+  readonly again: number;
+  readonly unanswered: number;
+  /** In the order of first asking. */
+  readonly functions: readonly PlannedFunction[];
+  /** If the run asks what the last one did. Undefined without a recorded run. */
+  readonly estimate: Estimate | undefined;
+}
+
+export interface Estimate {
+  readonly calls: number;
+  /** Time in calls, those side by side added up; by what they took before, else by the mean of the function. */
+  readonly elapsedMs: number;
+  /** Only where recorded calls of the same functions told their cost. */
+  readonly costUsd?: number;
+}
+
+export interface PlanFacts {
+  /** Before the flags were looked at. */
+  readonly before: Index;
+  readonly forks: readonly LendingPast[];
+  readonly droppedKeys: ReadonlySet<CallKey>;
+  readonly droppedBorrowed: ReadonlySet<CallKey>;
+  readonly flags: PolicyFlags;
+  readonly header: ResumeMode | undefined;
+  readonly nowMs: number;
+  readonly latest: LatestRun | undefined;
+  /** By the name of the function; several where modules declare the same name. */
+  readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
+}
+
+const EXAMPLES_MAX = 3;
+/** Names under which `var llm @x = sh { … }` asks. */
+const COMMANDS: ReadonlySet<string> = new Set(['cmd', 'sh', 'bash', 'js', 'node', 'py']);
+
+export function planRun(facts: PlanFacts): Plan {
+  const functions = new Map<string, PlannedFunction>();
+  const entryOf = (fn: string): PlannedFunction => {
+    const known = functions.get(fn);
+    if (known !== undefined) return known;
+    const made: PlannedFunction = {
+      fn,
+      usable: 0,
+      again: 0,
+      reasons: {},
+      unanswered: 0,
+      servedOld: 0,
+      changes: [],
+      unknown: [...new Set(facts.current.get(fn)?.flatMap(({ unknown }) => unknown))],
+      declared: facts.current.has(fn) || COMMANDS.has(fn),
+      examples: [],
+    };
+    functions.set(fn, made);
+    return made;
+  };
+  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: DropReason | 'unanswered'): void => {
+    if (entry.examples.length < EXAMPLES_MAX) entry.examples.push({ key, preview: preview ?? null, why });
+  };
+
+  const asked = new Map<CallKey, Asked>();
+  for (const [key, question] of everyQuestion(facts)) {
+    const entry = entryOf(question.fn);
+    const standing = standingOf(key, question, facts);
+    asked.set(key, {
+      fn: question.fn,
+      served: standing.kind === 'served',
+      elapsedMs: standing.kind === 'none' ? undefined : standing.answer.elapsedMs,
+    });
+    if (standing.kind === 'none') {
+      if (facts.latest?.asked.has(key) !== true) continue;
+      entry.unanswered++;
+      example(entry, key, question.preview, 'unanswered');
+      continue;
+    }
+    entry.usable++;
+    for (const change of standing.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
+    if (standing.kind === 'served') {
+      if (standing.edited) entry.servedOld++;
+      continue;
+    }
+    entry.again++;
+    entry.reasons[standing.why] = (entry.reasons[standing.why] ?? 0) + 1;
+    example(entry, key, question.preview, standing.why);
+  }
+  const all = [...functions.values()].filter(({ usable, unanswered }) => usable + unanswered > 0);
+  return {
+    usable: sum(all, ({ usable }) => usable),
+    again: sum(all, ({ again }) => again),
+    unanswered: sum(all, ({ unanswered }) => unanswered),
+    functions: all,
+    estimate: facts.latest && estimateOf(facts.latest, asked),
+  };
+}
+
+/** One's own, then what only fork sources know. */
+function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallKey, Question]> {
+  yield* before.memo.questions;
+  const seen = new Set<CallKey>();
+  for (const { memo } of forks) {
+    for (const [key, question] of memo.questions) {
+      if (before.memo.questions.has(key) || seen.has(key) || question.answer === undefined) continue;
+      seen.add(key);
+      yield [key, question];
+    }
+  }
+}
+
+type Standing =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'served';
+      readonly answer: Answered['answer'];
+      readonly edited: boolean;
+      readonly changes: readonly DefinitionChange[];
+    }
+  | {
+      readonly kind: 'again';
+      readonly answer: Answered['answer'];
+      readonly why: DropReason;
+      readonly changes: readonly DefinitionChange[];
+    };
+
+/** As `createAnswers` looks it up: what the forks lend, then one's own; the first reason of the first that is there. */
+function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standing {
+  const { before, forks, droppedBorrowed, droppedKeys, flags } = facts;
+  const lent =
+    before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => answered(memo, key)).find(Boolean);
+  const own = answered(before.memo, key);
+  let standing: Standing = { kind: 'none' };
+  for (const [entry, isOwn] of [
+    [lent, false],
+    [own, true],
+  ] as const) {
+    if (entry === undefined) continue;
+    const edit = editOf(entry, facts);
+    const dropped = isOwn ? whyOwnIsDropped(droppedKeys.has(key), flags) : droppedBorrowed.has(key) ? 'invalidated' : undefined;
+    const why = dropped ?? whyNotServed(entry, question.scope, isOwn, edit.edited, facts);
+    if (why === undefined) return { kind: 'served', answer: entry.answer, ...edit };
+    if (standing.kind === 'none') standing = { kind: 'again', answer: entry.answer, why, changes: edit.changes };
+  }
+  return standing;
+}
+
+function whyOwnIsDropped(isSelected: boolean, { fresh }: PolicyFlags): DropReason | undefined {
+  if (fresh === true) return 'forgotten';
+  return isSelected ? 'invalidated' : undefined;
+}
+
+/** The options of a checkpoint are those that it had in the last run. */
+function whyNotServed(
+  { answer }: Answered,
+  scopeName: string | undefined,
+  isOwn: boolean,
+  edited: boolean,
+  facts: PlanFacts,
+): DropReason | undefined {
+  const { flags, header, nowMs, before, latest } = facts;
+  const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
+  const scope = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
+  const { serves, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
+  if (serves === 'no') return 'off';
+  if (serves === 'this-run' && isOwn) return 'manual';
+  if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return 'expired';
+  if (requireComplete !== undefined && before.complete.get(requireComplete) !== true) return 'incomplete';
+  return flags.changed === 'ask' && edited ? 'edited' : undefined;
+}
+
+interface Edit {
+  readonly edited: boolean;
+  readonly changes: readonly DefinitionChange[];
+}
+
+const UNEDITED: Edit = { edited: false, changes: [] };
+
+/** Against the definition of this name that is nearest to what the answer was made with. */
+function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanFacts): Edit {
+  const now = current.get(fn) ?? [];
+  if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint)) return UNEDITED;
+  const parts =
+    before.definitions.get(fingerprint) ?? forks.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
+  const edits = now.map((definition) => editAgainst(parts, definition));
+  return edits.reduce((nearest, edit) =>
+    edit.edited && (!nearest.edited || nearest.changes.length <= edit.changes.length) ? nearest : edit,
+  );
+}
+
+function editAgainst(parts: Parts | undefined, { parts: now, unknown }: CurrentDefinition): Edit {
+  if (parts === undefined) return { edited: unknown.length === 0, changes: [] };
+  // A name that can't be told may stand for a function, with everything behind it: then nothing can be told.
+  if (parts.some(({ kind, name }) => kind !== 'variable' && unknown.includes(name))) return UNEDITED;
+  const changes = definitionChanges(parts, now).filter(({ kind, name }) => kind !== 'variable' || !unknown.includes(name));
+  return { edited: changes.length > 0, changes };
+}
+
+function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
+  return left.kind === right.kind && left.name === right.name && left.was === right.was && left.is === right.is;
+}
+
+// ---- the last run, and what it says about the next
+
+export interface LatestRun {
+  /** Every question that came up, with its first argument as text. */
+  readonly asked: Map<CallKey, { readonly fn: string; readonly preview: string | undefined }>;
+  readonly checkpoints: Map<string, ReachedCheckpoint>;
+  /** By function: what its calls cost, where they told it. */
+  readonly costs: Map<string, { usd: number; calls: number }>;
+}
+
+/** Of one run. */
+export const latestRun: Projection<LatestRun> = {
+  initial: () => ({ asked: new Map(), checkpoints: new Map(), costs: new Map() }),
+  apply(state, event) {
+    switch (event.type) {
+      case 'call.started':
+        state.asked.set(event.key, { fn: event.fn, preview: event.preview ?? previewOf(event.args) });
+        return state;
+      case 'call.reused':
+        if (!state.asked.has(event.key)) state.asked.set(event.key, { fn: event.fn, preview: event.preview });
+        return state;
+      case 'call.completed': {
+        const fn = state.asked.get(event.key)?.fn;
+        const usd = event.usage?.costUsd;
+        if (fn === undefined || usd === undefined) return state;
+        const cost = state.costs.get(fn) ?? { usd: 0, calls: 0 };
+        state.costs.set(fn, { usd: cost.usd + usd, calls: cost.calls + 1 });
+        return state;
+      }
+      case 'checkpoint.reached': {
+        const { name, seq, resume, ttlMs, conditional } = event;
+        state.checkpoints.set(name, { name, seq, resume, ttlMs, conditional, usedBefore: 0 });
+        return state;
+      }
+      default:
+        return state;
+    }
+  },
+};
+
+interface Asked {
+  readonly fn: string;
+  readonly served: boolean;
+  readonly elapsedMs: number | undefined;
+}
+
+function estimateOf({ asked: last, costs }: LatestRun, asked: ReadonlyMap<CallKey, Asked>): Estimate {
+  const means = meanTimes(asked);
+  let [calls, elapsedMs, costUsd, costKnown] = [0, 0, 0, false];
+  for (const [key, { fn }] of last) {
+    const known = asked.get(key);
+    if (known?.served === true) continue;
+    calls++;
+    elapsedMs += known?.elapsedMs ?? means.get(fn) ?? 0;
+    const cost = costs.get(fn);
+    if (cost === undefined) continue;
+    costKnown = true;
+    costUsd += cost.usd / cost.calls;
+  }
+  return { calls, elapsedMs: Math.round(elapsedMs), ...(costKnown && { costUsd }) };
+}
+
+function meanTimes(asked: ReadonlyMap<CallKey, Asked>): ReadonlyMap<string, number> {
+  const times = new Map<string, { ms: number; calls: number }>();
+  for (const { fn, elapsedMs } of asked.values()) {
+    if (elapsedMs === undefined) continue;
+    const { ms, calls } = times.get(fn) ?? { ms: 0, calls: 0 };
+    times.set(fn, { ms: ms + elapsedMs, calls: calls + 1 });
+  }
+  return new Map([...times].map(([fn, { ms, calls }]) => [fn, ms / calls]));
+}
+
+function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  return items.reduce((total, item) => total + count(item), 0);
+}

@@ -1,0 +1,80 @@
+/** `--plan`: what a run with these flags would be served and what it would ask. Nothing is executed, written or recorded. */
+import type { Workflow } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import type { FactOf } from '../../journal/event.js';
+import { foldRun } from '../../replay/load.js';
+import { latestRun, planRun, type Plan } from '../../replay/plan.js';
+import { cachePolicy } from '../../replay/policy.js';
+import { workflowFor } from '../project.js';
+import type { RunOptions } from '../run-options.js';
+import { createLiveWorld } from '../world/live.js';
+import { currentDefinitions } from './current-definitions.js';
+import { declarationsOf } from './declared.js';
+import { openScript } from './open-script.js';
+import { openPast } from './past.js';
+
+export interface RunPlan extends Plan {
+  readonly workflow: Workflow;
+  readonly name: string;
+  /** Whether a run with these flags records anything, and is served from before. */
+  readonly records: boolean;
+  readonly serves: boolean;
+  /** The target of `--resume`, where one was given. */
+  readonly resume: string | null;
+  /** Id of the last recorded run. */
+  readonly lastRun: string | null;
+  /** What the run would say before it starts. */
+  readonly notices: readonly string[];
+}
+
+/** Throws what a run with these options would refuse to start with. `options.script` is a file. */
+export async function plan(options: RunOptions, store: JournalStore): Promise<RunPlan> {
+  const { script: source, cache, project, io } = options;
+  if (source.kind !== 'file') throw new Error('only a file has a record');
+  const world = createLiveWorld({ ...io, environment: options.environment, signal: options.signal });
+  try {
+    const { script, module } = await openScript(options, world);
+    const workflow = workflowFor(project, source.path);
+    const readOnly = withoutWriting(store);
+    const opened = await openPast({
+      store: readOnly,
+      project,
+      workflow,
+      cache,
+      declarations: declarationsOf(script),
+      onDefect: () => undefined,
+    });
+    const { loaded, forks, facts, notices } = opened;
+    const last = loaded.runs.at(-1)?.ref;
+    const invalidations = facts.filter((fact): fact is FactOf<'memo.invalidated'> => fact.type === 'memo.invalidated');
+    const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
+    const report = planRun({
+      before: loaded,
+      forks,
+      droppedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed !== true).flatMap(({ keys }) => keys)),
+      droppedBorrowed: new Set(invalidations.filter(({ borrowed }) => borrowed === true).flatMap(({ keys }) => keys)),
+      flags: cache,
+      header: script.resume,
+      nowMs: io.nowMs(),
+      latest: last && (await foldRun(store, last, latestRun)),
+      current: await currentDefinitions(script, module, options, world),
+    });
+    return {
+      workflow,
+      name: options.name,
+      records: policy.records,
+      serves: policy.serves !== 'no',
+      resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
+      lastRun: last?.run ?? null,
+      notices,
+      ...report,
+    };
+  } finally {
+    await world.close('the plan is made');
+  }
+}
+
+/** Not even an index: whoever only looks leaves nothing behind. */
+function withoutWriting(store: JournalStore): JournalStore {
+  return Object.assign(Object.create(store) as JournalStore, { writeAside: async () => undefined });
+}
