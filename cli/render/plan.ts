@@ -10,15 +10,30 @@ const PREVIEW_UNITS_MAX = 40;
 const CHANGES_SHOWN = 5;
 
 export function renderPlan(plan: RunPlan, paint: Paint): string {
-  const lines = [`Plan for ${plan.name} (${plan.workflow}); nothing was run or recorded.`, ...plan.notices, paint.bold(headline(plan))];
+  const lines = [
+    `Plan for ${plan.name} (${plan.workflow})${flagsOf(plan)}; nothing was run or recorded.`,
+    ...plan.notices,
+    paint.bold(headline(plan)),
+  ];
   for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, paint));
   if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', estimateLine(plan));
   return `${lines.map(oneLine).join('\n')}\n`;
 }
 
+function flagsOf({ flags: { checkpoint, fresh, resume, changed, forks = [] } }: RunPlan): string {
+  const words = [
+    ...(checkpoint === true ? ['--checkpoint'] : []),
+    ...(fresh === true ? ['--fresh'] : []),
+    ...forks.map((fork) => `--fork ${fork}`),
+    ...(resume === undefined ? [] : [`--resume ${resume}`.trim()]),
+    ...(changed === undefined ? [] : [`--changed ${changed}`]),
+  ];
+  return words.length === 0 ? '' : ` with ${words.join(' ')}`;
+}
+
 function headline({ usable, again, unanswered, records, serves, lastRun }: RunPlan): string {
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
-  if (!records && !serves) return `Without --checkpoint nothing is served: ${counted(usable, 'recorded answer')} stay unused.`;
+  if (!records && !serves) return `Nothing is recorded or served here: ${counted(usable, 'recorded answer')} would stay unused.`;
   const open =
     unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} of the last run ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
   return `${again} of ${counted(usable, 'call')} will run again${open}.`;

@@ -115,7 +115,8 @@ async function declareOne(statement: Statement, frame: Frame, refusals: Refusals
     await execute([statement], frame);
     // A collection may hold what can't be told.
     if (statement.kind === 'var' || statement.kind === 'let') compactJson(frame.scope.own(statement.name)?.value);
-    if (refusals.count === before) return;
+    // What a module could not tell is unknown there, name by name.
+    if (statement.kind === 'import' || refusals.count === before) return;
   } catch {
     // The run itself says what is wrong, if it comes to that.
   }

@@ -4,9 +4,9 @@ import type { JournalStore } from '../../journal/store.js';
 import type { FactOf } from '../../journal/event.js';
 import { foldRun } from '../../replay/load.js';
 import { latestRun, planRun, type Plan } from '../../replay/plan.js';
-import { cachePolicy } from '../../replay/policy.js';
+import { cachePolicy, type ResumeMode } from '../../replay/policy.js';
 import { workflowFor } from '../project.js';
-import type { RunOptions } from '../run-options.js';
+import type { CacheRequest, RunOptions } from '../run-options.js';
 import { createLiveWorld } from '../world/live.js';
 import { currentDefinitions } from './current-definitions.js';
 import { declarationsOf } from './declared.js';
@@ -16,6 +16,8 @@ import { openPast } from './past.js';
 export interface RunPlan extends Plan {
   readonly workflow: Workflow;
   readonly name: string;
+  /** The flags that the plan is for: `--checkpoint` where none were given and the script says nothing. */
+  readonly flags: CacheRequest;
   /** Whether a run with these flags records anything, and is served from before. */
   readonly records: boolean;
   readonly serves: boolean;
@@ -29,12 +31,13 @@ export interface RunPlan extends Plan {
 
 /** Throws what a run with these options would refuse to start with. `options.script` is a file. */
 export async function plan(options: RunOptions, store: JournalStore): Promise<RunPlan> {
-  const { script: source, cache, project, io } = options;
+  const { script: source, project, io } = options;
   if (source.kind !== 'file') throw new Error('only a file has a record');
   const world = createLiveWorld({ ...io, environment: options.environment, signal: options.signal });
   try {
     const { script, module } = await openScript(options, world);
     const workflow = workflowFor(project, source.path);
+    const cache = plannedFlags(options.cache, script.resume);
     const readOnly = withoutWriting(store);
     const opened = await openPast({
       store: readOnly,
@@ -62,16 +65,23 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
     return {
       workflow,
       name: options.name,
+      flags: { ...cache },
       records: policy.records,
       serves: policy.serves !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
-      notices,
+      notices: invalidations.length === 0 ? notices : [], // else they count what the report counts
       ...report,
     };
   } finally {
     await world.close('the plan is made');
   }
+}
+
+/** A run without any flag would be served nothing, and nobody needs a plan for that. */
+function plannedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
+  const isBare = !cachePolicy({ flags: given, header, scope: undefined }).records;
+  return isBare && header === undefined ? { ...given, checkpoint: true } : given;
 }
 
 /** Not even an index: whoever only looks leaves nothing behind. */
