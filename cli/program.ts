@@ -94,6 +94,7 @@ function addCacheOptions(command: Command): Command {
     .option('--fresh, --new', 'record the run, and forget what was recorded before')
     .option('--fork <script>', 'answer from the results of another script first; repeatable')
     .option('--changed <ask|serve>', 'what to do with results from before a definition was edited (default: serve)')
+    .option('--keep-files', 'leave declared output files that were changed since, and serve the result')
     .option('--plan', 'say what these flags would serve and ask again, and why; nothing runs; --json prints the plan as JSON')
     .option('--no-checkpoint', 'record and serve nothing, whatever the script says');
 }

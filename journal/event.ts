@@ -35,6 +35,8 @@ export interface CacheFlags {
   /** The target of `--resume`; `''` for a bare one. */
   readonly resume?: string;
   readonly changed?: 'serve' | 'ask';
+  /** Files that were changed since a call wrote them stay, and its result is served. */
+  readonly keepFiles?: boolean;
 }
 
 export interface ForkRef {
@@ -63,8 +65,8 @@ export interface DefinitionPart {
 /** A file that a call declares to write. Its content is a blob; without one it could not be kept, and `reason` says why. */
 export type OutputFile =
   | { readonly path: string; readonly blob: BlobId; readonly bytes: number }
-  /** `absent`: the call did not write it. */
-  | { readonly path: string; readonly reason: 'absent' | 'directory' | 'unreadable' | 'too-large' };
+  /** `absent`: the call did not write it. `secret`: the call's result is, and its files may not lie here in clear. */
+  | { readonly path: string; readonly reason: 'absent' | 'directory' | 'unreadable' | 'too-large' | 'secret' };
 
 /** What became of a declared output file when the recorded answer was served. */
 export interface ReusedOutput {

@@ -4,7 +4,7 @@
  * L1 nothing here changes a run; only the index is written, as a whole
  * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
-import type { Json } from '../journal/event.js';
+import type { Json, OutputFile } from '../journal/event.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile, ScanOptions } from '../journal/store.js';
 import { checkpoints } from './checkpoints.js';
@@ -101,6 +101,12 @@ export async function readAnswer(
   if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
   const value = await store.resolve(event.result);
   return value === undefined ? undefined : { value, form };
+}
+
+/** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */
+export async function readOutputs(store: JournalStore, { ref, position, seq }: Answer): Promise<readonly OutputFile[] | undefined> {
+  const event = await store.readAt(ref, position);
+  return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;
 }
 
 /**

@@ -57,6 +57,7 @@ const COMMON: { readonly [flag: string]: Option } = {
   fork: { name: 'fork', arity: 'value' },
   changed: { name: 'changed', arity: 'value' },
   plan: { name: 'plan', arity: 'none' },
+  'keep-files': { name: 'keep-files', arity: 'none' },
 };
 
 const OPTIONS: { readonly [form in CommandForm]: { readonly [flag: string]: Option } } = {
@@ -216,6 +217,7 @@ function cacheOf({ options }: Found): CacheRequest {
     ...(resume === undefined ? {} : { resume }),
     ...(forks === undefined ? {} : { forks }),
     ...(changed === undefined ? {} : { changed }),
+    ...(options.has('keep-files') ? { keepFiles: true } : {}),
     ...(noCheckpoint ? { noCheckpoint: true } : {}),
   };
 }

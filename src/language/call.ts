@@ -21,6 +21,7 @@ import type { CallStack, Frame } from './frame.js';
 import { siteOf } from './position.js';
 import { Scope } from './scope.js';
 import { renderTemplateFile } from './template-body.js';
+import { writtenPaths } from './declared-outputs.js';
 
 /** The result of a call where `done`, `continue` and `retry` are understood. */
 export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
@@ -131,6 +132,7 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
   const { forwarded, code } = executable;
+  const writes = executable.node.options.find(({ name }) => name === 'writes')?.value;
   return {
     async question(inputs) {
       const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
@@ -152,6 +154,9 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       return { question: { fn: executable.name, args: asked.args, via, ...attempt }, body };
     },
     fingerprint: async () => fingerprintOf(executable),
+    ...(writes
+      ? { writes: async (inputs) => writtenPaths(writes, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)) }
+      : {}),
     isCommand: isCommandBody(executable),
     labels,
     sources: code ? [`src:${code.language}`] : [],

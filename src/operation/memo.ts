@@ -6,6 +6,7 @@
  * M3  A question that is in flight is not asked a second time: whoever comes later waits and is served.
  * M4  A journal that can't be written costs the memory of a result, never the result.
  */
+import type { ReusedOutput } from '../../journal/event.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { toJson } from '../values/native.js';
@@ -13,6 +14,7 @@ import { flow, noteOf, type Value } from '../values/value.js';
 import { Denial } from './denial.js';
 import { encodeResult } from './encode.js';
 import { callKey, type Question } from './identity.js';
+import { keepOutputs, serveOutputs } from './outputs.js';
 import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
 
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
@@ -40,17 +42,21 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     answers.defined.add(fingerprint);
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
   }
+  let outdated: readonly string[] | undefined;
   if (policy.serves) {
     do {
       await answers.inFlight.wait(key, frame.op.path); // M3
       const known = await answers.lookup({ key, fingerprint });
-      if (known) return serve(frame, operation, llm, { key, fingerprint, question }, known);
+      if (!known) continue;
+      const files = await serveOutputs(frame, llm, { fn: question.fn, inputs: operation.inputs, known });
+      if (files.kind === 'served') return serve(frame, operation, llm, { key, fingerprint, question }, known, files.outputs);
+      outdated = files.files;
     } while (answers.inFlight.isAsked(key, frame.op.path)); // somebody who looked it up at the same time was first
   }
   const seen = lookedUp(frame, false, key);
   const endTurn = answers.inFlight.start(key, frame.op.path);
   try {
-    const value = await ask(seen, operation, llm, { key, fingerprint, question }, () => execute(seen, body));
+    const value = await ask(seen, operation, llm, { key, fingerprint, question, outdated }, () => execute(seen, body));
     return { value, frame: seen, reused: false };
   } finally {
     endTurn();
@@ -61,12 +67,31 @@ interface Asked {
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
   readonly question: Question;
+  /** Declared output files for which a known answer was not served. */
+  readonly outdated?: readonly string[] | undefined;
 }
 
-function serve(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, known: KnownAnswer): Answered {
+function serve(
+  frame: Frame,
+  operation: Operation,
+  llm: LlmCall,
+  asked: Asked,
+  known: KnownAnswer,
+  outputs: readonly ReusedOutput[],
+): Answered {
   const { recorder, answers } = frame.run;
   const { key, fingerprint, question } = asked;
-  recorder.post({ type: 'call.reused', key, op: frame.op.path, fn: question.fn, ...sites(operation), from: known.from, fingerprint });
+  const files = outputs.length === 0 ? {} : { outputs };
+  recorder.post({
+    type: 'call.reused',
+    key,
+    op: frame.op.path,
+    fn: question.fn,
+    ...sites(operation),
+    from: known.from,
+    fingerprint,
+    ...files,
+  });
   if (known.fingerprint !== undefined && known.fingerprint !== fingerprint) answers.servedOld(question.fn, known.fingerprint, fingerprint);
   const value = flow(known.value(), operation.inputs, llm.labels, llm.sources);
   return { value, frame: lookedUp(frame, true, key), reused: true };
@@ -74,11 +99,21 @@ function serve(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, k
 
 async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, execute: () => Promise<Value>): Promise<Value> {
   const { recorder, answers, monotonicMs } = frame.run;
-  const { key, fingerprint, question } = asked;
+  const { key, fingerprint, question, outdated } = asked;
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
   const args = await answers.payload(question.args);
-  await recorder.append({ type: 'call.started', key, op, fn: question.fn, ...sites(operation), args, fingerprint, ...attempt });
+  await recorder.append({
+    type: 'call.started',
+    key,
+    op,
+    fn: question.fn,
+    ...sites(operation),
+    args,
+    fingerprint,
+    ...attempt,
+    ...(outdated && { outdated }),
+  });
   const startedMs = monotonicMs();
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
   const value = await execute().catch(async (error: unknown) => {
@@ -88,6 +123,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     throw error;
   });
   const unusable = unusableBecause(frame, operation, llm, value);
+  const outputs = unusable === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
   const { json, form } = encodeResult(value);
   const result = await answers.payload(json);
   const recorded = await recorder.append({
@@ -97,6 +133,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     result,
     ...(form === undefined ? {} : { form }),
     elapsedMs: elapsed(),
+    ...(outputs && { outputs }),
     ...(unusable === undefined ? {} : { unusable }),
   });
   return recorded && unusable === undefined ? answers.recall(recorded, { json, form }, question.fn, value) : value;

@@ -1,5 +1,5 @@
 /** What an operation is, and the narrow ports through which `perform` meets the rest of a run. Design section 2. */
-import type { Fact, FactOf, Json, OpKind, Payload } from '../../journal/event.js';
+import type { Fact, FactOf, Json, OpKind, OutputFile, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, Workflow } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
 import type { Value } from '../values/value.js';
@@ -7,6 +7,7 @@ import type { Frame } from '../language/frame.js';
 import type { Denial } from './denial.js';
 import type { Encoded } from './encode.js';
 import type { Question } from './identity.js';
+import type { OutputFiles } from './outputs.js';
 import type { Turns } from './turns.js';
 
 /** What only a call has. */
@@ -41,6 +42,8 @@ export interface LlmCall {
     readonly answeredAs?: CallKey;
   }>;
   fingerprint(): Promise<{ readonly fingerprint: Fingerprint; readonly parts: FactOf<'definition.recorded'>['parts'] }>;
+  /** Absolute paths of the files that it declares to write. */
+  writes?(inputs: readonly Value[]): Promise<readonly string[]>;
   /** Its result is the output of one command, which is no answer when the command failed. */
   readonly isCommand: boolean;
   /** Labels and source markers that a fresh result would carry beyond those of the arguments. */
@@ -81,6 +84,8 @@ export interface Recorder {
 export interface KnownAnswer {
   readonly from: EventRef & { readonly workflow?: Workflow };
   readonly fingerprint?: Fingerprint;
+  /** Declared output files as the call had left them; undefined when it declared none. */
+  outputs(): Promise<readonly OutputFile[] | undefined>;
   /** Read from the journal when a script looks at it. */
   value(): Value;
 }
@@ -98,6 +103,7 @@ export interface CheckpointScope {
 export interface Answers {
   /** What the flags, the header and the open checkpoint scope say about llm calls right now. */
   policy(): { readonly records: boolean; readonly serves: boolean };
+  readonly files: OutputFiles;
   /** Definitions that this run has recorded. */
   readonly defined: Set<Fingerprint>;
   /** Questions that are being asked now. */

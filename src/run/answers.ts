@@ -2,21 +2,24 @@
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, Fingerprint, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { readAnswer } from '../../replay/load.js';
+import { readAnswer, readOutputs } from '../../replay/load.js';
 import type { Answers as Overlay } from '../../replay/overlay.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
 import { jsonSize } from '../../journal/canonical.js';
 import type { Answered } from '../../replay/memo.js';
 import { decodeResult } from '../operation/encode.js';
 import type { Answers } from '../operation/operation.js';
+import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
 import { NO_LABELS, noteOf, type Value } from '../values/value.js';
+import { NO_OUTPUT_FILES } from './output-files.js';
 import { HELD_BYTES_MAX, recalled } from './recalled.js';
 
 const NOTHING_KNOWN: Answers = {
   policy: () => ({ records: false, serves: false }),
   inFlight: new Turns(),
   defined: new Set(),
+  files: NO_OUTPUT_FILES,
   lookup: async () => undefined,
   recall: (_recorded, _encoded, _fn, fresh) => fresh,
   payload: async (value) => ({ inline: value }),
@@ -37,6 +40,7 @@ export interface AnswerSources {
   readonly flags: PolicyFlags;
   readonly header: ResumeMode | undefined;
   readonly nowMs: () => number;
+  readonly files: OutputFiles;
   readonly onTrouble: (error: Error) => void;
   /** A stored result can't be read any more; it is asked for again. */
   readonly onLost: (fn: string) => void;
@@ -78,6 +82,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     old,
     inFlight: new Turns(),
     defined: new Set<Fingerprint>(),
+    files: sources.files,
     policy: () => ({ records: policy.records, serves: policy.serves !== 'no' }),
     async lookup(question) {
       const known = overlay.lookup(question, policy, nowMs());
@@ -91,6 +96,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       const lender = known.lentBy === undefined ? {} : { workflow: known.lentBy };
       return {
         from: { run: answer.ref.run, seq: answer.seq, ...lender },
+        outputs: () => readOutputs(store, answer),
         ...(fingerprint === undefined ? {} : { fingerprint }),
         value,
       };

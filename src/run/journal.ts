@@ -13,6 +13,7 @@ import { workflowFor } from '../project.js';
 import type { RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
 import { declarationsOf } from './declared.js';
+import { createOutputFiles } from './output-files.js';
 import { openPast, type OpenedPast } from './past.js';
 import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
 import { servedOldNotices } from './served-old.js';
@@ -129,6 +130,12 @@ async function start({ options, script, store, opened, journal, trouble }: Start
     flags,
     header: script.resume,
     nowMs: options.io.nowMs,
+    files: createOutputFiles({
+      store,
+      workflows: [ref.workflow, ...forks.map(({ workflow }) => workflow)],
+      keepsNewer: flags.keepFiles === true,
+      onTrouble: trouble.error,
+    }),
     onTrouble: trouble.error,
     onLost: (fn) => {
       if (lost.has(fn)) return;
@@ -169,12 +176,13 @@ function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] 
 }
 
 function started(options: RunOptions, script: Script, workflow: Workflow, { forks }: OpenedPast): Fact {
-  const { checkpoint, fresh, resume, changed } = options.cache;
+  const { checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const flags = {
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(fresh === undefined ? {} : { fresh }),
     ...(resume === undefined ? {} : { resume }),
     ...(changed === undefined ? {} : { changed }),
+    ...(keepFiles === undefined ? {} : { keepFiles }),
   };
   const host = hostFacts();
   const lent = forks.map(({ workflow: source, run, seq }) => ({

@@ -18,6 +18,8 @@ type Nothing = Record<string, never>;
 
 export interface Files {
   readonly read: (request: Ask<'file.read'>) => Promise<Answer<'file.read'>>;
+  readonly bytes: (request: Ask<'file.bytes'>) => Promise<Answer<'file.bytes'>>;
+  readonly restore: (request: Ask<'file.restore'>) => Promise<Nothing>;
   readonly write: (request: Ask<'file.write'>) => Promise<Nothing>;
   readonly append: (request: Ask<'file.append'>) => Promise<Nothing>;
   readonly remove: (request: Ask<'file.remove'>) => Promise<Nothing>;
@@ -49,7 +51,15 @@ export function createFiles(): Files {
   }
 
   return {
-    read: ({ path }) => readText(path),
+    read: async ({ path }) => {
+      const found = await readFile(path);
+      return 'bytes' in found ? { text: found.bytes.toString('utf8') } : found;
+    },
+    bytes: async ({ path }) => {
+      const found = await readFile(path);
+      return 'bytes' in found ? { base64: found.bytes.toString('base64') } : found;
+    },
+    restore: ({ path, base64 }) => inOrder(path, () => inFolder(path, () => replaceFile(path, Buffer.from(base64, 'base64')))),
     write: ({ path, text, durable }) => inOrder(path, () => inFolder(path, () => replaceFile(path, text, durable ? 'synced' : 'unsynced'))),
     append: ({ path, text }) => inOrder(path, () => inFolder(path, () => appendFile(path, text))),
     remove: ({ path }) => inOrder(path, () => rm(path, { force: true })),
@@ -80,7 +90,9 @@ async function inFolder(path: string, write: () => Promise<void>): Promise<void>
   }
 }
 
-async function readText(path: string): Promise<Answer<'file.read'>> {
+type Missing = Extract<Answer<'file.read'>, { missing: unknown }>;
+
+async function readFile(path: string): Promise<{ readonly bytes: Buffer } | Missing> {
   try {
     const file = await open(path, 'r');
     try {
@@ -98,7 +110,7 @@ async function readText(path: string): Promise<Answer<'file.read'>> {
         chunks.push(buffer.subarray(0, bytesRead));
         if (sizeBytes === facts.size) break;
       }
-      return { text: (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8') };
+      return { bytes: chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks) };
     } finally {
       await file.close();
     }
@@ -110,7 +122,7 @@ async function readText(path: string): Promise<Answer<'file.read'>> {
   }
 }
 
-function tooLarge(path: string): Answer<'file.read'> {
+function tooLarge(path: string): Missing {
   return { missing: 'too-large', detail: `${path} is larger than ${FILE_BYTES_MAX / 1024 / 1024} MiB` };
 }
 

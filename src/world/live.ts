@@ -43,6 +43,8 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
 
   const answerers: Answerers = {
     'file.read': files.read,
+    'file.bytes': files.bytes,
+    'file.restore': files.restore,
     'file.write': files.write,
     'file.append': files.append,
     'file.remove': files.remove,

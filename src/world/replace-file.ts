@@ -10,7 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 const LINKS_MAX = 40;
 
 /** `synced`: after a loss of power the old text or the new one is there, never a part. */
-export async function replaceFile(path: string, text: string, durability: 'synced' | 'unsynced' = 'unsynced'): Promise<void> {
+export async function replaceFile(path: string, text: string | Uint8Array, durability: 'synced' | 'unsynced' = 'unsynced'): Promise<void> {
   const { target, before } = await behindLinks(path);
   // Devices and pipes (/dev/null, /dev/stdout) are written to, not replaced; a directory fails here.
   if (before && !before.isFile()) return writeFile(target, text);
@@ -26,7 +26,7 @@ export async function replaceFile(path: string, text: string, durability: 'synce
   }
 }
 
-async function writeNew(path: string, text: string, like: Stats | undefined, durability: 'synced' | 'unsynced'): Promise<void> {
+async function writeNew(path: string, text: string | Uint8Array, like: Stats | undefined, durability: 'synced' | 'unsynced'): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await file.writeFile(text);

@@ -36,6 +36,13 @@ export interface Questions {
   };
   /** Nothing happens when there is none. */
   'file.remove': { ask: { path: string }; answer: Record<string, never> };
+  /** The content as it is, whatever it is. */
+  'file.bytes': {
+    ask: { path: string };
+    answer: { base64: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
+  };
+  /** As `file.write`, for content that a call wrote before. */
+  'file.restore': { ask: { path: string; base64: string }; answer: Record<string, never> };
   'file.append': { ask: { path: string; text: string }; answer: Record<string, never> };
   'file.stat': { ask: { path: string }; answer: { kind: 'file' | 'directory' | 'none' } };
   /** Absolute paths in code unit order, files only. `root` is absolute, `pattern` relative to it or absolute. */

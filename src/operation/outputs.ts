@@ -1,0 +1,154 @@
+/**
+ * Declared output files: `exe llm @draw(name) = … with { writes: ["out/@name.svg"] }`. What a call wrote is kept with its result, and put
+ * back when the result is served. `docs/decisions/0012-declared-outputs.md` has the table that `decideOutput` is.
+ *
+ * O1  The content is a durable blob before `call.completed` names it.
+ * O2  Nothing is put back before it is decided for all files of the call, and all that is needed could be read.
+ * O3  A content that nobody could bring back is never replaced without saying so.
+ * O4  A file is replaced as a whole: a kill leaves some files put back and others not, and the next run goes on with those.
+ */
+import path from 'node:path';
+import { sha256 } from '../../journal/canonical.js';
+import type { OutputFile, ReusedOutput } from '../../journal/event.js';
+import type { BlobId } from '../../journal/ids.js';
+import type { Frame } from '../language/frame.js';
+import { labelsOf, type Value } from '../values/value.js';
+import { askWorld } from './effect.js';
+import type { KnownAnswer, LlmCall } from './operation.js';
+
+/** Where contents are kept. */
+export interface OutputFiles {
+  /** `--keep-files` */
+  readonly keepsNewer: boolean;
+  /** Durable when this resolves; undefined when it could not be kept. */
+  keep(path: string, content: Uint8Array): Promise<{ readonly blob: BlobId; readonly bytes: number } | undefined>;
+  content(blob: BlobId): Promise<Uint8Array | undefined>;
+  /** Whether a recorded call of this script, or of one it borrows from, wrote this content to this path. */
+  wrote(path: string, blob: BlobId): Promise<boolean>;
+}
+
+export type Served =
+  | { readonly kind: 'served'; readonly outputs: readonly ReusedOutput[] }
+  /** The call counts as changed and is asked again. */
+  | { readonly kind: 'outdated'; readonly files: readonly string[] };
+
+type Decision = 'same' | 'restore' | 'keep' | 'absent' | 'again';
+
+export interface OutputState {
+  readonly recorded: OutputFile;
+  readonly onDisk: BlobId | 'absent' | 'unreadable';
+  /** What is on disk was written by a recorded call, so that it can be had again. */
+  readonly isKnown: boolean;
+  readonly keepsNewer: boolean;
+}
+
+export function decideOutput({ recorded, onDisk, isKnown, keepsNewer }: OutputState): Decision {
+  if (!('blob' in recorded)) {
+    if (recorded.reason === 'absent') return 'absent';
+    return onDisk === 'absent' ? 'again' : 'keep';
+  }
+  if (onDisk === 'absent') return 'restore';
+  if (onDisk === recorded.blob) return 'same';
+  if (isKnown) return 'restore';
+  return keepsNewer ? 'keep' : 'again';
+}
+
+/** What the call has written, for its `call.completed`. Undefined for functions that declare nothing. */
+export async function keepOutputs(
+  frame: Frame,
+  llm: LlmCall,
+  inputs: readonly Value[],
+  result: Value,
+): Promise<readonly OutputFile[] | undefined> {
+  if (!llm.writes) return undefined;
+  const { answers, world } = frame.run;
+  const outputs: OutputFile[] = [];
+  for (const absolute of await llm.writes(inputs)) {
+    const name = projectPath(absolute, frame);
+    if (labelsOf(result).includes('secret')) {
+      outputs.push({ path: name, reason: 'secret' });
+      continue;
+    }
+    const found = await world.ask('file.bytes', { path: absolute });
+    if ('missing' in found) outputs.push({ path: name, reason: found.missing });
+    else {
+      const kept = await answers.files.keep(name, Buffer.from(found.base64, 'base64'));
+      outputs.push(kept ? { path: name, ...kept } : { path: name, reason: 'unreadable' });
+    }
+  }
+  return outputs;
+}
+
+/** Brings the declared files to what the known answer had written, or says for which of them it can't be served. */
+export async function serveOutputs(
+  frame: Frame,
+  llm: LlmCall,
+  { fn, inputs, known }: { readonly fn: string; readonly inputs: readonly Value[]; readonly known: KnownAnswer },
+): Promise<Served> {
+  if (!llm.writes) return { kind: 'served', outputs: [] };
+  const { answers, warn } = frame.run;
+  const places = await llm.writes(inputs);
+  const names = places.map((place) => projectPath(place, frame));
+  const recorded = await known.outputs();
+  if (recorded === undefined || recorded.length !== places.length) {
+    warn(`the recorded answer of @${fn} lacks output files that it declares now; it is asked again`);
+    return { kind: 'outdated', files: names };
+  }
+  const planned: { readonly absolute: string; readonly name: string; readonly output: OutputFile; readonly decision: Decision }[] = [];
+  for (const [index, absolute] of places.entries()) {
+    // By their place in the declaration: `key` may leave a path out of the question, and then it is another one now.
+    const [name, output] = [names[index] as string, recorded[index] as OutputFile];
+    planned.push({ absolute, name, output, decision: await decisionFor(absolute, name, output, frame) });
+  }
+  const outdated = planned.filter(({ decision }) => decision === 'again').map(({ name }) => name);
+  if (outdated.length > 0) {
+    warn(`${outdated.join(', ')} changed since @${fn} wrote it; it is asked again (--keep-files keeps what is there)`);
+    return { kind: 'outdated', files: outdated };
+  }
+  const contents = new Map<string, Uint8Array>();
+  for (const { absolute, name, output, decision } of planned) {
+    if (decision !== 'restore' || !('blob' in output)) continue;
+    const content = await answers.files.content(output.blob);
+    if (content === undefined) {
+      warn(`what @${fn} wrote to ${name} can't be read any more; it is asked again`);
+      return { kind: 'outdated', files: [name] };
+    }
+    contents.set(absolute, content); // O2
+  }
+  for (const [absolute, content] of contents) {
+    await askWorld(frame, 'file.restore', { path: absolute, base64: Buffer.from(content).toString('base64') });
+  }
+  const kept = planned.filter(({ decision, output }) => decision === 'keep' && 'blob' in output).map(({ name }) => name);
+  if (kept.length > 0) warn(`${kept.join(', ')} changed since @${fn} wrote it, and is kept`);
+  return {
+    kind: 'served',
+    outputs: planned.map(({ name, decision }) => ({ path: name, did: DID[decision as Exclude<Decision, 'again'>] })),
+  };
+}
+
+const DID: { readonly [D in Exclude<Decision, 'again'>]: ReusedOutput['did'] } = {
+  same: 'same',
+  restore: 'restored',
+  keep: 'kept',
+  absent: 'absent',
+};
+
+async function decisionFor(absolute: string, name: string, recorded: OutputFile, { run }: Frame): Promise<Decision> {
+  const { files } = run.answers;
+  const found = await run.world.ask('file.bytes', { path: absolute });
+  const onDisk = 'missing' in found ? (found.missing === 'absent' ? 'absent' : 'unreadable') : digest(found.base64);
+  const { keepsNewer } = files;
+  const isSettled = !('blob' in recorded) || onDisk === 'absent' || onDisk === 'unreadable' || onDisk === recorded.blob;
+  const isKnown = !isSettled && (await files.wrote(name, onDisk));
+  return decideOutput({ recorded, onDisk, isKnown, keepsNewer });
+}
+
+function digest(base64: string): BlobId {
+  return sha256(Buffer.from(base64, 'base64'));
+}
+
+/** As the journal names files: relative to the project where they are in it. */
+function projectPath(absolute: string, { run }: Frame): string {
+  const relative = path.relative(run.settings.projectRoot, absolute);
+  return relative.startsWith('..') || path.isAbsolute(relative) ? absolute : relative.replaceAll(path.sep, '/');
+}
