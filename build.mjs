@@ -6,6 +6,7 @@
  *   dist/mlld.cjs   the command: answers `--version`, else loads cli.cjs through V8's code cache
  *   dist/cli.cjs    the command line in one CommonJS file; what `await import()` names is only run when it is asked for
  *   dist/index.js   the library, an ES module; packages stay imports
+ *   dist/mlld.tmLanguage.json   colours for editors
  *   dist/types      declarations (`npm run typecheck` is what checks the types)
  */
 import { execFileSync } from 'node:child_process';
@@ -72,10 +73,17 @@ async function main() {
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
     esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);
+  replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));
   for (const { outputFiles } of built) for (const file of outputFiles) replaceIfChanged(file.path, asciiOf(file.text));
   chmodSync(path.join(root, 'dist/mlld.cjs'), 0o755);
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });
+}
+
+async function editorGrammar() {
+  const { outputFiles } = await esbuild.build({ ...common, entryPoints: ['grammar/textmate.ts'], format: 'esm' });
+  const { textMateGrammar } = await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+  return `${JSON.stringify(textMateGrammar(), undefined, 2)}\n`;
 }
 
 /**
