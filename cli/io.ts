@@ -11,6 +11,8 @@ export interface Io {
   readonly stderr: (text: string) => void;
   /** All of standard input; undefined when it is empty or a terminal. */
   readonly stdin: () => Promise<string | undefined>;
+  /** One line of standard input, undefined at its end; there when it is a terminal. */
+  readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
   readonly stderrIsTerminal: boolean;
   /** Width of the terminal behind stderr, in characters. */
   readonly columns: () => number;

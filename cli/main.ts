@@ -8,7 +8,7 @@ import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import type { Io, Signal } from './io.js';
 import { writeAll } from './write-all.js';
 
-const [STDOUT, STDERR] = [1, 2];
+const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const DEFAULT_COLUMNS = 80;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -49,6 +49,7 @@ function processIo(): Io {
       }
     },
     stdin: readStdin,
+    ...(isTerminal(STDIN) ? { readLine } : {}),
     stderrIsTerminal,
     // A terminal that doesn't know its width says 0.
     columns: () => process.stderr.columns || DEFAULT_COLUMNS,
@@ -89,6 +90,18 @@ function isTerminal(descriptor: number): boolean {
   } catch {
     return false; // closed
   }
+}
+
+async function readLine(signal: AbortSignal): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin, terminal: false, signal });
+  return new Promise((resolve) => {
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => resolve(undefined));
+  });
 }
 
 async function readStdin(): Promise<string | undefined> {

@@ -222,7 +222,8 @@ function cacheOf({ options }: Found): CacheRequest {
   };
 }
 
-function durationMs(text: string | undefined): number | undefined {
+/** `30s`, `900ms`, `5m`, `1h`, or a number of milliseconds. Throws USAGE. */
+export function durationMs(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const ms = Math.round(Number(number) * (UNITS_MS[unit] ?? Number.NaN));

@@ -28,6 +28,7 @@ const KNOWS_REPLAY: { readonly [path: string]: string } = {
   'src/run/': 'its parts',
   'src/run-graph.ts': 'the owner for graphs',
   'src/run-options.ts': 'the types of what run.ts takes and returns',
+  'src/run-graph-options.ts': 'the types of what run-graph.ts takes and returns',
   'src/index.ts': 'the face of the library',
 };
 

@@ -11,6 +11,7 @@ import type { Io } from '../io.js';
 const STDIN = '/dev/stdin';
 
 export async function fileCommand(io: Io): Promise<number> {
+  if (io.argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, io.argv);
   const request = parseRunRequest(io.argv, 'file');
   if (request.help) {
     const { printHelp } = await import('../program.js');

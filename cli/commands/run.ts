@@ -6,6 +6,7 @@ import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
+  if (argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, argv);
   const request = parseRunRequest(argv, 'run');
   if (request.help) {
     const { printHelp } = await import('../program.js');

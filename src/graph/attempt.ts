@@ -109,9 +109,10 @@ function within(frame: Frame, signal: AbortSignal): Frame {
 }
 
 interface Limit {
+  /** Aborted when the time is up, and with what is around. */
   readonly signal: AbortSignal;
   isOver(): boolean;
-  /** Does not wait for work that doesn't heed the signal. */
+  /** Does not wait long for work that doesn't heed the signal. */
   race<T>(work: Promise<T>): Promise<T>;
   lift(): void;
 }
@@ -120,27 +121,29 @@ interface Limit {
 const GRACE_MS = 3_000;
 
 function startLimit(world: World, limitMs: number | undefined, around: AbortSignal): Limit {
-  if (limitMs === undefined) return { signal: around, isOver: () => false, race: (work) => work, lift: () => undefined };
   const over = new AbortController();
   const lifted = new AbortController();
-  const wait = (ms: number): Promise<unknown> => world.ask('clock.sleep', { ms }, lifted.signal);
-  const isLate = async (): Promise<boolean> => {
-    await wait(limitMs);
-    if (lifted.signal.aborted) return false;
-    over.abort();
-    await wait(GRACE_MS);
-    return !lifted.signal.aborted;
-  };
-  const expired = isLate().catch(() => false); // the world was closed: the work is told by itself
+  const signal = limitMs === undefined ? around : AbortSignal.any([around, over.signal]);
+  const wait = (ms: number): Promise<unknown> => world.ask('clock.sleep', { ms }, lifted.signal).catch(() => undefined);
+  if (limitMs !== undefined) {
+    void wait(limitMs).then(() => {
+      if (!lifted.signal.aborted) over.abort();
+    });
+  }
   return {
-    signal: AbortSignal.any([around, over.signal]),
-    isOver: () => over.signal.aborted,
-    race: (work) => Promise.race([work, expired.then(tooLate)]),
+    signal,
+    isOver: () => over.signal.aborted && !around.aborted,
+    race: (work) => Promise.race([work, ignored(signal, wait)]),
     lift: () => lifted.abort(),
   };
 }
 
-function tooLate(isLate: boolean): Promise<never> {
-  if (isLate) throw new StageError('transient', 'the stage did not end in time');
-  return new Promise(() => undefined); // loses every race
+/** Rejects when a signal was given and not heeded for a while. */
+async function ignored(signal: AbortSignal, wait: (ms: number) => Promise<unknown>): Promise<never> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await wait(GRACE_MS);
+  throw new StageError('transient', 'the stage did not end when it should');
 }

@@ -22,13 +22,13 @@ export interface Ledger {
 export interface ChildRun {
   readonly runId: string;
   /** What it is doing now. */
-  observe(): ChildFacts;
+  observe(): Promise<ChildFacts>;
   /** Resolves when it has ended, in whatever way. */
   readonly ended: Promise<void>;
   /** Ends it in order. */
   interrupt(): void;
   /** The folder of the node that runs. */
-  stageFolder(): string | undefined;
+  stageFolder(): Promise<string | undefined>;
 }
 
 export interface ChildFacts {

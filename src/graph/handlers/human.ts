@@ -94,8 +94,13 @@ async function answered(
       interviewer.inform(`"${answer.text.trim()}" fits none of the choices`, question.stage);
     }
   };
+  const calledOff = new Promise<never>((_, reject) => {
+    stage.signal.addEventListener('abort', () => reject(new StageError('permanent', 'nobody waits for the answer any more')), {
+      once: true,
+    });
+  });
   try {
-    return await Promise.race([given(), late]);
+    return await Promise.race([given(), late, calledOff]);
   } finally {
     done.abort();
   }

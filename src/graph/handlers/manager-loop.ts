@@ -60,12 +60,12 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
   const steer = steering(stage, child);
   let observed: Updates = {};
   for (let cycle = 0; cycle < (nodeAttribute(node, 'manager.max_cycles') ?? CYCLES_MAX); cycle++) {
-    if (actions.has('observe')) observed = telemetry(child);
+    if (actions.has('observe')) observed = await telemetry(child);
     if (actions.has('steer')) await steer();
-    const { status, error } = child.observe();
+    const { status, error } = await child.observe();
     if (status !== 'running') {
       // The end is noticed even by a manager that doesn't observe.
-      if (actions.has('observe')) observed = telemetry(child);
+      if (actions.has('observe')) observed = await telemetry(child);
       if (status === 'completed') return outcomeOf('success', { context_updates: observed });
       throw new StageError('permanent', `the child pipeline ${status}${error === undefined ? '' : `: ${error}`}`, observed);
     }
@@ -82,8 +82,8 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
   throw new StageError('permanent', 'manager.max_cycles is used up, and the child still runs', observed);
 }
 
-function telemetry(child: ChildRun): Updates {
-  const { status, outcome, currentNode, completed, retries } = child.observe();
+async function telemetry(child: ChildRun): Promise<Updates> {
+  const { status, outcome, currentNode, completed, retries } = await child.observe();
   return {
     'stack.child.run_id': child.runId,
     'stack.child.status': status,
@@ -101,7 +101,7 @@ function steering({ node, frame }: Stage, child: ChildRun): () => Promise<void> 
   const { world, monotonicMs } = frame.run;
   let nextMs = -Infinity;
   return async () => {
-    const folder = child.stageFolder();
+    const folder = await child.stageFolder();
     if (prompt === '' || folder === undefined || monotonicMs() < nextMs) return;
     nextMs = monotonicMs() + cooldownMs;
     await world.ask('file.write', { path: path.join(folder, 'steer.md'), text: prompt });

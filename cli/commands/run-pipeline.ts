@@ -1,0 +1,146 @@
+/** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. Kept apart, so that a script loads nothing of graphs. Reference 13.1. */
+import path from 'node:path';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { JournalEvent } from '../../journal/event.js';
+import { describeEvent } from '../../replay/describe.js';
+import { MlldError } from '../../src/errors.js';
+import { backendFor } from '../../src/graph/backends/backend.js';
+import { findProject } from '../../src/project.js';
+import { runGraph } from '../../src/run-graph.js';
+import { WHO_ANSWERS, type GraphReport, type WhoAnswers } from '../../src/run-graph-options.js';
+import { durationMs } from '../../src/payload.js';
+import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
+import type { Io, Signal } from '../io.js';
+import { examples } from '../render/examples.js';
+import { paintFor } from '../render/paint.js';
+import { renderDiagnostics } from '../render/pipeline.js';
+
+interface Options {
+  readonly yes?: boolean;
+  readonly ask?: WhoAnswers;
+  readonly set: { readonly [key: string]: string };
+  readonly backend?: string;
+  readonly runDir?: string;
+  readonly checkpoint?: boolean;
+  readonly resume?: string | true;
+  readonly fork?: readonly string[];
+  readonly timeout?: number;
+}
+
+export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
+  let status: number = EXIT_OK;
+  const command = pipelineCommand(io).action(async (file: string, options: Options) => {
+    status = await runPipeline(io, argv, file, options);
+  });
+  try {
+    await command.parseAsync([...argv], { from: 'user' });
+    return status;
+  } catch (error) {
+    // Commander has printed what it had to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_FAILED;
+    throw error;
+  }
+}
+
+function pipelineCommand(io: Io): Command {
+  return new Command('mlld run')
+    .description('run a pipeline')
+    .argument('<file.dot>', 'the pipeline')
+    .option('--yes', 'answer every question with its first choice; short for --ask auto')
+    .addOption(
+      new Option('--ask <who>', 'who answers questions (default: the console on a terminal, else standard input)').choices(WHO_ANSWERS),
+    )
+    .option('--set <key=value>', 'put a text into the context; repeatable', collectSet, {})
+    .option('--backend <backend>', 'who answers model stages: simulated, cmd:COMMAND, worker:COMMAND, exe:FILE#NAME')
+    .option('--run-dir <folder>', 'where the files of the run are (default: .mlld/graph/FILE/RUN)')
+    .option('--checkpoint', 'answer model stages from what earlier runs recorded for the same walk')
+    .option('--resume [node]', 'go on with the last run where it ended, or at a node')
+    .option('--fork <source>', 'answer from the results of another pipeline first; repeatable', collect)
+    .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h', (text) => durationMs(text))
+    .exitOverride()
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .addHelpText(
+      'after',
+      examples(['mlld run release.dot --yes', 'mlld run release.dot --resume', 'mlld run release.dot --set berth=4 --ask remote']),
+    );
+}
+
+async function runPipeline(io: Io, argv: readonly string[], target: string, options: Options): Promise<number> {
+  const file = path.resolve(io.workingDirectory, target);
+  const project = await findProject(path.dirname(file));
+  const paint = await paintFor(io.colours.stderr);
+  if (options.backend !== undefined) refuseBackend(options.backend);
+  const interruption = new AbortController();
+  let signal: Signal | undefined;
+  const stopListening = io.onSignal((received) => {
+    signal ??= received;
+    interruption.abort(received);
+  });
+  const report = await runGraph({
+    file,
+    name: target,
+    project,
+    workingDirectory: io.workingDirectory,
+    argv,
+    set: options.set,
+    ...(options.backend === undefined ? {} : { backend: options.backend }),
+    ...(options.runDir === undefined ? {} : { runDirectory: options.runDir }),
+    checkpoint: options.checkpoint === true,
+    ...(options.resume === undefined ? {} : { resume: options.resume === true ? '' : options.resume }),
+    ...(options.fork === undefined ? {} : { forks: options.fork }),
+    people: options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin')),
+    environment: io.environment,
+    ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
+    io: {
+      stdin: io.stdin,
+      stdout: io.stdout,
+      stderr: io.stderr,
+      nowMs: io.todayMs,
+      monotonicMs: io.nowMs,
+      ...(io.readLine ? { readLine: io.readLine } : {}),
+    },
+    signal: interruption.signal,
+    onFindings: (findings) => io.stderr(renderDiagnostics(findings, paint)),
+    onEvent: (event) => io.stderr(progressOf(event)),
+  }).finally(stopListening);
+  await conclude(io, target, report);
+  if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
+  return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
+}
+
+const SHOWN: ReadonlySet<string> = new Set(['node.finished', 'retry.scheduled', 'question.answered'] satisfies JournalEvent['type'][]);
+
+function progressOf(event: JournalEvent): string {
+  return SHOWN.has(event.type) ? `${describeEvent(event)}\n` : '';
+}
+
+/** The last line says how it ended, and above it how to go on. */
+async function conclude(io: Io, target: string, { status, pipeline, journal, error, notice }: GraphReport): Promise<void> {
+  if (notice !== undefined) io.stderr(`${notice}\n`);
+  if (status === 'completed') return io.stdout(`${pipeline}: completed\n`);
+  if (journal === undefined) {
+    if (error === undefined) return; // lint has said why
+    const { renderError } = await import('../render/error.js');
+    return io.stderr(renderError(error, {}));
+  }
+  io.stderr(`  resume: mlld run ${target} --resume\n  look at it: mlld journal show ${journal.run}\n`);
+  io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
+}
+
+function refuseBackend(written: string): void {
+  try {
+    backendFor(written);
+  } catch (error) {
+    throw new MlldError('USAGE', `--backend: ${(error as Error).message}`, { hint: 'mlld run FILE.dot --help' });
+  }
+}
+
+function collectSet(entry: string, set: { readonly [key: string]: string }): { readonly [key: string]: string } {
+  const at = entry.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('KEY=VALUE is expected');
+  return { ...set, [entry.slice(0, at)]: entry.slice(at + 1) };
+}
+
+function collect(entry: string, entries: readonly string[] = []): readonly string[] {
+  return [...entries, entry];
+}

@@ -1,0 +1,76 @@
+/** What a caller of the library says about a run of a pipeline, and what it gets back. `run-graph.ts` puts the run together. */
+import type { JournalEvent, RunStatus } from '../journal/event.js';
+import type { RunRef } from '../journal/ids.js';
+import type { JournalStore } from '../journal/store.js';
+import type { GraphState } from '../replay/graph-state.js';
+import type { Handlers } from './graph/handlers/handler.js';
+import type { CustomRule } from './graph/lint/rule.js';
+import type { Interviewer } from './graph/people/interviewer.js';
+import type { Transform } from './graph/prepare.js';
+import type { PipelineReport } from './graph/report.js';
+import type { Project } from './project.js';
+import type { RunIo } from './run-options.js';
+
+export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;
+export type WhoAnswers = (typeof WHO_ANSWERS)[number];
+
+export interface GraphRunIo extends RunIo {
+  /** One line of a terminal; undefined at its end. Needed where `console` answers. */
+  readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
+}
+
+export interface GraphRunOptions {
+  /** Absolute path of the `.dot` file. */
+  readonly file: string;
+  /** As messages call it. */
+  readonly name: string;
+  readonly project: Project;
+  /** Where commands run. */
+  readonly workingDirectory: string;
+  readonly argv: readonly string[];
+  /** Added to the context before the first node. */
+  readonly set: { readonly [key: string]: string };
+  /** Beats the attributes. */
+  readonly backend?: string;
+  /** Instead of `.mlld/graph/<file>/<run>`; relative to the working directory. */
+  readonly runDirectory?: string;
+  /** Answer model stages from what earlier runs recorded for the same walk. */
+  readonly checkpoint: boolean;
+  /** Go on with the newest chain: `''` where it ended, or a node. */
+  readonly resume?: string;
+  /** Other pipelines, `other@run` and `other@run:seq`, or runs: their answers are served first. */
+  readonly forks?: readonly string[];
+  readonly people: WhoAnswers | Interviewer;
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly timeoutMs?: number;
+  readonly io: GraphRunIo;
+  /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. */
+  readonly signal: AbortSignal;
+  readonly openStore?: (sealingKey: Uint8Array | undefined) => Promise<JournalStore>;
+  readonly handlers?: Handlers;
+  readonly transforms?: readonly Transform[];
+  readonly rules?: readonly CustomRule[];
+  /** What lint found, before anything happens; errors end the run. */
+  readonly onFindings?: (report: PipelineReport) => void;
+  readonly onEvent?: (event: JournalEvent) => void;
+  /** Once a run has begun: its state, which is live. */
+  readonly onState?: (state: GraphState) => void;
+  /** `checkpoint.json` was replaced. */
+  readonly onCheckpoint?: () => void;
+  /** The manager node that starts this run. */
+  readonly parent?: { readonly run: RunRef['run']; readonly node: string; readonly depth: number };
+}
+
+export interface GraphReport {
+  readonly status: RunStatus;
+  /** The identifier behind `digraph`; undefined when the text is no pipeline. */
+  readonly pipeline?: string;
+  /** Undefined when there was nothing to do, or nothing was begun. */
+  readonly journal?: RunRef;
+  /** Absolute. */
+  readonly runDirectory?: string;
+  /** Why it failed: a user's error. Findings of lint were told through `onFindings`. */
+  readonly error?: unknown;
+  /** What to say where nothing had to be done. */
+  readonly notice?: string;
+}

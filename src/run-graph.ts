@@ -1,0 +1,351 @@
+/**
+ * Puts a run of a pipeline together and sees it to its end: text, graph, past, journal, world, walk. One function of the library, the
+ * sibling of `run.ts`. Reference 6.1, 10.3.
+ *
+ * R1  Nothing is recorded, and no folder made, before the graph is sound and what is to be resumed is found.
+ * R2  A resumed run never writes to the journal of an earlier one.
+ * R3  A run that a `loop_restart` edge ended is followed by a new one, which begins with nothing.
+ */
+import path from 'node:path';
+import type { FactOf, Json, RunStatus } from '../journal/event.js';
+import type { RunRef } from '../journal/ids.js';
+import type { JournalStore } from '../journal/store.js';
+import { checkpointOf } from '../replay/graph-checkpoint.js';
+import type { GraphState } from '../replay/graph-state.js';
+import { MlldError } from './errors.js';
+import { createCheckpointFile } from './graph/checkpoint-file.js';
+import { isReservedKey } from './graph/context-keys.js';
+import type { GraphRun } from './graph/graph-run.js';
+import { handlersWith } from './graph/handlers/built-in.js';
+import type { Graph } from './graph/model.js';
+import { PipelineError } from './graph/outcome.js';
+import { planOf, type Plan } from './graph/plan.js';
+import { preflightPipeline } from './graph/report.js';
+import { createRunFolder } from './graph/run-folder.js';
+import { createThreads } from './graph/threads.js';
+import { walkOn } from './graph/traverse.js';
+import type { WalkEnd } from './graph/walking.js';
+import type { Answers } from './operation/operation.js';
+import { recordSource } from './operation/sources.js';
+import { workflowFor } from './project.js';
+import { interviewerFor } from './run/graph-people.js';
+import { newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './run/graph-chain.js';
+import { childStarter } from './run/graph-child.js';
+import { refuseEdited } from './run/graph-edited.js';
+import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph-journal.js';
+import { createStateKeeper } from './run/graph-ledger.js';
+import { writeManifest } from './run/graph-manifest.js';
+import type { GraphReport, GraphRunOptions } from './run-graph-options.js';
+import { createLiveWorld } from './world/live.js';
+import { WorldError, type World } from './world/world.js';
+
+const RESTARTS_MAX = 100;
+
+export async function runGraph(options: GraphRunOptions): Promise<GraphReport> {
+  const ending = new AbortController();
+  const onSignal = (): void => ending.abort('interrupted' satisfies RunStatus);
+  options.signal.addEventListener('abort', onSignal);
+  if (options.signal.aborted) onSignal();
+  const timer =
+    options.timeoutMs === undefined ? undefined : setTimeout(() => ending.abort('timed-out' satisfies RunStatus), options.timeoutMs);
+  // Not closed by the signal: the end of an interrupted run is written down like any other.
+  const world = createLiveWorld({ ...options.io, environment: options.environment });
+  try {
+    return await prepareAndRun(options, world, ending.signal);
+  } catch (error) {
+    if (!isUsersError(error)) throw error;
+    return { status: 'failed', error };
+  } finally {
+    clearTimeout(timer);
+    options.signal.removeEventListener('abort', onSignal);
+    await world.close('the run has ended');
+  }
+}
+
+/** Where a run of the journal begins. */
+interface Beginning {
+  readonly resumed?: ResumePoint;
+  readonly restartOf?: RunRef['run'];
+  readonly enterAt?: string;
+  /** The first run, the second after a restart, … */
+  readonly number: number;
+}
+
+async function prepareAndRun(options: GraphRunOptions, world: World, ending: AbortSignal): Promise<GraphReport> {
+  for (const key of Object.keys(options.set)) {
+    if (isReservedKey(key))
+      throw new MlldError('CONTEXT_KEY', `--set ${key}: this key belongs to the engine`, { hint: 'choose another name' });
+  }
+  const { text, graph } = await soundGraph(options, world);
+  if (!graph) return { status: 'failed' };
+  const store = await storeOf(options, world);
+  const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
+  const found = options.resume === undefined ? undefined : await resumption(options, store, plan);
+  if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
+  let beginning: Beginning = { ...found, number: 1 };
+  for (;;) {
+    const report = await runOnce({ options, world, ending, plan, text, store, beginning });
+    const { restartAt, ...rest } = report;
+    if (report.status !== 'restarted' || restartAt === undefined || !report.journal) return rest;
+    beginning = { restartOf: report.journal.run, enterAt: restartAt, number: beginning.number + 1 };
+  }
+}
+
+/** Without a graph when lint refused it; it has been told why. */
+async function soundGraph(options: GraphRunOptions, world: World): Promise<{ readonly text: string; readonly graph?: Graph }> {
+  const answer = await world.ask('file.read', { path: options.file });
+  if (!('text' in answer)) {
+    throw new MlldError(
+      'FILE_NOT_FOUND',
+      answer.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${answer.detail}`,
+    );
+  }
+  const { text } = answer;
+  const { transforms = [], rules = [], handlers } = options;
+  const { report, graph } = preflightPipeline(
+    { file: options.name, text },
+    { transforms, rules, handlers: new Set(handlers?.keys() ?? []) },
+  );
+  options.onFindings?.(report);
+  return graph ? { text, graph } : { text };
+}
+
+type Resumption =
+  { readonly resumed: ResumePoint } | { readonly restartOf: RunRef['run']; readonly enterAt: string } | { readonly notice: string };
+
+async function resumption(options: GraphRunOptions, store: JournalStore, plan: Plan): Promise<Resumption> {
+  const workflow = workflowFor(options.project, options.file);
+  const chain = await newestChain(store, workflow);
+  if (!chain)
+    throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${options.name}`, { hint: `start one: mlld run ${options.name}` });
+  return resumptionOf(chain, options, store, plan);
+}
+
+async function resumptionOf(chain: Chain, options: GraphRunOptions, store: JournalStore, plan: Plan): Promise<Resumption> {
+  const { latest, state } = chain;
+  const { run } = latest.ref;
+  if (latest.liveness === 'running') {
+    throw new MlldError('RESUME_RUNNING', `--resume: run ${run} of ${options.name} is still going on`, {
+      hint: 'wait for its end, or interrupt it',
+    });
+  }
+  const node = options.resume ?? '';
+  if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
+  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return { restartOf: run, enterAt: state.restartAt };
+  const resumed = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
+  for (const line of refuseEdited(plan, resumed)) options.io.stderr(`${line}\n`);
+  return { resumed };
+}
+
+interface Once {
+  readonly options: GraphRunOptions;
+  readonly world: World;
+  readonly ending: AbortSignal;
+  readonly plan: Plan;
+  readonly text: string;
+  readonly store: JournalStore;
+  readonly beginning: Beginning;
+}
+
+async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?: string }> {
+  const { options, world, ending, plan, text, store, beginning } = once;
+  const { io } = options;
+  const { resumed } = beginning;
+  const startedMs = io.monotonicMs();
+  let ref: RunRef | undefined;
+  const refOf = (): RunRef => ref ?? unopened();
+  const lost = new Set(resumed?.state.threads);
+  const keeper = createStateKeeper(resumed?.state, refOf, options.onEvent);
+  const journal = await openPipelineJournal(options, {
+    store,
+    world,
+    followers: [keeper.follow],
+    afterStart:
+      resumed && resumed.dropped.length > 0 ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.dropped }] : [],
+    facts: (opened) => {
+      ref = opened;
+      return startFacts(once, opened);
+    },
+  });
+  const timestamp = (): string => new Date(io.nowMs()).toISOString();
+  const ledger = keeper.ledger(journal.recorder, refOf(), timestamp);
+  const folder = createRunFolder(path.resolve(options.project.root, keeper.state.runDir), world);
+  const warned = new Set<string>();
+  const warnOnce = (message: string): void => {
+    if (warned.has(message)) return;
+    warned.add(message);
+    io.stderr(`warning: ${message}\n`);
+  };
+  const checkpoint = createCheckpointFile({
+    path: path.join(folder.path, 'checkpoint.json'),
+    world,
+    render: () => `${JSON.stringify(checkpointOf(keeper.state), undefined, 2)}\n`,
+    monotonicMs: io.monotonicMs,
+    onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${error instanceof Error ? error.message : String(error)}`),
+    ...(options.onCheckpoint ? { onWritten: options.onCheckpoint } : {}),
+  });
+  const answers = servedAnswers(journal.answers, options, keeper.state);
+  const { recorder, secrets } = journal;
+  const frame = await frameOfPipeline(options, { world, text, recorder, answers, secrets, ending });
+  options.onState?.(keeper.state);
+  const run: GraphRun = {
+    plan,
+    frame,
+    ledger,
+    folder,
+    checkpoint,
+    handlers: handlersWith(options.handlers ?? new Map()),
+    interviewer: interviewerFor(options, world, folder.path),
+    threads: createThreads(lost),
+    walk: walkOn,
+    backend: options.backend,
+    workingDirectory: options.workingDirectory,
+    fileDirectory: path.dirname(options.file),
+    random: Math.random,
+    ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
+    warnOnce,
+  };
+  await recordSource(frame, options.file, text, 'script');
+  await writeManifest(world, {
+    folder: folder.path,
+    runId: keeper.state.runId ?? '',
+    pipeline: plan.graph.name,
+    goal: plan.goal,
+    source: { path: options.name, text },
+    startedAt: keeper.state.startedAt,
+    resumedAt: resumed ? timestamp() : undefined,
+  });
+  if (!resumed) ledger.post({ type: 'context.updated', op: frame.op.path, updates: initialContext(plan, options), by: 'start' });
+  await checkpoint.flush();
+
+  const end = await walked(run, ending, beginning.number);
+  const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
+  await journal.finish(finishedFact(end, totals));
+  await checkpoint.flush();
+  for (const notice of journal.notices()) io.stderr(`${notice}\n`);
+  if (end.status === 'completed' && end.withoutExit !== undefined) {
+    io.stderr(`warning: the run ended at ${end.withoutExit}, which has no eligible edge; the exit was not reached\n`);
+  }
+  return {
+    status: end.status,
+    pipeline: plan.graph.name,
+    journal: refOf(),
+    runDirectory: folder.path,
+    ...(end.error ? { error: end.error } : {}),
+    ...(end.restartAt === undefined ? {} : { restartAt: end.restartAt }),
+  };
+}
+
+interface Ended {
+  readonly status: RunStatus;
+  readonly error?: MlldError;
+  readonly restartAt?: string;
+  readonly withoutExit?: string;
+}
+
+async function walked(run: GraphRun, ending: AbortSignal, number: number): Promise<Ended> {
+  let end: WalkEnd;
+  try {
+    end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
+  } catch (error) {
+    if (ending.aborted) {
+      const status = ending.reason as RunStatus; // it is aborted with nothing else
+      return { status, error: new MlldError(status === 'timed-out' ? 'TIMED_OUT' : 'INTERRUPTED', `the run was ended: ${status}`) };
+    }
+    if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
+    throw error;
+  }
+  switch (end.kind) {
+    case 'completed':
+      return { status: 'completed', ...(end.withoutExit === undefined ? {} : { withoutExit: end.withoutExit }) };
+    case 'failed':
+      return { status: 'failed', error: new MlldError('STAGE_FAILED', end.reason) };
+    case 'restarted':
+      if (number > RESTARTS_MAX) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', `more than ${RESTARTS_MAX} restarts`) };
+      return { status: 'restarted', restartAt: end.at };
+  }
+}
+
+function finishedFact({ status, error, restartAt }: Ended, totals: FactOf<'run.finished'>['totals']): FactOf<'run.finished'> {
+  return {
+    type: 'run.finished',
+    status,
+    ...(error ? { error: { code: error.code, message: error.message } } : {}),
+    totals,
+    ...(restartAt === undefined ? {} : { next: restartAt }),
+  };
+}
+
+function startFacts({ options, plan, beginning }: Once, ref: RunRef): Partial<FactOf<'run.started'>> {
+  const { resumed, restartOf, number } = beginning;
+  const enterAt = resumed?.enterAt ?? beginning.enterAt;
+  const { checkpoint, resume, parent } = options;
+  return {
+    flags: { ...(checkpoint ? { checkpoint } : {}), ...(resume === undefined || number > 1 ? {} : { resume }) },
+    pipeline: plan.graph.name,
+    runDir: runDirectory(options, resumed?.state, ref, number),
+    gates: plan.gates,
+    ...(resumed ? { resume: resumed.from } : {}),
+    ...(restartOf === undefined ? {} : { restartOf }),
+    ...(enterAt === undefined ? {} : { enterAt }),
+    ...(parent ? { parent: { run: parent.run, node: parent.node } } : {}),
+  };
+}
+
+/** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
+function runDirectory(
+  { project, file, runDirectory: given, workingDirectory }: GraphRunOptions,
+  resumed: GraphState | undefined,
+  { run }: RunRef,
+  number: number,
+): string {
+  if (resumed && given === undefined) return resumed.runDir;
+  const folder =
+    given === undefined
+      ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), run)
+      : path.resolve(workingDirectory, number === 1 ? given : `${given}.${number}`);
+  const relative = path.relative(project.root, folder);
+  return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
+}
+
+/** The graph's attributes with their types, its goal always, and what the command line set. Reference 8.1. */
+function initialContext({ graph, goal }: Plan, { set }: GraphRunOptions): { readonly [key: string]: Json } {
+  const context: { [key: string]: Json } = {};
+  for (const [key, { value }] of graph.attributes) {
+    const isNumber = value.kind === 'integer' || value.kind === 'float';
+    context[`graph.${key}`] = isNumber ? Number(value.text) : value.kind === 'boolean' ? value.text === 'true' : value.text;
+  }
+  return { ...context, 'graph.goal': goal, ...set };
+}
+
+/** Every answer is kept; earlier ones are served when that was asked for, and to the very attempt that a crash cut short. */
+function servedAnswers(answers: Answers, { checkpoint, forks = [] }: GraphRunOptions, state: GraphState): Answers {
+  if (checkpoint || forks.length > 0) return answers;
+  return {
+    ...answers,
+    policy: () => ({ records: true, serves: true }),
+    lookup: async (question) => {
+      const isOfTheAttempt = [...state.received.values()].some(({ reply }) => reply === question.key);
+      return isOfTheAttempt ? answers.lookup(question) : undefined;
+    },
+  };
+}
+
+function graphTotals({ main, retriesTotal, artifacts }: GraphState): {
+  readonly nodes: number;
+  readonly retries: number;
+  readonly artifacts: number;
+} {
+  return { nodes: main.history.length, retries: retriesTotal, artifacts: artifacts.size };
+}
+
+function unopened(): never {
+  throw new Error('the journal of the run is not open yet');
+}
+
+/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
+function isUsersError(error: unknown): boolean {
+  if (error instanceof MlldError || error instanceof WorldError) return true;
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
+}

@@ -1,0 +1,89 @@
+/** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
+import path from 'node:path';
+import type { Script } from '../../grammar/ast.js';
+import type { JournalStore } from '../../journal/store.js';
+import { MlldError } from '../errors.js';
+import { execute } from '../language/evaluate.js';
+import type { Frame } from '../language/frame.js';
+import { createModule } from '../modules/evaluate-module.js';
+import { SecretTexts } from '../operation/secret-texts.js';
+import type { Answers, Recorder } from '../operation/operation.js';
+import type { GraphRunOptions } from '../run-graph-options.js';
+import type { PipelineRecord, RunOptions } from '../run-options.js';
+import type { World } from '../world/world.js';
+import { createDocument } from './document.js';
+import { openJournal, type OpenedJournal } from './journal.js';
+import { mainFrame, newRunState } from './main-frame.js';
+import { sealingKeyFor } from './sealing-key.js';
+import { settingsFor } from './settings.js';
+
+/** A pipeline has no statements; what it asks models is recorded by what the options say. */
+const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
+
+export interface PipelineJournal extends OpenedJournal {
+  readonly secrets: SecretTexts;
+}
+
+/** The store of the project, opened once: what a resume reads and what the run writes. */
+export async function storeOf(options: GraphRunOptions, world: World): Promise<JournalStore> {
+  const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
+  if (options.openStore) return options.openStore(sealingKey);
+  const { openFileStore } = await import('../../journal/file-store.js');
+  return openFileStore(options.project.root, { sealingKey });
+}
+
+/** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */
+export async function openPipelineJournal(
+  options: GraphRunOptions,
+  { store, world, ...record }: PipelineRecord & { readonly store: JournalStore; readonly world: World },
+): Promise<PipelineJournal> {
+  const secrets = new SecretTexts();
+  const asScript = { ...scriptOptions(options, record), openStore: async () => store };
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets });
+  if (journal.ref) return { ...journal, secrets };
+  throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
+    hint: 'see the warning above; the folder .mlld has to be writable',
+  });
+}
+
+export interface FrameParts {
+  readonly world: World;
+  readonly text: string;
+  readonly recorder: Recorder;
+  readonly answers: Answers;
+  readonly secrets: SecretTexts;
+  readonly ending: AbortSignal;
+}
+
+/** Of the whole run. Its module is the pipeline's file, so that places in messages lead there. */
+export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports }: FrameParts): Promise<Frame> {
+  const asScript = scriptOptions(options, undefined);
+  const directory = path.dirname(options.file);
+  const settings = await settingsFor(asScript, directory, ports.world);
+  const document = createDocument({ streaming: true, collects: false });
+  const run = newRunState({ options: asScript, ...ports, document, settings, state: undefined });
+  const module = createModule({ path: options.file, display: options.name, directory, text, isMain: true });
+  return mainFrame(run, module, execute);
+}
+
+function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefined): RunOptions {
+  const { file, name, project, workingDirectory, argv, set, environment, io, signal, forks } = options;
+  return {
+    script: { kind: 'file', path: file },
+    name,
+    project,
+    workingDirectory,
+    argv,
+    payload: set,
+    inject: [],
+    state: [],
+    cache: { checkpoint: true, ...(forks === undefined ? {} : { forks }) },
+    environment,
+    errorBehavior: 'halt',
+    streaming: true,
+    structured: false,
+    io,
+    signal,
+    ...(record ? { pipeline: record } : {}),
+  };
+}

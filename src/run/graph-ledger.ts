@@ -1,0 +1,57 @@
+/** Keeps the state of a graph run current with its journal, and going when the journal can't be written any more. */
+import type { Fact, JournalEvent } from '../../journal/event.js';
+import type { RunRef, Seq } from '../../journal/ids.js';
+import { graphState, type GraphState } from '../../replay/graph-state.js';
+import { eventOf } from '../../replay/projection.js';
+import type { Ledger } from '../graph/graph-run.js';
+import type { Recorder } from '../operation/operation.js';
+import type { Follower } from './recorder.js';
+
+export interface StateKeeper {
+  readonly state: GraphState;
+  readonly follow: Follower;
+  /** Once the run is open. */
+  ledger(recorder: Recorder, ref: RunRef, timestamp: () => string): Ledger;
+}
+
+const NOWHERE = { offset: 0, bytes: 0 };
+
+/** `earlier` is the state that a resume goes on from; the keeper owns it. */
+export function createStateKeeper(
+  earlier: GraphState | undefined,
+  refOf: () => RunRef,
+  onEvent?: (event: JournalEvent) => void,
+): StateKeeper {
+  let state = earlier ?? graphState.initial();
+  let followed = 0;
+  const apply = (event: JournalEvent, ref: RunRef): void => {
+    state = graphState.apply(state, event, { ref, position: NOWHERE });
+  };
+  return {
+    get state() {
+      return state;
+    },
+    follow(event) {
+      followed += 1;
+      apply(event, refOf());
+      onEvent?.(event);
+    },
+    ledger(recorder, ref, timestamp) {
+      // A journal that broke follows no more facts; the run goes on without it.
+      const applyAlone = (fact: Fact): void => apply(eventOf(fact, (state.seq ?? 0) as Seq, timestamp()), ref);
+      return {
+        get state() {
+          return state;
+        },
+        post(fact) {
+          const before = followed;
+          recorder.post(fact);
+          if (followed === before) applyAlone(fact);
+        },
+        async append(fact) {
+          if ((await recorder.append(fact)) === undefined) applyAlone(fact);
+        },
+      };
+    },
+  };
+}

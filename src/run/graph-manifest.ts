@@ -1,0 +1,43 @@
+/** `manifest.json` of a run folder: what the folder is about. Reference 11. */
+import path from 'node:path';
+import { sha256 } from '../../journal/canonical.js';
+import type { World } from '../world/world.js';
+
+const VERSION = 1;
+
+export interface ManifestFacts {
+  readonly folder: string;
+  readonly runId: string;
+  readonly pipeline: string;
+  readonly goal: string;
+  readonly source: { readonly path: string; readonly text: string };
+  readonly startedAt: string;
+  /** Now, when the run goes on with an earlier one. */
+  readonly resumedAt: string | undefined;
+}
+
+export async function writeManifest(world: World, facts: ManifestFacts): Promise<void> {
+  const file = path.join(facts.folder, 'manifest.json');
+  const earlier = facts.resumedAt === undefined ? [] : [...(await resumesIn(world, file)), facts.resumedAt];
+  const manifest = {
+    version: VERSION,
+    run_id: facts.runId,
+    pipeline_name: facts.pipeline,
+    goal: facts.goal,
+    source: { path: facts.source.path, sha256: sha256(facts.source.text) },
+    started_at: facts.startedAt,
+    resumed_at: earlier,
+  };
+  await world.ask('file.write', { path: file, text: `${JSON.stringify(manifest, undefined, 2)}\n` });
+}
+
+async function resumesIn(world: World, file: string): Promise<readonly string[]> {
+  const answer = await world.ask('file.read', { path: file });
+  if (!('text' in answer)) return [];
+  try {
+    const { resumed_at: times } = JSON.parse(answer.text) as { readonly resumed_at?: unknown };
+    return Array.isArray(times) ? times.filter((time): time is string => typeof time === 'string') : [];
+  } catch {
+    return []; // the file is for people: what one of them made of it is no reason to stop
+  }
+}
