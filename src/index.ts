@@ -1,10 +1,32 @@
 /** The library: run a script, open a store, fold a journal. What is not exported here may change at any time. */
 export { run } from './run.js';
 export type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource, StructuredResult } from './run-options.js';
-export { findProject, findScript, listScripts, scriptName, workflowFor, type Project, type ProjectConfig, type ScriptFile } from './project.js';
+export {
+  findProject,
+  findScript,
+  listScripts,
+  scriptName,
+  workflowFor,
+  type Project,
+  type ProjectConfig,
+  type ScriptFile,
+} from './project.js';
 export { MlldError, type SourceLocation } from './errors.js';
 export { openFileStore } from '../journal/file-store.js';
 export { openMemoryStore } from '../journal/memory-store.js';
 export { JournalError, type Defect, type Journal, type JournalStore, type RunFile, type RunLiveness } from '../journal/store.js';
 export type { EventOf, Fact, FactType, JournalEvent, Json, Payload, RunStatus } from '../journal/event.js';
 export type { CallKey, EventRef, OpPath, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
+export { preparePipeline, type Transform } from './graph/prepare.js';
+export {
+  edgeAttribute,
+  graphAttribute,
+  nodeAttribute,
+  type AttributeMap,
+  type Graph,
+  type GraphAttribute,
+  type GraphEdge,
+  type GraphNode,
+} from './graph/model.js';
+export { validate, validateOrThrow } from './graph/lint/validate.js';
+export type { CustomRule, Finding, Severity } from './graph/lint/rule.js';

@@ -1,0 +1,112 @@
+/**
+ * A pipeline as text for Graphviz, which reads less than we do (no bare dotted keys, no bare durations) and other
+ * things into it (`\N` in a label, negative weights): so everything is written anew and quoted. Ours stay out, theirs
+ * pass through, and a run's outcomes become colours with a word each, for who can't tell the colours apart.
+ */
+import type { GraphStatement, Pipeline } from '../../grammar/graph-ast.js';
+import { ATTRIBUTES } from './attributes.js';
+import { conditionOf, edgeAttribute, labelOf, type AttributeMap, type Graph, type GraphEdge, type GraphNode } from './model.js';
+import { shapeOf } from './shapes.js';
+
+/** What came of a node in a run. */
+export interface NodeState {
+  /** `interrupted`: it had begun, and its run is no more. */
+  readonly status: 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped' | 'running' | 'interrupted';
+  /** Finished visits. */
+  readonly visits: number;
+}
+
+const COLOURS: { readonly [S in NodeState['status']]: string } = {
+  success: '#c9e7cb',
+  partial_success: '#eef0b4',
+  retry: '#fde3b5',
+  fail: '#f6c2bd',
+  skipped: '#e3e3e3',
+  running: '#bfdcf5',
+  interrupted: '#fbd0a3',
+};
+
+/** @param states by node id; nodes without one have not been visited */
+export function drawableText(pipeline: Pipeline, graph: Graph, states?: ReadonlyMap<string, NodeState>): string {
+  const lines = [
+    `digraph ${quote(graph.name)} {`,
+    ...foreign('graph', graph.attributes).map((attribute) => `  ${attribute};`),
+    ...labelLine(graph.attributes.get('label')?.value.text ?? '', '  '),
+    ...[...graph.nodes.values()].map((node) => `  ${quote(node.id)} [${nodeAttributes(node, states?.get(node.id)).join(', ')}];`),
+    ...clusters(pipeline.statements, graph, '  '),
+    ...graph.edges.map((edge) => `  ${quote(edge.from)} -> ${quote(edge.to)} [${edgeAttributes(edge).join(', ')}];`),
+    '}',
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function nodeAttributes(node: GraphNode, state: NodeState | undefined): readonly string[] {
+  const own = foreign('node', node.attributes);
+  const shape = `shape=${quote(shapeOf(node))}`;
+  const classes = [...node.classes, ...(state ? [`state-${state.status}`] : [])];
+  const named = classes.length === 0 ? [] : [`class=${quote(classes.join(' '))}`];
+  if (!state) return [`label=${label([labelOf(node)])}`, shape, ...named, ...own];
+  const { status, visits } = state;
+  const caption = `${status.replace('_', ' ')}${visits > 1 ? ` (${visits} visits)` : ''}`;
+  const style = node.attributes.get('style')?.value.text ?? '';
+  return [
+    `label=${label([labelOf(node), caption])}`,
+    shape,
+    ...named,
+    ...own.filter((attribute) => !/^"(?:style|fillcolor)"=/.test(attribute)),
+    `style=${quote(style === '' ? 'filled' : `${style},filled`)}`,
+    `fillcolor=${quote(COLOURS[status])}`,
+  ];
+}
+
+function edgeAttributes(edge: GraphEdge): readonly string[] {
+  const condition = conditionOf(edge);
+  const caption = [edgeAttribute(edge, 'label') ?? '', condition === undefined ? '' : `[${condition.trim()}]`];
+  const weight = edgeAttribute(edge, 'weight') ?? 0;
+  return [
+    `label=${label(caption.filter((line) => line !== ''))}`,
+    ...(weight > 0 ? [`weight=${weight}`] : []),
+    ...(edgeAttribute(edge, 'loop_restart') === true ? ['style="dashed"'] : []),
+    ...foreign('edge', edge.attributes),
+  ];
+}
+
+/** Subgraphs, as far as they hold nodes: Graphviz frames those whose names begin with `cluster`. */
+function clusters(statements: readonly GraphStatement[], graph: Graph, indent: string): readonly string[] {
+  return statements.flatMap((statement) => {
+    if (statement.kind !== 'subgraph') return [];
+    const written = statement.statements.flatMap((inner) =>
+      inner.kind === 'assignment' ? [inner.attribute] : inner.kind === 'defaults' && inner.of === 'graph' ? inner.attributes : [],
+    );
+    const attributes: AttributeMap = new Map(written.map((attribute) => [attribute.key, attribute]));
+    const inside = `${indent}  `;
+    return [
+      `${indent}subgraph ${statement.name === undefined ? '' : `${quote(statement.name)} `}{`,
+      ...foreign('graph', attributes).map((attribute) => `${inside}${attribute};`),
+      ...labelLine(attributes.get('label')?.value.text ?? '', inside),
+      ...statement.statements.flatMap((inner) => (inner.kind === 'node' ? [`${inside}${quote(inner.id)};`] : [])),
+      ...clusters(statement.statements, graph, inside),
+      `${indent}}`,
+    ];
+  });
+}
+
+/** What means nothing to us is meant for Graphviz; a dotted key can't be. */
+function foreign(of: 'graph' | 'node' | 'edge', attributes: AttributeMap): string[] {
+  return [...attributes]
+    .filter(([key]) => !Object.hasOwn(ATTRIBUTES[of], key) && !key.includes('.'))
+    .map(([key, { value }]) => `${quote(key)}=${quote(value.text)}`);
+}
+
+function labelLine(text: string, indent: string): readonly string[] {
+  return text === '' ? [] : [`${indent}label=${label([text])};`];
+}
+
+/** In a label Graphviz reads escapes of its own: a backslash that is meant as one is doubled. */
+function label(lines: readonly string[]): string {
+  return quote(lines.join('\n').replaceAll('\\', '\\\\')).replace(/\r?\n/g, '\\n');
+}
+
+function quote(text: string): string {
+  return `"${text.replaceAll('"', '\\"')}"`;
+}
