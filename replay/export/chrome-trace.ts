@@ -1,0 +1,82 @@
+/**
+ * A run in Chrome's trace format, for ui.perfetto.dev and chrome://tracing. Spans of one track have to lie inside or behind each other there, so
+ * operations that run side by side get tracks of their own.
+ */
+import type { RunRef } from '../../journal/ids.js';
+import { endOf, type Span, type Timeline } from '../timeline.js';
+
+const PROCESS = 1;
+const RUN_TRACK = 0;
+const US_PER_MS = 1000;
+
+export function chromeTrace(ref: RunRef, state: Timeline): object {
+  const placed = tracksOf(state);
+  const last = Math.max(RUN_TRACK, ...placed.map(({ track }) => track));
+  const startedMs = state.startedMs ?? 0;
+  const tracks = Array.from({ length: last + 1 }, (_, track) => label('thread_name', track === 0 ? 'run' : `side by side ${track}`, track));
+  return {
+    displayTimeUnit: 'ms',
+    otherData: { workflow: ref.workflow, run: ref.run, status: state.status ?? 'unfinished' },
+    traceEvents: [
+      label('process_name', `${state.name ?? ref.workflow} ${ref.run}`, RUN_TRACK),
+      ...tracks,
+      ...placed.map(({ span, track }) => complete(state, span, track)),
+      ...state.phases.map(({ name, atMs }) => instant(name, atMs, startedMs)),
+    ],
+  };
+
+  function complete(timeline: Timeline, span: Span, track: number): object {
+    const call = span.calls.at(-1);
+    return {
+      ph: 'X',
+      pid: PROCESS,
+      tid: track,
+      name: span.name ?? span.kind,
+      cat: call === undefined ? span.kind : call.outcome === 'reused' ? 'llm,reused' : 'llm',
+      ts: (span.startedMs - startedMs) * US_PER_MS,
+      dur: (endOf(span, timeline) - span.startedMs) * US_PER_MS,
+      args: {
+        op: span.op,
+        outcome: span.outcome ?? 'unfinished',
+        item: span.item,
+        message: span.message,
+        asked: call?.preview,
+        inputTokens: call?.usage?.inputTokens,
+        outputTokens: call?.usage?.outputTokens,
+        costUsd: call?.usage?.costUsd,
+      },
+    };
+  }
+}
+
+export interface Placed {
+  readonly span: Span;
+  /** From 0 on. */
+  readonly track: number;
+}
+
+/** Each span on the track of what it lies in, if nothing else is open there; else on the first track that is free. */
+export function tracksOf(state: Timeline): readonly Placed[] {
+  /** What is open on each track, the innermost last. */
+  const tracks: Span[][] = [];
+  const trackOf = new Map<Span, number>();
+  return state.spans.map((span) => {
+    const isOver = (open: Span): boolean => open.endedSeq !== undefined && open.endedSeq < span.seq;
+    for (const open of tracks) while (open.length > 0 && isOver(open.at(-1) as Span)) open.pop();
+    const around = span.parent === undefined ? undefined : trackOf.get(span.parent);
+    const isFree = around !== undefined && tracks[around]?.at(-1) === span.parent;
+    let track = isFree ? around : tracks.findIndex((open) => open.length === 0);
+    if (track < 0) track = tracks.length;
+    (tracks[track] ??= []).push(span);
+    trackOf.set(span, track);
+    return { span, track };
+  });
+}
+
+function label(name: string, text: string, track: number): object {
+  return { ph: 'M', pid: PROCESS, tid: track, name, args: { name: text } };
+}
+
+function instant(name: string, atMs: number, startedMs: number): object {
+  return { ph: 'i', s: 'p', pid: PROCESS, tid: RUN_TRACK, name: `checkpoint ${name}`, ts: (atMs - startedMs) * US_PER_MS };
+}

@@ -1,0 +1,280 @@
+/**
+ * What a run did as spans: one for every operation, with the questions it asked and what else happened to it. Used by reports and
+ * exports. Arguments and results stay in the journal; a span keeps their places.
+ */
+import type { EventOf, JournalEvent, RunStatus, Usage } from '../journal/event.js';
+import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../journal/ids.js';
+import type { Position } from '../journal/store.js';
+import { ancestorsOf } from './op-path.js';
+import { previewOf } from './preview.js';
+import type { Projection } from './projection.js';
+
+export type CallOutcome = 'completed' | 'reused' | 'failed' | 'denied' | 'unanswered';
+export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
+
+/** One question that an operation asked, or was served the answer to. */
+export interface TimelineCall {
+  /** Of its first event. */
+  readonly seq: Seq;
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly attempt: number | undefined;
+  readonly preview: string | undefined;
+  readonly startedMs: number;
+  readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
+  /** Where `call.started` lies, which has the arguments; undefined where the answer was served. */
+  readonly askedAt: Position | undefined;
+  /** Where `call.completed` lies, which has the result. */
+  answeredAt: Position | undefined;
+  outcome: CallOutcome;
+  endedMs: number | undefined;
+  /** As the call measured it. */
+  elapsedMs: number | undefined;
+  usage: Usage | undefined;
+  message: string | undefined;
+}
+
+/** Something that happened to an operation at one moment: a command, a guard's decision, a hook. */
+export interface Moment {
+  readonly seq: Seq;
+  readonly atMs: number;
+  readonly event: EventOf<'effect.performed' | 'hook.fired' | 'guard.decided' | 'retry.scheduled'>;
+}
+
+export interface Span {
+  /** Of its first event: unique in the run. */
+  readonly seq: Seq;
+  readonly op: OpPath;
+  /** The innermost span around it; undefined for what lies directly in the run. */
+  readonly parent: Span | undefined;
+  readonly kind: string;
+  /** Of a function or a graph node. */
+  readonly name: string | undefined;
+  /** What an iteration is about. */
+  readonly item: string | undefined;
+  readonly site: string | undefined;
+  /** Graph nodes that ask a model. */
+  readonly model: string | undefined;
+  readonly provider: string | undefined;
+  /** The checkpoint that was reached last when it began. */
+  readonly phase: string | undefined;
+  readonly startedMs: number;
+  readonly calls: TimelineCall[];
+  readonly moments: Moment[];
+  /** Undefined: it never ended. */
+  endedMs: number | undefined;
+  endedSeq: Seq | undefined;
+  outcome: SpanOutcome | undefined;
+  message: string | undefined;
+}
+
+export interface Timeline {
+  ref: RunRef | undefined;
+  name: string | undefined;
+  versions: EventOf<'run.started'>['versions'] | undefined;
+  /** Undefined: the run has no last event. */
+  status: RunStatus | undefined;
+  error: EventOf<'run.finished'>['error'];
+  startedMs: number | undefined;
+  /** Time of the last event so far. */
+  lastMs: number | undefined;
+  lastSeq: Seq | undefined;
+  phase: string | undefined;
+  readonly phases: { readonly name: string; readonly atMs: number }[];
+  /** In the order in which they began. */
+  readonly spans: Span[];
+  readonly byPath: Map<OpPath, Span>;
+}
+
+/** Of one run. */
+export const timeline: Projection<Timeline> = {
+  initial: () => ({
+    ref: undefined,
+    name: undefined,
+    versions: undefined,
+    status: undefined,
+    error: undefined,
+    startedMs: undefined,
+    lastMs: undefined,
+    lastSeq: undefined,
+    phase: undefined,
+    phases: [],
+    spans: [],
+    byPath: new Map(),
+  }),
+  apply(state, event, { ref, position }) {
+    const atMs = Date.parse(event.ts);
+    state.ref = ref;
+    state.startedMs ??= atMs;
+    state.lastMs = atMs;
+    state.lastSeq = event.seq;
+    switch (event.type) {
+      case 'run.started':
+        state.name = event.name;
+        state.versions = event.versions;
+        break;
+      case 'run.finished':
+        state.status = event.status;
+        state.error = event.error;
+        break;
+      case 'checkpoint.reached':
+        state.phase = event.name;
+        state.phases.push({ name: event.name, atMs });
+        break;
+      case 'op.started':
+        open(state, event, atMs, { kind: event.kind, name: event.name, item: event.item, site: event.site });
+        break;
+      case 'op.finished':
+        close(state, event, atMs, event.outcome, event.message);
+        break;
+      case 'node.started':
+        // After a crash the same visit begins again.
+        if (!state.byPath.has(event.op)) {
+          open(state, event, atMs, { kind: 'node', name: event.node, model: event.model, provider: event.provider });
+        }
+        break;
+      case 'node.finished':
+        close(state, event, atMs, event.status === 'fail' ? 'failed' : 'ok', event.outcome.failure_reason || undefined);
+        break;
+      case 'call.started':
+        spanOf(state, event, atMs, event.fn).calls.push({
+          ...callBegun(event, atMs, 'unanswered'),
+          attempt: event.attempt,
+          preview: event.preview ?? previewOf(event.args),
+          from: undefined,
+          askedAt: position,
+        });
+        break;
+      case 'call.reused':
+        spanOf(state, event, atMs, event.fn).calls.push({
+          ...callBegun(event, atMs, 'reused'),
+          attempt: undefined,
+          preview: event.preview,
+          from: event.from,
+          askedAt: undefined,
+          endedMs: atMs,
+        });
+        break;
+      case 'call.completed': {
+        const call = unanswered(state, event.op);
+        if (call === undefined) break; // the line that began it is damaged
+        call.outcome = 'completed';
+        call.answeredAt = position;
+        call.usage = event.usage;
+        call.message = event.unusable;
+        endCall(call, event.elapsedMs, atMs);
+        break;
+      }
+      case 'call.failed': {
+        const call = unanswered(state, event.op);
+        if (call === undefined) break; // denied before it was asked: the operation says so
+        call.outcome = event.denied === true ? 'denied' : 'failed';
+        call.message = event.message;
+        endCall(call, event.elapsedMs, atMs);
+        break;
+      }
+      case 'effect.performed':
+      case 'hook.fired':
+      case 'guard.decided':
+      case 'retry.scheduled':
+        nearest(state, event.op)?.moments.push({ seq: event.seq, atMs, event });
+        break;
+      default:
+        break;
+    }
+    return state;
+  },
+};
+
+/** When the span ended, or how far the run got while it was open. */
+export function endOf({ endedMs, startedMs }: Span | TimelineCall, { lastMs }: Timeline): number {
+  return endedMs ?? lastMs ?? startedMs;
+}
+
+/** All questions of a run in the order in which they came up, each with its operation. */
+export function* callsOf({ spans }: Timeline): Generator<{ readonly span: Span; readonly call: TimelineCall }> {
+  for (const span of spans) for (const call of span.calls) yield { span, call };
+}
+
+type Described = Partial<Pick<Span, 'name' | 'item' | 'site' | 'model' | 'provider'>> & { readonly kind: string };
+
+function open(state: Timeline, { op, seq }: { readonly op: OpPath; readonly seq: Seq }, startedMs: number, described: Described): Span {
+  const span: Span = {
+    name: undefined,
+    item: undefined,
+    site: undefined,
+    model: undefined,
+    provider: undefined,
+    ...described,
+    seq,
+    op,
+    parent: above(state, op),
+    phase: state.phase,
+    startedMs,
+    calls: [],
+    moments: [],
+    endedMs: undefined,
+    endedSeq: undefined,
+    outcome: undefined,
+    message: undefined,
+  };
+  state.spans.push(span);
+  state.byPath.set(op, span);
+  return span;
+}
+
+function close(
+  state: Timeline,
+  { op, seq }: { readonly op: OpPath; readonly seq: Seq },
+  atMs: number,
+  outcome: SpanOutcome,
+  message: string | undefined,
+) {
+  const span = state.byPath.get(op);
+  if (span === undefined) return;
+  span.endedMs = atMs;
+  span.endedSeq = seq;
+  span.outcome = outcome;
+  span.message = message;
+}
+
+/** The operation that asks; made up where the line that began it is damaged. */
+function spanOf(state: Timeline, event: EventOf<'call.started' | 'call.reused'>, atMs: number, fn: string): Span {
+  return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', name: fn, site: event.site });
+}
+
+function callBegun({ seq, key, fn }: JournalEvent & { key: CallKey; fn: string }, startedMs: number, outcome: CallOutcome) {
+  return {
+    seq,
+    key,
+    fn,
+    startedMs,
+    outcome,
+    answeredAt: undefined,
+    endedMs: undefined as number | undefined,
+    elapsedMs: undefined,
+    usage: undefined,
+    message: undefined,
+  };
+}
+
+function endCall(call: TimelineCall, elapsedMs: number, endedMs: number): void {
+  call.elapsedMs = elapsedMs;
+  call.endedMs = endedMs;
+}
+
+function unanswered(state: Timeline, op: OpPath): TimelineCall | undefined {
+  return state.byPath.get(op)?.calls.findLast(({ outcome }) => outcome === 'unanswered');
+}
+
+function nearest(state: Timeline, op: OpPath): Span | undefined {
+  return state.byPath.get(op) ?? above(state, op);
+}
+
+function above(state: Timeline, op: OpPath): Span | undefined {
+  for (const path of ancestorsOf(op)) {
+    const span = state.byPath.get(path);
+    if (span !== undefined) return span;
+  }
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../support/cli.js';
+import { recordRun } from '../support/recorded-project.js';
+import { ask } from '../support/run-script.js';
+
+async function project(argument = 'ebb'): Promise<string> {
+  const cwd = await projectFolder();
+  await recordRun(cwd, 1, ask('main/ask#0', argument));
+  return cwd;
+}
+
+describe('mlld journal export', () => {
+  it.each(['otlp-json', 'chrome-trace'])('prints %s as one JSON document', async (format) => {
+    const { stdout, status } = await runCli(['journal', 'export', 'latest', '--format', format], { cwd: await project() });
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toBeTypeOf('object');
+  });
+
+  it('prints the events unchanged as ndjson', async () => {
+    const cwd = await project();
+    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'ndjson'], { cwd });
+    const shown = await runCli(['journal', 'show', 'job', '--json'], { cwd });
+    expect(stdout).toBe(shown.stdout);
+    expect(stdout.split('\n').length).toBeGreaterThan(5);
+  });
+
+  it('quotes what CSV needs quoted, and defuses formulas', async () => {
+    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv'], { cwd: await project('=SUM("a",\n1)') });
+    expect(stdout.split('\r\n')[0]).toContain('run,seq,op,fn,outcome');
+    expect(stdout).toContain(`"'=SUM(""a"",\n1)"`);
+  });
+
+  it('writes a file that only its owner can read', async () => {
+    const cwd = await project();
+    const { stdout } = await runCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'calls.csv'], { cwd });
+    expect(stdout).toBe('');
+    expect((await fs.stat(path.join(cwd, 'calls.csv'))).mode & 0o777).toBe(0o600);
+    expect(await fs.readdir(cwd)).not.toContainEqual(expect.stringMatching(/\.tmp$/));
+  });
+
+  it('says what is wrong with a file or a format', async () => {
+    const cwd = await project();
+    const lost = await runCli(['journal', 'export', 'job', '--format', 'csv', '-o', 'no/such/folder.csv'], { cwd });
+    expect(lost).toMatchObject({ status: 1, stderr: expect.stringContaining("Can't write no/such/folder.csv") });
+    expect(await runCli(['journal', 'export', 'job', '--format', 'xml'], { cwd })).toMatchObject({ status: 1, stdout: '' });
+  });
+});
