@@ -6,8 +6,9 @@
  * R3  Trouble with the journal is told of once and never ends a run.
  */
 import type { Script } from '../grammar/ast.js';
+import { locate } from '../grammar/parse.js';
 import type { FactOf, RunStatus, RunTotals } from '../journal/event.js';
-import { MlldError } from './errors.js';
+import { MlldError, type SourceLocation } from './errors.js';
 import { Return } from './language/completion.js';
 import { Bail } from './language/errors.js';
 import { execute } from './language/evaluate.js';
@@ -107,8 +108,14 @@ function statusOf(error: unknown, ending: AbortSignal): RunStatus {
 function finished(status: RunStatus, error: unknown, totals: RunTotals): FactOf<'run.finished'> {
   if (error === undefined) return { type: 'run.finished', status, totals };
   const { code, message, location } = error as MlldError;
-  const where = location ? { location: location.file } : {};
+  const where = location ? { location: placeOf(location) } : {};
   return { type: 'run.finished', status, error: { code, message, ...where }, totals };
+}
+
+/** `llm/run/job.mld:12:9` */
+function placeOf({ file, at, text }: SourceLocation): string {
+  const { line, column } = locate(text, at);
+  return `${file}:${line}:${column}`;
 }
 
 /** The list at the end of a run: control section 24.2. */

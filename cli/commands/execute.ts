@@ -5,7 +5,7 @@
  * X2 standard output belongs to the script; everything of ours goes to standard error.
  */
 import { run } from '../../src/run.js';
-import { resumeArguments, type CommandForm, type RunRequest } from '../../src/payload.js';
+import type { CommandForm, RunRequest } from '../../src/payload.js';
 import type { Project } from '../../src/project.js';
 import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.js';
 import { environmentFor } from '../environment.js';
@@ -107,14 +107,13 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
 }
 
 /** What ended the run, and how to go on where something was recorded. */
-async function explain(io: Io, { argv, form }: Execution, report: RunReport): Promise<void> {
+async function explain(io: Io, { argv, name, project }: Execution, report: RunReport): Promise<void> {
   if (report.status === 'completed') return;
   if (report.error !== undefined) {
     const { renderError } = await import('../render/error.js');
     io.stderr(renderError(report.error, {}));
   } else if (report.status === 'interrupted') io.stderr('Interrupted\n');
   if (report.journal === undefined) return;
-  const { shellWords } = await import('../render/shell.js');
-  const words = ['mlld', ...(form === 'run' ? ['run'] : []), ...resumeArguments(argv, form)];
-  io.stderr(`  resume: ${shellWords(words)}\n  look at it: mlld journal show ${report.journal.run}\n`);
+  const { tellEnding } = await import('./ending.js');
+  await tellEnding(io, project, report.journal, { name, argv });
 }

@@ -13,6 +13,7 @@ import { allRuns, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { addExplainCommand } from './journal-explain.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
+import { addPostMortemCommand } from './journal-postmortem.js';
 import { addExportCommand } from './journal-export.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
@@ -62,6 +63,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: () => voi
     .option('--json', 'print the events as NDJSON, unchanged')
     .action((run: string, options: ShowOptions) => show(io, run, options));
   addExplainCommand(command, io, RUN_ARGUMENT);
+  addPostMortemCommand(command, io, RUN_ARGUMENT);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addExportCommand(command, io, RUN_ARGUMENT);
   command

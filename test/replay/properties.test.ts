@@ -8,6 +8,7 @@ import { functionHistory } from '../../replay/history.js';
 import { loadWorkflow } from '../../replay/load.js';
 import { answered, memo, usable } from '../../replay/memo.js';
 import { createAnswers } from '../../replay/overlay.js';
+import { postMortem } from '../../replay/postmortem.js';
 import { eventOf, fold, follow, type Projection } from '../../replay/projection.js';
 import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../replay/snapshot.js';
 import { summary } from '../../replay/summary.js';
@@ -23,6 +24,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['history of an ordinary function', functionHistory('survey')],
   ['summary', summary],
   ['legality', legality],
+  ['post-mortem', postMortem],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
 /** What another state of the same fold has to agree with: not the tables that only keep strings single. */

@@ -1,0 +1,22 @@
+/** The last lines of a run that did not complete: what it has, how to go on, where to look. Loaded only then. */
+import { openFileStore } from '../../journal/file-store.js';
+import type { RunRef } from '../../journal/ids.js';
+import { postMortemOf } from '../../replay/postmortem-run.js';
+import type { Project } from '../../src/project.js';
+import type { Io } from '../io.js';
+import { renderEnding, renderShortEnding } from '../render/postmortem.js';
+import type { RecordedCommand } from '../render/resume-command.js';
+
+/** Nobody waits at the end of a run for more than some 500 ms of reading. */
+const READ_BYTES_MAX = 64 * 1024 * 1024;
+
+export async function tellEnding(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
+  const store = openFileStore(project.root);
+  const file = (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
+  const report =
+    file === undefined || file.bytes > READ_BYTES_MAX
+      ? undefined
+      : // What is damaged was told of while it was written, and journal postmortem tells it again.
+        await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: () => undefined });
+  io.stderr(report === undefined ? renderShortEnding(ref.run, command) : renderEnding(report));
+}

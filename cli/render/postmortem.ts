@@ -1,0 +1,180 @@
+/** `mlld journal postmortem` as text: what happened, where, what is lost, how to go on. */
+import type { FailureCause } from '../../replay/failure-cause.js';
+import type { ChainLink, PostMortemReport } from '../../replay/postmortem-run.js';
+import type { ReportedStatus } from '../../replay/summary.js';
+import { clip, oneLine } from './one-line.js';
+import type { Paint } from './paint.js';
+import { resumeCommand, type RecordedCommand } from './resume-command.js';
+import { shellWords } from './shell.js';
+import { duration, money, time } from './units.js';
+
+const PREVIEW_UNITS_MAX = 60;
+const MESSAGE_UNITS_MAX = 160;
+const IN_FLIGHT_SHOWN = 10;
+const GROUPS_SHOWN = 20;
+
+const CAUSES: { readonly [C in FailureCause]: string } = {
+  'rate-limit': 'rate limit',
+  'time-out': 'time-out',
+  'bad-output': 'bad output',
+  denied: 'denied by a guard',
+  interrupted: 'interrupted',
+  'exit-status': 'exit status of a command',
+  internal: 'a fault of mlld',
+  other: 'error',
+};
+
+const ENDINGS: { readonly [S in ReportedStatus]: string } = {
+  completed: 'completed',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+  'timed-out': 'timed out',
+  restarted: 'went on as another run',
+  running: 'is still running',
+  crashed: 'crashed: it stopped without a word',
+};
+
+export function renderPostMortem(report: PostMortemReport, paint: Paint): string {
+  const sections = [
+    headOf(report, paint),
+    chainOf(report, paint),
+    standOf(report),
+    failuresOf(report, paint),
+    resumeOf(report),
+    nextOf(report, paint),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line}\n`).join(''))
+    .join('\n');
+}
+
+/** What a failed run says of itself on standard error: what it came to, how to go on, where to look. */
+export function renderEnding(report: PostMortemReport): string {
+  const { failures, resume } = report;
+  const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
+  const kept = `${resume.served} ${resume.served === 1 ? 'answer' : 'answers'} kept${failed}${checkpointOf(report)}`;
+  return `  ${oneLine(kept)}\n${renderShortEnding(report.run, report)}`;
+}
+
+/** The same without what it takes a reading of the journal to know. */
+export function renderShortEnding(run: string, command: RecordedCommand): string {
+  return [`resume: ${resumeCommand(command)}`, `look at it: mlld journal postmortem ${run}`].map((line) => `  ${oneLine(line)}\n`).join('');
+}
+
+function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn, events }: PostMortemReport, paint: Paint): string[] {
+  const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
+  const took = elapsedMs === undefined ? '' : `, after ${duration(elapsedMs)}`;
+  const colour = status === 'completed' ? paint.green : status === 'running' ? paint.yellow : paint.red;
+  const lines = [
+    paint.bold(`${name ?? workflow} ${colour(ENDINGS[status])}`),
+    `  run ${run} of ${workflow}${when}${took}, ${events} events`,
+  ];
+  if (error !== undefined) {
+    lines.push(`  ${error.code}: ${oneLine(error.message)}`);
+    if (error.place !== undefined)
+      lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${paint.dim(oneLine(error.source))}`}`);
+  }
+  if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
+  return lines;
+}
+
+function chainOf({ chain, status }: PostMortemReport, paint: Paint): string[] {
+  if (chain.length === 0) return [];
+  const title = status === 'running' || status === 'crashed' ? 'Where it stands' : 'Down to what failed';
+  return [paint.bold(title), ...chain.map((link, depth) => `  ${'  '.repeat(Math.min(depth, 10))}${linkOf(link, paint)}`)];
+}
+
+function linkOf({ kind, name, item, site, source, op }: ChainLink, paint: Paint): string {
+  const what =
+    kind === 'exe'
+      ? `@${name ?? op}`
+      : kind === 'for:iteration'
+        ? op.slice(op.lastIndexOf('/') + 1)
+        : `${kind}${name === undefined ? '' : ` ${name}`}`;
+  const about = item === undefined ? '' : ` with ${clip(oneLine(item), PREVIEW_UNITS_MAX)}`;
+  const where = site === undefined ? '' : `  ${paint.dim(site)}`;
+  return `${what}${about}${where}${source === undefined ? '' : `  ${paint.dim(oneLine(source))}`}`;
+}
+
+function standOf(report: PostMortemReport): string[] {
+  const { checkpoint, inFlight, status } = report;
+  const lines = [
+    checkpoint === undefined ? 'No checkpoint was reached.' : `Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`,
+  ];
+  if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
+  for (const { what, preview, elapsedMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
+    lines.push(
+      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`} for ${duration(elapsedMs)}  ${op}`,
+    );
+  }
+  return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
+}
+
+function failuresOf({ failures, hookErrors, denials }: PostMortemReport, paint: Paint): string[] {
+  const lines: string[] = [];
+  if (failures.length > 0) lines.push(paint.bold('Failures by cause'));
+  for (const { cause, what, count, message, op } of failures.slice(0, GROUPS_SHOWN)) {
+    lines.push(`  ${count} x ${CAUSES[cause]} in ${what}: ${clip(oneLine(message), MESSAGE_UNITS_MAX)}`, `      first in ${op}`);
+  }
+  lines.push(...moreThan(failures.length, GROUPS_SHOWN));
+  if (hookErrors.length > 0) lines.push(paint.bold('Errors in hooks'));
+  for (const { hook, timing, filter, error, count, op } of hookErrors.slice(0, GROUPS_SHOWN)) {
+    lines.push(`  ${count} x ${hook} ${timing} ${filter}: ${clip(oneLine(error), MESSAGE_UNITS_MAX)}, first in ${op}`);
+  }
+  if (denials.length > 0) lines.push(paint.bold('Denied by guards'));
+  for (const { guard, timing, filter, reason, count, op } of denials.slice(0, GROUPS_SHOWN)) {
+    lines.push(
+      `  ${count} x ${guard} ${timing} ${filter}${reason === undefined ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`}, first in ${op}`,
+    );
+  }
+  return lines;
+}
+
+function resumeOf({ resume, status }: PostMortemReport): string[] {
+  if (status === 'completed') return [];
+  const { served, again, notBegun, elapsedMs, costUsd, comparedWith } = resume;
+  const why = [...new Set(again.map((call) => call.why))].map((word) => `${again.filter((call) => call.why === word).length} ${word}`);
+  const lines = [
+    `A resume would be served ${served} and ask ${again.length + notBegun}:`,
+    `  ${again.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notBegun} that the run had not come to${comparedWith === undefined ? ', as far as its open loops tell' : `, if it asks as much as run ${comparedWith}`}`,
+  ];
+  if (elapsedMs !== undefined) {
+    lines.push(
+      `  about ${duration(elapsedMs)} in calls, one after the other${costUsd === undefined ? '; no call told its cost' : `, and ${money(costUsd)}`}`,
+    );
+  }
+  return lines;
+}
+
+function nextOf(report: PostMortemReport, paint: Paint): string[] {
+  const { run, status, checkpoint, chain } = report;
+  if (status === 'completed') return [];
+  const inner = chain.at(-1);
+  const steps: (readonly [string, string])[] =
+    status === 'running'
+      ? [[`mlld journal show ${run} --follow`, 'watch it']]
+      : [
+          [resumeCommand(report), 'go on'],
+          [resumeCommand(report, '--plan'), 'see first what that would ask'],
+          ...(checkpoint === undefined ? [] : [[resumeCommand(report, checkpoint.name), 'ask again from the last checkpoint'] as const]),
+        ];
+  if (inner !== undefined)
+    steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
+  const width = Math.max(...steps.map(([command]) => command.length));
+  return [paint.bold('To go on'), ...steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${paint.dim(`# ${what}`)}`)];
+}
+
+function countedCauses({ failures }: PostMortemReport): string {
+  const counts = new Map<string, number>();
+  for (const { cause, count } of failures) counts.set(CAUSES[cause], (counts.get(CAUSES[cause]) ?? 0) + count);
+  return `failed: ${[...counts].map(([cause, count]) => `${count} x ${cause}`).join(', ')}`;
+}
+
+function checkpointOf({ checkpoint }: PostMortemReport): string {
+  return checkpoint === undefined ? '' : `; last checkpoint "${checkpoint.name}"`;
+}
+
+function moreThan(count: number, shown: number): string[] {
+  return count > shown ? [`  and ${count - shown} more`] : [];
+}

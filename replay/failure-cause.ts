@@ -1,0 +1,32 @@
+/** What kind of trouble a message tells of. A guess from its words: providers and commands say the same things in many ways. */
+
+export type FailureCause =
+  /** The provider wants fewer requests. */
+  | 'rate-limit'
+  | 'time-out'
+  /** The answer is not in the shape that was asked for. */
+  | 'bad-output'
+  | 'denied'
+  | 'interrupted'
+  | 'exit-status'
+  /** A fault of mlld itself. */
+  | 'internal'
+  | 'other';
+
+/** The first that fits counts: a command that says why it ended tells more than its exit status. */
+const SIGNS: readonly (readonly [FailureCause, RegExp])[] = [
+  ['rate-limit', /\b429\b|rate.?limit|too many requests|overloaded|quota exceeded/i],
+  ['time-out', /timed? ?out|time-?out|deadline exceeded|ETIMEDOUT/i],
+  ['interrupted', /^(the run was )?(interrupted|called off|aborted)\b|\bSIG(INT|TERM|HUP|KILL)\b/i],
+  ['denied', /^(guard|denied)\b|\bdenied by\b/i],
+  ['internal', /^(Internal error\b|Cannot (read|set|destructure) propert|Assertion failed|.* is not (a function|iterable)$)/i],
+  [
+    'bad-output',
+    /(not|in)\s?valid JSON|JSON\.parse|unexpected (token|end of)|\b(can't|cannot|could not) (be )?parsed?\b|malformed|does not match .*schema/i,
+  ],
+  ['exit-status', /\b(exit(ed)?|ended|failed) with (exit )?(status|code) \d+|\bexit (status|code) \d+/i],
+];
+
+export function causeOf(message: string): FailureCause {
+  return SIGNS.find(([, sign]) => sign.test(message))?.[0] ?? 'other';
+}

@@ -1,0 +1,161 @@
+/** Tells of one recorded run why it did not get to its end, and what going on would take: reads that run and the lines it names. */
+import type { EventOf } from '../journal/event.js';
+import type { Defect, JournalStore, RunFile, RunLiveness } from '../journal/store.js';
+import { foldRun } from './load.js';
+import {
+  causeChain,
+  estimateResume,
+  inFlight,
+  postMortem,
+  type FailureGroup,
+  type GuardDenial,
+  type HookFailure,
+  type PostMortem,
+  type ResumeEstimate,
+  type Step,
+} from './postmortem.js';
+import { sourceLines, type SourceLines } from './source-lines.js';
+import type { ReportedStatus } from './summary.js';
+
+/** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
+export interface PostMortemReport {
+  readonly workflow: string;
+  readonly run: string;
+  readonly name: string | undefined;
+  readonly argv: readonly string[];
+  readonly status: ReportedStatus;
+  /** `place`: file, line and column; `source`: that line. */
+  readonly error: { readonly code: string; readonly message: string; readonly place?: string; readonly source?: string } | undefined;
+  readonly startedMs: number | undefined;
+  readonly elapsedMs: number | undefined;
+  readonly events: number;
+  /** The last line was cut off: the process was killed while it wrote. */
+  readonly torn: boolean;
+  /** Down to what ended the run, or to where it stands; outermost first. */
+  readonly chain: readonly ChainLink[];
+  readonly checkpoint: { readonly name: string; readonly seq: number; readonly closed: boolean } | undefined;
+  readonly inFlight: readonly Pending[];
+  /** The most frequent first. */
+  readonly failures: readonly FailureGroup[];
+  readonly hookErrors: readonly HookFailure[];
+  readonly denials: readonly GuardDenial[];
+  readonly executed: number;
+  readonly reused: number;
+  readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
+}
+
+export interface ChainLink {
+  readonly op: string;
+  readonly kind: string;
+  readonly name: string | undefined;
+  readonly item: string | undefined;
+  readonly site: string | undefined;
+  readonly source: string | undefined;
+}
+
+export interface Pending {
+  readonly op: string;
+  /** `@review`, or the kind of the operation. */
+  readonly what: string;
+  readonly preview: string | undefined;
+  readonly elapsedMs: number;
+}
+
+export interface PostMortemOptions {
+  readonly nowMs: number;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, onDefect }: PostMortemOptions): Promise<PostMortemReport> {
+  const { ref, liveness } = file;
+  let torn = false;
+  const state = await foldRun(store, ref, postMortem, {
+    onDefect: (defect) => {
+      // What a writer is in the middle of is no damage.
+      if (defect.kind === 'torn-tail') torn = liveness !== 'running';
+      else onDefect(defect);
+    },
+  });
+  const usual = await lastComplete(store, file);
+  return reportPostMortem(state, file, { nowMs, torn, usual, lines: sourceLines(store, state.sources) });
+}
+
+/** The latest of the runs that did not complete; one that goes on counts only where there is no other. `runs` oldest first. */
+export function lastIncomplete(runs: readonly RunFile[]): RunFile | undefined {
+  const incomplete = runs.filter(({ finished, bytes }) => bytes > 0 && finished?.status !== 'completed');
+  return incomplete.findLast(({ liveness }) => liveness !== 'running') ?? incomplete.at(-1);
+}
+
+interface Known {
+  readonly nowMs: number;
+  readonly torn: boolean;
+  readonly usual: RunFile | undefined;
+  readonly lines: SourceLines;
+}
+
+async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, known: Known): Promise<PostMortemReport> {
+  const { started, finished } = state;
+  const status = statusOf(state, liveness);
+  const startedMs = started === undefined ? undefined : Date.parse(started.ts);
+  const untilMs = status === 'running' ? known.nowMs : state.lastMs;
+  const { usual } = known;
+  const usualCalls = usual?.finished === undefined ? undefined : callsOf(usual.finished);
+  return {
+    workflow: ref.workflow,
+    run: ref.run,
+    name: started?.name,
+    argv: started?.argv ?? [],
+    status,
+    error: await errorOf(finished, known.lines),
+    startedMs,
+    elapsedMs: startedMs === undefined ? undefined : untilMs - startedMs,
+    events: state.lastSeq + 1,
+    torn: known.torn,
+    chain: await linksOf(causeChain(state), known.lines),
+    checkpoint: state.checkpoint,
+    inFlight: inFlight(state).map(({ op, kind, name, item, call, startedMs: begunMs }) => ({
+      op,
+      what: call === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${call.fn}`,
+      preview: call === undefined ? item : call.preview,
+      elapsedMs: untilMs - (call?.startedMs ?? begunMs),
+    })),
+    failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
+    hookErrors: [...state.hookFailures.values()],
+    denials: [...state.denials.values()],
+    executed: state.executed,
+    reused: state.reused,
+    resume: { ...estimateResume(state, usualCalls), comparedWith: usual?.ref.run },
+  };
+}
+
+function statusOf({ finished }: PostMortem, liveness: RunLiveness): ReportedStatus {
+  return finished?.status ?? (liveness === 'running' ? 'running' : 'crashed');
+}
+
+async function errorOf(finished: PostMortem['finished'], lines: SourceLines): Promise<PostMortemReport['error']> {
+  const error = finished?.error;
+  if (error === undefined) return undefined;
+  const source = await lines(error.location);
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.location !== undefined && { place: error.location }),
+    ...(source !== undefined && { source }),
+  };
+}
+
+async function linksOf(steps: readonly Step[], lines: SourceLines): Promise<readonly ChainLink[]> {
+  const links: ChainLink[] = [];
+  for (const { op, kind, name, item, site } of steps) links.push({ op, kind, name, item, site, source: await lines(site) });
+  return links;
+}
+
+/** The latest earlier run of the script that completed, told from the ends of the journals alone. */
+async function lastComplete(store: JournalStore, { ref }: RunFile): Promise<RunFile | undefined> {
+  const runs = await store.runs(ref.workflow);
+  return runs.findLast(({ ref: { run }, finished }) => run < ref.run && finished?.status === 'completed' && callsOf(finished) > 0);
+}
+
+function callsOf({ totals: { executed, reused } }: EventOf<'run.finished'>): number {
+  return executed + reused;
+}
