@@ -67,7 +67,7 @@ function excerpts(before: string, now: string): { readonly was: string; readonly
 
 function excerpt(text: string, from: number, to: number): string {
   const opens = from > 0 ? '…' : '';
-  const part = text.slice(from, to);
+  const part = to < text.length ? text.slice(from, to).trimEnd() : text.slice(from);
   const isCut = part.length > EXCERPT_UNITS;
   return `${opens}${isCut ? whole16(part.slice(0, EXCERPT_UNITS - 1)) : part}${isCut || to < text.length ? '…' : ''}`;
 }

@@ -103,7 +103,7 @@ describe('options', () => {
     [['--changed', 'forget'], /--changed/],
     [['--checkpoint=yes'], /--checkpoint takes no value/],
     [['--'], /--/],
-    [['--plan'], /--plan is not supported/],
+    [['--no-checkpoint', '--plan'], /--no-checkpoint and --plan/],
     [['--watch'], /--watch is not supported/],
     [['-o', 'x.md'], /--output is not supported/],
     [['extra'], /extra/],

@@ -1,0 +1,134 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunPlan } from '../../src/run/plan.js';
+import { projectFolder, runCli } from '../support/cli.js';
+
+const script = ({ model = 'sonnet', list = '["a", "b", "c"]' } = {}): string => `
+import { @frame } from "./lib.mld"
+var @model = "${model}"
+var @today = sh { echo computed >> effects.log; date }
+exe llm @review(file) = js { return "R:" + file }
+exe llm @judge(text) = \`@model judges @frame(@text) @today\`
+var @reviews = for @file in ${list} => @review(@file)
+checkpoint "reviewed"
+show @judge(@reviews.join(","))
+output "x" to "written.txt"
+`;
+const LIB = 'var @mark = "!"\nexe @frame(t) = `<@t>@mark`\nshow "never"\n';
+
+async function project(): Promise<{
+  cwd: string;
+  mlld: (...argv: string[]) => ReturnType<typeof runCli>;
+  write: (name: string, text: string) => void;
+}> {
+  const cwd = await projectFolder({ 'llm/run/job.mld': script(), 'llm/run/lib.mld': LIB });
+  return {
+    cwd,
+    mlld: (...argv) => runCli(argv, { cwd }),
+    write: (name, text) => fs.writeFileSync(path.join(cwd, name), text),
+  };
+}
+
+async function planned(mlld: (...argv: string[]) => ReturnType<typeof runCli>, ...flags: string[]): Promise<RunPlan> {
+  const { stdout, stderr, status } = await mlld('run', 'job', ...flags, '--plan', '--json');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout) as RunPlan;
+}
+
+describe('mlld run NAME --plan', () => {
+  it('runs nothing, writes nothing and records nothing', async () => {
+    const { cwd, mlld } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    const before = everything(cwd);
+    for (const flags of [[], ['--resume', '@review'], ['--fresh'], ['--changed', 'ask'], ['--resume', 'reviewed']])
+      await planned(mlld, ...flags);
+    expect(everything(cwd)).toEqual(before);
+  });
+
+  it('counts what would be asked again, and why', async () => {
+    const { mlld } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    expect(await planned(mlld)).toMatchObject({ flags: { checkpoint: true }, usable: 4, again: 0, unanswered: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld, '--resume', '@review("b")')).toMatchObject({
+      usable: 4,
+      again: 2,
+      estimate: { calls: 2 },
+      functions: [
+        { fn: 'review', usable: 3, again: 2, reasons: { invalidated: 2 }, examples: [{ preview: 'b' }, { preview: 'c' }] },
+        { fn: 'judge', usable: 1, again: 0 },
+      ],
+    });
+    expect(await planned(mlld, '--resume', 'reviewed')).toMatchObject({ usable: 4, again: 1 });
+    expect(await planned(mlld, '--fresh')).toMatchObject({
+      usable: 4,
+      again: 4,
+      functions: [{ reasons: { forgotten: 3 } }, { reasons: { forgotten: 1 } }],
+    });
+    const { stdout } = await mlld('run', 'job', '--resume', '@review', '--plan');
+    expect(stdout).toContain(
+      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\n3 of 4 calls will run again.\n',
+    );
+    expect(stdout).toContain('@review: 0 served, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
+  });
+
+  it('comes to what the run then says and does', async () => {
+    const { mlld } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    const { again } = await planned(mlld, '--resume', '@review:0("c")');
+    const { stderr } = await mlld('run', 'job', '--resume', '@review:0("c")');
+    expect(stderr).toContain(`${again} of 4 calls will run again`);
+    const { stdout } = await mlld('journal', 'list', 'job', '--json');
+    expect((JSON.parse(stdout) as { executed: number }[])[0]?.executed).toBe(again);
+  });
+
+  it('names edits of the script, of its modules and of the values it captures, and what only the run can tell', async () => {
+    const { mlld, write } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    expect((await planned(mlld)).functions[1]).toMatchObject({ fn: 'judge', servedOld: 0, changes: [], unknown: ['today'] });
+    write('llm/run/job.mld', script({ model: 'opus' }));
+    write('llm/run/lib.mld', LIB.replace('"!"', '"?"'));
+    const changes = [
+      { kind: 'variable', name: 'model', was: 'sonnet', is: 'opus' },
+      { kind: 'variable', name: 'mark', was: '!', is: '?' },
+    ];
+    const [, judge] = (await planned(mlld)).functions;
+    expect(judge).toMatchObject({ usable: 1, again: 0, servedOld: 1 });
+    expect(judge?.changes).toEqual(expect.arrayContaining(changes.map((change) => expect.objectContaining(change))));
+    expect(await planned(mlld, '--changed', 'ask')).toMatchObject({
+      again: 1,
+      functions: [{ again: 0 }, { again: 1, reasons: { edited: 1 } }],
+    });
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('@model was sonnet, is opus');
+  });
+
+  it('says that nothing is recorded, and refuses what the run would refuse', async () => {
+    const { mlld } = await project();
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('Nothing is recorded for this script: every call will be asked.');
+    await mlld('run', 'job', '--checkpoint');
+    expect(await mlld('run', 'job', '--resume', '@nobody', '--plan')).toMatchObject({ status: 1, stdout: '' });
+    expect((await mlld('-e', 'show 1', '--plan')).stderr).toContain('--plan needs a script file');
+    expect((await mlld('llm/run/job.mld', '--plan')).stdout).toContain('0 of 4 calls will run again');
+  });
+
+  it('counts what a fork lends, and what the last run could not answer', async () => {
+    const { mlld, write } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    write('llm/run/other.mld', 'exe llm @review(file) = sh { exit 3 }\nshow @review("a")\nshow @review("z")\n');
+    const forked = async () => JSON.parse((await mlld('run', 'other', '--fork', 'job', '--plan', '--json')).stdout) as RunPlan;
+    expect(await forked()).toMatchObject({ usable: 4, again: 0, unanswered: 0 });
+    await mlld('run', 'other', '--fork', 'job');
+    expect(await forked()).toMatchObject({ usable: 4, unanswered: 1, estimate: { calls: 1 } });
+  });
+
+  it('leaves --json to the script when nothing is planned', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show `json is @payload.json`\n' });
+    expect((await runCli(['run', 'job', '--json', 'yes'], { cwd })).stdout).toBe('json is yes\n');
+  });
+});
+
+/** Every file of the project with its content. */
+function everything(cwd: string): { readonly [name: string]: string } {
+  const names = fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' }).filter((name) => fs.statSync(path.join(cwd, name)).isFile());
+  return Object.fromEntries(names.sort().map((name) => [name, fs.readFileSync(path.join(cwd, name), 'utf8')]));
+}
