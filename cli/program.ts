@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
 import { addCheckpointCommand } from './commands/checkpoint.js';
+import { addGraphCommand } from './commands/graph.js';
 import { addJournalCommand } from './commands/journal.js';
 import { addValidateCommand } from './commands/validate.js';
 import type { Io } from './io.js';
@@ -58,6 +59,7 @@ function programFor(io: Io, onFailure: () => void): Command {
   addValidateCommand(program, io, onFailure);
   addCheckpointCommand(program, io);
   addJournalCommand(program, io, onFailure);
+  addGraphCommand(program, io);
   return program;
 }
 

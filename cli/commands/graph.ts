@@ -1,0 +1,68 @@
+/** `mlld graph render FILE.dot`: a picture of a pipeline, coloured by what came of its nodes in a run. */
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { MlldError } from '../../src/errors.js';
+import type { Project } from '../../src/project.js';
+import type { Io } from '../io.js';
+import { projectStore } from '../project-store.js';
+import { examples } from '../render/examples.js';
+
+interface RenderOptions {
+  readonly output: string;
+  readonly run?: string;
+}
+
+export function addGraphCommand(program: Command, io: Io): void {
+  const command = program.command('graph').description('pictures of pipelines');
+  command
+    .command('render')
+    .description('draw a pipeline as SVG')
+    .argument('<file.dot>', 'the pipeline')
+    .requiredOption('-o, --output <file.svg>', 'where to write the picture; - is standard output')
+    .option('--run <run>', 'colour the nodes by their outcomes in this run: a run id or a beginning of one, or latest')
+    .addHelpText(
+      'after',
+      examples(['mlld graph render release.dot -o release.svg', 'mlld graph render release.dot --run latest -o release.svg']),
+    )
+    .action((target: string, options: RenderOptions) => render(io, target, options));
+}
+
+async function render(io: Io, target: string, { output, run }: RenderOptions): Promise<void> {
+  const [{ readPipeline }, { pictureOf }] = await Promise.all([import('./validate-pipeline.js'), import('../../src/graph/picture.js')]);
+  const text = readPipeline(io, target);
+  const states = run === undefined ? undefined : await statesOf(io, target, run);
+  const picture = await pictureOf({ file: target, text }, states);
+  if (output === '-') io.stdout(picture);
+  else write(path.resolve(io.workingDirectory, output), output, picture);
+}
+
+/** Of the run that is meant, with those that it resumed. */
+async function statesOf(io: Io, target: string, run: string) {
+  const [{ openChain }, { nodeStates }] = await Promise.all([
+    import('../../src/run/graph-chain.js'),
+    import('../../src/run/graph-node-states.js'),
+  ]);
+  const { project, store } = await projectStore(io);
+  const latest = await runOf(io, project, store, target, run);
+  const { state } = await openChain(store, latest);
+  return nodeStates(state, latest.liveness);
+}
+
+async function runOf(io: Io, project: Project, store: Awaited<ReturnType<typeof projectStore>>['store'], target: string, run: string) {
+  const [{ pickRun }, { workflowFor }] = await Promise.all([import('../../src/recorded-run.js'), import('../../src/project.js')]);
+  const runs = await store.runs(workflowFor(project, path.resolve(io.workingDirectory, target)));
+  const found = pickRun(runs, run);
+  if (found.kind === 'one') return found.run;
+  if (found.kind === 'several')
+    throw new MlldError('RUN_AMBIGUOUS', `${found.runs.length} runs of ${target} begin with "${run}"`, { hint: 'give more of the id' });
+  throw new MlldError('RUN_UNKNOWN', `There is no run "${run}" of ${target}`, { hint: 'mlld journal list shows the recorded runs' });
+}
+
+function write(absolute: string, output: string, picture: string): void {
+  try {
+    fs.writeFileSync(absolute, picture);
+  } catch (error) {
+    throw new MlldError('OUTPUT_NOT_WRITABLE', `${output} can't be written: ${(error as Error).message}`, { cause: error });
+  }
+}
