@@ -37,7 +37,7 @@ export async function askModel(stage: Stage, prompt: string): Promise<Answered> 
 }
 
 async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<Answered> {
-  if (carried.isPreamble) await stage.folder.write('preamble.md', carried.text);
+  if (carried.isPreamble) stage.folder.write('preamble.md', carried.text);
   const backend = backendOf(stage);
   const text = carried.text === '' ? prompt : `${carried.text}\n\n${prompt}`;
   const { frame, node, run } = stage;

@@ -29,7 +29,8 @@ export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 
 
 export async function attempt(options: Attempt): Promise<AttemptEnd> {
   const { run, node, frame, walking, walk, handler } = options;
-  if (handler.mayReport || handler.asksModel) await options.folder.remove('status.json');
+  if (handler.mayReport || handler.asksModel) options.folder.remove('status.json');
+  if (handler.mayReport) await options.folder.settled(); // what is read afterwards is of this attempt
   const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
   const limit = startLimit(frame.run.world, limitMs, walking.signal);
   const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };

@@ -20,8 +20,11 @@ export interface StageFolder {
   readonly files: ReadonlySet<string>;
   /** What a model replied. */
   readonly reply: string | undefined;
-  write(name: string, text: string): Promise<void>;
-  remove(name: string): Promise<void>;
+  /** Begins to write; `settled` waits for it. */
+  write(name: string, text: string): void;
+  remove(name: string): void;
+  /** Resolves when all that was begun is done; before a program looks at the folder, and before the visit ends. */
+  settled(): Promise<void>;
 }
 
 export function createRunFolder(folder: string, world: World): RunFolder {
@@ -40,6 +43,15 @@ function stageFolder(run: string, relative: string, world: World): StageFolder {
   const folder = path.join(run, relative);
   const files = new Set<string>();
   let reply: string | undefined;
+  let first: Promise<unknown> | undefined;
+  const pending: Promise<unknown>[] = [];
+  /** The first one makes the folder; the others need not find out that it is missing. */
+  const begin = (task: () => Promise<unknown>): void => {
+    const mine: Promise<unknown> = first ? first.then(task, task) : task();
+    first ??= mine;
+    mine.catch(() => undefined); // thrown by `settled`
+    pending.push(mine);
+  };
   return {
     path: folder,
     statusFile: path.join(folder, 'status.json'),
@@ -48,13 +60,16 @@ function stageFolder(run: string, relative: string, world: World): StageFolder {
     get reply() {
       return reply;
     },
-    async write(name, text) {
+    write(name, text) {
       if (name === RESPONSE) reply = text;
-      await world.ask('file.write', { path: path.join(folder, name), text });
+      begin(() => world.ask('file.write', { path: path.join(folder, name), text }));
       if (name !== CONTEXT) files.add(path.posix.join(relative.replaceAll(path.sep, '/'), name));
     },
-    async remove(name) {
-      await world.ask('file.remove', { path: path.join(folder, name) });
+    remove(name) {
+      begin(() => world.ask('file.remove', { path: path.join(folder, name) }));
+    },
+    async settled() {
+      await Promise.all(pending.splice(0));
     },
   };
 }

@@ -13,7 +13,8 @@ export async function runStageCommand(
   { variables = {}, stdin }: { readonly variables?: { readonly [name: string]: string }; readonly stdin?: string } = {},
 ): Promise<CommandAnswer> {
   const { run, folder, context } = stage;
-  await folder.write('context.json', `${JSON.stringify(context, undefined, 2)}\n`);
+  folder.write('context.json', `${JSON.stringify(context, undefined, 2)}\n`);
+  await folder.settled();
   return askWorld(frame, 'command.run', {
     language: 'cmd',
     code,

@@ -41,7 +41,8 @@ export async function visit(run: GraphRun, walking: Walking, id: string): Promis
     const folder = run.folder.stage(id, walking.bounds?.branch);
     const { end, attempts } = await attemptAll({ run, handler, node, visit: ordinal, frame, walking, walk, walks, folder, manner });
     const outcome = settled(run, handler, end, walk);
-    await folder.write('status.json', renderStatus(outcome));
+    folder.write('status.json', renderStatus(outcome));
+    await folder.settled();
     await ledger.append(
       finished({
         run,

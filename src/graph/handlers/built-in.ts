@@ -21,6 +21,8 @@ const BUILT_IN: readonly (readonly [string, Handler])[] = [
   ['stack.manager_loop', managerLoop],
 ];
 
+/** A program's handler may leave a status file, and its attempts have the node's time. */
 export function handlersWith(own: Handlers): Handlers {
-  return new Map([...BUILT_IN, ...own]);
+  const added = [...own].map(([type, handler]): [string, Handler] => [type, { isTimed: true, mayReport: true, ...handler }]);
+  return new Map([...BUILT_IN, ...added]);
 }

@@ -15,9 +15,9 @@ export const codergen: Handler = {
     const { node, folder, run, nodeOp, visit } = stage;
     // The goal is expanded in prompts beforehand; a label stands in for one here.
     const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.plan.goal) || node.id;
-    await folder.write('prompt.md', prompt);
+    folder.write('prompt.md', prompt);
     const { reply, outcome } = await askModel(stage, prompt);
-    await folder.write('response.md', reply);
+    folder.write('response.md', reply);
     if (Buffer.byteLength(reply) > INLINE_BYTES_MAX) {
       await storeArtifact(run, { op: nodeOp, id: `${node.id}.${visit}.response`, name: 'response', node: node.id, data: reply });
     }

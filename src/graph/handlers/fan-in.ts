@@ -38,9 +38,9 @@ async function chosen(
   const prompt = nodeAttribute(stage.node, 'prompt') ?? '';
   if (prompt === '') return { best: ranked, notes: '' };
   const told = `${prompt}\n\nResults:\n${JSON.stringify(candidates, undefined, 2)}\n\nName the id of the best one.`;
-  await stage.folder.write('prompt.md', prompt);
+  stage.folder.write('prompt.md', prompt);
   const { reply } = await askModel(stage, told);
-  await stage.folder.write('response.md', reply);
+  stage.folder.write('response.md', reply);
   const named = firstNamed(reply, candidates);
   return named ? { best: named, notes: '' } : { best: ranked, notes: 'the model named no candidate: chosen by status, score and id' };
 }

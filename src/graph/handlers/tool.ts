@@ -14,8 +14,8 @@ export const tool: Handler = {
     const command = nodeAttribute(stage.node, 'tool_command') ?? '';
     if (command.trim() === '') throw new StageError('permanent', `${stage.node.id} has no tool_command`);
     const answer = await runStageCommand(stage, stage.frame, command);
-    await stage.folder.write('stdout.txt', answer.stdout);
-    await stage.folder.write('stderr.txt', answer.stderr);
+    stage.folder.write('stdout.txt', answer.stdout);
+    stage.folder.write('stderr.txt', answer.stderr);
     const updates = { ...(await outputUpdates(stage, answer.stdout)), 'tool.exit_code': answer.exitCode };
     if (answer.exitCode !== 0) throw commandFailed(answer, updates);
     return outcomeOf('success', { context_updates: updates });
