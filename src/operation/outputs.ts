@@ -61,7 +61,7 @@ export async function keepOutputs(
   result: Value,
 ): Promise<readonly OutputFile[] | undefined> {
   if (!llm.writes) return undefined;
-  const { answers, world } = frame.run;
+  const { answers, world, warn } = frame.run;
   const outputs: OutputFile[] = [];
   for (const absolute of await llm.writes(inputs)) {
     const name = projectPath(absolute, frame);
@@ -70,8 +70,10 @@ export async function keepOutputs(
       continue;
     }
     const found = await world.ask('file.bytes', { path: absolute });
-    if ('missing' in found) outputs.push({ path: name, reason: found.missing });
-    else {
+    if ('missing' in found) {
+      outputs.push({ path: name, reason: found.missing });
+      warn(`${name} was declared as an output and is not kept: ${found.detail}`);
+    } else {
       const kept = await answers.files.keep(name, Buffer.from(found.base64, 'base64'));
       outputs.push(kept ? { path: name, ...kept } : { path: name, reason: 'unreadable' });
     }
