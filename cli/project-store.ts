@@ -1,4 +1,4 @@
-/** The journals of the project that the working directory belongs to. */
+/** The journals of the project that the working directory belongs to. What is sealed in them is never shown, so nothing is opened. */
 import { openFileStore } from '../journal/file-store.js';
 import type { Defect, JournalStore } from '../journal/store.js';
 import { findProject, type Project } from '../src/project.js';
@@ -6,7 +6,7 @@ import type { Io } from './io.js';
 
 export async function projectStore(io: Io): Promise<{ readonly project: Project; readonly store: JournalStore }> {
   const project = await findProject(io.workingDirectory);
-  return { project, store: openFileStore(project.root) };
+  return { project, store: openFileStore(project.root, { sealingKey: 'none' }) };
 }
 
 /** Once per run: what is damaged there is said by `mlld journal verify`. A torn tail is how a crash looks, and no news here. */

@@ -20,7 +20,7 @@ import { isHeld, takeLock } from './lock.js';
 import { OpenFiles } from './open-files.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from './reader.js';
 import { makeProjectKey, readProjectKey, type Secrets } from './secrets.js';
-import { openKeyring, storeSecret, type Keyring } from './sealed.js';
+import { openKeyring, storeSecret, type Keyring, type SealingKey } from './sealed.js';
 import {
   JournalError,
   type ImmediateReads,
@@ -40,8 +40,14 @@ function rememberLast<Key extends object, T>(make: (key: Key) => T): (key: Key) 
   return (key) => (last?.key === key ? last : (last = { key, made: make(key) })).made;
 }
 
-/** `root` is the project's folder; `sealingKey` (32 bytes) opens and seals results that are secret. */
-export function openFileStore(root: string, disk: Disk = realDisk, sealingKey?: Uint8Array): JournalStore {
+export interface FileStoreOptions {
+  readonly disk?: Disk;
+  /** Seals results that are secret, and opens them again. */
+  readonly sealingKey?: SealingKey;
+}
+
+/** `root` is the project's folder. */
+export function openFileStore(root: string, { disk = realDisk, sealingKey }: FileStoreOptions = {}): JournalStore {
   const journal = journalFolder(root);
   const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
   return new FileStore(journal, disk, keyring);
@@ -62,7 +68,7 @@ class FileStore implements JournalStore {
     this.immediate = {
       holds: (ref, position, key) => holdsCall(files, pathOf(ref), position, key),
       readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
-      resolve: (payload, about = '') => resolveNow((id) => getBlobNow(disk, journal, id), payload, { secrets: keyring.sealing, about }),
+      resolve: (payload, about = '') => resolveNow((id) => getBlobNow(disk, journal, id), payload, { secrets: keyring.now(), about }),
     };
   }
 
@@ -139,8 +145,9 @@ class FileStore implements JournalStore {
     return storeSecret(this, await this.keyring.needed(), value, about);
   }
 
-  resolve(payload: Payload, about = ''): Promise<Json | undefined> {
-    return resolvePayload(this, payload, { secrets: this.keyring.sealing, about });
+  async resolve(payload: Payload, about = ''): Promise<Json | undefined> {
+    const secrets = 'keyId' in payload ? await this.keyring.known() : undefined;
+    return resolvePayload(this, payload, { secrets, about });
   }
 
   secrets(): Promise<Secrets> {

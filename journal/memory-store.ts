@@ -6,7 +6,7 @@ import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
 import { KEY_BYTES, type Secrets } from './secrets.js';
-import { openKeyring, storeSecret, type Keyring } from './sealed.js';
+import { openKeyring, storeSecret, type Keyring, type SealingKey } from './sealed.js';
 import {
   JournalError,
   type ImmediateReads,
@@ -19,7 +19,7 @@ import {
   type ScanReport,
 } from './store.js';
 
-export function openMemoryStore(sealingKey?: Uint8Array): JournalStore {
+export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
   return new MemoryStore(openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) }));
 }
 
@@ -89,7 +89,7 @@ class MemoryStore implements JournalStore {
       return event?.type === 'call.completed' && event.key === key;
     },
     readAt: (ref, position) => this.lineAt(ref, position),
-    resolve: (payload, about = '') => resolveNow((id) => this.blobs.get(id), payload, { secrets: this.keyring.sealing, about }),
+    resolve: (payload, about = '') => resolveNow((id) => this.blobs.get(id), payload, { secrets: this.keyring.now(), about }),
   };
 
   async create(ref: RunRef): Promise<Journal> {
@@ -141,8 +141,9 @@ class MemoryStore implements JournalStore {
     return storeSecret(this, await this.keyring.needed(), value, about);
   }
 
-  resolve(payload: Payload, about = ''): Promise<Json | undefined> {
-    return resolvePayload(this, payload, { secrets: this.keyring.sealing, about });
+  async resolve(payload: Payload, about = ''): Promise<Json | undefined> {
+    const secrets = 'keyId' in payload ? await this.keyring.known() : undefined;
+    return resolvePayload(this, payload, { secrets, about });
   }
 
   secrets(): Promise<Secrets> {

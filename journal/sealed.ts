@@ -12,18 +12,21 @@ export async function storeSecret(blobs: Blobs, secrets: Secrets, value: Json, a
   return { ...(await blobs.putBlob(sealed)), keyId };
 }
 
+/** The key that the user gives; `none`: secrets are not kept, there are only digests of them; undefined: the project's own key. */
+export type SealingKey = Uint8Array | 'none' | undefined;
+
 /** Where the keys of a store come from. */
 export interface KeySource {
-  readonly sealingKey: Uint8Array | undefined;
+  readonly sealingKey: SealingKey;
   /** Of the project, if it has one. */
   read(): Promise<Uint8Array | undefined>;
   make(): Promise<Uint8Array>;
 }
 
-/** The keys of a store, once they are needed. */
+/** The keys of a store. */
 export interface Keyring {
-  /** Undefined without a sealing key. */
-  readonly sealing: Secrets | undefined;
+  /** Those that are at hand: given, or asked for before. */
+  now(): Secrets | undefined;
   /** Undefined when nothing can have been recorded with a key. */
   known(): Promise<Secrets | undefined>;
   /** Made now if there are none. */
@@ -31,19 +34,20 @@ export interface Keyring {
 }
 
 export function openKeyring({ sealingKey, read, make }: KeySource): Keyring {
-  const sealing = sealingKey && sealingSecrets(sealingKey);
-  let made: Promise<Secrets> | undefined;
+  const open = sealingKey === 'none' ? digestingSecrets : sealingSecrets;
+  let ready = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : undefined;
+  let making: Promise<Secrets> | undefined;
   return {
-    sealing,
+    now: () => ready,
     async known() {
-      if (sealing) return sealing;
-      const key = made ? undefined : await read();
-      return key ? digestingSecrets(key) : made;
+      if (ready ?? making) return ready ?? making;
+      const key = await read();
+      if (key) ready ??= open(key);
+      return ready;
     },
-    needed() {
-      if (sealing) return Promise.resolve(sealing);
-      made ??= make().then(digestingSecrets);
-      return made;
+    async needed() {
+      making ??= ready ? Promise.resolve(ready) : make().then(open);
+      return (ready = await making);
     },
   };
 }

@@ -2,21 +2,21 @@
  * How the journal keeps what may not be read in it: keyed digests, which tell equal from different, and sealed payloads, which only
  * the holder of the key can open.
  *
- * K1  All keys follow from one root: the sealing key of the user where there is one, else a random key of the project that only makes
- *     digests. Whoever has the journal without its root can't try words against a digest.
+ * K1  All keys follow from one root: the key that the user gives, else a random one of the project. Whoever has the journal without its
+ *     root can't open anything, nor try words against a digest.
  * K2  A root has a name (`keyId`) that is recorded with what it sealed and tells nothing of it.
  * K3  What was sealed for one call can't be put in the place of another: what it is `about` is authenticated with it.
  * K4  The project's key appears whole under its name, and the first process to make one wins.
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { codeOf, journalError, makeDurableFolder, writeDurably, writeNew, type Disk } from './disk.js';
 import type { CallKey } from './ids.js';
 import { JournalError } from './store.js';
 
 export const KEY_BYTES = 32;
-/** A folder of a workflow never begins with a dot. */
-const PROJECT_KEY_FILE = '.digest-key';
+/** Beside the journal's folder, not in it: who hands on a journal doesn't hand on what opens it. */
+const projectKeyPath = (journal: string): string => `${journal}.key`;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_ID_BYTES = 8;
@@ -103,11 +103,12 @@ function derived(root: Uint8Array, use: 'seal' | 'digest' | 'id'): Buffer {
 
 /** The project's own key; undefined when there is none yet, or what stands there is none. */
 export async function readProjectKey(disk: Disk, journal: string): Promise<Buffer | undefined> {
+  const path = projectKeyPath(journal);
   try {
-    return parseSealingKey((await disk.readWhole(join(journal, PROJECT_KEY_FILE))).toString('latin1'), PROJECT_KEY_FILE);
+    return parseSealingKey((await disk.readWhole(path)).toString('latin1'), path);
   } catch (error) {
     if (error instanceof JournalError || codeOf(error) === 'ENOENT') return undefined;
-    throw journalError(error, `read ${join(journal, PROJECT_KEY_FILE)}`);
+    throw journalError(error, `read ${path}`);
   }
 }
 
@@ -115,7 +116,7 @@ export async function readProjectKey(disk: Disk, journal: string): Promise<Buffe
 export async function makeProjectKey(disk: Disk, journal: string): Promise<Buffer> {
   const known = await readProjectKey(disk, journal);
   if (known) return known;
-  const path = join(journal, PROJECT_KEY_FILE);
+  const path = projectKeyPath(journal);
   const made = randomBytes(KEY_BYTES);
   const content = Buffer.from(`${made.toString('hex')}\n`);
   const temporary = (): string => `${path}.${randomBytes(6).toString('hex')}.tmp`;

@@ -96,11 +96,11 @@ export async function readAnswer(
   store: JournalStore,
   key: CallKey,
   { ref, position, seq, form }: Answer,
-): Promise<{ readonly value: Json; readonly form: 'text' | undefined } | undefined> {
+): Promise<{ readonly value: Json; readonly form: 'text' | undefined; readonly labels: readonly string[] } | undefined> {
   const event = await store.readAt(ref, position);
   if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
-  const value = await store.resolve(event.result);
-  return value === undefined ? undefined : { value, form };
+  const value = await store.resolve(event.result, key);
+  return value === undefined ? undefined : { value, form, labels: event.labels ?? [] };
 }
 
 /** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */

@@ -20,6 +20,8 @@ export interface Answer {
   readonly seq: Seq;
   readonly position: Position;
   readonly form: 'text' | undefined;
+  /** It takes a key to read it. */
+  readonly sealed: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
   /** Bytes that the result takes: its blob, or its line in the journal. */
@@ -140,10 +142,11 @@ function enterRun(state: Memo, ref: RunRef): void {
 }
 
 function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>): void {
+  // An llm call asks by itself, and counts when it has asked: a crash may come between. Only what ordinary functions contain is asked *inside* them.
+  if (labels?.includes('llm') === true) return;
   const fn = intern(state, nameIn(op));
   noteCall(state, fn);
-  // An llm call asks by itself; only what ordinary functions contain is asked *inside* them.
-  if (labels?.includes('llm') !== true) state.open.set(op, fn);
+  state.open.set(op, fn);
 }
 
 function noteCall(state: Memo, fn: string): void {
@@ -168,6 +171,7 @@ function ask(state: Memo, event: EventOf<'call.started'>): Memo {
   state.pending.set(event.op, { key: event.key, question });
   // Its place in the order is that of the asking (M4): an outer call ends after the calls inside it.
   if (known === undefined) state.questions.set(event.key, question);
+  else noteInside(state, event.key, known, question.inside);
   return state;
 }
 
@@ -181,6 +185,7 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
     seq: event.seq,
     position: place.position,
     form: event.form,
+    sealed: 'sealed' in result || ('blob' in result && result.keyId !== undefined),
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
@@ -205,14 +210,18 @@ function nameless(state: Memo, op: OpPath): Question {
   };
 }
 
-/** Only where a question was asked can be new: a borrowed answer stays its owner's, one's own is there already. */
+/** A borrowed answer stays its owner's; that it was asked for, and where, is one's own to know: a function target covers it. */
 function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
-  noteCall(state, intern(state, event.fn));
+  const fn = intern(state, event.fn);
+  noteCall(state, fn);
   const known = state.questions.get(event.key);
-  if (known === undefined) return state;
-  const inside = insideOf(state, event.op, known.inside);
-  if (inside !== known.inside) state.questions.set(event.key, { ...known, inside });
+  if (known !== undefined) noteInside(state, event.key, known, insideOf(state, event.op, known.inside));
+  else state.questions.set(event.key, { ...nameless(state, event.op), fn });
   return state;
+}
+
+function noteInside(state: Memo, key: CallKey, known: Question, inside: readonly string[]): void {
+  if (inside !== known.inside) state.questions.set(key, { ...known, inside });
 }
 
 function invalidate(state: Memo, { keys, borrowed }: EventOf<'memo.invalidated'>): Memo {

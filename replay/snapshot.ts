@@ -68,6 +68,9 @@ const COLUMNS = [
   'sizeBytes',
 ] as const;
 const NONE = -1;
+/** Bits of the column `form`. */
+const TEXT = 1;
+const SEALED = 2;
 
 interface Body {
   readonly covered: readonly Covered[];
@@ -111,8 +114,9 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     );
     if (answer === undefined) rows.push(NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE);
     else {
-      const { ref, seq, position, form, endedMs, elapsedMs, sizeBytes } = answer;
-      rows.push(runs.of(ref), seq, position.offset, position.bytes, form === 'text' ? 1 : 0, endedMs, elapsedMs, sizeBytes);
+      const { ref, seq, position, form, sealed, endedMs, elapsedMs, sizeBytes } = answer;
+      const kind = (form === 'text' ? TEXT : 0) | (sealed ? SEALED : 0);
+      rows.push(runs.of(ref), seq, position.offset, position.bytes, kind, endedMs, elapsedMs, sizeBytes);
     }
   };
   for (const [key, question] of state.questions) put(key, question);
@@ -175,7 +179,8 @@ function memoFrom(body: Body): Memo {
       ref: runs[run] as RunRef,
       seq: cell(at + 1) as Seq,
       position: { offset: cell(at + 2), bytes: cell(at + 3) },
-      form: cell(at + 4) === 1 ? 'text' : undefined,
+      form: (cell(at + 4) & TEXT) === 0 ? undefined : 'text',
+      sealed: (cell(at + 4) & SEALED) !== 0,
       endedMs: cell(at + 5),
       elapsedMs: cell(at + 6),
       sizeBytes: cell(at + 7),

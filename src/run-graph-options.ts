@@ -1,7 +1,7 @@
 /** What a caller of the library says about a run of a pipeline, and what it gets back. `run-graph.ts` puts the run together. */
+import type { SealingKey } from '../journal/sealed.js';
 import type { JournalEvent, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
-import type { JournalStore } from '../journal/store.js';
 import type { GraphState } from '../replay/graph-state.js';
 import type { Handlers } from './graph/handlers/handler.js';
 import type { CustomRule } from './graph/lint/rule.js';
@@ -9,7 +9,7 @@ import type { Interviewer } from './graph/people/interviewer.js';
 import type { Transform } from './graph/prepare.js';
 import type { PipelineReport } from './graph/report.js';
 import type { Project } from './project.js';
-import type { RunIo } from './run-options.js';
+import type { RunIo, RunOptions } from './run-options.js';
 
 export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;
 export type WhoAnswers = (typeof WHO_ANSWERS)[number];
@@ -46,7 +46,7 @@ export interface GraphRunOptions {
   readonly io: GraphRunIo;
   /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. */
   readonly signal: AbortSignal;
-  readonly openStore?: (sealingKey: Uint8Array | undefined) => Promise<JournalStore>;
+  readonly openStore?: NonNullable<RunOptions['openStore']>;
   readonly handlers?: Handlers;
   readonly transforms?: readonly Transform[];
   readonly rules?: readonly CustomRule[];

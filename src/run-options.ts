@@ -1,7 +1,8 @@
 /** What a caller of the library says about a run, and what it gets back. `run.ts` puts the run together. */
-import type { CacheFlags, RunStatus } from '../journal/event.js';
+import type { CacheFlags, Fact, FactOf, JournalEvent, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
-import type { JournalStore } from '../journal/store.js';
+import type { SealingKey } from '../journal/sealed.js';
+import type { JournalStore, Position } from '../journal/store.js';
 import type { RunSummary } from '../replay/summary.js';
 import type { Project } from './project.js';
 
@@ -25,6 +26,13 @@ export interface RunIo {
   readonly nowMs: () => number;
   /** A clock that never goes back, for durations. */
   readonly monotonicMs: () => number;
+}
+
+/** The journal of a pipeline's run says more at its start, and is followed by the run itself. */
+export interface PipelineRecord {
+  readonly facts: (ref: RunRef) => Partial<FactOf<'run.started'>>;
+  readonly afterStart: readonly Fact[];
+  readonly followers: readonly ((event: JournalEvent, position: Position) => void)[];
 }
 
 export interface RunOptions {
@@ -54,7 +62,9 @@ export interface RunOptions {
   /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. */
   readonly signal: AbortSignal;
   /** The journal's home; by default the file store of the project. Opened only when the run records. */
-  readonly openStore?: () => Promise<JournalStore>;
+  readonly openStore?: (sealingKey: SealingKey) => Promise<JournalStore>;
+  /** What a run of a pipeline adds to its journal; `run-graph.ts` fills it. */
+  readonly pipeline?: PipelineRecord;
   /** Called after events that change the picture, at most as often as they come; the summary is live, don't keep it. */
   readonly onProgress?: (summary: RunSummary) => void;
 }

@@ -15,12 +15,14 @@ import { execute } from './language/evaluate.js';
 import type { Frame, Module, RunState } from './language/frame.js';
 import { showValue } from './language/show.js';
 import { bindFrontmatter } from './modules/evaluate-module.js';
+import { SecretTexts } from './operation/secret-texts.js';
 import { recordSource } from './operation/sources.js';
 import { createDocument, type KeptDocument } from './run/document.js';
 import { settingsFor, stateFor } from './run/settings.js';
 import { openJournal, type OpenedJournal } from './run/journal.js';
 import { mainFrame, newRunState } from './run/main-frame.js';
 import { openScript } from './run/open-script.js';
+import { withoutSealingKey } from './run/sealing-key.js';
 import { structuredResult } from './run/structured.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import { createLiveWorld } from './world/live.js';
@@ -33,7 +35,7 @@ export async function run(options: RunOptions): Promise<RunReport> {
   options.signal.addEventListener('abort', onSignal);
   if (options.signal.aborted) onSignal();
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end('timed-out'), options.timeoutMs);
-  const world = createLiveWorld({ ...options.io, environment: options.environment, signal: ending.signal });
+  const world = createLiveWorld({ ...options.io, environment: withoutSealingKey(options.environment), signal: ending.signal });
   try {
     return await prepareAndRun(options, world, ending.signal);
   } catch (error) {
@@ -50,9 +52,20 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const { script, module } = await openScript(options, world); // R1
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
-  const journal = await openJournal(options, script); // R1
+  const secrets = new SecretTexts();
+  const journal = await openJournal(options, script, { world, secrets }); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
-  const run = newRunState({ options, world, recorder: journal.recorder, answers: journal.answers, document, settings, state, ending });
+  const run = newRunState({
+    options,
+    world,
+    recorder: journal.recorder,
+    answers: journal.answers,
+    secrets,
+    document,
+    settings,
+    state,
+    ending,
+  });
   const frame = mainFrame(run, module, execute);
   const error = await runScript(script, frame, options, document);
   return finish({ options, module, run, journal, document, ending, error });
@@ -89,7 +102,8 @@ async function finish({ options, module, run, journal, document, ending, error }
   const status = statusOf(error, ending);
   const shown = status === 'timed-out' ? new MlldError('TIMED_OUT', `The run timed out after ${options.timeoutMs} ms`) : error;
   reportFailedCommands(run);
-  await journal.finish(finished(status, shown, journal.totals())); // R2
+  await journal.finish(finished(status, shown, run, journal.totals())); // R2
+  if (shown instanceof Error) shown.message = run.secrets.hide(shown.message);
   for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
   return {
     status,
@@ -105,9 +119,10 @@ function statusOf(error: unknown, ending: AbortSignal): RunStatus {
   return ending.aborted && (interrupted || !(error instanceof Bail)) ? (ending.reason as RunStatus) : 'failed';
 }
 
-function finished(status: RunStatus, error: unknown, totals: RunTotals): FactOf<'run.finished'> {
+function finished(status: RunStatus, error: unknown, { secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
   if (error === undefined) return { type: 'run.finished', status, totals };
-  const { code, message, location } = error as MlldError;
+  const { code, location } = error as MlldError;
+  const message = secrets.messageOf(error);
   const where = location ? { location: placeOf(location) } : {};
   return { type: 'run.finished', status, error: { code, message, ...where }, totals };
 }

@@ -44,6 +44,7 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context 
     },
     stack: undefined,
     within: 'body',
+    ...(frame.secret ? { secret: true as const } : {}),
     evaluate,
     execute,
   };

@@ -66,12 +66,15 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     const startedMs = run.monotonicMs();
     let returned: Value = undefined;
     let error: string | undefined;
+    /** As the journal may hear of it. */
+    let told: string | undefined;
     try {
       const segment = `hook:${node.name ?? hook.number}`;
       returned = await withinLimit(returnedBy(hook, bodyFrame({ module, frame, operation: seen, segment, ambient, context })), run);
     } catch (caught) {
       if (isEndOfRun(caught)) throw caught;
       error = caught instanceof Error ? caught.message : String(caught);
+      told = run.secrets.messageOf(caught);
       const record = errorRecord(hook, error);
       errors.push(record);
       run.hookErrors.push(record);
@@ -79,7 +82,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     }
     if (run.recorder.on) {
       const elapsedMs = Math.round((run.monotonicMs() - startedMs) * 1000) / 1000;
-      const failed = error === undefined ? {} : { error };
+      const failed = told === undefined ? {} : { error: told };
       const transformed = returned !== undefined;
       const { timing } = node;
       run.recorder.post({

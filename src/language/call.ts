@@ -4,9 +4,10 @@ import { MlldError } from '../errors.js';
 import { fingerprintOf } from '../operation/fingerprint.js';
 import type { Question } from '../operation/identity.js';
 import { questionArgs } from '../operation/memo.js';
-import type { Body, GuardSwitch, LlmCall, Operation } from '../operation/operation.js';
+import type { Body, LlmCall, Operation } from '../operation/operation.js';
 import { denialContext, type Denial } from '../operation/denial.js';
 import { perform } from '../operation/perform.js';
+import { isSecret, SECRET } from '../operation/secret-texts.js';
 import { Callable } from '../values/callable.js';
 import { HostFunction } from '../values/host-function.js';
 import { fromHost, toNative } from '../values/native.js';
@@ -86,8 +87,9 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
   if (ambient) for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
   executable.params.forEach((name, i) => scope.define({ name, value: inputs[i], kind: 'param' }));
   const { parallel: _, ...context } = frame.context;
-  const { code } = executable;
-  return { ...frame, module, scope, context, within: 'body', ...(code ? { bodyCode: code } : {}) };
+  const { code, labels } = executable;
+  const secret = labels.includes(SECRET) ? { secret: true as const } : {};
+  return { ...frame, module, scope, context, within: 'body', ...secret, ...(code ? { bodyCode: code } : {}) };
 }
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
@@ -136,13 +138,15 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
   return {
     async question(inputs) {
       const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
-      const asked: Question = { fn: executable.name, args: await keyArgs(executable, inputs, { ...frame, stack }), ...attempt };
-      if (!forwarded) return { question: asked };
+      const values = await keyValues(executable, inputs, { ...frame, stack });
+      const asked: Question = { fn: executable.name, args: questionArgs(values), ...attempt };
+      const hasSecret = values.some(isSecret);
+      if (!forwarded) return { question: asked, hasSecret };
       // Evaluated once, before the lookup; on a miss the body uses these values.
       const inner = functionFrame(executable, inputs, { ...frame, stack }, details.ambient);
       const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
       const target = dataOf(await frame.evaluate({ ...forwarded, steps: targetSteps(forwarded.steps) }, inner));
-      if (!(target instanceof Callable)) return { question: asked };
+      if (!(target instanceof Callable)) return { question: asked, hasSecret };
       const args = await evaluateArguments(call.args, inner);
       const path = [forwarded.name, ...targetSteps(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
       const body: Body = async (entered, received) => {
@@ -151,12 +155,12 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
         return flow(value, received, executable.labels);
       };
       const via = { fn: target.name, args: questionArgs(withoutMissing(args)) };
-      return { question: { fn: executable.name, args: asked.args, via, ...attempt }, body };
+      return { question: { fn: executable.name, args: asked.args, via, ...attempt }, body, hasSecret: hasSecret || args.some(isSecret) };
     },
-    fingerprint: async () => fingerprintOf(executable),
-    ...(writes
-      ? { writes: async (inputs) => writtenPaths(writes, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)) }
-      : {}),
+    fingerprint: () => fingerprintOf(executable, frame.run.answers.digest),
+    ...(writes && {
+      writes: async (inputs) => writtenPaths(writes, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
+    }),
     isCommand: isCommandBody(executable),
     labels,
     sources: code ? [`src:${code.language}`] : [],
@@ -164,12 +168,13 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
 }
 
 /** The arguments of the question: those of the call, or what the option `key` names instead. */
-async function keyArgs(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<Question['args']> {
+async function keyValues(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<readonly Value[]> {
   const option = executable.node.options.find(({ name }) => name === 'key');
-  if (!option) return questionArgs(withoutMissing(inputs));
+  if (!option) return withoutMissing(inputs);
   const chosen = await frame.evaluate(option.value, functionFrame(executable, inputs, frame));
   const data = dataOf(chosen);
-  return questionArgs(Array.isArray(data) ? data : [chosen]);
+  // What is read out of a labelled list is labelled.
+  return Array.isArray(data) ? data.map((element: Value) => flow(element ?? null, [chosen])) : [chosen];
 }
 
 /** The function that a one-call body calls: the steps before the call, a method name among them as a field. */

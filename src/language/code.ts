@@ -3,6 +3,7 @@ import type { Code, HolePart, TemplatePart } from '../../grammar/ast.js';
 import type { Json } from '../../journal/event.js';
 import { MlldError } from '../errors.js';
 import { askWorld } from '../operation/effect.js';
+import { isSecret } from '../operation/secret-texts.js';
 import { resolveDirectory } from '../modules/paths.js';
 import { commandText, shellText, toNative, toJson } from '../values/native.js';
 import { parseResult, resultOfCode } from '../values/results.js';
@@ -51,7 +52,7 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     if (value === undefined) unset.push(name);
     else variables[name] = toNative(value);
   }
-  const answer = await askWorld(frame, 'code.run', {
+  const request = {
     language,
     code: sourceOf(node),
     variables,
@@ -60,7 +61,8 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     directory: frame.run.settings.projectRoot,
     ...(await directoryOf(node, frame)),
     ...shadowOf(node, frame),
-  });
+  };
+  const answer = await askWorld(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
   const nothing = answer.value === undefined || answer.value === null;
   // A `node` body that returns null has null for its result; in `js` that is no result, and what it logged counts.
   const isNull = language === 'node' && answer.value === null && answer.log === '';
@@ -71,13 +73,14 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
 async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promise<Value> {
   const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
   const listed = language === 'cmd' ? [] : variablesFor(node, frame);
-  const line = language === 'cmd' ? (given ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
+  const line: CommandLine =
+    language === 'cmd' ? (given ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
   const code = line.text;
   const used = [...line.used];
   const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
   if (stdin !== undefined) used.push(stdin);
   const { directory } = await directoryOf(node, frame);
-  const answer = await askWorld(frame, 'command.run', {
+  const request = {
     language,
     code,
     directory: directory ?? frame.run.settings.projectRoot,
@@ -85,9 +88,12 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
     ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
     ...shadowOf(node, frame),
     ...(frame.streaming ? { stream: true } : {}),
-  });
+  };
+  // What a guard put in the place of the command is written nowhere.
+  const written = line.isReplaced ? {} : { written: writtenIn(node) };
+  const answer = await askWorld(frame, 'command.run', request, { values: used, ...written });
   if (answer.stderr !== '' && answer.exitCode === 0) await frame.run.world.ask('stream.write', { stream: 'stderr', text: answer.stderr });
-  if (answer.exitCode !== 0) failed(node, frame, code, answer);
+  if (answer.exitCode !== 0) failed(node, frame, used.some(isSecret) ? (written.written ?? language) : code, answer);
   const output = answer.exitCode !== 0 && answer.stdout.trimEnd() === '' ? answer.stderr : answer.stdout;
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
   const facts = { source: language, command: code, exitCode: answer.exitCode, durationMs: answer.durationMs, stderr: answer.stderr };
@@ -131,6 +137,11 @@ function valuesOf(listed: readonly Variable[]): Value[] {
   return listed.map(({ value }) => value);
 }
 
+/** The text of the source, with its references as they are written. */
+function writtenIn({ text }: Code): string {
+  return text.map((part) => (part.kind === 'text' ? part.text : part.kind === 'hole' ? part.written : '')).join('');
+}
+
 function sourceOf(node: Code): string {
   const [part] = node.text;
   return part?.kind === 'text' ? part.text : '';
@@ -162,6 +173,8 @@ function shadowSource(executable: Executable): { name: string; params: readonly 
 export interface CommandLine {
   readonly text: string;
   readonly used: readonly Value[];
+  /** By a guard. */
+  readonly isReplaced?: true;
 }
 
 export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLine> {

@@ -5,6 +5,7 @@ import type { Value } from '../values/value.js';
 import type { Answers, Operation, Recorder } from '../operation/operation.js';
 import type { Denial } from '../operation/denial.js';
 import type { OpNode } from '../operation/identity.js';
+import type { SecretTexts } from '../operation/secret-texts.js';
 import type { Executable } from './executable.js';
 import type { Completion } from './completion.js';
 import type { Evaluator } from './down.js';
@@ -97,6 +98,7 @@ export interface RunState {
   readonly world: World;
   readonly recorder: Recorder;
   readonly answers: Answers;
+  readonly secrets: SecretTexts;
   readonly document: Document;
   readonly evaluator: Evaluator;
   readonly instruments: Instruments;
@@ -218,6 +220,8 @@ export interface Frame {
   readonly quietCode?: true;
   /** Under `stream`: what commands print is shown as it comes. */
   readonly streaming?: true;
+  /** The value of a secret variable is worked out, or the body of a secret function runs: all that happens there is secret. */
+  readonly secret?: true;
   /** From 2 on when a guard made a pipeline start again. */
   readonly guardTry?: number;
   /** The value that the innermost `when VALUE [ … ]` compares. */

@@ -4,6 +4,7 @@ import { sha256 } from '../../journal/canonical.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import type { LlmCall } from '../operation/operation.js';
 import { perform } from '../operation/perform.js';
+import { isSecret } from '../operation/secret-texts.js';
 import type { Value } from '../values/value.js';
 import { commandLineOf, evaluateCode } from './code.js';
 import { bound } from './control.js';
@@ -41,10 +42,15 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
   const [part] = node.text;
   const text = line?.text ?? (part?.kind === 'text' ? part.text : '');
   const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
-  const digest = sha256(`${node.language} ${text}`);
+  const definition = `${node.language} ${text}`;
   const llm: LlmCall = {
     question: async () => ({ question: { fn: node.language, args: [text], ...attempt } }),
-    fingerprint: async () => ({ fingerprint: digest as string as Fingerprint, parts: [{ kind: 'body', name: node.language, digest }] }),
+    async fingerprint() {
+      const isHidden = frame.secret === true || line?.used.some(isSecret);
+      const digest = isHidden ? await frame.run.answers.digest(definition) : sha256(definition);
+      const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
+      return { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
+    },
     isCommand: true,
     labels,
     sources: [`src:${node.language}`],

@@ -129,7 +129,7 @@ class ParallelRun {
       if (endsTheRun(error)) throw error;
       const entry = this.entries[position] as Entry;
       const message = (error as Error).message;
-      const marker = errorMarker({ index: position, key: entry.key, message, value: asElement(entry.value) });
+      const marker = flow(errorMarker({ index: position, key: entry.key, message, value: asElement(entry.value) }), [entry.value]);
       this.frame.context.errors.list = [...this.frame.context.errors.list, marker];
       if (this.loop.isValue) this.frame.run.warn(`for parallel: item ${entry.key} failed: ${message}`);
       this.keep(position, marker);

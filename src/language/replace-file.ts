@@ -6,6 +6,6 @@ import type { Frame } from './frame.js';
 
 /** `text` is what is written for `value`. */
 export async function replaceFile(place: ResolvedPath, text: string, value: Value, frame: Frame): Promise<void> {
-  await askWorld(frame, 'file.write', { path: place.absolute, text });
+  await askWorld(frame, 'file.write', { path: place.absolute, text }, { values: [value] });
   frame.run.document.note({ type: 'file', content: text, path: place.absolute, value });
 }

@@ -67,7 +67,7 @@ export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
   await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs }, async (inner, [allowed]) => {
     const quiet: Frame = { ...inner, quietCode: true };
     // A guard may have put another command in its place.
-    const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed] } : line;
+    const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed], isReplaced: true as const } : line;
     const value = code ? await evaluateCode(code, quiet, command) : await inner.evaluate(operand, quiet);
     await showRunText(value, inner);
     return value;

@@ -2,6 +2,7 @@
 import type { Append, Let, Var } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { perform } from '../operation/perform.js';
+import { SECRET } from '../operation/secret-texts.js';
 import { appendTo } from '../values/append.js';
 import { flow, type Value } from '../values/value.js';
 import { refuseReserved } from './ambient.js';
@@ -18,7 +19,7 @@ export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
   const existing = owner.own(node.name);
   refuseReserved(node.name);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
-  const value = await declared(node, frame);
+  const value = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
   const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
   const result = await perform(frame, operation, async (_inner, [input]) => flow(input, [], node.labels));
   owner.define({ name: node.name, value: flow(result, [], node.labels), kind: 'var', at: node.nameAt });
@@ -57,7 +58,10 @@ export async function executeAppendTo(node: Append, frame: Frame): Promise<Compl
     });
   }
   if (binding.kind === 'var' && owner.kind !== 'module') {
-    throw new MlldError('IMMUTABLE', `@${node.name} is declared with var and can't be changed with +=`, { location, hint: 'declare it with let' });
+    throw new MlldError('IMMUTABLE', `@${node.name} is declared with var and can't be changed with +=`, {
+      location,
+      hint: 'declare it with let',
+    });
   }
   const added = await bound(node.value, frame);
   try {

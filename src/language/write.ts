@@ -57,7 +57,7 @@ async function appendTo(target: Target, value: Value, format: string | undefined
   return perform(frame, operation, async (inner, [input]) => {
     const { absolute } = appendPlace(target, place, format, inner);
     const text = absolute.toLowerCase().endsWith('.jsonl') ? `${recordLine(input)}\n` : withLineEnd(writtenText(input));
-    await askWorld(inner, 'file.append', { path: absolute, text });
+    await askWorld(inner, 'file.append', { path: absolute, text }, { values: [input] });
     inner.run.document.note({ type: 'file', content: text, path: absolute, value: input });
     return input;
   });
@@ -85,7 +85,7 @@ async function emit(target: Target, place: Place, value: Value, format: string |
   const text = await formatted(value, format);
   if (place) return replaceFile(place, text, value, frame);
   if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value, frame);
-  await askWorld(frame, 'env.set', { name: variable, value: text });
+  await askWorld(frame, 'env.set', { name: variable, value: text }, { values: [value] });
 }
 
 /** `MLLD_` and the name of the variable that is written; without one `MLLD_OUTPUT`. */

@@ -1,19 +1,27 @@
 /** Asking the world on behalf of an operation: the answer is a fact of the run. */
 import type { Answer, Ask, Question } from '../world/world.js';
 import type { Frame } from '../language/frame.js';
-import { recordEffect } from './effect-facts.js';
+import { recordEffect, type Involved } from './effect-facts.js';
+import { isSecret } from './secret-texts.js';
 
-/** Asks, and records what was answered (or why it was not). */
-export async function askWorld<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>): Promise<Answer<Q>> {
-  const { world, recorder, monotonicMs } = frame.run;
-  if (!recorder.on) return world.ask(question, request);
-  const startedMs = monotonicMs();
+const NOTHING: Involved = { values: [] };
+
+/** Asks, and records what was answered (or why it was not). `involved` are the values that went into the request. */
+export async function askWorld<Q extends Question>(
+  frame: Frame,
+  question: Q,
+  request: Ask<Q>,
+  involved: Involved = NOTHING,
+): Promise<Answer<Q>> {
+  const { world, recorder, monotonicMs, secrets } = frame.run;
+  const startedMs = recorder.on ? monotonicMs() : 0;
   try {
     const answer = await world.ask(question, request);
-    await recordEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs });
+    if (recorder.on) await recordEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
     return answer;
   } catch (error) {
-    await recordEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs });
+    if (frame.secret || involved.values.some(isSecret)) secrets.touch(error);
+    if (recorder.on) await recordEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
     throw error;
   }
 }

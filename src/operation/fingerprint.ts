@@ -10,7 +10,8 @@ import { Executable } from '../language/executable.js';
 import type { Scope } from '../language/scope.js';
 import { templateOf } from '../language/template-body.js';
 import { compactJson } from '../values/text.js';
-import { dataOf, labelsOf, type Value } from '../values/value.js';
+import { dataOf, type Value } from '../values/value.js';
+import { isSecret, SECRET } from './secret-texts.js';
 
 export interface Definition {
   readonly fingerprint: Fingerprint;
@@ -23,32 +24,37 @@ interface Kept {
   readonly seen: readonly { readonly scope: Scope; readonly version: number }[];
 }
 
+/** Digests of what is secret. */
+export type KeyedDigest = (text: string) => Promise<string>;
+
 /** Worked out once per state of the modules it looks into. */
-export function fingerprintOf(executable: Executable): Definition {
+export async function fingerprintOf(executable: Executable, keyed: KeyedDigest): Promise<Definition> {
   const kept = executable.derived.get('fingerprint') as Kept | undefined;
   if (kept?.seen.every(({ scope, version }) => scope.version === version)) return kept.definition;
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];
-  collect(executable, parts, new Set(), seen, 'body');
+  await collect(executable, { parts, done: new Set(), seen, keyed }, 'body');
   const digests = parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`);
   const definition = { fingerprint: sha256(digests.join('\n')) as string as Fingerprint, parts };
   executable.derived.set('fingerprint', { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) } satisfies Kept);
   return definition;
 }
 
-function collect(
-  executable: Executable,
-  parts: DefinitionPart[],
-  done: Set<Executable>,
-  seen: Map<Scope, number>,
-  kind: 'body' | 'function',
-): void {
+interface Collection {
+  readonly parts: DefinitionPart[];
+  readonly done: Set<Executable>;
+  readonly seen: Map<Scope, number>;
+  readonly keyed: KeyedDigest;
+}
+
+async function collect(executable: Executable, collection: Collection, kind: 'body' | 'function'): Promise<void> {
+  const { parts, done, seen, keyed } = collection;
   if (done.has(executable)) return;
   done.add(executable);
   const { scope } = executable.module;
   seen.set(scope, scope.version);
   const { names, digest } = shapeOf(executable);
-  parts.push({ kind, name: executable.name, digest });
+  parts.push({ kind, name: executable.name, digest: executable.labels.includes(SECRET) ? await keyed(digest) : digest });
   const template = templateOf(executable);
   if (template) parts.push({ kind: 'template', name: template.written, digest: sha256(template.module.text) });
   const captured = template ? [...names, ...namesIn(template.template)] : names;
@@ -57,19 +63,18 @@ function collect(
     const binding = scope.own(name);
     if (!binding) continue;
     const data = dataOf(binding.value);
-    if (data instanceof Executable) collect(data, parts, done, seen, 'function');
-    else parts.push(variablePart(name, binding.value));
+    if (data instanceof Executable) await collect(data, collection, 'function');
+    else parts.push(await variablePart(name, binding.value, keyed));
   }
 }
 
 const PREVIEW_UNITS = 80;
 
-function variablePart(name: string, value: Value): DefinitionPart {
+async function variablePart(name: string, value: Value, keyed: KeyedDigest): Promise<DefinitionPart> {
   const text = compactJson(value);
-  const part = { kind: 'variable' as const, name, digest: sha256(text) };
-  return labelsOf(value).includes('secret')
-    ? part
-    : { ...part, preview: text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text };
+  if (isSecret(value)) return { kind: 'variable', name, digest: await keyed(text) };
+  const preview = text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text;
+  return { kind: 'variable', name, digest: sha256(text), preview };
 }
 
 interface Shape {

@@ -5,17 +5,20 @@
  * M2  Failures, denials and outputs of failed commands are recorded and never served.
  * M3  A question that is in flight is not asked a second time: whoever comes later waits and is served.
  * M4  A journal that can't be written costs the memory of a result, never the result.
+ * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
 import type { ReusedOutput } from '../../journal/event.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
+import { canonicalJson } from '../../journal/canonical.js';
 import { toJson } from '../values/native.js';
-import { flow, noteOf, type Value } from '../values/value.js';
+import { flow, labelsOf, noteOf, union, type Value } from '../values/value.js';
 import { Denial } from './denial.js';
 import { encodeResult } from './encode.js';
 import { callKey, type Question } from './identity.js';
 import { keepOutputs, serveOutputs } from './outputs.js';
 import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
+import { isSecret, SECRET } from './secret-texts.js';
 
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
 type Execute = (frame: Frame, body: Body | undefined) => Promise<Value>;
@@ -35,28 +38,31 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     const seen = lookedUp(frame, false, null);
     return { value: await execute(seen, undefined), frame: seen, reused: false };
   }
-  const { question, body, answeredAs } = await llm.question(operation.inputs);
-  const key = answeredAs ?? callKey(question);
+  const { question, body, answeredAs, hasSecret: readsSecret = false } = await llm.question(operation.inputs);
+  const hasSecret = readsSecret || frame.secret === true || operation.inputs.some(isSecret) || frame.run.secrets.surelyIn(question.args);
+  const plainKey = answeredAs ?? callKey(question);
+  const key = hasSecret && answeredAs === undefined ? await answers.secretKey(plainKey) : plainKey; // M5
   const { fingerprint, parts } = await llm.fingerprint();
   if (!answers.defined.has(fingerprint)) {
     answers.defined.add(fingerprint);
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
   }
+  const asked = { key, plainKey, hasSecret, fingerprint, question };
   let outdated: readonly string[] | undefined;
   if (policy.serves) {
     do {
-      await answers.inFlight.wait(key, frame.op.path); // M3
-      const known = await answers.lookup({ key, fingerprint });
+      await answers.inFlight.wait(plainKey, frame.op.path); // M3
+      const known = await answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret });
       if (!known) continue;
       const files = await serveOutputs(frame, llm, { fn: question.fn, inputs: operation.inputs, known });
-      if (files.kind === 'served') return serve(frame, operation, llm, { key, fingerprint, question }, known, files.outputs);
+      if (files.kind === 'served') return serve(frame, operation, llm, asked, known, files.outputs);
       outdated = files.files;
-    } while (answers.inFlight.isAsked(key, frame.op.path)); // somebody who looked it up at the same time was first
+    } while (answers.inFlight.isAsked(plainKey, frame.op.path)); // somebody who looked it up at the same time was first
   }
   const seen = lookedUp(frame, false, key);
-  const endTurn = answers.inFlight.start(key, frame.op.path);
+  const endTurn = answers.inFlight.start(plainKey, frame.op.path);
   try {
-    const value = await ask(seen, operation, llm, { key, fingerprint, question, outdated }, () => execute(seen, body));
+    const value = await ask(seen, operation, llm, { ...asked, outdated }, () => execute(seen, body));
     return { value, frame: seen, reused: false };
   } finally {
     endTurn();
@@ -64,7 +70,10 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
 }
 
 interface Asked {
+  /** As it is recorded. */
   readonly key: CallKey;
+  readonly plainKey: CallKey;
+  readonly hasSecret: boolean;
   readonly fingerprint: Fingerprint;
   readonly question: Question;
   /** Declared output files for which a known answer was not served. */
@@ -80,8 +89,8 @@ function serve(
   outputs: readonly ReusedOutput[],
 ): Answered {
   const { recorder, answers } = frame.run;
-  const { key, fingerprint, question } = asked;
-  const files = outputs.length === 0 ? {} : { outputs };
+  const { fingerprint, question } = asked;
+  const { key } = known;
   recorder.post({
     type: 'call.reused',
     key,
@@ -90,19 +99,19 @@ function serve(
     ...sites(operation),
     from: known.from,
     fingerprint,
-    ...files,
+    ...(outputs.length > 0 && { outputs }),
   });
   if (known.fingerprint !== undefined && known.fingerprint !== fingerprint) answers.servedOld(question.fn, known.fingerprint, fingerprint);
-  const value = flow(known.value(), operation.inputs, llm.labels, llm.sources);
+  const value = flow(known.value(), operation.inputs, union(llm.labels, known.labels), llm.sources);
   return { value, frame: lookedUp(frame, true, key), reused: true };
 }
 
 async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, execute: () => Promise<Value>): Promise<Value> {
-  const { recorder, answers, monotonicMs } = frame.run;
-  const { key, fingerprint, question, outdated } = asked;
+  const { recorder, answers, secrets, monotonicMs } = frame.run;
+  const { key, hasSecret, fingerprint, question, outdated } = asked;
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
-  const args = await answers.payload(question.args);
+  const args = hasSecret ? { digest: await answers.digest(canonicalJson(question.args)) } : await answers.payload(question.args);
   await recorder.append({
     type: 'call.started',
     key,
@@ -118,25 +127,39 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
   const value = await execute().catch(async (error: unknown) => {
     const denied = error instanceof Denial ? { denied: true as const } : {};
-    const message = error instanceof Error ? error.message : String(error);
-    await recorder.append({ type: 'call.failed', key, op, message, ...denied, elapsedMs: elapsed() });
+    if (hasSecret) secrets.touch(error);
+    await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...denied, elapsedMs: elapsed() });
     throw error;
   });
-  const unusable = unusableBecause(frame, operation, llm, value);
-  const outputs = unusable === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
-  const { json, form } = encodeResult(value);
-  const result = await answers.payload(json);
+  const encoded = encodeResult(value);
+  const { json, form } = encoded;
+  const isSealed = frame.secret === true || isSecret(value) || secrets.surelyIn(json);
+  const result = isSealed ? await answers.secretPayload(json, key) : await answers.payload(json);
+  const labels = isSealed ? addedLabels(operation, llm, value) : [];
+  const flaw = unusableBecause(frame, operation, llm, value);
+  const unusable = flaw ?? ('digest' in result ? 'a secret, and there is no key to keep it with' : undefined);
+  const outputs = flaw === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
     type: 'call.completed',
     key,
     op,
     result,
     ...(form === undefined ? {} : { form }),
+    ...(labels.length === 0 ? {} : { labels }),
     elapsedMs: elapsed(),
     ...(outputs && { outputs }),
     ...(unusable === undefined ? {} : { unusable }),
   });
-  return recorded && unusable === undefined ? answers.recall(recorded, { json, form }, question.fn, value) : value;
+  if (!recorded || flaw !== undefined) return value;
+  if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
+  answers.hold(asked.plainKey, recorded, { key, fingerprint, encoded, labels, outputs });
+  return value;
+}
+
+/** What a served result would lack: a secret that the body found elsewhere, or that is one for where it was asked. */
+function addedLabels({ inputs }: Operation, { labels }: LlmCall, value: Value): readonly string[] {
+  const known = inputs.reduce((all: readonly string[], input) => union(all, labelsOf(input)), labels);
+  return union(labelsOf(value), [SECRET]).filter((label) => !known.includes(label));
 }
 
 /** M2 */

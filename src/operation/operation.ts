@@ -38,6 +38,8 @@ export interface LlmCall {
   question(inputs: readonly Value[]): Promise<{
     readonly question: Question;
     readonly body?: Body;
+    /** A value beyond the inputs went into it, and is secret. */
+    readonly hasSecret?: boolean;
     /** The key under which this very operation was answered before a crash, when that counts more than the question. */
     readonly answeredAs?: CallKey;
   }>;
@@ -82,12 +84,32 @@ export interface Recorder {
 
 /** An answer that can be served. */
 export interface KnownAnswer {
+  /** Under which it is recorded. */
+  readonly key: CallKey;
+  /** Labels beyond those of arguments and function. */
+  readonly labels: readonly string[];
   readonly from: EventRef & { readonly workflow?: Workflow };
   readonly fingerprint?: Fingerprint;
   /** Declared output files as the call had left them; undefined when it declared none. */
   outputs(): Promise<readonly OutputFile[] | undefined>;
   /** Read from the journal when a script looks at it. */
   value(): Value;
+}
+
+export interface AskedQuestion {
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly fingerprint: Fingerprint;
+  readonly hasSecret: boolean;
+}
+
+export interface HeldAnswer {
+  /** Under which it is recorded. */
+  readonly key: CallKey;
+  readonly fingerprint: Fingerprint;
+  readonly encoded: Encoded;
+  readonly labels: readonly string[];
+  readonly outputs: readonly OutputFile[] | undefined;
 }
 
 /** What a `checkpoint` says about the calls up to the next one. Checkpoint section 11.2. */
@@ -108,11 +130,20 @@ export interface Answers {
   readonly defined: Set<Fingerprint>;
   /** Questions that are being asked now. */
   readonly inFlight: Turns;
-  lookup(question: { readonly key: CallKey; readonly fingerprint: Fingerprint }): Promise<KnownAnswer | undefined>;
+  /** `key` is that of the plain question: what was asked with secrets is found as well. */
+  lookup(question: AskedQuestion): Promise<KnownAnswer | undefined>;
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
-  recall(recorded: Recorded, encoded: Encoded, fn: string, fresh: Value): Value;
+  recall(recorded: Recorded, encoded: Encoded, asked: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
   payload(value: Json): Promise<Payload>;
+  /** As `payload`, for what may not be read in the journal. */
+  secretPayload(value: Json, about: string): Promise<Payload>;
+  /** The key under which a question with secrets is recorded. */
+  secretKey(key: CallKey): Promise<CallKey>;
+  /** A keyed digest. */
+  digest(text: string): Promise<string>;
+  /** An answer that the journal can't keep is served from memory while the run goes on. `key` is that of the plain question. */
+  hold(key: CallKey, recorded: Recorded, answer: HeldAnswer): void;
   /** Keeps a text as a blob; undefined when it could not be kept. */
   keepText(text: string): Promise<BlobId | undefined>;
   /** A checkpoint was reached: its options hold for the calls that follow. */

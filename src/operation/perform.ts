@@ -13,23 +13,31 @@ import { Denial, denialObject } from './denial.js';
 import type { OpNode } from './identity.js';
 import { answerOnce } from './memo.js';
 import type { Body, Operation } from './operation.js';
+import { isSecret, SECRET } from './secret-texts.js';
 
 type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
 
 /** Performs an operation below the frame's own; the result as the after-hooks left it. */
 export async function perform(frame: Frame, operation: Operation, body: Body): Promise<Value> {
-  const { recorder } = frame.run;
+  const { recorder, secrets } = frame.run;
   const node = placeOf(frame.op, operation);
   const inside = enter(frame, operation, node);
   const watches = watchesOf(inside, operation);
+  const hasSecret = operation.labels.includes(SECRET) || operation.inputs.some(isSecret);
+  if (hasSecret) operation.inputs.forEach((input) => secrets.learn(input));
   if (!recorder.on && isPlain(operation, watches)) return plainly(inside, operation, body);
-  if (recorder.on) recorder.post(started(operation, node));
+  if (recorder.on) recorder.post(started(operation, node, hasSecret || frame.secret === true));
   const progress: Progress = { outcome: 'ok' };
   try {
-    return await (isPlain(operation, watches) ? plainly(inside, operation, body) : stages(inside, operation, watches, body, progress));
+    const result = await (isPlain(operation, watches)
+      ? plainly(inside, operation, body)
+      : stages(inside, operation, watches, body, progress));
+    if (isSecret(result)) secrets.learn(result);
+    return result;
   } catch (error) {
+    if (hasSecret || frame.secret) secrets.touch(error);
     progress.outcome = error instanceof Denial ? 'denied' : 'failed';
-    progress.message = error instanceof Error ? error.message : String(error);
+    progress.message = secrets.messageOf(error);
     throw error;
   } finally {
     if (recorder.on) {
@@ -134,7 +142,11 @@ function enter(frame: Frame, operation: Operation, op: OpNode): Frame {
 
 const ITEM_UNITS = 256;
 
-function started(operation: Operation, node: OpNode): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
+function started(
+  operation: Operation,
+  node: OpNode,
+  hasSecret: boolean,
+): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
   const { kind, name, labels, call, llm, total, index, inputs } = operation;
   return {
     type: 'op.started',
@@ -143,7 +155,7 @@ function started(operation: Operation, node: OpNode): { type: 'op.started' } & P
     ...(name === null ? {} : { name }),
     ...(call && !llm ? { site: call.site(), declared: call.declaredAt() } : {}), // the events of an llm call have them
     ...(labels.length === 0 ? {} : { labels }),
-    ...(index === undefined || kind !== 'for:iteration' ? {} : { item: itemText(inputs[0]) }),
+    ...(index === undefined || kind !== 'for:iteration' || hasSecret ? {} : { item: itemText(inputs[0]) }),
     ...(total === undefined ? {} : { total }),
   };
 }

@@ -1,12 +1,19 @@
 /** Sources that a run read: kept as blobs, so that it can be replayed when the files are gone. */
 import path from 'node:path';
 import type { Frame } from '../language/frame.js';
+import { hideLiterals } from './secret-literals.js';
 
-export async function recordSource(frame: Frame, absolute: string, text: string, role: 'script' | 'module' | 'template'): Promise<void> {
-  const { recorder, answers, settings } = frame.run;
+export type SourceRole = 'script' | 'module' | 'template';
+
+export async function recordSource(frame: Frame, absolute: string, text: string, role: SourceRole): Promise<void> {
+  const { recorder, answers, settings, secrets } = frame.run;
   if (!recorder.on) return;
-  const blob = await answers.keepText(text);
+  const hidden = role === 'template' ? undefined : hideLiterals(text);
+  hidden?.literals.forEach((literal) => secrets.learn(literal));
+  const blob = await answers.keepText(secrets.hide(hidden?.text ?? text));
   if (blob === undefined) return;
   const relative = path.relative(settings.projectRoot, absolute);
-  recorder.post({ type: 'source.loaded', path: relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/'), blob, role });
+  const name = relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/');
+  const whole = hidden ? { whole: await answers.secretPayload(text, name) } : {};
+  recorder.post({ type: 'source.loaded', path: name, blob, role, ...whole });
 }

@@ -1,14 +1,16 @@
 /** The port to what is paid for: the folds decide, this reads and encodes. */
+import { randomBytes } from 'node:crypto';
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, Fingerprint, RunRef } from '../../journal/ids.js';
+import { digestingSecrets, KEY_BYTES, type Secrets } from '../../journal/secrets.js';
 import type { JournalStore } from '../../journal/store.js';
 import { readAnswer, readOutputs } from '../../replay/load.js';
-import type { Answers as Overlay } from '../../replay/overlay.js';
+import type { Known, Answers as Overlay } from '../../replay/overlay.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
 import { jsonSize } from '../../journal/canonical.js';
 import type { Answered } from '../../replay/memo.js';
 import { decodeResult } from '../operation/encode.js';
-import type { Answers } from '../operation/operation.js';
+import type { Answers, AskedQuestion, HeldAnswer, KnownAnswer } from '../operation/operation.js';
 import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
 import { NO_LABELS, noteOf, type Value } from '../values/value.js';
@@ -23,6 +25,10 @@ const NOTHING_KNOWN: Answers = {
   lookup: async () => undefined,
   recall: (_recorded, _encoded, _fn, fresh) => fresh,
   payload: async (value) => ({ inline: value }),
+  secretPayload: async () => ({ redacted: 'nothing is recorded' }),
+  secretKey: async (key) => key,
+  digest: async () => '',
+  hold: () => {},
   keepText: async () => undefined,
   enterScope: () => {},
   servedOld: () => {},
@@ -44,21 +50,45 @@ export interface AnswerSources {
   readonly onTrouble: (error: Error) => void;
   /** A stored result can't be read any more; it is asked for again. */
   readonly onLost: (fn: string) => void;
+  /** What was kept with a key in earlier runs; undefined when there was none. */
+  readonly secrets: Secrets | undefined;
+  /** A stored result can't be opened, or what was asked with secrets was recorded under another key: it is asked for again. */
+  readonly onOtherKey: (question: Pick<AskedQuestion, 'fn'>) => Promise<void>;
+}
+
+interface Found {
+  /** Known only when a script looks at it. */
+  value(): Value;
+  readonly labels: readonly string[];
 }
 
 /** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
-async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answered): Promise<(() => Value) | undefined> {
+async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answered): Promise<Found | undefined> {
   const { immediate } = store;
   const { ref, position, form } = answer;
+  const place = { ref, key, position, form, fn };
   const isInline = answer.sizeBytes === position.bytes;
-  if (immediate && isInline && position.bytes > HELD_BYTES_MAX) {
-    return immediate.holds(ref, position, key) ? () => recalled(immediate, { ref, position, form, fn }) : undefined;
+  if (immediate && isInline && !answer.sealed && position.bytes > HELD_BYTES_MAX) {
+    return immediate.holds(ref, position, key) ? { value: () => recalled(immediate, place), labels: NO_LABELS } : undefined;
   }
   const read = await readAnswer(store, key, answer);
   if (!read) return undefined;
-  if (immediate && answer.sizeBytes > HELD_BYTES_MAX) return () => recalled(immediate, { ref, position, form, fn });
+  const { labels } = read;
+  if (immediate && answer.sizeBytes > HELD_BYTES_MAX) return { value: () => recalled(immediate, place), labels };
   const value = decodeResult({ json: read.value, form: read.form });
-  return () => value;
+  return { value: () => value, labels };
+}
+
+/** Of what is known under the names of one question: what is lent first, else the latest. */
+function preferred(
+  candidates: readonly { readonly key: CallKey; readonly known: Known }[],
+): { readonly key: CallKey; readonly known: Known } | undefined {
+  const [first, second] = candidates;
+  if (!first || !second || first.known.lentBy !== undefined) return first;
+  if (second.known.lentBy !== undefined) return second;
+  const [one, other] = [first.known.entry.answer, second.known.entry.answer];
+  const isLater = other.ref.run === one.ref.run ? other.seq > one.seq : other.ref.run > one.ref.run;
+  return isLater ? second : first;
 }
 
 /** Results of one function that were served although it was edited. */
@@ -71,11 +101,30 @@ export interface ServedOld {
 export interface RunAnswers extends Answers {
   /** By function. */
   readonly old: ReadonlyMap<string, ServedOld>;
+  /** Answers that no later run will have, because there is no key to keep them with. */
+  heldCount(): number;
 }
 
 export function createRunAnswers(sources: AnswerSources): RunAnswers {
   const { store, ref, overlay, flags, header, nowMs } = sources;
   const old = new Map<string, ServedOld>();
+  const held = new Map<CallKey, HeldAnswer & Pick<KnownAnswer, 'from'>>();
+  let { secrets } = sources;
+  const keys = async (): Promise<Secrets> => {
+    secrets ??= await store.secrets().catch((error: unknown) => {
+      sources.onTrouble(error as Error);
+      return digestingSecrets(randomBytes(KEY_BYTES)); // nothing will be found by it later, and nothing given away
+    });
+    return secrets;
+  };
+  const stored = async (payload: Promise<Payload>): Promise<Payload> => {
+    try {
+      return await payload;
+    } catch (error) {
+      sources.onTrouble(error as Error);
+      return { redacted: 'it could not be stored' };
+    }
+  };
   let scope: Scope | undefined;
   let policy: CachePolicy = cachePolicy({ flags, header, scope });
   return {
@@ -85,12 +134,25 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     files: sources.files,
     policy: () => ({ records: policy.records, serves: policy.serves !== 'no' }),
     async lookup(question) {
-      const known = overlay.lookup(question, policy, nowMs());
-      if (!known) return undefined;
+      const names = secrets === undefined ? [question.key] : [question.key, secrets.callKey(question.key)];
+      const found = preferred(
+        names.flatMap((key) => {
+          const known = overlay.lookup({ key, fingerprint: question.fingerprint }, policy, nowMs());
+          return known ? [{ key, known }] : [];
+        }),
+      );
+      if (!found) {
+        const kept = held.get(question.key);
+        if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded) };
+        if (question.hasSecret) await sources.onOtherKey(question);
+        return undefined;
+      }
+      const { key, known } = found;
       const { answer, fn, fingerprint } = known.entry;
-      const value = await valueOf(store, question.key, known.entry);
-      if (!value) {
-        sources.onLost(fn);
+      const read = await valueOf(store, key, known.entry);
+      if (!read) {
+        if (answer.sealed) await sources.onOtherKey(known.entry);
+        else sources.onLost(fn);
         return undefined;
       }
       const lender = known.lentBy === undefined ? {} : { workflow: known.lentBy };
@@ -98,22 +160,23 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
         from: { run: answer.ref.run, seq: answer.seq, ...lender },
         outputs: () => readOutputs(store, answer),
         ...(fingerprint === undefined ? {} : { fingerprint }),
-        value,
+        ...read,
+        key,
       };
     },
-    recall({ position }, { json, form }, fn, fresh) {
+    recall({ position }, { json, form }, { key, fn }, fresh) {
       if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX) return fresh;
       const { text: _, ...note } = noteOf(fresh) ?? { labels: NO_LABELS, sources: NO_LABELS };
-      return recalled(store.immediate, { ref, position, form, fn }, note);
+      return recalled(store.immediate, { ref, key, position, form, fn }, note);
     },
-    async payload(value: Json): Promise<Payload> {
-      try {
-        return await store.payload(value);
-      } catch (error) {
-        sources.onTrouble(error as Error);
-        return { redacted: 'it could not be stored' };
-      }
+    payload: (value: Json) => stored(store.payload(value)),
+    secretPayload: (value: Json, about) => stored(store.secretPayload(value, about)),
+    secretKey: async (key) => (await keys()).callKey(key),
+    digest: async (text) => (await keys()).digest(text),
+    hold(key, { seq }, answer) {
+      held.set(key, { ...answer, from: { run: ref.run, seq } });
     },
+    heldCount: () => held.size,
     async keepText(text): Promise<BlobId | undefined> {
       try {
         return (await store.putBlob(text)).blob;

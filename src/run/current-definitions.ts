@@ -11,8 +11,9 @@ import { Executable } from '../language/executable.js';
 import type { Frame, Module } from '../language/frame.js';
 import type { BindingKind } from '../language/scope.js';
 import { bindFrontmatter } from '../modules/evaluate-module.js';
-import { fingerprintOf } from '../operation/fingerprint.js';
+import { fingerprintOf, type KeyedDigest } from '../operation/fingerprint.js';
 import type { Answers } from '../operation/operation.js';
+import { SecretTexts } from '../operation/secret-texts.js';
 import type { RunOptions } from '../run-options.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, NO_LABELS, Recalled, type Value } from '../values/value.js';
@@ -49,13 +50,23 @@ class Refusals {
   }
 }
 
+interface DefinitionsRequest {
+  readonly script: Script;
+  readonly module: Module;
+  readonly options: RunOptions;
+  readonly world: World;
+  /** As the runs made theirs. */
+  readonly keyed: KeyedDigest;
+}
+
 /** By the name of the function; several where modules declare the same name. */
-export async function currentDefinitions(
-  script: Script,
-  module: Module,
-  options: RunOptions,
-  world: World,
-): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+export async function currentDefinitions({
+  script,
+  module,
+  options,
+  world,
+  keyed,
+}: DefinitionsRequest): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
   const refusals = new Refusals();
   const silent = { ...options, io: { ...options.io, stdout: () => undefined, stderr: () => undefined } };
   const run = newRunState({
@@ -63,6 +74,7 @@ export async function currentDefinitions(
     world: worldToLookAt(world, refusals),
     recorder: NO_RECORDER,
     answers: refusingAnswers(refusals),
+    secrets: new SecretTexts(),
     document: createDocument({ streaming: false, collects: false }),
     settings: await settingsFor(options, module.directory, world),
     state: await stateFor(options.state, module.directory, world),
@@ -73,7 +85,7 @@ export async function currentDefinitions(
   await frame.execute(script.statements, frame);
   const modules = [module];
   for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
-  return definitionsIn(modules);
+  return definitionsIn(modules, keyed);
 }
 
 function worldToLookAt(world: World, refusals: Refusals): World {
@@ -166,7 +178,7 @@ class Unknown extends Recalled {
   }
 }
 
-async function definitionsIn(modules: readonly Module[]): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+async function definitionsIn(modules: readonly Module[], keyed: KeyedDigest): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
   const unknown = modules.flatMap(({ scope }) =>
     [...scope.entries()].flatMap((binding) => (binding.value instanceof Unknown ? [{ scope, binding }] : [])),
   );
@@ -178,7 +190,7 @@ async function definitionsIn(modules: readonly Module[]): Promise<ReadonlyMap<st
       const executable = executableIn(value);
       if (executable === undefined || seen.has(executable)) continue;
       seen.add(executable);
-      const { fingerprint, parts } = await fingerprintOf(executable);
+      const { fingerprint, parts } = await fingerprintOf(executable, keyed);
       const definition = { fingerprint, parts, unknown: parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name) };
       found.set(executable.name, [...(found.get(executable.name) ?? []), definition]);
     }

@@ -17,24 +17,24 @@ export function createDocument({ streaming, collects }: { readonly streaming: bo
   const note = (type: DocumentEffect['type'], content: string, value: Value): void => {
     if (collects) effects.push({ type, content, value });
   };
-  const emit = async (text: string, frame: Frame): Promise<void> => {
+  const emit = async (text: string, value: Value, frame: Frame): Promise<void> => {
     chunks.push(text);
-    if (streaming) await askWorld(frame, 'stream.write', { stream: 'stdout', text });
+    if (streaming) await askWorld(frame, 'stream.write', { stream: 'stdout', text }, { values: [value] });
   };
   return {
     effects,
     async show(text, value, frame) {
       const line = text.endsWith('\n') ? text : `${text}\n`;
       note('both', line, value);
-      await emit(line, frame);
+      await emit(line, value, frame);
     },
     async prose(text, frame) {
       note('doc', text, text);
-      await emit(text, frame);
+      await emit(text, text, frame);
     },
     async write(stream, text, value, frame) {
       note(stream, text, value);
-      if (streaming || stream === 'stderr') await askWorld(frame, 'stream.write', { stream, text });
+      if (streaming || stream === 'stderr') await askWorld(frame, 'stream.write', { stream, text }, { values: [value] });
       else chunks.push(text);
     },
     note: (effect) => {

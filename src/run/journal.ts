@@ -9,6 +9,7 @@ import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
 import { follow } from '../../replay/projection.js';
 import { summary } from '../../replay/summary.js';
 import type { Answers, Recorder } from '../operation/operation.js';
+import type { SecretTexts } from '../operation/secret-texts.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
@@ -16,9 +17,12 @@ import { declarationsOf } from './declared.js';
 import { createOutputFiles } from './output-files.js';
 import { openPast, type OpenedPast } from './past.js';
 import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
+import { otherKeyTeller } from './other-key.js';
+import { sealingKeyFor } from './sealing-key.js';
 import { servedOldNotices } from './served-old.js';
 import { VERSION } from '../version.js';
 import { hostFacts, randomDigits } from '../world/host.js';
+import type { World } from '../world/world.js';
 
 export interface OpenedJournal {
   readonly recorder: Recorder;
@@ -37,12 +41,19 @@ function withoutJournal(): OpenedJournal {
   return { recorder: NO_RECORDER, answers: noAnswers(), totals: () => NOTHING, finish: async () => {}, notices: () => [] };
 }
 
-export async function openJournal(options: RunOptions, script: Script): Promise<OpenedJournal> {
+export interface JournalPorts {
+  readonly world: World;
+  /** What may not be read in the journal, as the run comes to know it. */
+  readonly secrets: SecretTexts;
+}
+
+export async function openJournal(options: RunOptions, script: Script, { world, secrets }: JournalPorts): Promise<OpenedJournal> {
   if (options.script.kind !== 'file' || !mayRecord(options, script)) return withoutJournal();
   const { project, io } = options;
   const trouble = onceFor(io.stderr);
   const workflow = workflowFor(project, options.script.path);
-  const store = await (options.openStore ?? defaultStore(project.root))();
+  const sealingKey = await sealingKeyFor(options, world);
+  const store = await (options.openStore ?? defaultStore(project.root))(sealingKey);
   let opened: OpenedPast;
   let journal: Journal;
   try {
@@ -61,7 +72,7 @@ export async function openJournal(options: RunOptions, script: Script): Promise<
     trouble.error(error);
     return withoutJournal();
   }
-  return start({ options, script, store, opened, journal, trouble });
+  return start({ options, script, store, opened, journal, trouble, secrets });
 }
 
 /** With no flag at all a checkpoint's own `resume: auto` can still switch recording on. */
@@ -80,8 +91,8 @@ function mayRecord({ cache }: RunOptions, script: Script): boolean {
   return script.statements.some(isAuto);
 }
 
-function defaultStore(root: string): () => Promise<JournalStore> {
-  return async () => (await import('../../journal/file-store.js')).openFileStore(root);
+function defaultStore(root: string): NonNullable<RunOptions['openStore']> {
+  return async (sealingKey) => (await import('../../journal/file-store.js')).openFileStore(root, { sealingKey });
 }
 
 const ID_ATTEMPTS = 5;
@@ -104,17 +115,23 @@ interface Start {
   readonly opened: OpenedPast;
   readonly journal: Journal;
   readonly trouble: Trouble;
+  readonly secrets: SecretTexts;
 }
 
-async function start({ options, script, store, opened, journal, trouble }: Start): Promise<OpenedJournal> {
+async function start({ options, script, store, opened, journal, trouble, secrets }: Start): Promise<OpenedJournal> {
   const { past, forks, facts } = opened;
   const { ref } = journal;
   const flags: PolicyFlags = options.cache;
   const totals: Counts = { executed: 0, reused: 0, failed: 0 };
-  const followers: Follower[] = [followIndex(past, ref), (event) => count(event, totals), ...progressFollowers(options, ref)];
-  const recorder = createRecorder(journal, { followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
-  await recorder.append(started(options, script, ref.workflow, opened));
-  for (const fact of facts) await recorder.append(fact);
+  const followers: Follower[] = [
+    followIndex(past, ref),
+    (event) => count(event, totals),
+    ...progressFollowers(options, ref),
+    ...(options.pipeline?.followers ?? []),
+  ];
+  const recorder = createRecorder(journal, { secrets, followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
+  await recorder.append(started(options, script, ref, opened));
+  for (const fact of [...facts, ...(options.pipeline?.afterStart ?? [])]) await recorder.append(fact);
   const overlay = createAnswers({
     run: ref.run,
     own: past.memo,
@@ -123,8 +140,11 @@ async function start({ options, script, store, opened, journal, trouble }: Start
     ...(flags.changed ? { changed: flags.changed } : {}),
   });
   const lost = new Set<string>();
+  const onOtherKey = otherKeyTeller({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
   const answers = createRunAnswers({
     store,
+    secrets: await store.knownSecrets().catch(() => undefined),
+    onOtherKey,
     ref,
     overlay,
     flags,
@@ -153,8 +173,16 @@ async function start({ options, script, store, opened, journal, trouble }: Start
       await recorder.close();
       if (recorded) await saveIndex(store, past, ref.run, recorded.seq).catch(() => undefined); // it may be missing at any time
     },
-    notices: () => servedOldNotices(answers.old, [past, ...forks]),
+    notices: () => [
+      ...servedOldNotices(answers.old, [past, ...forks]),
+      ...(answers.heldCount() === 0 ? [] : [notKept(answers.heldCount())]),
+    ],
   };
+}
+
+function notKept(count: number): string {
+  const results = count === 1 ? '1 result is secret and was' : `${count} results are secret and were`;
+  return `${results} not kept for later runs: MLLD_JOURNAL_KEY is none. Without it, or with a key (openssl rand -hex 32), they are kept sealed`;
 }
 
 type Counts = { -readonly [K in keyof RunTotals]: RunTotals[K] };
@@ -175,7 +203,7 @@ function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] 
   return [(event, position) => onProgress(followSummary(event, position))];
 }
 
-function started(options: RunOptions, script: Script, workflow: Workflow, { forks }: OpenedPast): Fact {
+function started(options: RunOptions, script: Script, ref: RunRef, { forks }: OpenedPast): Fact {
   const { checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const flags = {
     ...(checkpoint === undefined ? {} : { checkpoint }),
@@ -192,7 +220,7 @@ function started(options: RunOptions, script: Script, workflow: Workflow, { fork
   }));
   return {
     type: 'run.started',
-    workflow,
+    workflow: ref.workflow,
     name: options.name,
     argv: options.argv,
     payload: options.payload,
@@ -202,6 +230,7 @@ function started(options: RunOptions, script: Script, workflow: Workflow, { fork
     versions: { mlld: VERSION, node: host.node },
     host: host.name,
     pid: host.pid,
+    ...options.pipeline?.facts(ref),
   };
 }
 

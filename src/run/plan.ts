@@ -2,11 +2,14 @@
 import type { Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { FactOf } from '../../journal/event.js';
+import { sha256 } from '../../journal/canonical.js';
+import { sealingSecrets } from '../../journal/secrets.js';
 import { foldRun } from '../../replay/load.js';
 import { latestRun, planRun, type Plan } from '../../replay/plan.js';
 import { cachePolicy, type ResumeMode } from '../../replay/policy.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from '../run-options.js';
+import { sealingKeyFor, withoutSealingKey } from './sealing-key.js';
 import { createLiveWorld } from '../world/live.js';
 import { currentDefinitions } from './current-definitions.js';
 import { declarationsOf } from './declared.js';
@@ -33,10 +36,12 @@ export interface RunPlan extends Plan {
 export async function plan(options: RunOptions, store: JournalStore): Promise<RunPlan> {
   const { script: source, project, io } = options;
   if (source.kind !== 'file') throw new Error('only a file has a record');
-  const world = createLiveWorld({ ...io, environment: options.environment, signal: options.signal });
+  const world = createLiveWorld({ ...io, environment: withoutSealingKey(options.environment), signal: options.signal });
   try {
     const { script, module } = await openScript(options, world);
     const workflow = workflowFor(project, source.path);
+    const sealingKey = await sealingKeyFor(options, world);
+    const secrets = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : await store.knownSecrets();
     const cache = plannedFlags(options.cache, script.resume);
     const readOnly = withoutWriting(store);
     const opened = await openPast({
@@ -60,7 +65,7 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
       header: script.resume,
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
-      current: await currentDefinitions(script, module, options, world),
+      current: await currentDefinitions({ script, module, options, world, keyed: async (text) => secrets?.digest(text) ?? sha256(text) }),
     });
     return {
       workflow,

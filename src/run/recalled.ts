@@ -1,6 +1,6 @@
 /** Results that stay in the journal until a script looks at them. */
 import type { Json } from '../../journal/event.js';
-import type { RunRef } from '../../journal/ids.js';
+import type { CallKey, RunRef } from '../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { decodeResult, type Encoded } from '../operation/encode.js';
@@ -13,6 +13,7 @@ const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
 
 export interface Place {
   readonly ref: RunRef;
+  readonly key: CallKey;
   readonly position: Position;
   readonly form: Encoded['form'];
   readonly fn: string;
@@ -35,9 +36,9 @@ export function recalled(reads: ImmediateReads, place: Place, note: Note = NO_NO
 }
 
 /** It was whole when it was served; damage since then is told, never papered over. */
-function read(reads: ImmediateReads, { ref, position, form, fn }: Place): Value {
+function read(reads: ImmediateReads, { ref, key, position, form, fn }: Place): Value {
   const event = reads.readAt(ref, position);
-  const json: Json | undefined = event?.type === 'call.completed' ? reads.resolve(event.result) : undefined;
+  const json: Json | undefined = event?.type === 'call.completed' ? reads.resolve(event.result, key) : undefined;
   if (json === undefined) {
     throw new MlldError('RESULT_LOST', `The recorded result of @${fn} can't be read any more`, {
       hint: `the journal of run ${ref.run} was damaged while this run went on; run again, and it is asked again`,

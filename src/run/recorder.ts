@@ -2,12 +2,15 @@
  * Where the facts of a run go.
  *
  * W1  Facts reach the journal in the order in which they are handed over.
+ * W3  No text that the run knows to be secret gets past this place.
  * W2  A journal that can't be written is told of once; the run goes on and is not recorded any further.
  */
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../journal/store.js';
 import { eventOf } from '../../replay/projection.js';
 import type { Recorder } from '../operation/operation.js';
+import type { SecretTexts } from '../operation/secret-texts.js';
+import { conceal } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;
 
@@ -17,10 +20,14 @@ export interface RunRecorder extends Recorder {
   close(): Promise<void>;
 }
 
-export function createRecorder(
-  journal: Journal,
-  { followers, timestamp, onTrouble }: { followers: readonly Follower[]; timestamp: () => string; onTrouble: (error: Error) => void },
-): RunRecorder {
+interface RecorderPorts {
+  readonly secrets: SecretTexts;
+  readonly followers: readonly Follower[];
+  readonly timestamp: () => string;
+  readonly onTrouble: (error: Error) => void;
+}
+
+export function createRecorder(journal: Journal, { secrets, followers, timestamp, onTrouble }: RecorderPorts): RunRecorder {
   let broken = false;
   const trouble = (error: unknown): undefined => {
     if (!broken) onTrouble(error instanceof Error ? error : new Error(String(error)));
@@ -33,12 +40,15 @@ export function createRecorder(
   };
   return {
     on: true,
-    post(fact) {
-      if (!broken) follow(fact, journal.post(fact));
+    post(given) {
+      if (broken) return;
+      const fact = conceal(given, secrets);
+      follow(fact, journal.post(fact));
     },
-    async append(fact) {
+    async append(given) {
       if (broken) return undefined;
       try {
+        const fact = conceal(given, secrets);
         const recorded = await journal.append(fact);
         follow(fact, recorded);
         return recorded;

@@ -234,7 +234,7 @@ it.each(['.mlld', join('.mlld', 'journal')])('says what is wrong when %s is a fi
 
 it('says what is wrong when the journal may not be written', async () => {
   const refuse = () => Promise.reject(Object.assign(new Error('EACCES: made up'), { code: 'EACCES' }));
-  const store = openFileStore(temporaryFolder(), { ...realDisk, makeFolder: refuse });
+  const store = openFileStore(temporaryFolder(), { disk: { ...realDisk, makeFolder: refuse } });
   await expect(store.create(ref)).rejects.toMatchObject({ code: 'JOURNAL_NOT_WRITABLE', hint: expect.stringContaining('permissions') });
 });
 
@@ -249,7 +249,7 @@ it('reports a run that cannot be read', async () => {
   const broken = () => {
     throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
   };
-  expect(await readRun(openFileStore(root, { ...realDisk, read: broken }), ref)).toMatchObject({
+  expect(await readRun(openFileStore(root, { disk: { ...realDisk, read: broken } }), ref)).toMatchObject({
     events: [],
     defects: [{ kind: 'unreadable' }],
   });

@@ -22,7 +22,7 @@ async function record(root: string, disk: ReturnType<typeof failingDisk>['disk']
       return undefined;
     }
   };
-  const store = openFileStore(root, disk);
+  const store = openFileStore(root, { disk });
   const journal = await attempt(() => store.create(runRef(1)));
   if (!journal) return { acknowledged, errors };
   const append = async (fact: Fact): Promise<void> => {
@@ -83,10 +83,12 @@ it('stays failed after a failed write, and says why each time', async () => {
   let isFull = false;
   const { disk } = failingDisk(Infinity, 'full');
   const store = openFileStore(root, {
-    ...disk,
-    write(...args) {
-      if (isFull) throw Object.assign(new Error('ENOSPC: made up'), { code: 'ENOSPC' });
-      return disk.write(...args);
+    disk: {
+      ...disk,
+      write(...args) {
+        if (isFull) throw Object.assign(new Error('ENOSPC: made up'), { code: 'ENOSPC' });
+        return disk.write(...args);
+      },
     },
   });
   const journal = await store.create(runRef(1));
@@ -110,15 +112,17 @@ it('leaves a torn tail when what a failed write left behind cannot be cut off', 
   const { disk } = failingDisk(Infinity, 'EIO');
   let writes = 0;
   const store = openFileStore(root, {
-    ...disk,
-    write(file, bytes, start, length) {
-      // The lock is the first write, the first event the second.
-      if (++writes <= 2) return disk.write(file, bytes, start, length);
-      disk.write(file, bytes, start, length - 5);
-      throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
-    },
-    cut() {
-      throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
+    disk: {
+      ...disk,
+      write(file, bytes, start, length) {
+        // The lock is the first write, the first event the second.
+        if (++writes <= 2) return disk.write(file, bytes, start, length);
+        disk.write(file, bytes, start, length - 5);
+        throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
+      },
+      cut() {
+        throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
+      },
     },
   });
   const journal = await store.create(runRef(1));
@@ -134,7 +138,7 @@ it('acknowledges nothing that a failed sync covered', async () => {
   const root = temporaryFolder();
   const { disk } = failingDisk(Infinity, 'EIO');
   const finish: ((error: Error | null) => void)[] = [];
-  const store = openFileStore(root, { ...disk, sync: (_file, done) => void finish.push(done) });
+  const store = openFileStore(root, { disk: { ...disk, sync: (_file, done) => void finish.push(done) } });
   const journal = await store.create(runRef(1));
   const settled: string[] = [];
   const watch = (name: string, promise: Promise<unknown>) =>
@@ -157,7 +161,7 @@ it('acknowledges nothing that a failed sync covered', async () => {
 it('shares one sync between all that came while another was under way', async () => {
   const { disk } = failingDisk(Infinity, 'EIO');
   const finish: ((error: Error | null) => void)[] = [];
-  const store = openFileStore(temporaryFolder(), { ...disk, sync: (_file, done) => void finish.push(done) });
+  const store = openFileStore(temporaryFolder(), { disk: { ...disk, sync: (_file, done) => void finish.push(done) } });
   const journal = await store.create(runRef(1));
   const settled: number[] = [];
   const append = (n: number) => journal.append(callCompleted(n)).then(() => settled.push(n));
@@ -186,7 +190,7 @@ it('leaves no temporary files behind when a blob cannot be stored', async () => 
   const root = temporaryFolder();
   for (let n = 1; ; n++) {
     const failing = failingDisk(n, 'EIO');
-    const stored = await openFileStore(root, failing.disk)
+    const stored = await openFileStore(root, { disk: failing.disk })
       .putBlob(`content ${n}`)
       .catch(() => undefined);
     const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tmp'));

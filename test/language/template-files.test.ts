@@ -59,7 +59,7 @@ describe('a template file as the body of a function', () => {
 describe('the fingerprint of a function with a template file', () => {
   async function fingerprint(text: string, workingDirectory: string): Promise<string> {
     const { module } = await runScript('exe @t(x) = template "./t.att"', { files: { '/p/t.att': text }, workingDirectory });
-    return fingerprintOf(dataOf(module.scope.own('t')?.value) as Executable).fingerprint;
+    return (await fingerprintOf(dataOf(module.scope.own('t')?.value) as Executable, async (digest) => digest)).fingerprint;
   }
 
   it('changes with the file, not with the folder that the program was started in', async () => {

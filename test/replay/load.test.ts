@@ -77,7 +77,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   it('gives answers that can be read back', async () => {
     await record(1, ask('main/ask#0', 'ebb'));
     const entry = answered((await load()).memo, questionKey('ebb'));
-    expect(await readAnswer(store, questionKey('ebb'), entry!.answer)).toEqual({ value: 'A:"ebb"', form: undefined });
+    expect(await readAnswer(store, questionKey('ebb'), entry!.answer)).toEqual({ value: 'A:"ebb"', form: undefined, labels: [] });
   });
 
   it('does not take another event for an answer', async () => {

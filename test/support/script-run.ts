@@ -7,6 +7,7 @@ import { evaluate, evaluator, execute } from '../../src/language/evaluate.js';
 import type { Frame, Module, RunState, Settings } from '../../src/language/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
 import { OpNode } from '../../src/operation/identity.js';
+import { SecretTexts } from '../../src/operation/secret-texts.js';
 import type { DataObject } from '../../src/values/value.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
@@ -68,6 +69,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
       note: () => undefined,
       text: () => shown.join(''),
     },
+    secrets: new SecretTexts(),
     instruments: createInstruments(),
     settings,
     hookErrors: [],

@@ -1,0 +1,109 @@
+/**
+ * What is secret in a run. The label decides wherever there is a value; for texts that carry no labels - messages of errors, what a
+ * script wrote to a file and read back - the run remembers the secrets that it met.
+ *
+ * T1  A value that is labelled `secret` is recorded as such, whatever is remembered here: these texts only ever hide more.
+ * T2  An error that rose from something with a secret in it says nothing to the journal but that.
+ */
+import type { Json } from '../../journal/event.js';
+import { labelsOf, Recalled, Annotated, type Value } from '../values/value.js';
+import { isDataObject } from '../values/plain-object.js';
+
+export const SECRET = 'secret';
+/** Stands where a secret was. */
+export const HIDDEN = '[secret]';
+const WITHHELD = 'withheld: a secret went into it';
+
+/** UTF-16 units. Shorter texts are words like any other; to hide them would hide everything. */
+const UNITS_MIN = 6;
+/** From this length on a text without blanks is met by chance nowhere. */
+const UNMISTAKABLE_UNITS_MIN = 16;
+/** At most so many are remembered, the first ones: the label is what counts (T1). */
+const TEXTS_MAX = 1000;
+
+export function isSecret(value: Value): boolean {
+  return labelsOf(value).includes(SECRET);
+}
+
+export class SecretTexts {
+  private readonly known = new Set<string>();
+  /** Those texts and how they look in JSON, base64 and hex; the longest first. Made when it is wanted. */
+  private spellings: readonly string[] | undefined;
+  private readonly touched = new WeakSet<object>();
+
+  /** Remembers the texts in a value. A result that lies in the journal stays there: what is sealed is never looked for. */
+  learn(value: Value): void {
+    const rest: Value[] = [value];
+    while (rest.length > 0 && this.known.size < TEXTS_MAX) {
+      let next = rest.pop();
+      if (next instanceof Recalled) continue;
+      if (next instanceof Annotated) {
+        if (next.text !== undefined) this.add(next.text);
+        next = next.data;
+      }
+      if (typeof next === 'string') this.add(next);
+      else if (typeof next === 'number') this.add(String(next));
+      else if (Array.isArray(next)) for (const element of next as readonly Value[]) rest.push(element);
+      else if (isDataObject(next)) rest.push(...Object.values(next));
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.known.size === 0;
+  }
+
+  /** A text with marks in the place of the secrets in it. */
+  hide(text: string): string {
+    let hidden = text;
+    for (const spelling of this.all()) if (hidden.includes(spelling)) hidden = hidden.replaceAll(spelling, HIDDEN);
+    return hidden;
+  }
+
+  appearIn(text: string): boolean {
+    return this.all().some((spelling) => text.includes(spelling));
+  }
+
+  /** Whether a value that carries no label holds a secret that can't be there by chance. */
+  surelyIn(value: Json): boolean {
+    const telling = [...this.known].filter((text) => text.length >= UNMISTAKABLE_UNITS_MIN && !/\s/.test(text));
+    return telling.length > 0 && someText(value, (text) => telling.some((secret) => text.includes(secret)));
+  }
+
+  /** T2 */
+  touch(error: unknown): void {
+    if (typeof error === 'object' && error !== null) this.touched.add(error);
+  }
+
+  /** What the journal is told of an error. */
+  messageOf(error: unknown): string {
+    for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as { cause?: unknown }).cause) {
+      if (this.touched.has(cause)) return WITHHELD;
+    }
+    return this.hide(error instanceof Error ? error.message : String(error));
+  }
+
+  private add(text: string): void {
+    for (const part of [text, ...(text.includes('\n') ? text.split('\n') : [])]) {
+      const word = part.trim();
+      if (word.length < UNITS_MIN || this.known.has(word) || this.known.size >= TEXTS_MAX) continue;
+      this.known.add(word);
+      this.spellings = undefined;
+    }
+  }
+
+  private all(): readonly string[] {
+    this.spellings ??= [...new Set([...this.known].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
+    return this.spellings;
+  }
+}
+
+function spellingsOf(text: string): string[] {
+  const bytes = Buffer.from(text);
+  return [text, JSON.stringify(text).slice(1, -1), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex')];
+}
+
+function someText(value: Json, test: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.values(value).some((member: Json) => someText(member, test));
+}

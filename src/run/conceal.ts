@@ -1,0 +1,32 @@
+/** The texts of a fact with marks in the place of what the run knows to be secret, whatever road they came on. */
+import type { Fact } from '../../journal/event.js';
+import type { SecretTexts } from '../operation/secret-texts.js';
+
+/** The fact itself when there is nothing to hide. */
+export function conceal(fact: Fact, secrets: SecretTexts): Fact {
+  if (secrets.isEmpty) return fact;
+  const hide = (text: string): string => secrets.hide(text);
+  switch (fact.type) {
+    case 'op.started':
+      return fact.item === undefined ? fact : { ...fact, item: hide(fact.item) };
+    case 'op.finished':
+      return fact.message === undefined ? fact : { ...fact, message: hide(fact.message) };
+    case 'call.failed':
+      return { ...fact, message: hide(fact.message) };
+    case 'effect.performed':
+      return { ...fact, subject: hide(fact.subject), ...(fact.error === undefined ? {} : { error: hide(fact.error) }) };
+    case 'hook.fired':
+      return fact.error === undefined ? fact : { ...fact, error: hide(fact.error) };
+    case 'guard.decided':
+      return fact.reason === undefined ? fact : { ...fact, reason: hide(fact.reason) };
+    case 'checkpoint.reached':
+    case 'checkpoint.closed':
+      return { ...fact, name: hide(fact.name) };
+    case 'definition.recorded':
+      return { ...fact, parts: fact.parts.map((part) => (part.preview === undefined ? part : { ...part, preview: hide(part.preview) })) };
+    case 'run.finished':
+      return fact.error === undefined ? fact : { ...fact, error: { ...fact.error, message: hide(fact.error.message) } };
+    default:
+      return fact;
+  }
+}
