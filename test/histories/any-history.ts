@@ -21,11 +21,11 @@ export interface History {
 }
 
 const WORDS = ['ebb', 'flow', 'slack', 'ebb tide', 'flood'] as const;
-const CHECKPOINTS = ['data', 'data set', 'done', ' done ', 'lib'] as const;
+const CHECKPOINTS = ['data', 'data', 'data set', 'done', ' done ', 'lib'] as const;
 
 /** Mostly the first few, so that scripts ask the same. */
 const anyLiteral: fc.Arbitrary<Literal> = fc.oneof(
-  { weight: 12, arbitrary: fc.constantFrom('ebb', 'flow') },
+  { weight: 24, arbitrary: fc.constantFrom('ebb', 'flow') },
   { weight: 4, arbitrary: fc.constantFrom(...WORDS) },
   { weight: 2, arbitrary: fc.constantFrom<Literal>(5, '5', true, 'true', null, '') },
 );
@@ -126,7 +126,12 @@ const BEFORE: Functions = {
   surveyPrefix: '',
   surveyEdges: false,
 };
-const anyChange = fc.record(functionSettings, { requiredKeys: [] }) as fc.Arbitrary<Partial<Functions>>; // a key is left out, never undefined
+/** One thing at a time. */
+const anyChange: fc.Arbitrary<Partial<Functions>> = fc.oneof(
+  ...Object.entries(functionSettings).map(([setting, anyValue]) =>
+    (anyValue as fc.Arbitrary<unknown>).map((value) => ({ [setting]: value })),
+  ),
+);
 
 const anyHeader = fc.oneof(
   { weight: 9, arbitrary: fc.constant(undefined) },
@@ -134,8 +139,8 @@ const anyHeader = fc.oneof(
 );
 const anyScript: fc.Arbitrary<Script> = fc.record({
   header: anyHeader,
-  functions: anyChange.map((change) => ({ ...BEFORE, ...change })),
-  parts: fc.array(anyPart, { minLength: 1, maxLength: 6 }),
+  functions: fc.array(anyChange, { maxLength: 2 }).map((changes) => Object.assign({}, BEFORE, ...changes) as Functions),
+  parts: fc.array(anyPart, { minLength: 1, maxLength: 5 }),
 });
 
 const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
@@ -149,23 +154,24 @@ const anyEdit: fc.Arbitrary<Edit> = fc.oneof(
 
 const FUNCTIONS = ['ask', 'inquire', 'grade', 'poll', 'review', 'outer', 'survey', 'tour', 'round', 'scan', 'probe', 'nobody'] as const;
 const PREFIXES = ['e', 'ebb', 'ebb t', 'fl', 'flow', 'slack', 'Please', 'Please e', 'a', 'before', '5', 'zzz'] as const;
+/** Whatever function this history is about. */
+const FAVOURITE = '*';
 const anyTarget: fc.Arbitrary<Target> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'everything' as const }) },
   {
     weight: 6,
     arbitrary: fc.record({
       kind: fc.constant('function' as const),
-      fn: fc.oneof(
-        { weight: 3, arbitrary: fc.constantFrom('ask', 'survey', 'round') },
-        { weight: 2, arbitrary: fc.constantFrom(...FUNCTIONS) },
-      ),
-      site: fc.option(fc.nat(2), { nil: undefined, freq: 1 }),
-      prefix: fc.option(fc.oneof(fc.constantFrom('e', 'f'), fc.constantFrom(...PREFIXES)), { nil: undefined, freq: 1 }),
+      fn: fc.oneof({ weight: 5, arbitrary: fc.constant(FAVOURITE) }, { weight: 2, arbitrary: fc.constantFrom(...FUNCTIONS) }),
+      site: fc.option(fc.nat(2), { nil: undefined, freq: 2 }),
+      prefix: fc.option(fc.oneof(fc.constantFrom('e', 'f'), fc.constantFrom(...PREFIXES)), { nil: undefined, freq: 2 }),
     }),
   },
   {
     weight: 4,
-    arbitrary: fc.constantFrom('data', 'data set', 'done', 'd', 'da', 'lib', 'nope').map((name) => ({ kind: 'checkpoint' as const, name })),
+    arbitrary: fc
+      .constantFrom('data', 'data', 'data set', 'done', 'd', 'da', 'lib', 'lib', 'nope')
+      .map((name) => ({ kind: 'checkpoint' as const, name })),
   },
 );
 
@@ -216,9 +222,43 @@ const anyLibrary: fc.Arbitrary<Library> = fc.record({
   checkpoint: fc.option(fc.constant('lib'), { nil: undefined, freq: 2 }),
 });
 
-export const anyHistory: fc.Arbitrary<History> = fc.record({
-  job: anyScript,
-  collect: fc.array(anyEdit, { maxLength: 3 }),
-  library: anyLibrary,
-  turns: fc.array(anyTurn, { minLength: 3, maxLength: 10, size: 'max' }),
+/** Keeps the turns of a history to one subject, or they would seldom meet. */
+interface Subject {
+  readonly favourite: string;
+  /** Most runs of `job` borrow from `collect`, and it has something to lend. */
+  readonly isLending: boolean;
+  /** Nothing is forgotten. */
+  readonly isLasting: boolean;
+}
+
+const anySubject: fc.Arbitrary<Subject> = fc.record({
+  favourite: fc.constantFrom('ask', 'survey', 'round', 'review', 'scan', 'outer'),
+  isLending: fc.boolean(),
+  isLasting: fc.boolean(),
 });
+
+export const anyHistory: fc.Arbitrary<History> = fc
+  .record({
+    job: anyScript,
+    collect: fc.array(anyEdit, { maxLength: 4 }),
+    library: anyLibrary,
+    subject: anySubject,
+    turns: fc.array(anyTurn, { minLength: 3, maxLength: 10, size: 'max' }),
+  })
+  .map(({ job, collect, library, subject, turns }) => ({ job, collect, library, turns: keptTo(subject, turns) }));
+
+function keptTo({ favourite, isLending, isLasting }: Subject, turns: readonly Turn[]): Turn[] {
+  const first: Turn[] = isLending ? [recording('collect'), recording('job')] : [recording('job')];
+  return [...first, ...turns].flatMap((turn): Turn[] => {
+    if (turn.kind === 'clean' && isLasting) return [];
+    if (turn.kind !== 'run') return [turn];
+    const { script, resume } = turn.command;
+    const target = resume?.kind === 'function' && resume.fn === FAVOURITE ? { ...resume, fn: favourite } : resume;
+    const fork = turn.command.fork ?? (isLending && script === 'job' ? 'the other' : undefined);
+    return [{ ...turn, command: { ...turn.command, resume: target, fork, fresh: turn.command.fresh && !isLasting } }];
+  });
+}
+
+function recording(script: Name): Turn {
+  return { kind: 'run', command: { ...PLAIN, script, checkpoint: true }, killAt: undefined };
+}

@@ -222,8 +222,7 @@ export function* interpret(around: Surroundings): Steps<void> {
       served = around.known(key);
       return `${served ? 'served' : 'started'} ${call}`;
     });
-    const asked = { kind: 'ask' as const, fn, declared, site, key, text: textOf(args[0] ?? null), where, result: served };
-    trace.push(asked);
+    trace.push({ kind: 'ask', fn, declared, site, key, text: textOf(args[0] ?? null), where });
     if (served) {
       trace.push({ kind: 'used', key });
       return served.value;
@@ -232,10 +231,8 @@ export function* interpret(around: Surroundings): Steps<void> {
     try {
       const value = yield* body();
       yield* happen(() => `completed ${call} ${value}`);
-      const result = { key, value };
-      asked.result = result;
       trace.push({ kind: 'used', key });
-      around.completed(result);
+      around.completed({ key, value });
       return value;
     } catch (error) {
       if (error instanceof Failure) yield* happen(() => `failed ${call}`);

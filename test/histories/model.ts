@@ -86,6 +86,7 @@ export class Model {
     const dropped = resume && resolve(resume, { own, lender, declared });
     if (dropped && 'error' in dropped) return dropped.error;
     if (fresh) {
+      record.freshFrom = record.runs.length;
       record.results = [];
       record.refused = new Set();
     }

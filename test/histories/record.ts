@@ -47,8 +47,6 @@ export type Trace =
       /** First argument as text. */
       readonly text: string;
       readonly where: Where;
-      /** Undefined: neither served nor answered. */
-      result: Result | undefined;
     }
   | { readonly kind: 'used'; readonly key: string }
   | { readonly kind: 'checkpoint'; readonly name: string };
@@ -64,6 +62,8 @@ export interface Result {
 export interface Record {
   /** Recorded runs, oldest first. */
   runs: Trace[][];
+  /** The place in `runs` of the first one since `--fresh`. */
+  freshFrom: number;
   /** The usable results. */
   results: Result[];
   /** Keys whose borrowed answers are refused until `--fresh`. */
@@ -71,7 +71,7 @@ export interface Record {
 }
 
 export function emptyRecord(): Record {
-  return { runs: [], results: [], refused: new Set() };
+  return { runs: [], freshFrom: 0, results: [], refused: new Set() };
 }
 
 export function usableFor({ results }: Record, key: string): Result | undefined {

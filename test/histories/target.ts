@@ -84,16 +84,16 @@ function askedAt(place: Place, run: readonly Trace[]): Asked[] {
   return place.kind === 'ask' ? [place] : run.filter(isAsk).filter((asked) => isInside(asked, new Set([place.id])));
 }
 
-/** A bare `@fn`: results that were asked by it or inside it, in any recorded run; what a lender's runs say counts for its results. */
+/** A bare `@fn`: the results of all questions that it asked, or that were asked inside it, in any recorded run since `--fresh`; a lender's runs count, too. */
 function everAskedBy(fn: string, situation: Situation): Dropped {
-  const asked = new Set<Result>();
-  for (const record of [situation.own, ...(situation.lender ? [situation.lender] : [])]) {
-    for (const run of record.runs) {
+  const asked = new Set<string>();
+  for (const { runs, freshFrom } of [situation.own, ...(situation.lender ? [situation.lender] : [])]) {
+    for (const run of runs.slice(freshFrom)) {
       const calls = callsOf(run, fn);
-      for (const ask of run.filter(isAsk)) if (ask.result && (ask.fn === fn || isInside(ask, calls))) asked.add(ask.result);
+      for (const ask of run.filter(isAsk)) if (ask.fn === fn || isInside(ask, calls)) asked.add(ask.key);
     }
   }
-  return select(situation, (result) => asked.has(result));
+  return select(situation, ({ key }) => asked.has(key));
 }
 
 // ---- 8.3
