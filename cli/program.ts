@@ -1,6 +1,7 @@
 /** Commands, their arguments and their help, for commander. `mlld FILE` and `mlld run` parse their own flags: theirs is only the help. */
 import { Command, CommanderError } from 'commander';
 import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
+import { addAnswerCommand } from './commands/answer.js';
 import { addCheckpointCommand } from './commands/checkpoint.js';
 import { addGraphCommand } from './commands/graph.js';
 import { addJournalCommand } from './commands/journal.js';
@@ -60,6 +61,7 @@ function programFor(io: Io, onFailure: () => void): Command {
   addCheckpointCommand(program, io);
   addJournalCommand(program, io, onFailure);
   addGraphCommand(program, io);
+  addAnswerCommand(program, io);
   return program;
 }
 

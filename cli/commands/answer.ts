@@ -1,0 +1,24 @@
+/** `mlld answer RUN CHOICE`: answers a question that a running pipeline waits for. */
+import type { Command } from 'commander';
+import type { Io } from '../io.js';
+import { projectStore } from '../project-store.js';
+import { examples } from '../render/examples.js';
+
+export function addAnswerCommand(program: Command, io: Io): void {
+  program
+    .command('answer')
+    .description('answer a question of a running pipeline (mlld run FILE.dot --ask remote)')
+    .argument('<run>', 'id of the run')
+    .argument('<choice>', 'key or label of the choice')
+    .option('--question <id>', 'which question, when several are open (default: the one that has waited longest)')
+    .addHelpText(
+      'after',
+      examples(['mlld answer 20260412-081502-221-5c1e O', 'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2']),
+    )
+    .action(async (run: string, text: string, { question: id }: { readonly question?: string }) => {
+      const { answerQuestion } = await import('../../src/run/graph-answer.js');
+      const { project, store } = await projectStore(io);
+      const { question, choice } = await answerQuestion({ store, project, run, text, ...(id === undefined ? {} : { question: id }) });
+      io.stdout(`${question.id} (${question.text}): ${choice.label}\n`);
+    });
+}
