@@ -3,18 +3,23 @@ import { SyntaxFailure } from '../../errors.js';
 import { describe, look, type Spot } from './spot.js';
 
 const PROPERTIES = 'properties are llm_model, llm_provider and reasoning_effort';
+const RULES = 'a rule is `* { … }`, `shape { … }`, `.class { … }` or `#node { … }`';
 const EFFORTS = new Set(['low', 'medium', 'high']);
+
+export function noRules({ at }: Spot): false {
+  refuse(at, 'The stylesheet has no rules', RULES);
+}
 
 /** Where a rule should begin, or one has no block. */
 export function rule(spot: Spot): false {
   const { at } = spot;
   if (at >= spot.text.length) return false;
   const selector = look(/(?:\*|[.#]?[\w-]+)\s*/y, spot)?.[0];
-  const hint = 'a rule is `* { … }`, `shape { … }`, `.class { … }` or `#node { … }`';
-  if (selector === undefined) refuse(at, `Expected a rule, found ${describe(spot)}`, hint);
+  if (look(/\/[/*]/y, spot)) refuse(at, 'A stylesheet has no comments');
+  if (selector === undefined) refuse(at, `Expected a rule, found ${describe(spot)}`, RULES);
   const behind = { ...spot, at: at + selector.length };
-  if (look(/\{/y, behind)) refuse(at, `\`${selector.trim()}\` selects nothing`, hint);
-  refuse(behind.at, `Expected \`{\` behind \`${selector.trim()}\`, found ${describe(behind)}`, hint);
+  if (look(/\{/y, behind)) refuse(at, `\`${selector.trim()}\` selects nothing`, RULES);
+  refuse(behind.at, `Expected \`{\` behind \`${selector.trim()}\`, found ${describe(behind)}`, RULES);
 }
 
 export function declaration(spot: Spot): false {
@@ -43,6 +48,6 @@ export function effort({ at }: Spot, property: string, value: string): true {
   refuse(at, `\`${value}\` is no reasoning effort`, 'write low, medium or high');
 }
 
-function refuse(at: number, message: string, hint: string): never {
+function refuse(at: number, message: string, hint?: string): never {
   throw new SyntaxFailure(message, { at, hint });
 }
