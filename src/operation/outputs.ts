@@ -1,6 +1,6 @@
 /**
  * Declared output files: `exe llm @draw(name) = … with { writes: ["out/@name.svg"] }`. What a call wrote is kept with its result, and put
- * back when the result is served. `docs/decisions/0012-declared-outputs.md` has the table that `decideOutput` is.
+ * back when the result is served. `docs/decisions/0010-declared-outputs.md` has the table that `decideOutput` is.
  *
  * O1  The content is a durable blob before `call.completed` names it.
  * O2  Nothing is put back before it is decided for all files of the call, and all that is needed could be read.
@@ -8,11 +8,12 @@
  * O4  A file is replaced as a whole: a kill leaves some files put back and others not, and the next run goes on with those.
  */
 import path from 'node:path';
+import { isSecret } from './secret-texts.js';
 import { sha256 } from '../../journal/canonical.js';
 import type { OutputFile, ReusedOutput } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
-import { labelsOf, type Value } from '../values/value.js';
+import { type Value } from '../values/value.js';
 import { askWorld } from './effect.js';
 import type { KnownAnswer, LlmCall } from './operation.js';
 
@@ -65,7 +66,7 @@ export async function keepOutputs(
   const outputs: OutputFile[] = [];
   for (const absolute of await llm.writes(inputs)) {
     const name = projectPath(absolute, frame);
-    if (labelsOf(result).includes('secret')) {
+    if (frame.secret || [result, ...inputs].some(isSecret)) {
       outputs.push({ path: name, reason: 'secret' });
       continue;
     }

@@ -27,10 +27,16 @@ const SCRIPTS: readonly (readonly [title: string, script: string])[] = [
   ['a file', 'output @token to "o.txt"\nappend @token to "o.jsonl"\nvar @back = <o.txt>\nshow @back\nshow @ask(@back)'],
   ['streams', 'log @token\noutput @token to stderr\noutput @token to env:MLLD_OUT'],
   ['loops', 'var @r = for parallel(2) @x in [@token, "b"] => @ask(@x)\nshow @r.join(" ")\nfor @x in [@token] => show @x'],
-  ['a parallel loop that fails', 'exe @boom(v) = js { throw new Error(v) }\nvar @r = for parallel(2) @x in [@token, "b"] => @boom(@x)\nshow @mx.errors'],
+  [
+    'a parallel loop that fails',
+    'exe @boom(v) = js { throw new Error(v) }\nvar @r = for parallel(2) @x in [@token, "b"] => @boom(@x)\nshow @mx.errors',
+  ],
   ['a loop block', 'loop(2) [\n  show `@token`\n  continue\n]'],
   ['pipelines', 'exe @tag(v) = `<@v>`\nvar @r = @token | @tag | @upper\nshow @r\nvar @s = @ask(@token) | @tag\nshow @s'],
-  ['hooks', 'hook @h before @ask = [ append `@input` to "audit.log" ]\nexe @bad(v) = js { throw new Error(v) }\nhook @b after @ask = [ show @bad(@output) ]\nshow @ask(@token)'],
+  [
+    'hooks',
+    'hook @h before @ask = [ append `@input` to "audit.log" ]\nexe @bad(v) = js { throw new Error(v) }\nhook @b after @ask = [ show @bad(@output) ]\nshow @ask(@token)',
+  ],
   ['a guard', 'guard @g before secret = when [ @mx.op.name == "ask" => deny "no secrets" ; * => allow ]\nshow @ask(@token)'],
   ['a guard that changes it', 'guard @g before @ask = when [ * => allow `changed @input` ]\nshow @ask(@token)'],
   ['a missing file', 'var @x = <nowhere/@token>\nshow @x'],
@@ -40,7 +46,12 @@ const SCRIPTS: readonly (readonly [title: string, script: string])[] = [
 ];
 
 async function project(script: string, canary: string): Promise<string> {
-  const text = ['import { MLLD_TOKEN } from @input', 'var secret @token = @MLLD_TOKEN', 'exe llm @ask(q, more) = js { return "A:" + q + (more ?? "") }', script]
+  const text = [
+    'import { MLLD_TOKEN } from @input',
+    'var secret @token = @MLLD_TOKEN',
+    'exe llm @ask(q, more) = js { return "A:" + q + (more ?? "") }',
+    script,
+  ]
     .join('\n')
     .replaceAll('CANARY', canary);
   return projectFolder({ 'job.mld': `${text}\n`, 'm.mld': `var secret @inner = '${canary}'\nexport { @inner }\n` });
@@ -56,22 +67,25 @@ function leaksIn(folder: string, canary: string): string[] {
   expect(files.some((file) => file.endsWith('.ndjson'))).toBe(true);
   return files.flatMap((file) => {
     const text = readFileSync(path.join(folder, file), 'latin1');
-    return spellings(canary).flatMap((spelling) => (text.includes(spelling) ? [`${file}: ${text.split('\n').find((line) => line.includes(spelling))}`] : []));
+    return spellings(canary).flatMap((spelling) =>
+      text.includes(spelling) ? [`${file}: ${text.split('\n').find((line) => line.includes(spelling))}`] : [],
+    );
   });
 }
 
-it.each(SCRIPTS.flatMap(([title, script]) => (['the key of the project', 'a given key', 'none'] as const).map((key) => [title, key, script] as const)))(
-  'keeps a secret out of the journal: %s, with %s',
-  async (_title, key, script) => {
-    const canary = `Canary${randomBytes(9).toString('hex')}`;
-    const cwd = await project(script, canary);
-    const env = { MLLD_TOKEN: canary, ...(key === 'the key of the project' ? {} : { MLLD_JOURNAL_KEY: key === 'none' ? 'none' : KEY }) };
-    await runCli(['job.mld', '--checkpoint'], { cwd, env });
-    await runCli(['job.mld', '--resume'], { cwd, env });
-    expect(leaksIn(path.join(cwd, '.mlld'), canary)).toEqual([]);
-    const shown = await runCli(['journal', 'show', 'job', '--json'], { cwd });
-    const inspected = await runCli(['checkpoint', 'inspect', 'job'], { cwd });
-    expect(shown.status).toBe(0);
-    expect(shown.stdout + inspected.stdout).not.toContain(canary);
-  },
-);
+it.each(
+  SCRIPTS.flatMap(([title, script]) =>
+    (['the key of the project', 'a given key', 'none'] as const).map((key) => [title, key, script] as const),
+  ),
+)('keeps a secret out of the journal: %s, with %s', async (_title, key, script) => {
+  const canary = `Canary${randomBytes(9).toString('hex')}`;
+  const cwd = await project(script, canary);
+  const env = { MLLD_TOKEN: canary, ...(key === 'the key of the project' ? {} : { MLLD_JOURNAL_KEY: key === 'none' ? 'none' : KEY }) };
+  await runCli(['job.mld', '--checkpoint'], { cwd, env });
+  await runCli(['job.mld', '--resume'], { cwd, env });
+  expect(leaksIn(path.join(cwd, '.mlld'), canary)).toEqual([]);
+  const shown = await runCli(['journal', 'show', 'job', '--json'], { cwd });
+  const inspected = await runCli(['checkpoint', 'inspect', 'job'], { cwd });
+  expect(shown.status).toBe(0);
+  expect(shown.stdout + inspected.stdout).not.toContain(canary);
+});

@@ -1,0 +1,84 @@
+/** Keys: what they seal opens again with them and with nothing else, and one project has one. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { realDisk } from '../../journal/disk.js';
+import { openFileStore } from '../../journal/file-store.js';
+import type { Json } from '../../journal/event.js';
+import { digestingSecrets, makeProjectKey, parseSealingKey, sealingSecrets } from '../../journal/secrets.js';
+import { projectFolder, runCli } from '../support/cli.js';
+
+const root = randomBytes(32);
+const other = sealingSecrets(randomBytes(32));
+
+describe('what is sealed', () => {
+  it('opens again, and neither with another key, nor about something else, nor changed', () => {
+    const secrets = sealingSecrets(root);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string(), fc.nat(), (text, about, place) => {
+        const sealed = secrets.seal(text, about);
+        expect(secrets.unseal(sealed, about)).toBe(text);
+        expect(other.unseal(sealed, about)).toBeUndefined();
+        expect(secrets.unseal(sealed, `${about}.`)).toBeUndefined();
+        const changed = Buffer.from(sealed);
+        changed[place % changed.length]! ^= 1;
+        expect(secrets.unseal(changed, about)).toBeUndefined();
+        expect(secrets.unseal(sealed.subarray(0, place % sealed.length), about)).toBeUndefined();
+      }),
+    );
+  });
+
+  it('gives back small and large payloads from a store of the same key', async () => {
+    const folder = await projectFolder();
+    const store = openFileStore(folder);
+    for (const value of ['x', { deep: ['y'] }, 'z'.repeat(200_000)] satisfies Json[]) {
+      const payload = await store.secretPayload(value, 'call');
+      expect(JSON.stringify(payload)).toContain('keyId');
+      expect(await openFileStore(folder).resolve(payload, 'call')).toEqual(value);
+      expect(await openFileStore(folder).resolve(payload, 'another')).toBeUndefined();
+      expect(await openFileStore(folder, { sealingKey: randomBytes(32) }).resolve(payload, 'call')).toBeUndefined();
+      expect(await openFileStore(folder, { sealingKey: 'none' }).resolve(payload, 'call')).toBeUndefined();
+    }
+  });
+});
+
+it('digests equal secrets alike within a root, whether it seals or not, and differently with another', () => {
+  expect(sealingSecrets(root).digest('a')).toBe(digestingSecrets(root).digest('a'));
+  expect(sealingSecrets(root).digest('a')).not.toBe(other.digest('a'));
+  expect(sealingSecrets(root).digest('a')).not.toBe(sealingSecrets(root).digest('b'));
+});
+
+it('makes one key for a project, however many ask for it, and only its owner reads it', async () => {
+  const folder = path.join(await projectFolder(), '.mlld', 'journal');
+  const keys = await Promise.all(Array.from({ length: 8 }, () => makeProjectKey(realDisk, folder)));
+  expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
+  expect(readFileSync(`${folder}.key`, 'latin1').trim()).toBe(keys[0]?.toString('hex'));
+  expect(statSync(`${folder}.key`).mode & 0o777).toBe(0o600);
+});
+
+it.each(['', 'zz', 'a'.repeat(63), 'A'.repeat(50)])('refuses %j as a key', (text) => {
+  expect(() => parseSealingKey(text, 'it')).toThrow(expect.objectContaining({ code: 'JOURNAL_KEY_INVALID' }));
+});
+
+it('serves a sealed answer with its key, asks again with another, and says so once', async () => {
+  const script = [
+    'var secret @token = "tidal-lock-0042"',
+    'exe llm @ask(q) = sh { echo asked >> calls.log; echo "A:$q" }',
+    'show @ask(@token)',
+    'show @ask(`more @token`)',
+  ];
+  const cwd = await projectFolder({ 'job.mld': script.join('\n') });
+  const calls = (): number => readFileSync(path.join(cwd, 'calls.log'), 'utf8').split('\n').length - 1;
+  const run = (key: string) => runCli(['job.mld', '--checkpoint'], { cwd, env: { MLLD_JOURNAL_KEY: key } });
+  const [first, second] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
+  const asked = [];
+  for (const key of [first, first, second, second, first, 'none', 'none']) {
+    const { stdout, stderr } = await run(key);
+    expect(stdout).toBe('A:tidal-lock-0042\nA:more tidal-lock-0042\n');
+    asked.push([calls(), stderr.split('are sealed with the key').length - 1]);
+  }
+  // The answers of the first key are found again when it comes back.
+  expect(asked).toEqual([[2, 0], [2, 0], [4, 1], [4, 0], [4, 0], [6, 1], [8, 1]]); // prettier-ignore
+});
