@@ -141,7 +141,11 @@ export function planRun(facts: PlanFacts): Plan {
 
 /** One's own, then what only fork sources know. */
 function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallKey, Question]> {
-  yield* before.memo.questions;
+  for (const [key, question] of before.memo.questions) {
+    // What was only ever borrowed has its text where it was asked first.
+    const lent = question.preview === undefined ? forks.map(({ memo }) => memo.questions.get(key)?.preview).find(Boolean) : undefined;
+    yield [key, lent === undefined ? question : { ...question, preview: lent }];
+  }
   const seen = new Set<CallKey>();
   for (const { memo } of forks) {
     for (const [key, question] of memo.questions) {

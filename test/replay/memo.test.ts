@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, Json } from '../../journal/event.js';
+import { opPath } from '../../journal/ids.js';
 import { answered, memo, usable } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../support/run-script.js';
@@ -126,5 +127,23 @@ describe('memo', () => {
       ask('main/ask#2', 'three'),
     );
     expect([...usable(fold(memo, history))].map(([, { scope }]) => scope)).toEqual([undefined, 'survey', undefined]);
+  });
+
+  it('counts an llm function as called when it has asked, not when the run died on the way there', () => {
+    const begun: Fact = { type: 'op.started', op: opPath('main/ask#0'), kind: 'exe', name: 'ask', labels: ['llm'] };
+    const history = [...run(runRef(1), ask('main/ask#0', 'ebb')), ...entries(runRef(2), [started(runRef(2)), begun])];
+    expect(fold(memo, history).called.get('ask')).toEqual(runRef(1));
+  });
+
+  it('remembers where it asked for what it borrowed', () => {
+    const survey = { kind: 'exe', name: 'survey' };
+    const state = fold(memo, run(runRef(1), inside('main/survey#0', survey, ask('main/survey#0/ask#0', 'ebb', { outcome: 'reused' }))));
+    expect(state.questions.get(questionKey('ebb'))).toMatchObject({ fn: 'ask', inside: ['survey'], answer: undefined });
+  });
+
+  it('remembers where a question was asked again in vain', () => {
+    const again = inside('main/survey#0', { kind: 'exe', name: 'survey' }, ask('main/survey#0/ask#0', 'ebb', { outcome: 'failed' }));
+    const state = fold(memo, [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), again)]);
+    expect(state.questions.get(questionKey('ebb'))?.inside).toEqual(['survey']);
   });
 });
