@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { isRunId, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
+import { isDigest, isRunId, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
 
 /** Characters of a folder name; file systems allow 255 bytes, and the path above it wants some room. */
 const FOLDER_NAME_MAX = 160;
@@ -22,9 +22,18 @@ export const runsFolder = (journal: string, workflow: Workflow): string => runsF
 export const runPath = (journal: string, { workflow, run }: RunRef): string => join(runsFolder(journal, workflow), run + RUN_SUFFIX);
 export const lockPath = (journal: string, { workflow, run }: RunRef): string => join(runsFolder(journal, workflow), `${run}.lock`);
 
+export const blobsFolder = (journal: string): string => join(journal, BLOBS);
+export const blobFolder = (journal: string, firstDigits: string): string => join(journal, BLOBS, firstDigits);
+
 export function blobPath(journal: string, id: BlobId): string {
   const digits = id.slice('sha256:'.length);
-  return join(journal, BLOBS, digits.slice(0, 2), digits);
+  return join(blobFolder(journal, digits.slice(0, 2)), digits);
+}
+
+/** The blob that a file holds; undefined for what is on its way to its name or away from it. */
+export function blobOfFile(fileName: string): BlobId | undefined {
+  const id = `sha256:${fileName}`;
+  return isDigest(id) ? id : undefined;
 }
 
 /** The run that a file in a `runs` folder holds; undefined for locks and strangers. */

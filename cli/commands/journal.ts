@@ -15,6 +15,7 @@ import { addExplainCommand } from './journal-explain.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addExportCommand } from './journal-export.js';
+import { addGcCommand } from './journal-gc.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { renderEvent, renderRuns, renderVerification, type ListedRun } from '../render/journal.js';
@@ -66,6 +67,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: () => voi
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addExportCommand(command, io, RUN_ARGUMENT);
+  addGcCommand(command, io);
   command
     .command('verify')
     .addHelpText('after', examples(['mlld journal verify latest']))

@@ -21,3 +21,10 @@ export function money(usd: number): string {
 function two(number: number): string {
   return String(number).padStart(2, '0');
 }
+
+/** A size of data. */
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 999_500) return `${(bytes / 1000).toFixed(1)} kB`;
+  return bytes < 999_500_000 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -1,0 +1,127 @@
+/** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
+import type { Command } from 'commander';
+import { openCollector, type Collector, type StoredFile } from '../../journal/collect.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { hasNewcomers, planCollection, unnamedBlobs } from '../../replay/collection.js';
+import type { Kept, Wish } from '../../replay/needed.js';
+import { MlldError } from '../../src/errors.js';
+import { resolveWorkflow } from '../../src/project.js';
+import type { Io } from '../io.js';
+import { projectStore } from '../project-store.js';
+import { examples } from '../render/examples.js';
+import { renderCollection } from '../render/collection.js';
+
+export function addGcCommand(journal: Command, io: Io): void {
+  journal
+    .command('gc')
+    .description('remove whole runs that nothing needs any more, then contents that no run names')
+    .argument('[script]', 'only runs of this script')
+    .option('--keep <n>', 'the latest n runs of each script stay')
+    .option('--older-than <duration>', 'only runs that began longer ago go: 12h, 30d, 8w')
+    .option('--needed', 'also remove runs whose answers, checkpoints or forks a later run could use')
+    .option('--dry-run', 'only say what would be removed')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal gc --older-than 30d --dry-run',
+        'mlld journal gc nightly --keep 20',
+        'mlld journal gc --keep 50 --older-than 8w',
+      ]),
+    )
+    .action((script: string | undefined, options: GcOptions) => gc(io, script, options));
+}
+
+interface GcOptions {
+  readonly keep?: string;
+  readonly olderThan?: string;
+  readonly needed?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** What `--json` prints. */
+export interface CollectionReport {
+  readonly dryRun: boolean;
+  readonly removed: readonly RunRef[];
+  /** Runs that stay although they are old enough, and why. */
+  readonly kept: readonly Kept[];
+  readonly blobs: { readonly count: number; readonly bytes: number };
+  /** Why blobs were left alone. */
+  readonly blobsLeft: 'running' | 'damaged' | null;
+}
+
+async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const workflow = script === undefined ? undefined : await resolveWorkflow(store, project, script);
+  if (script !== undefined && workflow === undefined) {
+    throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'mlld journal list shows what is' });
+  }
+  const collector = openCollector(project.root);
+  const dryRun = options.dryRun === true;
+  if (!dryRun) await collector.recover();
+  const { remove, protectedRuns } = await planCollection(store, { ...wishOf(options, io.todayMs()), workflow });
+  if (!dryRun) for (const ref of remove) await collector.removeRun(ref);
+  const { removed, left } = await collectBlobs(store, collector, { going: remove, dryRun });
+  const report: CollectionReport = {
+    dryRun,
+    removed: remove,
+    kept: protectedRuns,
+    blobs: { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) },
+    blobsLeft: left,
+  };
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report));
+}
+
+interface CollectedBlobs {
+  readonly removed: readonly StoredFile[];
+  readonly left: CollectionReport['blobsLeft'];
+}
+
+/** G2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
+async function collectBlobs(
+  store: JournalStore,
+  collector: Collector,
+  { going, dryRun }: { readonly going: readonly RunRef[]; readonly dryRun: boolean },
+): Promise<CollectedBlobs> {
+  const stored = await collector.blobs();
+  const { blobs, seen, damage } = await unnamedBlobs(
+    store,
+    stored.map(({ blob }) => blob),
+    going,
+  );
+  if (damage !== undefined) return { removed: [], left: 'damaged' };
+  if (!dryRun) {
+    await collector.setAside(blobs);
+    if (await hasNewcomers(store, seen)) {
+      await collector.putBack(blobs);
+      return { removed: [], left: 'running' };
+    }
+    await collector.removeBlobs(blobs);
+  } else if (await hasNewcomers(store, [...seen, ...going.map(({ run }) => run)])) return { removed: [], left: 'running' };
+  const gone = new Set(blobs);
+  return { removed: stored.filter(({ blob }) => gone.has(blob)), left: null };
+}
+
+function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<Wish, 'workflow'> {
+  return {
+    keep: keep === undefined ? undefined : countOf(keep),
+    sinceMs: olderThan === undefined ? undefined : nowMs - ageOf(olderThan),
+    needed: needed === true ? 'goes' : 'stays',
+  };
+}
+
+function countOf(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new MlldError('USAGE', `--keep ${text} is not a number of runs`);
+  return Number(text);
+}
+
+const UNIT_MS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+function ageOf(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined)
+    throw new MlldError('USAGE', `--older-than ${text} is not a duration`, { hint: '12h, 30d, 8w' });
+  return Number(count) * (UNIT_MS[unit] as number);
+}

@@ -1,0 +1,45 @@
+/** What `mlld journal gc` did, as text. */
+import type { Reason } from '../../replay/needed.js';
+import type { CollectionReport } from '../commands/journal-gc.js';
+import { tableLines } from './table.js';
+import { size } from './units.js';
+
+const WHY: { readonly [R in Reason]: string } = {
+  recent: 'recent',
+  running: 'still running',
+  damaged: 'damaged: see mlld journal verify',
+  latest: 'the latest run of its script',
+  answers: 'has answers that the next run is served',
+  resume: 'a --resume looks here',
+  fork: 'a fork was made from it',
+  served: 'a run that stays was served from it',
+  'takes-back': 'took back answers of a run that stays',
+};
+const LEFT: { readonly [L in NonNullable<CollectionReport['blobsLeft']>]: string } = {
+  running: 'Contents were left alone: a run is going on.',
+  damaged: 'Contents were left alone: a damaged run may name any of them (mlld journal verify).',
+};
+
+export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport): string {
+  const did = dryRun ? 'Would remove' : 'Removed';
+  const lines = [
+    `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'content')} (${size(blobs.bytes)}).`,
+    ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
+    ...removed.map(({ workflow, run }) => `  ${run}  ${workflow}`),
+  ];
+  if (kept.length > 0) {
+    lines.push(`Kept ${counted(kept.length, 'run')} (--needed removes those that are not running, damaged or the latest):`);
+    const columns = [{ title: '  RUN' }, { title: 'SCRIPT' }, { title: 'WHY' }];
+    lines.push(
+      ...tableLines(
+        columns,
+        kept.map(({ ref, reason }) => [`  ${ref.run}`, ref.workflow, WHY[reason]]),
+      ),
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
