@@ -93,6 +93,11 @@ export async function verifyRun(store: JournalStore, ref: RunRef): Promise<Verif
   await store.scan(ref, (event, position) => void legality.apply(state, event, { ref, position }), {
     onDefect: (defect) => defects.push(defect),
   });
+  return conclude(store, ref, state, defects);
+}
+
+/** What the fold of a whole run and the defects of its reading come to. Looks for the payloads that events name. */
+export async function conclude(store: JournalStore, ref: RunRef, state: Legality, defects: readonly Defect[]): Promise<VerifyReport> {
   for (const [blob, seq] of state.blobs) {
     if ((await store.getBlob(blob)) === undefined) state.violations.push({ rule: 'V5', seq, message: `${blob} is missing or damaged` });
   }

@@ -11,6 +11,7 @@ import { MlldError } from '../../src/errors.js';
 import { resolveWorkflow, scriptName, type Project } from '../../src/project.js';
 import { allRuns, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
+import { addAuditCommand } from './journal-audit.js';
 import { addExplainCommand } from './journal-explain.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
@@ -65,6 +66,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: () => voi
     .action((run: string, options: ShowOptions) => show(io, run, options));
   addExplainCommand(command, io, RUN_ARGUMENT);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
+  addAuditCommand(command, io, RUN_ARGUMENT, onFailure);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addExportCommand(command, io, RUN_ARGUMENT);
   addGcCommand(command, io);

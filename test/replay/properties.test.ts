@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
+import { auditTrail } from '../../replay/audit.js';
 import { checkpoints } from '../../replay/checkpoints.js';
 import { functionHistory } from '../../replay/history.js';
 import { loadWorkflow } from '../../replay/load.js';
@@ -25,6 +26,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['summary', summary],
   ['legality', legality],
   ['post-mortem', postMortem],
+  ['audit', auditTrail({ keepAnswers: true })],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
 /** What another state of the same fold has to agree with: not the tables that only keep strings single. */
