@@ -1,5 +1,4 @@
 /** What a caller of the library says about a run of a pipeline, and what it gets back. `run-graph.ts` puts the run together. */
-import type { SealingKey } from '../journal/sealed.js';
 import type { JournalEvent, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { GraphState } from '../replay/graph-state.js';
