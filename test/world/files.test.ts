@@ -24,6 +24,17 @@ describe('reading', () => {
     expect(await world.ask('file.read', { path: at('f') })).toEqual({ text });
   });
 
+  it('gives bytes that are no text, and puts them back as they were', async () => {
+    const content = Buffer.from([0xff, 0, 0xfe, 0x0a, 0xc3]);
+    await writeFile(at('f'), content);
+    const answer = await world.ask('file.bytes', { path: at('f') });
+    expect(answer).toEqual({ base64: content.toString('base64') });
+    await world.ask('file.restore', { path: at('new', 'folder', 'g'), base64: content.toString('base64') });
+    expect(await readFile(at('new', 'folder', 'g'))).toEqual(content);
+    expect(await world.ask('file.bytes', { path: at('none') })).toMatchObject({ missing: 'absent' });
+    expect(await world.ask('file.bytes', { path: folder })).toMatchObject({ missing: 'directory' });
+  });
+
   it('reads files whose size the system does not tell', async () => {
     const answer = await world.ask('file.read', { path: '/proc/self/status' });
     expect(answer).toMatchObject({ text: expect.stringContaining('Pid:') as string });
