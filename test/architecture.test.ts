@@ -45,6 +45,7 @@ const TOUCHES_PROCESS: { readonly [path: string]: string } = {
 
 /** Where each package may be imported; a folder stands for its files. */
 const WRAPPED_BY: { readonly [dependency: string]: string } = {
+  '@viz-js/viz': 'src/graph/svg.ts',
   commander: 'cli/',
   'fast-json-stable-stringify': 'journal/canonical.ts',
   json5: 'src/values/json5-text.ts',

@@ -13,14 +13,12 @@ export interface AttributeType<T> {
 type Table = { readonly [key: string]: AttributeType<string | number | boolean> };
 export type ValueOf<T> = T extends AttributeType<infer V> ? V : never;
 
-export const EFFORTS = ['low', 'medium', 'high'] as const;
-export const JOIN_POLICIES = ['wait_all', 'first_success'] as const;
-export const RETRY_POLICIES = ['none', 'standard', 'aggressive', 'linear', 'patient'] as const;
+const EFFORTS = ['low', 'medium', 'high'] as const;
+const JOIN_POLICIES = ['wait_all', 'first_success'] as const;
+const RETRY_POLICIES = ['none', 'standard', 'aggressive', 'linear', 'patient'] as const;
 export const FIDELITY_MODES = ['full', 'truncate', 'compact', 'summary:low', 'summary:medium', 'summary:high'] as const;
 
 export type Effort = (typeof EFFORTS)[number];
-export type JoinPolicy = (typeof JOIN_POLICIES)[number];
-export type RetryPolicyName = (typeof RETRY_POLICIES)[number];
 export type FidelityMode = (typeof FIDELITY_MODES)[number];
 
 const text: AttributeType<string> = { name: 'a text', read: (written) => written, mayBeEmpty: true };

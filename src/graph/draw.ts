@@ -33,7 +33,7 @@ export function drawableText(pipeline: Pipeline, graph: Graph, states?: Readonly
     ...foreign('graph', graph.attributes).map((attribute) => `  ${attribute};`),
     ...labelLine(graph.attributes.get('label')?.value.text ?? '', '  '),
     ...[...graph.nodes.values()].map((node) => `  ${quote(node.id)} [${nodeAttributes(node, states?.get(node.id)).join(', ')}];`),
-    ...clusters(pipeline.statements, graph, '  '),
+    ...clusters(pipeline.statements, '  '),
     ...graph.edges.map((edge) => `  ${quote(edge.from)} -> ${quote(edge.to)} [${edgeAttributes(edge).join(', ')}];`),
     '}',
   ];
@@ -72,7 +72,7 @@ function edgeAttributes(edge: GraphEdge): readonly string[] {
 }
 
 /** Subgraphs, as far as they hold nodes: Graphviz frames those whose names begin with `cluster`. */
-function clusters(statements: readonly GraphStatement[], graph: Graph, indent: string): readonly string[] {
+function clusters(statements: readonly GraphStatement[], indent: string): readonly string[] {
   return statements.flatMap((statement) => {
     if (statement.kind !== 'subgraph') return [];
     const written = statement.statements.flatMap((inner) =>
@@ -85,7 +85,7 @@ function clusters(statements: readonly GraphStatement[], graph: Graph, indent: s
       ...foreign('graph', attributes).map((attribute) => `${inside}${attribute};`),
       ...labelLine(attributes.get('label')?.value.text ?? '', inside),
       ...statement.statements.flatMap((inner) => (inner.kind === 'node' ? [`${inside}${quote(inner.id)};`] : [])),
-      ...clusters(statement.statements, graph, inside),
+      ...clusters(statement.statements, inside),
       `${indent}}`,
     ];
   });

@@ -2,7 +2,7 @@
 import { nodeAttribute, type Graph, type GraphNode } from './model.js';
 
 /** Nodes are `box` when nothing was written. */
-export const DEFAULT_SHAPE = 'box';
+const DEFAULT_SHAPE = 'box';
 const DEFAULT_HANDLER = 'codergen';
 
 const HANDLERS = {
@@ -16,8 +16,6 @@ const HANDLERS = {
   parallelogram: 'tool',
   house: 'stack.manager_loop',
 } as const;
-
-export type BuiltInHandler = (typeof HANDLERS)[keyof typeof HANDLERS];
 
 export const SHAPES: readonly string[] = Object.keys(HANDLERS);
 export const BUILT_IN_HANDLERS: ReadonlySet<string> = new Set<string>(Object.values(HANDLERS));
