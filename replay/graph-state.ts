@@ -90,6 +90,8 @@ export interface GraphState {
   pipeline: string;
   runDir: string;
   gates: readonly string[];
+  /** What the command line put into the context. */
+  given: Json;
   /** Of the latest run; undefined while it goes on, or when it has crashed. */
   status: RunStatus | undefined;
   error: EventOf<'run.finished'>['error'];
@@ -133,6 +135,7 @@ export const graphState: Projection<GraphState> = {
     pipeline: '',
     runDir: '',
     gates: [],
+    given: {},
     status: undefined,
     error: undefined,
     restartAt: undefined,
@@ -223,7 +226,8 @@ function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId):
   state.runDir = event.runDir ?? '';
   if (state.startedAt === '') state.startedAt = event.ts;
   state.main.enterAt = event.enterAt;
-  if (event.resume !== undefined) {
+  if (event.resume === undefined) state.given = event.payload;
+  else {
     state.degradeNext = true;
     // A run that failed at a limit gets new ones; one that was cut short goes on with what it had left.
     if (event.enterAt !== undefined) state.steps = state.jumps = 0;

@@ -215,7 +215,10 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     startedAt: keeper.state.startedAt,
     resumedAt: resumed ? timestamp() : undefined,
   });
-  if (!resumed) ledger.post({ type: 'context.updated', op: frame.op.path, updates: initialContext(plan, options), by: 'start' });
+  // A run can die before its context is there: then the one that resumes it begins with it.
+  const context = initialContext(plan, keeper.state);
+  if (!('graph.goal' in keeper.state.main.context))
+    ledger.post({ type: 'context.updated', op: frame.op.path, updates: context, by: 'start' });
   await checkpoint.flush();
 
   const end = await walked(run, ending, beginning.number);
@@ -309,13 +312,13 @@ function runDirectory(
 }
 
 /** The graph's attributes with their types, its goal always, and what the command line set. Reference 8.1. */
-function initialContext({ graph, goal }: Plan, { set }: GraphRunOptions): { readonly [key: string]: Json } {
+function initialContext({ graph, goal }: Plan, { given }: GraphState): { readonly [key: string]: Json } {
   const context: { [key: string]: Json } = {};
   for (const [key, { value }] of graph.attributes) {
     const isNumber = value.kind === 'integer' || value.kind === 'float';
     context[`graph.${key}`] = isNumber ? Number(value.text) : value.kind === 'boolean' ? value.text === 'true' : value.text;
   }
-  return { ...context, 'graph.goal': goal, ...set };
+  return { ...context, 'graph.goal': goal, ...(given as { readonly [key: string]: Json }) };
 }
 
 /** Every answer is kept; earlier ones are served when that was asked for, and to the very attempt that a crash cut short. */

@@ -134,16 +134,16 @@ function startLimit(world: World, limitMs: number | undefined, around: AbortSign
   return {
     signal,
     isOver: () => over.signal.aborted && !around.aborted,
-    race: (work) => Promise.race([work, ignored(signal, wait)]),
+    race: (work) => Promise.race([work, ignored(signal, lifted.signal, wait)]),
     lift: () => lifted.abort(),
   };
 }
 
-/** Rejects when a signal was given and not heeded for a while. */
-async function ignored(signal: AbortSignal, wait: (ms: number) => Promise<unknown>): Promise<never> {
+/** Rejects when a signal was given and not heeded for a while. Never settles once it is lifted. */
+async function ignored(signal: AbortSignal, lifted: AbortSignal, wait: (ms: number) => Promise<unknown>): Promise<never> {
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    else signal.addEventListener('abort', () => resolve(), { once: true, signal: lifted });
   });
   await wait(GRACE_MS);
   throw new StageError('transient', 'the stage did not end when it should');

@@ -28,6 +28,9 @@ const BUDGET_UNITS: { readonly [M in FidelityMode]: number } = {
 const VALUE_UNITS_MAX = 200;
 const EXCERPT_UNITS = { medium: 160, high: 400 };
 const RECENT_STAGES = 12;
+/** Of the budget: stages leave some of it to the context. */
+const STAGES_SHARE = 0.6;
+const NOTABLE_SHARE = 0.75;
 
 export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): string {
   const lines = linesWithin(BUDGET_UNITS[mode]);
@@ -40,6 +43,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
       lines.section(
         'Finished stages, newest first:',
         stages(past).map(({ id, status, visits }) => `- ${id}: ${status}${times(visits)}`),
+        STAGES_SHARE,
       );
       lines.section('Context:', contextLines(past));
       break;
@@ -58,8 +62,9 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
         stages(past)
           .slice(0, RECENT_STAGES)
           .map((stage) => told(stage, past, EXCERPT_UNITS.medium)),
+        STAGES_SHARE,
       );
-      lines.section('Notable:', notable(past));
+      lines.section('Notable:', notable(past), NOTABLE_SHARE);
       lines.section('Context:', contextLines(past));
       break;
     case 'summary:high':
@@ -67,8 +72,9 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
       lines.section(
         'Stages, newest first:',
         stages(past).map((stage) => told(stage, past, EXCERPT_UNITS.high)),
+        STAGES_SHARE,
       );
-      lines.section('Notable:', notable(past));
+      lines.section('Notable:', notable(past), NOTABLE_SHARE);
       lines.section('Context:', contextLines(past));
       break;
   }
@@ -159,8 +165,9 @@ function linesWithin(budgetUnits: number) {
   };
   return {
     add,
-    section(title: string, entries: readonly string[]): void {
-      if (entries.length > 0 && add(title)) entries.every(add);
+    /** As many entries as fit; `share` is what of the budget may be used up by then. */
+    section(title: string, entries: readonly string[], share = 1): void {
+      if (entries.length > 0 && add(title)) entries.every((entry) => used + entry.length < budgetUnits * share && add(entry));
     },
     text: () => lines.join('\n'),
   };

@@ -95,9 +95,8 @@ async function answered(
     }
   };
   const calledOff = new Promise<never>((_, reject) => {
-    stage.signal.addEventListener('abort', () => reject(new StageError('permanent', 'nobody waits for the answer any more')), {
-      once: true,
-    });
+    const onAbort = (): void => reject(new StageError('permanent', 'nobody waits for the answer any more'));
+    stage.signal.addEventListener('abort', onAbort, { once: true, signal: done.signal });
   });
   try {
     return await Promise.race([given(), late, calledOff]);

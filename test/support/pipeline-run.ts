@@ -1,0 +1,94 @@
+/** Runs pipelines in a fresh folder, with a journal in memory. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { JournalEvent } from '../../journal/event.js';
+import { openMemoryStore } from '../../journal/memory-store.js';
+import type { JournalStore } from '../../journal/store.js';
+import { checkpointOf, type Checkpoint } from '../../replay/graph-checkpoint.js';
+import { newestChain } from '../../src/run/graph-chain.js';
+import { workflowFor } from '../../src/project.js';
+import { runGraph } from '../../src/run-graph.js';
+import type { GraphReport, GraphRunOptions } from '../../src/run-graph-options.js';
+
+export interface PipelineRun {
+  readonly report: GraphReport;
+  /** Of this run, or of those that it was restarted as. */
+  readonly events: readonly JournalEvent[];
+  readonly checkpoint: Checkpoint;
+  readonly stderr: string;
+  readonly findings: string;
+}
+
+export interface Workshop {
+  readonly folder: string;
+  readonly store: JournalStore;
+  write(name: string, text: string): void;
+  read(name: string): string;
+  run(options?: Partial<GraphRunOptions>): Promise<PipelineRun>;
+  /** As `run`, without a look at what came of it. */
+  begin(options?: Partial<GraphRunOptions>): Promise<GraphReport>;
+  remove(): void;
+}
+
+/** `start` and `exit` are there already. */
+export function pipeline(body: string, attributes = ''): string {
+  return `digraph g {\n${attributes}\nstart [shape=Mdiamond]\nexit [shape=Msquare]\n${body}\n}`;
+}
+
+export function workshop(text: string, store: JournalStore = openMemoryStore()): Workshop {
+  const folder = mkdtempSync(path.join(tmpdir(), 'mlld-graph-'));
+  const file = path.join(folder, 'p.dot');
+  writeFileSync(file, text);
+  const project = {
+    root: folder,
+    config: { scriptDir: 'llm/run', prefixes: [], suppressWarnings: [] },
+  } as unknown as GraphRunOptions['project'];
+  let said = '';
+  let found = '';
+  let events: JournalEvent[] = [];
+  const begin = (options: Partial<GraphRunOptions> = {}): Promise<GraphReport> =>
+    runGraph({
+      file,
+      name: 'p.dot',
+      project,
+      workingDirectory: folder,
+      argv: [],
+      set: {},
+      checkpoint: false,
+      people: 'auto',
+      environment: { PATH: process.env['PATH'] },
+      io: {
+        stdin: async () => undefined,
+        stdout: () => undefined,
+        stderr: (line) => void (said += line),
+        nowMs: Date.now,
+        monotonicMs: () => performance.now(),
+      },
+      signal: new AbortController().signal,
+      openStore: async () => store,
+      onEvent: (event) => void events.push(event),
+      onFindings: ({ diagnostics }) => void (found += diagnostics.map(({ rule }) => rule).join(' ')),
+      ...options,
+    });
+  return {
+    folder,
+    store,
+    write: (name, content) => writeFileSync(path.join(folder, name), content),
+    read: (name) => readFileSync(path.join(folder, name), 'utf8'),
+    begin,
+    async run(options) {
+      [said, found, events] = ['', '', []];
+      const report = await begin(options);
+      const chain = await newestChain(store, workflowFor(project, file));
+      if (!chain) return { report, events, checkpoint: {} as Checkpoint, stderr: said, findings: found };
+      return { report, events, checkpoint: checkpointOf(chain.state), stderr: said, findings: found };
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Node and status of what finished, in order, branches too. */
+export function finishedNodes(events: readonly JournalEvent[]): readonly string[] {
+  return events.flatMap((event) => (event.type === 'node.finished' ? [`${event.node}:${event.status}`] : []));
+}
