@@ -31,10 +31,10 @@ export async function checkHistory(history: History, open: () => Promise<Runtime
       story.push(file(`${name}.mld`, renderScript(model.scripts[name])));
     }
 
-    function count({ outcome, error, executed, events = [] }: Observed): void {
+    function count({ outcome, executed, events = [] }: Observed): void {
       played.runs++;
       if (outcome === 'killed') played.kills++;
-      if (error?.startsWith('RESUME') || error?.startsWith('FORK')) played.refused++;
+      if (outcome === 'failed' && events.length + executed.length === 0) played.refused++;
       played.executed += executed.length;
       played.served += events.filter((event) => event.startsWith('served')).length;
     }

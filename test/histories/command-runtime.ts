@@ -11,7 +11,9 @@ import type { Library } from './script.js';
 import { targetText } from './target.js';
 import type { Command } from './model.js';
 
-/** `killAt` counts questions here, not events. */
+/** Few, or runs would end before; a kill counts questions here, not events. */
+const QUESTIONS_BEFORE_A_KILL = 3;
+
 export async function openCommandRuntime(library: Library): Promise<Runtime> {
   const folder = await openProject(library);
   const project = await findProject(folder);
@@ -21,19 +23,22 @@ export async function openCommandRuntime(library: Library): Promise<Runtime> {
     write: (name, script) => fs.writeFile(path.join(folder, `${name}.mld`), renderScript(script)),
     break: (questions) => fs.writeFile(path.join(folder, 'broken.json'), JSON.stringify(questions)),
     async clean(name) {
-      await runCli(['checkpoint', 'clean', name], { cwd: folder });
+      const { status, stderr } = await runCli(['checkpoint', 'clean', name], { cwd: folder });
+      if (status !== 0) throw new Error(`mlld checkpoint clean ${name}: ${stderr}`);
     },
     async run(command, killAt) {
       const before = await questionsIn(folder);
       const workflow = workflowFor(project, `${command.script}.mld`);
       const runsBefore = (await store.runs(workflow)).length;
-      await fs.writeFile(path.join(folder, 'kill.txt'), killAt === undefined ? '' : String(before.length + killAt));
-      const { stdout, stderr, status } = await runCli(argumentsOf(command), { cwd: folder });
+      await fs.writeFile(
+        path.join(folder, 'kill.txt'),
+        killAt === undefined ? '' : String(before.length + 1 + (killAt % QUESTIONS_BEFORE_A_KILL)),
+      );
+      const { stdout, status } = await runCli(argumentsOf(command), { cwd: folder });
       const runs = await store.runs(workflow);
       const latest = runs.length > runsBefore ? runs.at(-1) : undefined;
       return {
         outcome: status === undefined ? 'killed' : status === 0 ? 'completed' : 'failed',
-        error: /^[^\n]*\(([A-Z_]+)\)$/m.exec(stderr)?.[1],
         output: stdout.split('\n').slice(0, -1),
         executed: (await questionsIn(folder)).slice(before.length),
         events: latest && (await seenEvents(store, latest.ref, asked)),
