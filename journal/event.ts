@@ -74,6 +74,24 @@ export interface ReusedOutput {
   readonly did: 'same' | 'restored' | 'kept' | 'absent';
 }
 
+/** What a run was given besides payload and flags, so that it can run again anywhere. What is usual is left out. */
+export interface RunGiven {
+  /** Absolute: paths in requests and answers begin with it. */
+  readonly root: string;
+  /** Absolute: messages show paths relative to it. */
+  readonly workingDirectory: string;
+  readonly mode?: 'strict' | 'markdown';
+  readonly errorBehavior?: 'halt';
+  readonly streaming?: false;
+  readonly structured?: true;
+  readonly parallelLimit?: number;
+  readonly recursionDepth?: number;
+  readonly prefixes?: readonly { readonly prefix: string; readonly basePath: string }[];
+  /** Injected modules: pairs of name and `{ value }` or `{ text }`. */
+  readonly injected?: Payload;
+  readonly state?: Payload;
+}
+
 export interface RunTotals {
   readonly executed: number;
   readonly reused: number;
@@ -103,6 +121,7 @@ export type Fact =
       /** What the script's first line says: `resume: auto`. */
       readonly header?: 'auto' | 'manual' | 'never';
       readonly forks?: readonly ForkRef[];
+      readonly given?: RunGiven;
       readonly versions: { readonly mlld: string; readonly node: string };
       readonly host: string;
       readonly pid: number;
@@ -236,10 +255,16 @@ export type Fact =
       readonly kind: string;
       readonly subject: string;
       readonly request: string;
+      /**
+       * The answer; of a `stream.write` the text. Absent for what can't be recorded. Where a call's own body was a command or code whose
+       * result is the text or value as it came, that is only in its `call.completed`: then only `durationMs` is here, or nothing.
+       */
       readonly result?: Payload;
       /** Content hash of a file that was read or written. */
       readonly file?: BlobId;
       readonly error?: string;
+      readonly errorCode?: string;
+      readonly errorHint?: string;
       readonly elapsedMs?: number;
     }
   // ---- hook, guard

@@ -5,28 +5,24 @@
  * R2  `run.started` is on disk before the first statement runs, `run.finished` is the last event of every run that ends in order.
  * R3  Trouble with the journal is told of once and never ends a run.
  */
-import type { Script } from '../grammar/ast.js';
 import { locate } from '../grammar/parse.js';
 import type { FactOf, RunStatus, RunTotals } from '../journal/event.js';
 import { MlldError, type SourceLocation } from './errors.js';
-import { Return } from './language/completion.js';
 import { Bail } from './language/errors.js';
 import { execute } from './language/evaluate.js';
-import type { Frame, Module, RunState } from './language/frame.js';
-import { showValue } from './language/show.js';
-import { bindFrontmatter } from './modules/evaluate-module.js';
+import type { Module, RunState } from './language/frame.js';
 import { SecretTexts } from './operation/secret-texts.js';
-import { recordSource } from './operation/sources.js';
 import { createDocument, type KeptDocument } from './run/document.js';
 import { settingsFor, stateFor } from './run/settings.js';
 import { openJournal, type OpenedJournal } from './run/journal.js';
 import { mainFrame, newRunState } from './run/main-frame.js';
 import { openScript } from './run/open-script.js';
+import { isUsersError, runScript } from './run/run-script.js';
 import { withoutSealingKey } from './run/sealing-key.js';
 import { structuredResult } from './run/structured.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import { createLiveWorld } from './world/live.js';
-import { WorldError, type World } from './world/world.js';
+import type { World } from './world/world.js';
 
 export async function run(options: RunOptions): Promise<RunReport> {
   const ending = new AbortController();
@@ -53,7 +49,7 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const secrets = new SecretTexts();
-  const journal = await openJournal(options, script, { world, secrets }); // R1
+  const journal = await openJournal(options, script, { world, secrets, given: { settings, state } }); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
   const run = newRunState({
     options,
@@ -67,25 +63,9 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
     ending,
   });
   const frame = mainFrame(run, module, execute);
-  const error = await runScript(script, frame, options, document);
+  const printsAtEnd = !options.streaming && !options.structured;
+  const error = await runScript(script, frame, { document, printsAtEnd, isFile: options.script.kind === 'file' });
   return finish({ options, module, run, journal, document, ending, error });
-}
-
-/** Undefined when the script ran to its end. */
-async function runScript(script: Script, frame: Frame, options: RunOptions, document: KeptDocument): Promise<unknown> {
-  const { run, module } = frame;
-  try {
-    if (options.script.kind === 'file') await recordSource(frame, module.path, module.text, 'script');
-    await bindFrontmatter(script, module);
-    const completion = await execute(script.statements, frame);
-    if (completion instanceof Return && completion.given) await showValue(completion.value, frame, 0);
-    await run.closeCheckpoint?.();
-    if (!options.streaming && !options.structured) options.io.stdout(`${document.normalised()}\n`);
-    return undefined;
-  } catch (error) {
-    if (!isUsersError(error)) throw error;
-    return error;
-  }
 }
 
 interface Ended {
@@ -136,12 +116,4 @@ function placeOf({ file, at, text }: SourceLocation): string {
 /** The list at the end of a run: control section 24.2. */
 function reportFailedCommands({ failedCommands, warn }: RunState): void {
   for (const { command, exitCode, where } of failedCommands) warn(`command ended with status ${exitCode}: ${command} (${where})`);
-}
-
-/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
-function isUsersError(error: unknown): error is MlldError {
-  if (error instanceof MlldError) return true;
-  if (error instanceof WorldError) return true;
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
 }

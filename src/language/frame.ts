@@ -1,6 +1,6 @@
 /** What an evaluation knows: the names in sight, where it is, what goes on around it, and the run it belongs to. */
 import type { Expression, Guard, Hook, Statement } from '../../grammar/ast.js';
-import type { World } from '../world/world.js';
+import type { Answer, Ask, Question, World } from '../world/world.js';
 import type { Value } from '../values/value.js';
 import type { Answers, Operation, Recorder } from '../operation/operation.js';
 import type { Denial } from '../operation/denial.js';
@@ -96,6 +96,8 @@ export interface CallStack {
 /** One run: its ports, and the few things that are shared by all its code. */
 export interface RunState {
   readonly world: World;
+  /** In a replay: what was answered to this operation then. */
+  readonly replayed?: <Q extends Question>(frame: Frame, question: Q, request: Ask<Q>) => Promise<Answer<Q>>;
   readonly recorder: Recorder;
   readonly answers: Answers;
   readonly secrets: SecretTexts;

@@ -6,8 +6,9 @@ import type { Frame } from '../language/frame.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
 import type { Answer, Ask, Question } from '../world/world.js';
+import { isKeptByCall } from './kept-by-call.js';
 import { hideLiterals } from './secret-literals.js';
-import { isSecret } from './secret-texts.js';
+import { isSecret, type SecretTexts } from './secret-texts.js';
 
 /** What went into a request. */
 export interface Involved {
@@ -26,11 +27,10 @@ export async function recordEffect<Q extends Question>(
   involved: Involved,
 ): Promise<void> {
   const { recorder, answers, secrets } = frame.run;
-  const asked = canonicalJson(plain(request));
+  const asked = canonicalRequest(request);
   const asksSecret = frame.secret === true || involved.values.some(isSecret) || secrets.appearIn(asked);
   const digest = asksSecret ? await answers.digest(asked) : sha256(asked);
-  const isKept = question !== 'node.import' && !isKeptByCall(frame, question); // functions of the host can't be kept
-  const answer = 'answer' in outcome && isKept ? plain(outcome.answer) : undefined;
+  const answer = 'answer' in outcome ? keptOf(frame, question, request, outcome.answer, asksSecret) : undefined;
   const isSealed = asksSecret || (answer !== undefined && tellsSecret(frame, question, request, answer));
   const result =
     answer === undefined ? {} : { result: isSealed ? await answers.secretPayload(answer, digest) : await answers.payload(answer) };
@@ -43,14 +43,39 @@ export async function recordEffect<Q extends Question>(
     request: digest,
     ...result,
     ...(file === undefined ? {} : { file }),
-    ...('error' in outcome ? { error: secrets.messageOf(outcome.error) } : {}),
+    ...('error' in outcome ? errorFacts(outcome.error, secrets) : {}),
     elapsedMs: Math.round(outcome.elapsedMs * 1000) / 1000,
   });
 }
 
-/** The answer of a call's own body is the result of the call: it is kept once, there. */
-function isKeptByCall(frame: Frame, question: Question): boolean {
-  return (question === 'code.run' || question === 'command.run') && frame.bodyCode !== undefined && frame.context.checkpoint?.key != null;
+/** A digest of it tells whether the same is asked again. */
+export function canonicalRequest(request: object): string {
+  return canonicalJson(plain(request));
+}
+
+function errorFacts(error: unknown, secrets: SecretTexts): { error: string; errorCode?: string; errorHint?: string } {
+  const { code, hint } = error as { code?: unknown; hint?: unknown };
+  return {
+    error: secrets.messageOf(error),
+    ...(typeof code === 'string' ? { errorCode: code } : {}),
+    ...(typeof hint === 'string' ? { errorHint: secrets.hide(hint) } : {}),
+  };
+}
+
+/** What is recorded of an answer; undefined: nothing. */
+function keptOf<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>, answer: Answer<Q>, asksSecret: boolean): Json | undefined {
+  if (question === 'node.import') return undefined; // functions of the host can't be kept
+  if (question === 'stream.write') return (request as Ask<'stream.write'>).text;
+  if (asksSecret || !isKeptByCall(frame, question, request, answer))
+    return plain(question === 'code.run' ? jsonSays(answer as Answer<'code.run'>) : answer);
+  return question === 'command.run' ? { durationMs: (answer as Answer<'command.run'>).durationMs } : undefined;
+}
+
+/** Numbers that JSON has no words for are read as results by their names: these are kept. */
+function jsonSays(answer: Answer<'code.run'>): Answer<'code.run'> {
+  const { value } = answer;
+  if (typeof value === 'bigint') return { ...answer, value: JSON.stringify(String(value)) };
+  return typeof value === 'number' && !Number.isFinite(value) ? { ...answer, value: String(value) } : answer;
 }
 
 /** A script with a secret written in it, the user's own environment, something that the run knows to be secret. */
@@ -76,11 +101,13 @@ function discreetSubject(question: Question, request: object, { written }: Invol
 const SUBJECT_UNITS = 200;
 /** Code is known by its beginning; its definition is in the journal anyway. */
 const CODE_UNITS = 40;
+/** All of it is the answer that is kept. */
+const WRITTEN_UNITS = 60;
 
-function subjectOf(question: Question, request: object): string {
+export function subjectOf(question: Question, request: object): string {
   const { path, pattern, code, name, module, stream, text } = request as { [member: string]: unknown };
   const about = path ?? pattern ?? code ?? name ?? module ?? (stream === undefined ? question : `${String(stream)}: ${String(text)}`);
-  return shortened(String(about), question === 'code.run' ? CODE_UNITS : SUBJECT_UNITS);
+  return shortened(String(about), question === 'code.run' ? CODE_UNITS : question === 'stream.write' ? WRITTEN_UNITS : SUBJECT_UNITS);
 }
 
 function shortened(text: string, units = SUBJECT_UNITS): string {

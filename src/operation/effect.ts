@@ -13,7 +13,8 @@ export async function askWorld<Q extends Question>(
   request: Ask<Q>,
   involved: Involved = NOTHING,
 ): Promise<Answer<Q>> {
-  const { world, recorder, monotonicMs, secrets } = frame.run;
+  const { world, recorder, monotonicMs, secrets, replayed } = frame.run;
+  if (replayed) return replayed(frame, question, request);
   const startedMs = recorder.on ? monotonicMs() : 0;
   try {
     const answer = await world.ask(question, request);

@@ -52,7 +52,7 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   if (policy.serves) {
     do {
       await answers.inFlight.wait(plainKey, frame.op.path); // M3
-      const known = await answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret });
+      const known = await answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret, op: frame.op.path });
       if (!known) continue;
       const files = await serveOutputs(frame, llm, { fn: question.fn, inputs: operation.inputs, known });
       if (files.kind === 'served') return serve(frame, operation, llm, asked, known, files.outputs);

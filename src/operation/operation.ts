@@ -1,6 +1,6 @@
 /** What an operation is, and the narrow ports through which `perform` meets the rest of a run. Design section 2. */
 import type { Fact, FactOf, Json, OpKind, OutputFile, Payload } from '../../journal/event.js';
-import type { BlobId, CallKey, EventRef, Fingerprint, Workflow } from '../../journal/ids.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
 import type { Value } from '../values/value.js';
 import type { Frame } from '../language/frame.js';
@@ -97,6 +97,7 @@ export interface KnownAnswer {
 }
 
 export interface AskedQuestion {
+  readonly op: OpPath;
   readonly key: CallKey;
   readonly fn: string;
   readonly fingerprint: Fingerprint;

@@ -1,6 +1,6 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
-import type { Fact, FactOf, JournalEvent, RunTotals } from '../../journal/event.js';
+import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
 import { runIdAt, type RunRef, type Workflow } from '../../journal/ids.js';
 import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
 import { followIndex, saveIndex } from '../../replay/load.js';
@@ -15,6 +15,7 @@ import type { RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
 import { declarationsOf } from './declared.js';
 import { createOutputFiles } from './output-files.js';
+import { givenFacts, type Given } from './given.js';
 import { openPast, type OpenedPast } from './past.js';
 import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
 import { otherKeyTeller } from './other-key.js';
@@ -45,14 +46,16 @@ export interface JournalPorts {
   readonly world: World;
   /** What may not be read in the journal, as the run comes to know it. */
   readonly secrets: SecretTexts;
+  /** Of a script: what it takes to run it again. */
+  readonly given?: Given;
 }
 
-export async function openJournal(options: RunOptions, script: Script, { world, secrets }: JournalPorts): Promise<OpenedJournal> {
+export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
   if (options.script.kind !== 'file' || !mayRecord(options, script)) return withoutJournal();
   const { project, io } = options;
   const trouble = onceFor(io.stderr);
   const workflow = workflowFor(project, options.script.path);
-  const sealingKey = await sealingKeyFor(options, world);
+  const sealingKey = await sealingKeyFor(options, ports.world);
   const store = await (options.openStore ?? defaultStore(project.root))(sealingKey);
   let opened: OpenedPast;
   let journal: Journal;
@@ -72,7 +75,7 @@ export async function openJournal(options: RunOptions, script: Script, { world, 
     trouble.error(error);
     return withoutJournal();
   }
-  return start({ options, script, store, opened, journal, trouble, secrets });
+  return start({ options, script, store, opened, journal, trouble, ports });
 }
 
 /** With no flag at all a checkpoint's own `resume: auto` can still switch recording on. */
@@ -115,10 +118,10 @@ interface Start {
   readonly opened: OpenedPast;
   readonly journal: Journal;
   readonly trouble: Trouble;
-  readonly secrets: SecretTexts;
+  readonly ports: JournalPorts;
 }
 
-async function start({ options, script, store, opened, journal, trouble, secrets }: Start): Promise<OpenedJournal> {
+async function start({ options, script, store, opened, journal, trouble, ports }: Start): Promise<OpenedJournal> {
   const { past, forks, facts } = opened;
   const { ref } = journal;
   const flags: PolicyFlags = options.cache;
@@ -129,8 +132,14 @@ async function start({ options, script, store, opened, journal, trouble, secrets
     ...progressFollowers(options, ref),
     ...(options.pipeline?.followers ?? []),
   ];
-  const recorder = createRecorder(journal, { secrets, followers, timestamp: isoClock(options.io.nowMs), onTrouble: trouble.error });
-  await recorder.append(started(options, script, ref, opened));
+  const recorder = createRecorder(journal, {
+    secrets: ports.secrets,
+    followers,
+    timestamp: isoClock(options.io.nowMs),
+    onTrouble: trouble.error,
+  });
+  const given = ports.given && (await givenFacts(options, ports.given, store));
+  await recorder.append(started(options, script, opened, { ref, given }));
   for (const fact of [...facts, ...(options.pipeline?.afterStart ?? [])]) await recorder.append(fact);
   const overlay = createAnswers({
     run: ref.run,
@@ -203,7 +212,12 @@ function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] 
   return [(event, position) => onProgress(followSummary(event, position))];
 }
 
-function started(options: RunOptions, script: Script, ref: RunRef, { forks }: OpenedPast): Fact {
+function started(
+  options: RunOptions,
+  script: Script,
+  { forks }: OpenedPast,
+  { ref, given }: { readonly ref: RunRef; readonly given: RunGiven | undefined },
+): Fact {
   const { checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const flags = {
     ...(checkpoint === undefined ? {} : { checkpoint }),
@@ -227,6 +241,7 @@ function started(options: RunOptions, script: Script, ref: RunRef, { forks }: Op
     flags,
     ...(script.resume === undefined ? {} : { header: script.resume }),
     ...(lent.length > 0 ? { forks: lent } : {}),
+    ...(given ? { given } : {}),
     versions: { mlld: VERSION, node: host.node },
     host: host.name,
     pid: host.pid,

@@ -5,7 +5,7 @@ import type { Frame, Module, RunState } from '../language/frame.js';
 import { OpNode } from '../operation/identity.js';
 import type { RunOptions } from '../run-options.js';
 
-type Ports = Pick<RunState, 'world' | 'recorder' | 'answers' | 'secrets' | 'document' | 'settings' | 'state' | 'ending'>;
+type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'answers' | 'secrets' | 'document' | 'settings' | 'state' | 'ending'>;
 
 export function newRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
   const { io } = options;

@@ -24,6 +24,26 @@ export async function openScript(options: Pick<RunOptions, 'script' | 'mode' | '
   return { script, module };
 }
 
+/** A text that stands for the file at this path. Errors as above, but FILE_NOT_FOUND. */
+export function parseScriptText(
+  text: string,
+  { path: file, mode, workingDirectory }: { readonly path: string; readonly mode: RunOptions['mode']; readonly workingDirectory: string },
+): OpenedScript {
+  const module = scriptModule(file, text, workingDirectory);
+  const script = parse(text, module, mode ?? modeOf(file));
+  refuseMisplacedCheckpoints(script, module);
+  return { script, module };
+}
+
+function scriptModule(file: string, text: string, workingDirectory: string): Module {
+  const display = displayPath(file, { workingDirectory });
+  return createModule({ path: file, display, directory: path.dirname(file), text, isMain: true });
+}
+
+function modeOf(file: string): Script['mode'] {
+  return file.endsWith('.md') ? 'markdown' : 'strict';
+}
+
 interface ReadScript {
   readonly text: string;
   readonly module: Module;
@@ -44,8 +64,7 @@ async function readScript({ script, mode, workingDirectory }: Parameters<typeof 
     );
   }
   const { text } = answer;
-  const module = createModule({ path: script.path, display, directory: path.dirname(script.path), text, isMain: true });
-  return { text, module, mode: mode ?? (script.path.endsWith('.md') ? 'markdown' : 'strict') };
+  return { text, module: scriptModule(script.path, text, workingDirectory), mode: mode ?? modeOf(script.path) };
 }
 
 function parse(text: string, module: Module, mode: Script['mode']): Script {

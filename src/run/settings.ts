@@ -6,8 +6,8 @@ import type { RunOptions } from '../run-options.js';
 import { annotate, type Data, type DataObject, type Value } from '../values/value.js';
 import type { World } from '../world/world.js';
 
-const PARALLEL_LIMIT = 4;
-const RECURSION_DEPTH = 64;
+export const PARALLEL_LIMIT = 4;
+export const RECURSION_DEPTH = 64;
 
 export async function settingsFor(options: RunOptions, directory: string, world: World): Promise<Settings> {
   const { project, environment, streaming, errorBehavior, workingDirectory, payload, state } = options;

@@ -1,0 +1,44 @@
+/** Runs a script from its first statement to its last, in whatever world its run has. */
+import type { Script } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { Return } from '../language/completion.js';
+import { execute } from '../language/evaluate.js';
+import type { Frame } from '../language/frame.js';
+import { showValue } from '../language/show.js';
+import { bindFrontmatter } from '../modules/evaluate-module.js';
+import { askWorld } from '../operation/effect.js';
+import { recordSource } from '../operation/sources.js';
+import { WorldError } from '../world/world.js';
+import type { KeptDocument } from './document.js';
+
+export interface ScriptRun {
+  readonly document: KeptDocument;
+  /** The document is printed when the script has ended. */
+  readonly printsAtEnd: boolean;
+  readonly isFile: boolean;
+}
+
+/** The user's error that ended it; undefined when the script ran to its end. */
+export async function runScript(script: Script, frame: Frame, { document, printsAtEnd, isFile }: ScriptRun): Promise<unknown> {
+  const { run, module } = frame;
+  try {
+    if (isFile) await recordSource(frame, module.path, module.text, 'script');
+    await bindFrontmatter(script, module);
+    const completion = await execute(script.statements, frame);
+    if (completion instanceof Return && completion.given) await showValue(completion.value, frame, 0);
+    await run.closeCheckpoint?.();
+    if (printsAtEnd) await askWorld(frame, 'stream.write', { stream: 'stdout', text: `${document.normalised()}\n` });
+    return undefined;
+  } catch (error) {
+    if (!isUsersError(error)) throw error;
+    return error;
+  }
+}
+
+/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
+export function isUsersError(error: unknown): error is MlldError {
+  if (error instanceof MlldError) return true;
+  if (error instanceof WorldError) return true;
+  const { code, name } = error as { code?: unknown; name?: unknown };
+  return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
+}
