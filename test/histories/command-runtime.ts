@@ -32,7 +32,7 @@ export async function openCommandRuntime(library: Library): Promise<Runtime> {
       const runsBefore = (await store.runs(workflow)).length;
       await fs.writeFile(
         path.join(folder, 'kill.txt'),
-        killAt === undefined ? '' : String(before.length + 1 + (killAt % QUESTIONS_BEFORE_A_KILL)),
+        killAt === undefined ? 'never' : String(before.length + 1 + (killAt % QUESTIONS_BEFORE_A_KILL)),
       );
       const { stdout, status } = await runCli(argumentsOf(command), { cwd: folder });
       const runs = await store.runs(workflow);

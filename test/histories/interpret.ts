@@ -130,6 +130,7 @@ export function* interpret(around: Surroundings): Steps<void> {
       declared: `${declared} ${name}`,
       isLlm,
       *body(args) {
+        yield* []; // A leaf leaves no events of its own.
         return around.answer(name, tag, args);
       },
     });
