@@ -14,7 +14,7 @@ export async function runProgram(io: Io): Promise<number> {
   try {
     let status = EXIT_OK;
     const words = io.argv.filter((word) => word !== '--debug'); // for the renderer of errors, on every command
-    await programFor(io, () => (status = EXIT_FAILED)).parseAsync(words, { from: 'user' });
+    await programFor(io, (found = EXIT_FAILED) => (status = found)).parseAsync(words, { from: 'user' });
     return status;
   } catch (error) {
     // Commander has printed what it had to say.
@@ -30,8 +30,8 @@ export function printHelp(io: Io, name?: 'run'): void {
   (command ?? program).outputHelp();
 }
 
-/** `onFailure` is called by a command that did its work and found something wrong. */
-function programFor(io: Io, onFailure: () => void): Command {
+/** `onFailure` is called by a command that did its work and found something wrong; with the exit status where that says more than 1. */
+function programFor(io: Io, onFailure: (status?: number) => void): Command {
   const program = new Command('mlld')
     .usage('FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]\n       mlld COMMAND ...')
     .description('Runs mlld scripts. Flags that are not options of mlld become members of @payload.')

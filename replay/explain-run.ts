@@ -2,6 +2,7 @@
 import type { Json } from '../journal/event.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../journal/store.js';
+import { alike } from './alike.js';
 import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
 import { explanation, type ExplainedCall, type Explanation, type LendingPast } from './explain.js';
 import { foldRun, loadWorkflow } from './load.js';
@@ -111,17 +112,6 @@ function findResembling(state: Explanation): ReadonlyMap<ExplainedCall, CallKey>
 
 function previewOf({ index }: Explanation, key: CallKey): string | undefined {
   return index.memo.questions.get(key)?.preview;
-}
-
-/** The part of the longer text that a common beginning and a common end make up. */
-function alike(left: string | undefined, right: string | undefined): number {
-  if (left === undefined || right === undefined) return left === right ? 1 : 0;
-  const [shorter, longer] = [Math.min(left.length, right.length), Math.max(left.length, right.length)];
-  let start = 0;
-  while (start < shorter && left[start] === right[start]) start++;
-  let end = 0;
-  while (end < shorter - start && left[left.length - 1 - end] === right[right.length - 1 - end]) end++;
-  return longer === 0 ? 1 : (start + end) / longer;
 }
 
 async function differing(store: JournalStore, state: Explanation, call: ExplainedCall, earlier: CallKey): Promise<Resembles> {

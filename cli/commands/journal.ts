@@ -12,6 +12,7 @@ import { resolveWorkflow, scriptName, type Project } from '../../src/project.js'
 import { allRuns, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
+import { addDiffCommand } from './journal-diff.js';
 import { addExplainCommand } from './journal-explain.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
@@ -27,7 +28,7 @@ const FOLLOW_EVERY_MS = 200;
 const RUN_ARGUMENT = 'run id or a unique beginning of one, `latest`, a script (its latest run), SCRIPT@2 (the one before)';
 
 /** `onFailure` is called when a journal turns out not to be sound. */
-export function addJournalCommand(program: Command, io: Io, onFailure: () => void): void {
+export function addJournalCommand(program: Command, io: Io, onFailure: (status?: number) => void): void {
   const command = program
     .command('journal')
     .description('what ran, and what happened in it: list, show, explain, verify')
@@ -67,6 +68,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: () => voi
   addExplainCommand(command, io, RUN_ARGUMENT);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addAuditCommand(command, io, RUN_ARGUMENT, onFailure);
+  addDiffCommand(command, io, RUN_ARGUMENT, onFailure);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addExportCommand(command, io, RUN_ARGUMENT);
   addGcCommand(command, io);

@@ -11,6 +11,7 @@ import { answered, memo, usable } from '../../replay/memo.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { postMortem } from '../../replay/postmortem.js';
 import { eventOf, fold, follow, type Projection } from '../../replay/projection.js';
+import { runCalls } from '../../replay/run-calls.js';
 import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../replay/snapshot.js';
 import { summary } from '../../replay/summary.js';
 import { legality } from '../../replay/verify.js';
@@ -26,6 +27,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['summary', summary],
   ['legality', legality],
   ['post-mortem', postMortem],
+  ['calls for a diff', runCalls],
   ['audit', auditTrail({ keepAnswers: true })],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
