@@ -4,7 +4,10 @@
  * C1 A line is `{"v":…,"seq":…,"type":…,["key":…,]["op":…,]…,"ts":…,"hash":"…"}`: a scan can judge it by its first bytes.
  * C2 `hash` is the hex sha256 of the predecessor's hash followed by the line's text without `,"hash":"…"`; the first line's
  *    predecessor is `CHAIN_SEED`.
- * C3 Members and types that this version doesn't know survive `decode` and `encode` unchanged and in order.
+ * C3 A line from which something was taken out keeps its `hash`, so that its successor still follows. `,"tombstone":"…"` before the hash
+ *    is the hex sha256 of the predecessor's hash, the text of the line without these two, and the hash: no other line may have a hash
+ *    that isn't its own.
+ * C4 Members and types that this version doesn't know survive `decode` and `encode` unchanged and in order.
  */
 import { hash } from 'node:crypto';
 import { JOURNAL_VERSION, type Fact, type JournalEvent } from './event.js';
@@ -25,6 +28,8 @@ const HASH_DIGITS = 64;
 const HASH_TO_LINE = PREDECESSOR_BYTES - HASH_DIGITS;
 /** `,"hash":"…"}` */
 const TAIL_BYTES = 75;
+/** `,"tombstone":"…"` */
+const TOMBSTONE_BYTES = 79;
 const CURLY_CLOSE = 0x7d;
 const HEAD = Buffer.from(`{"v":${JOURNAL_VERSION},`);
 const ANY_HEAD = /^\{"v":(\d{1,9}),/;
@@ -42,12 +47,22 @@ export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previous
   return { text: `${body.slice(0, -1)},"hash":"${digest}"}\n`, hash: digest };
 }
 
+/** The line of an event whose content was changed, in the place of the one that was there (C3). `event.hash` stays. */
+export function encodeTombstone(event: JournalEvent, previousHash: string): Line {
+  const { tombstone: _earlier, ...changed } = event;
+  const body = copiedBody(changed as JournalEvent, event.seq, event.ts);
+  const mark = hash('sha256', previousHash + body + event.hash, 'hex');
+  return { text: `${body.slice(0, -1)},"tombstone":"${mark}","hash":"${event.hash}"}\n`, hash: event.hash };
+}
+
 /** Most facts are made in the order of C1: nothing to move. */
 function newBody(fact: Fact, seq: Seq, ts: string): string {
   const text = textOf(fact);
   const key = 'key' in fact ? `,"key":"${fact.key}"` : '';
   const op = 'op' in fact ? ',"op":"' : '';
-  return text.startsWith(`{"type":"${fact.type}"${key}${op}`) ? `{"v":${JOURNAL_VERSION},"seq":${seq},${text.slice(1, -1)},"ts":"${ts}"}` : copiedBody(fact, seq, ts);
+  return text.startsWith(`{"type":"${fact.type}"${key}${op}`)
+    ? `{"v":${JOURNAL_VERSION},"seq":${seq},${text.slice(1, -1)},"ts":"${ts}"}`
+    : copiedBody(fact, seq, ts);
 }
 
 /** An event that was decoded before, or a fact in another order. */
@@ -87,10 +102,22 @@ export function decode(bytes: Buffer, start: number, end: number): JournalEvent 
   const digest = digestOf(bytes, start, end);
   if (digest === undefined) return 'corrupt';
   const event = parseOrNothing(bytes.toString('utf8', start, end));
-  return event && event['hash'] === digest ? upcast(event) : 'corrupt';
+  if (event === undefined) return 'corrupt';
+  return event['hash'] === digest || isTombstone(bytes, start, end) ? upcast(event) : 'corrupt';
 }
 
-/** Whether a line of this version follows on the one before it, as `decode` checks it, without parsing it. */
+/** `digestOf` has put the predecessor's hash directly before the line. */
+function isTombstone(bytes: Buffer, start: number, end: number): boolean {
+  const bodyEnd = end - TAIL_BYTES - TOMBSTONE_BYTES;
+  if (bodyEnd <= start) return false;
+  const previous = bytes.toString('latin1', start - HASH_DIGITS, start);
+  const body = `${bytes.toString('utf8', start, bodyEnd)}}`;
+  const stored = bytes.toString('latin1', end - HASH_DIGITS - 2, end - 2);
+  const mark = hash('sha256', previous + body + stored, 'hex');
+  return bytes.toString('latin1', bodyEnd, end) === `,"tombstone":"${mark}","hash":"${stored}"}`;
+}
+
+/** Whether a line of this version, as it was written, follows on the one before it, as `decode` checks it, without parsing it. */
 export function followsOn(bytes: Buffer, start: number, end: number): boolean {
   if (!hasBytes(bytes, start, HEAD)) return false;
   const digest = digestOf(bytes, start, end);

@@ -307,7 +307,22 @@ export type Fact =
   | GraphFact;
 
 /** A fact with its place in the run. `ts` is for people; only `seq` gives order. */
-export type JournalEvent = Fact & { readonly v: number; readonly seq: Seq; readonly ts: string; readonly hash: string };
+export type JournalEvent = Fact & {
+  readonly v: number;
+  readonly seq: Seq;
+  readonly ts: string;
+  readonly hash: string;
+  /** Something was taken out of this event: when and why. `tombstone` holds the chain together then (codec C3). */
+  readonly redacted?: Redacted;
+  readonly tombstone?: string;
+};
+
+export interface Redacted {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly reason: string;
+}
+
 export type FactType = Fact['type'];
 export type EventOf<T extends FactType> = Extract<JournalEvent, { type: T }>;
 export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;

@@ -55,6 +55,10 @@ export const lineage: Projection<Lineage> = {
         break;
       case 'call.completed':
         if (event.unusable !== undefined) break;
+        if (event.redacted !== undefined && 'redacted' in event.result) {
+          ties.dropped.add(event.key);
+          break;
+        }
         ties.answered.add(event.key);
         noteInside(state, event.key, place, 'replaces');
         break;

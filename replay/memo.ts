@@ -6,6 +6,7 @@
  * M3 refused answers of fork sources stay refused until a reset of reason `fresh` (or `clean`, which forgets the workflow)
  * M4 a dropped question keeps its place and its preview: lists stay in the order of first asking, cursors still find it
  * M5 the runs of a workflow are folded one after the other, oldest first: what is pending belongs to one run
+ * M6 a result that was taken out of the journal is no answer, and what it had replaced doesn't come back
  */
 import type { EventOf } from '../journal/event.js';
 import type { CallKey, Fingerprint, OpPath, RunRef, Seq } from '../journal/ids.js';
@@ -180,6 +181,8 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
   state.pending.delete(event.op);
   if (event.unusable !== undefined) return state;
   const { key, result } = event;
+  // M6
+  if (event.redacted !== undefined && 'redacted' in result) return forget(state, key);
   const answered: Answer = {
     ref: place.ref,
     seq: event.seq,
@@ -193,6 +196,12 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
   // A damaged `call.started` loses the names, not the paid answer.
   const question = pending?.key === key ? pending.question : (state.questions.get(key) ?? nameless(state, event.op));
   state.questions.set(key, { ...question, answer: answered });
+  return state;
+}
+
+function forget(state: Memo, key: CallKey): Memo {
+  const question = state.questions.get(key);
+  if (question !== undefined) state.questions.set(key, { ...question, answer: undefined });
   return state;
 }
 

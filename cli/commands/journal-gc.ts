@@ -1,12 +1,12 @@
 /** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
 import type { Command } from 'commander';
-import { openCollector, type Collector, type StoredFile } from '../../journal/collect.js';
+import { openCollector } from '../../journal/collect.js';
 import type { RunRef } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import { hasNewcomers, planCollection, unnamedBlobs } from '../../replay/collection.js';
+import { planCollection } from '../../replay/collection.js';
 import type { Kept, Wish } from '../../replay/needed.js';
 import { MlldError } from '../../src/errors.js';
 import { resolveWorkflow } from '../../src/project.js';
+import { collectBlobs, type BlobsLeft } from '../collect-blobs.js';
 import type { Io } from '../io.js';
 import { projectStore } from '../project-store.js';
 import { examples } from '../render/examples.js';
@@ -49,7 +49,7 @@ export interface CollectionReport {
   readonly kept: readonly Kept[];
   readonly blobs: { readonly count: number; readonly bytes: number };
   /** Why blobs were left alone. */
-  readonly blobsLeft: 'running' | 'damaged' | null;
+  readonly blobsLeft: BlobsLeft | null;
 }
 
 async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
@@ -72,36 +72,6 @@ async function gc(io: Io, script: string | undefined, options: GcOptions): Promi
     blobsLeft: left,
   };
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report));
-}
-
-interface CollectedBlobs {
-  readonly removed: readonly StoredFile[];
-  readonly left: CollectionReport['blobsLeft'];
-}
-
-/** G2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
-async function collectBlobs(
-  store: JournalStore,
-  collector: Collector,
-  { going, dryRun }: { readonly going: readonly RunRef[]; readonly dryRun: boolean },
-): Promise<CollectedBlobs> {
-  const stored = await collector.blobs();
-  const { blobs, seen, damage } = await unnamedBlobs(
-    store,
-    stored.map(({ blob }) => blob),
-    going,
-  );
-  if (damage !== undefined) return { removed: [], left: 'damaged' };
-  if (!dryRun) {
-    await collector.setAside(blobs);
-    if (await hasNewcomers(store, seen)) {
-      await collector.putBack(blobs);
-      return { removed: [], left: 'running' };
-    }
-    await collector.removeBlobs(blobs);
-  } else if (await hasNewcomers(store, [...seen, ...going.map(({ run }) => run)])) return { removed: [], left: 'running' };
-  const gone = new Set(blobs);
-  return { removed: stored.filter(({ blob }) => gone.has(blob)), left: null };
 }
 
 function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<Wish, 'workflow'> {

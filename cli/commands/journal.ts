@@ -18,6 +18,7 @@ import { addPostMortemCommand } from './journal-postmortem.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addExportCommand } from './journal-export.js';
 import { addGcCommand } from './journal-gc.js';
+import { addRedactCommand } from './journal-redact.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { renderEvent, renderRuns, renderVerification, type ListedRun } from '../render/journal.js';
@@ -72,6 +73,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: (status?:
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addExportCommand(command, io, RUN_ARGUMENT);
   addGcCommand(command, io);
+  addRedactCommand(command, io, RUN_ARGUMENT);
   command
     .command('verify')
     .addHelpText('after', examples(['mlld journal verify latest']))

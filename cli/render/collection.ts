@@ -1,5 +1,6 @@
 /** What `mlld journal gc` did, as text. */
 import type { Reason } from '../../replay/needed.js';
+import type { BlobsLeft } from '../collect-blobs.js';
 import type { CollectionReport } from '../commands/journal-gc.js';
 import { tableLines } from './table.js';
 import { size } from './units.js';
@@ -15,7 +16,7 @@ const WHY: { readonly [R in Reason]: string } = {
   served: 'a run that stays was served from it',
   'takes-back': 'took back answers of a run that stays',
 };
-const LEFT: { readonly [L in NonNullable<CollectionReport['blobsLeft']>]: string } = {
+export const LEFT: { readonly [L in BlobsLeft]: string } = {
   running: 'Contents were left alone: a run is going on.',
   damaged: 'Contents were left alone: a damaged run may name any of them (mlld journal verify).',
 };
@@ -40,6 +41,6 @@ export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: Co
   return `${lines.join('\n')}\n`;
 }
 
-function counted(count: number, what: string): string {
+export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -1,0 +1,128 @@
+/** `mlld journal replay RUN`: a recorded run again, answered from its journal; nothing is asked, paid for or written. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { openFileStore } from '../../journal/file-store.js';
+import type { JournalStore } from '../../journal/store.js';
+import { MlldError } from '../../src/errors.js';
+import { findProject, type Project } from '../../src/project.js';
+import { resolveRun } from '../../src/recorded-run.js';
+import { replayRun, type ReplayOptions, type ReplayReport } from '../../src/run/replay.js';
+import { sealingKeyFor } from '../../src/run/sealing-key.js';
+import { createLiveWorld } from '../../src/world/live.js';
+import { EXIT_DIVERGED } from '../exit-codes.js';
+import type { Io } from '../io.js';
+import { examples } from '../render/examples.js';
+import { paintFor } from '../render/paint.js';
+import { renderReplay, renderValue, renderVariables, replayJson } from '../render/replay.js';
+
+export function addReplayCommand(journal: Command, io: Io, runArgument: string, onFailure: (status?: number) => void): void {
+  journal
+    .command('replay')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal replay latest',
+        'mlld journal replay nightly --at "after collecting" --print @findings',
+        'mlld journal replay nightly --script nightly.mld --all',
+        'mlld journal replay nightly --current',
+      ]),
+    )
+    .description('run a recorded run again, answered from its journal; exit status 3 when it diverges')
+    .argument('<run>', runArgument)
+    .option('--until <seq>', 'stop behind this event and show the variables in scope', wholeNumber)
+    .option('--at <checkpoint>', 'stop at this checkpoint and show the variables in scope')
+    .option('--print <@name>', 'print the value of a variable where it stopped; repeatable', collect)
+    .option('--script <file>', 'replay this script against the recorded answers')
+    .option('--current', 'replay script, modules and templates as they are now')
+    .option('--all', 'report all divergences, not only the first')
+    .option('--json', 'print the report as JSON instead of what the script writes')
+    .action(async (run: string, options: Options) => {
+      if ((await replay(io, run, options)).verdict === 'diverged') onFailure(EXIT_DIVERGED);
+    });
+}
+
+interface Options {
+  readonly until?: number;
+  readonly at?: string;
+  readonly print?: readonly string[];
+  readonly script?: string;
+  readonly current?: true;
+  readonly all?: true;
+  readonly json?: true;
+}
+
+async function replay(io: Io, text: string, options: Options): Promise<ReplayReport> {
+  const { project, store } = await openedStore(io);
+  const { ref } = await resolveRun(store, project, text);
+  const quiet = (): void => undefined;
+  const report = await replayRun({
+    store,
+    ref,
+    root: project.root,
+    sinks: options.json ? { stdout: quiet, stderr: quiet } : { stdout: io.stdout, stderr: io.stderr },
+    divergences: options.all ? 'all' : 'first',
+    ...stopOf(options),
+    ...(await sourcesOf(io, options, project.root, ref.workflow)),
+  });
+  if (options.json) io.stdout(`${JSON.stringify(replayJson(report), undefined, 2)}\n`);
+  else io.stderr(renderReplay(report, await paintFor(io.colours.stderr)));
+  if (report.stopped && !options.json) printVariables(io, report.stopped.variables, options.print);
+  return report;
+}
+
+/** With the key of the run: answers that are sealed are opened. */
+async function openedStore(io: Io): Promise<{ readonly project: Project; readonly store: JournalStore }> {
+  const project = await findProject(io.workingDirectory);
+  const quiet = (): void => undefined;
+  const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: quiet, stderr: quiet });
+  const sealingKey = await sealingKeyFor({ environment: io.environment, project }, world);
+  return { project, store: openFileStore(project.root, { sealingKey }) };
+}
+
+function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {
+  if (until !== undefined && at !== undefined)
+    throw new MlldError('USAGE', '--until and --at both say where to stop', { hint: 'give one' });
+  if (until !== undefined) return { until: { seq: until } };
+  return at === undefined ? {} : { until: { checkpoint: at } };
+}
+
+async function sourcesOf(
+  io: Io,
+  { script, current }: Options,
+  root: string,
+  workflow: string,
+): Promise<Pick<ReplayOptions, 'scriptText' | 'sourceText'>> {
+  const file = script === undefined ? path.resolve(root, workflow) : path.resolve(io.workingDirectory, script);
+  if (script === undefined && !current) return {};
+  return {
+    scriptText: await fs.readFile(file, 'utf8').catch((cause: unknown) => {
+      throw new MlldError('FILE_NOT_FOUND', `There is no file ${path.relative(io.workingDirectory, file)} to replay`, { cause });
+    }),
+    ...(current ? { sourceText: (name) => fs.readFile(path.resolve(root, name), 'utf8').catch(() => undefined) } : {}),
+  };
+}
+
+type Variables = NonNullable<ReplayReport['stopped']>['variables'];
+
+function printVariables(io: Io, variables: Variables, names: readonly string[] | undefined): void {
+  if (!names) {
+    io.stdout(renderVariables(variables));
+    return;
+  }
+  for (const name of names) {
+    const found = variables.find((variable) => `@${variable.name}` === name || variable.name === name);
+    if (!found)
+      throw new MlldError('UNKNOWN_VARIABLE', `There is no variable ${name} in scope there`, { hint: 'without --print all are listed' });
+    io.stdout(`${renderValue(found.value)}\n`);
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new MlldError('USAGE', `--until ${text}: the number of an event is expected`, { hint: 'mlld journal show numbers the events' });
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}

@@ -1,0 +1,61 @@
+/**
+ * Gives recorded answers in the order in which they were recorded, whatever the order in which they are asked for now.
+ *
+ * T1  An answer is given only when nothing else can happen: of all that waits then, the earliest. What follows from an answer depends on
+ *     nothing but earlier answers, so the earliest that waits is the one that came next in the recorded run.
+ * T2  What has no place in the record is given before all that has one.
+ */
+/** Long enough for code of ours that is loaded when it is first needed. */
+const QUIET_MS = 100;
+
+interface Waiting {
+  readonly seq: number;
+  go(): void;
+}
+
+export interface ReplayOrder {
+  /** Resolves when it is the turn of the event `seq`. */
+  turn(seq: number): Promise<void>;
+  /** Resolves when nobody waits any more and nothing has happened for a while. */
+  idle(): Promise<void>;
+}
+
+/** `before` is asked before each turn; false: nothing is given any more. */
+export function createReplayOrder(before: (seq: number) => boolean): ReplayOrder {
+  const waiting: Waiting[] = [];
+  let scheduled = false;
+  let turns = 0;
+
+  function schedule(): void {
+    if (scheduled || waiting.length === 0) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      const next = takeEarliest(waiting);
+      if (next === undefined || !before(next.seq)) return;
+      turns++;
+      next.go();
+      schedule();
+    });
+  }
+
+  return {
+    turn: (seq) =>
+      new Promise((resolve) => {
+        waiting.push({ seq, go: resolve });
+        schedule();
+      }),
+    async idle() {
+      for (let seen = -1; seen !== turns || waiting.length > 0;) {
+        seen = turns;
+        await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+      }
+    },
+  };
+}
+
+function takeEarliest(waiting: Waiting[]): Waiting | undefined {
+  let earliest = 0;
+  for (let i = 1; i < waiting.length; i++) if ((waiting[i] as Waiting).seq < (waiting[earliest] as Waiting).seq) earliest = i;
+  return waiting.splice(earliest, 1)[0];
+}

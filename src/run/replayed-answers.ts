@@ -1,0 +1,133 @@
+/** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
+import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../journal/event.js';
+import type { CallKey, RunId, Seq } from '../../journal/ids.js';
+import type { JournalStore, Position } from '../../journal/store.js';
+import { cachePolicy, type Scope } from '../../replay/policy.js';
+import type { RecordedCall, Recording } from '../../replay/recorded-world.js';
+import { decodeResult } from '../operation/encode.js';
+import type { Answers } from '../operation/operation.js';
+import { noAnswers } from './answers.js';
+import type { Answer } from '../world/world.js';
+import type { Divergence } from './divergence.js';
+import type { ReplayOrder } from './replay-order.js';
+import { endOfReplay } from './replayed-world.js';
+
+export interface ReplayedAnswersOptions {
+  readonly store: JournalStore;
+  readonly recording: Recording;
+  readonly order: ReplayOrder;
+  readonly diverge: (divergence: Divergence) => boolean;
+  /** What a declared output file looked like when a result was served: the path as it is recorded. */
+  readonly placeFile: (name: string, file: Answer<'file.bytes'>) => void;
+}
+
+type Completed = EventOf<'call.completed'>;
+
+const ABSENT: Answer<'file.bytes'> = { missing: 'absent', detail: 'as recorded' };
+
+export function createReplayedAnswers({ store, recording, order, diverge, placeFile }: ReplayedAnswersOptions): Answers {
+  const flags = { ...recording.started?.flags, forks: recording.started?.forks ?? [] };
+  const header = recording.started?.header;
+  const results = resultsOf(store);
+  let scope: Scope | undefined;
+
+  async function served(call: RecordedCall): Promise<Completed> {
+    const { from, seq, op, fn, place } = call;
+    const event = from && (await results(from.run, from.seq));
+    if (event?.type === 'call.completed') return event;
+    diverge({
+      reason: 'unreadable',
+      op,
+      kind: 'call',
+      expected: { seq, subject: `@${fn}, served from ${from?.run ?? place.ref.run}:${from?.seq}` },
+    });
+    throw endOfReplay();
+  }
+
+  /** Makes the declared files look as they did, so that the same is decided about them. */
+  async function placeFiles(reused: readonly ReusedOutput[], recorded: readonly OutputFile[]): Promise<void> {
+    for (const [index, { path, did }] of reused.entries()) {
+      const file = recorded[index];
+      if (file === undefined || !('blob' in file) || did === 'absent' || did === 'restored') placeFile(path, ABSENT);
+      else {
+        const content = did === 'same' ? await store.getBlob(file.blob) : Buffer.from(`not ${file.blob}`);
+        placeFile(path, content === undefined ? ABSENT : { base64: Buffer.from(content).toString('base64') });
+      }
+    }
+  }
+
+  return {
+    ...noAnswers(),
+    policy() {
+      const { records, serves } = cachePolicy({ flags, header, scope });
+      return { records, serves: serves !== 'no' };
+    },
+    files: {
+      keepsNewer: true,
+      keep: async () => undefined,
+      content: (blob) => store.getBlob(blob),
+      wrote: async () => false,
+    },
+    async lookup({ key, op }) {
+      const call = recording.calls.get(op);
+      if (call?.from === undefined) return undefined;
+      if (!(await isSame(store, call.key, key)) && !diverge(otherCall(call))) throw endOfReplay();
+      await order.turn(call.seq);
+      const { key: asked, result, form, outputs, labels = [] } = await served(call);
+      const json = await store.resolve(result, asked);
+      if (json === undefined) {
+        diverge({ reason: 'unreadable', op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
+        throw endOfReplay();
+      }
+      const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
+      await placeFiles(event?.outputs ?? [], outputs ?? []);
+      return { key: call.key, labels, from: call.from, outputs: async () => outputs, value: () => decodeResult({ json, form }) };
+    },
+    enterScope({ name, resume, ttlMs, hasComplete }) {
+      scope = { name, resume, ttlMs, complete: hasComplete };
+    },
+  };
+}
+
+/** A call that asks something else than the recorded one in its place, or where none was. Undefined: it asks the same. */
+export async function changedCall(
+  recording: Recording,
+  store: JournalStore,
+  { op, key, fn, args }: FactOf<'call.started'>,
+): Promise<Divergence | undefined> {
+  const recorded = recording.calls.get(op);
+  if (recorded && (await isSame(store, recorded.key, key))) return undefined;
+  const actual = { subject: `@${fn}`, request: 'inline' in args ? args.inline : undefined };
+  if (!recorded) return { reason: 'new', op, kind: 'call', actual };
+  const event = await store.readAt(recorded.place.ref, recorded.place.position);
+  const asked = event?.type === 'call.started' ? await store.resolve(event.args, event.key) : undefined;
+  return { ...otherCall(recorded), expected: { seq: recorded.seq, subject: `@${recorded.fn}`, request: asked }, actual };
+}
+
+/** A question with secrets in it is recorded under a keyed digest. */
+async function isSame(store: JournalStore, recorded: CallKey, asked: CallKey): Promise<boolean> {
+  return recorded === asked || recorded === (await store.knownSecrets())?.callKey(asked);
+}
+
+function otherCall({ seq, op, fn }: RecordedCall): Divergence {
+  return { reason: 'changed', op, kind: 'call', expected: { seq, subject: `@${fn}` } };
+}
+
+/** The completed calls of other runs by number; a run is read once. */
+function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promise<Completed | undefined> {
+  const read = new Map<RunId, Promise<ReadonlyMap<Seq, Position>>>();
+  const positionsIn = async (run: RunId): Promise<ReadonlyMap<Seq, Position>> => {
+    const positions = new Map<Seq, Position>();
+    const ref = await store.find(run);
+    if (ref) await store.scan(ref, ({ type, seq }, position) => void (type === 'call.completed' && positions.set(seq, position)));
+    return positions;
+  };
+  return async (run, seq) => {
+    const known = read.get(run) ?? positionsIn(run);
+    read.set(run, known);
+    const position = (await known).get(seq);
+    const ref = position && (await store.find(run));
+    const event = ref && (await store.readAt(ref, position));
+    return event?.type === 'call.completed' ? event : undefined;
+  };
+}
