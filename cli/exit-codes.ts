@@ -7,5 +7,8 @@ export const EXIT_FAILED = 1;
 /** `journal diff` could not compare: there 1 says that the runs differ. */
 export const EXIT_TROUBLE = 2;
 
+/** A replay that left its record. */
+export const EXIT_DIVERGED = 3;
+
 /** As the shells say it: 128 and the number of the signal. */
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };

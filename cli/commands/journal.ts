@@ -14,7 +14,7 @@ import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
 import { addExplainCommand } from './journal-explain.js';
-import { addPostMortemCommand } from './journal-postmortem.js';
+import { addReplayCommand } from './journal-replay.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addExportCommand } from './journal-export.js';
 import { addGcCommand } from './journal-gc.js';
@@ -67,10 +67,10 @@ export function addJournalCommand(program: Command, io: Io, onFailure: (status?:
     .option('--json', 'print the events as NDJSON, unchanged')
     .action((run: string, options: ShowOptions) => show(io, run, options));
   addExplainCommand(command, io, RUN_ARGUMENT);
+  addReplayCommand(command, io, RUN_ARGUMENT, onFailure);
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addAuditCommand(command, io, RUN_ARGUMENT, onFailure);
   addDiffCommand(command, io, RUN_ARGUMENT, onFailure);
-  addPostMortemCommand(command, io, RUN_ARGUMENT);
   addExportCommand(command, io, RUN_ARGUMENT);
   addGcCommand(command, io);
   addRedactCommand(command, io, RUN_ARGUMENT);
