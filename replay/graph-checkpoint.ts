@@ -1,9 +1,10 @@
 /** The execution state of a graph run as a value for people and tools: `checkpoint.json`. Resume reads the journal instead. */
 import type { Json } from '../journal/event.js';
 import type { GateStatus, StageOutcome } from '../journal/graph-event.js';
-import { gateStatuses, type GraphState, type HistoryEntry } from './graph-state.js';
+import { gateStatuses, type GraphState } from './graph-state.js';
+import type { HistoryEntry } from './graph-walk.js';
 
-export const CHECKPOINT_VERSION = 1;
+const CHECKPOINT_VERSION = 1;
 
 /** Members are named as in the file. */
 export interface Checkpoint {
@@ -53,7 +54,7 @@ export function checkpointOf(state: GraphState): Checkpoint {
     current_node: current ?? null,
     next_edge: next === undefined ? null : { from: next.from, to: next.to, via: next.via, label: next.label ?? '' },
     context,
-    outcome: outcome === undefined ? null : withoutCarried(outcome),
+    outcome: outcome === undefined ? null : reported(outcome),
     node_history: history,
     goal_gate_status: gateStatuses(state),
     node_retries: Object.fromEntries(state.retries),
@@ -75,6 +76,13 @@ export function checkpointOf(state: GraphState): Checkpoint {
   };
 }
 
-function withoutCarried({ carried: _, ...outcome }: StageOutcome): Omit<StageOutcome, 'carried'> {
-  return outcome;
+function reported({
+  status,
+  preferred_label,
+  suggested_next_ids,
+  context_updates,
+  notes,
+  failure_reason,
+}: StageOutcome): NonNullable<Checkpoint['outcome']> {
+  return { status, preferred_label, suggested_next_ids, context_updates, notes, failure_reason };
 }

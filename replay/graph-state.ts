@@ -7,50 +7,10 @@
  * G3 What a visit got before a crash (answers of people, replies of models, retries used up) stays until the visit ends.
  */
 import type { EventOf, JournalEvent, Json, RunStatus } from '../journal/event.js';
-import type { BranchRef, Fidelity, GateStatus, StageOutcome, StageStatus } from '../journal/graph-event.js';
+import type { Fidelity, GateStatus, StageOutcome, StageStatus } from '../journal/graph-event.js';
 import type { CallKey, OpPath, RunId, Seq } from '../journal/ids.js';
+import { mainWalk, walkAtPath, walkFor, type HistoryEntry, type Walk } from './graph-walk.js';
 import type { Projection } from './projection.js';
-
-export type Context = { [key: string]: Json };
-export type SelectedEdge = Omit<EventOf<'edge.selected'>, 'type' | 'op' | 'branch' | 'v' | 'seq' | 'ts' | 'hash'>;
-
-/** Named as in `checkpoint.json`. */
-export interface HistoryEntry {
-  readonly node_id: string;
-  readonly outcome: StageStatus;
-  readonly visit: number;
-  readonly attempts: number;
-  readonly failure_reason?: string;
-  readonly branches?: readonly { readonly id: string; readonly outcome: StageStatus; readonly node_history: readonly HistoryEntry[] }[];
-}
-
-/** A visit that has begun and not ended. */
-export interface Running {
-  readonly op: OpPath;
-  readonly node: string;
-  readonly visit: number;
-  retries: number;
-}
-
-/** The main path, or a branch. */
-export interface Walk {
-  readonly path: OpPath;
-  readonly branch: BranchRef | undefined;
-  readonly context: Context;
-  /** The node that finished last, and its outcome. */
-  current: string | undefined;
-  outcome: StageOutcome | undefined;
-  /** The transition behind it, once it is recorded. */
-  next: SelectedEdge | undefined;
-  running: Running | undefined;
-  /** Where the walk begins or goes on, whatever the edges say. */
-  enterAt: string | undefined;
-  readonly history: HistoryEntry[];
-  /** Finished visits by node. */
-  readonly visits: Map<string, number>;
-  /** Of the parallel node that runs, by index. */
-  readonly branches: Map<number, Walk>;
-}
 
 export interface Artifact {
   readonly id: string;
@@ -123,7 +83,6 @@ export interface GraphState {
 }
 
 const SUMMARIES_MAX = 50;
-const MAIN = 'main' as OpPath;
 
 export const graphState: Projection<GraphState> = {
   initial: () => ({
@@ -139,7 +98,7 @@ export const graphState: Projection<GraphState> = {
     status: undefined,
     error: undefined,
     restartAt: undefined,
-    main: walkAt(MAIN, {}),
+    main: mainWalk(),
     results: new Map(),
     unmetGate: undefined,
     retries: new Map(),
@@ -174,7 +133,7 @@ export const graphState: Projection<GraphState> = {
       case 'edge.selected':
         return selectEdge(state, event);
       case 'context.updated':
-        Object.assign(walkFor(state, event.op).context, event.updates);
+        Object.assign(walkFor(state.main, event.op).context, event.updates);
         return state;
       case 'gate.checked':
         state.unmetGate = event.satisfied || event.target !== undefined ? undefined : event.node;
@@ -242,7 +201,7 @@ function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId):
 
 function startNode(state: GraphState, event: EventOf<'node.started'>): GraphState {
   const { op, node, visit, fidelity, thread } = event;
-  const walk = walkFor(state, op, event.branch);
+  const walk = walkFor(state.main, op, event.branch);
   walk.enterAt = undefined;
   walk.context['current_node'] = node;
   if (walk.running?.op !== op) {
@@ -259,7 +218,7 @@ function startNode(state: GraphState, event: EventOf<'node.started'>): GraphStat
 
 function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphState {
   const { op, node, visit, status, outcome, attempts, files, excerpt } = event;
-  const walk = walkFor(state, op, event.branch);
+  const walk = walkFor(state.main, op, event.branch);
   Object.assign(walk.context, outcome.context_updates);
   if (outcome.carried === undefined) {
     walk.context['outcome'] = status;
@@ -293,7 +252,7 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
 
 function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphState {
   const { op, from, to, via, label, condition, fidelity, thread } = event;
-  walkAtPath(state, op, event.branch).next = {
+  walkAtPath(state.main, op, event.branch).next = {
     from,
     to,
     via,
@@ -307,7 +266,7 @@ function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphSt
 }
 
 function scheduleRetry(state: GraphState, { op, node, attempt }: EventOf<'retry.scheduled'>): GraphState {
-  const walk = walkFor(state, op);
+  const walk = walkFor(state.main, op);
   if (walk.running?.op === op) walk.running.retries = attempt;
   countRetries(state, walk, node, attempt);
   state.retriesTotal += 1;
@@ -337,38 +296,4 @@ function branchHistories(walk: Walk, { context_updates }: StageOutcome): NonNull
   // Written by the parallel handler together with this outcome; a graph whose handler is custom has none.
   const results = context_updates['parallel.results'] as readonly { readonly id: string; readonly outcome: StageStatus }[] | undefined;
   return (results ?? []).map(({ id, outcome }, index) => ({ id, outcome, node_history: walk.branches.get(index)?.history ?? [] }));
-}
-
-/** The walk that a node (or one of its attempts) belongs to. */
-function walkFor(state: GraphState, op: OpPath, branch?: BranchRef): Walk {
-  return walkAtPath(state, op === MAIN ? op : (op.slice(0, op.lastIndexOf('/')) as OpPath), branch);
-}
-
-/** `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, when the context around it stands still. */
-function walkAtPath(state: GraphState, path: OpPath, branch?: BranchRef): Walk {
-  if (path === MAIN) return state.main;
-  const bracket = path.lastIndexOf('[');
-  const outer = walkAtPath(state, path.slice(0, path.lastIndexOf('/', bracket)) as OpPath);
-  const index = Number(path.slice(bracket + 1, -1));
-  const known = outer.branches.get(index);
-  if (known !== undefined) return known;
-  const walk = walkAt(path, structuredClone(outer.context), branch);
-  outer.branches.set(index, walk);
-  return walk;
-}
-
-function walkAt(path: OpPath, context: Context, branch?: BranchRef): Walk {
-  return {
-    path,
-    branch,
-    context,
-    current: undefined,
-    outcome: undefined,
-    next: undefined,
-    running: undefined,
-    enterAt: undefined,
-    history: [],
-    visits: new Map(),
-    branches: new Map(),
-  };
 }

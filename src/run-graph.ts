@@ -7,7 +7,7 @@
  * R3  A run that a `loop_restart` edge ended is followed by a new one, which begins with nothing.
  */
 import path from 'node:path';
-import type { FactOf, Json, RunStatus } from '../journal/event.js';
+import type { FactOf, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
 import { checkpointOf } from '../replay/graph-checkpoint.js';
@@ -27,14 +27,13 @@ import { walkOn } from './graph/traverse.js';
 import type { WalkEnd } from './graph/walking.js';
 import type { Answers } from './operation/operation.js';
 import { recordSource } from './operation/sources.js';
-import { workflowFor } from './project.js';
 import { interviewerFor } from './run/graph-people.js';
-import { newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './run/graph-chain.js';
 import { childStarter } from './run/graph-child.js';
-import { refuseEdited } from './run/graph-edited.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph-journal.js';
 import { createStateKeeper } from './run/graph-ledger.js';
 import { writeManifest } from './run/graph-manifest.js';
+import { resumption } from './run/graph-resume.js';
+import { initialContext, startFacts, type Beginning } from './run/graph-start.js';
 import type { GraphReport, GraphRunOptions } from './run-graph-options.js';
 import { createLiveWorld } from './world/live.js';
 import { WorldError, type World } from './world/world.js';
@@ -60,15 +59,6 @@ export async function runGraph(options: GraphRunOptions): Promise<GraphReport> {
     options.signal.removeEventListener('abort', onSignal);
     await world.close('the run has ended');
   }
-}
-
-/** Where a run of the journal begins. */
-interface Beginning {
-  readonly resumed?: ResumePoint;
-  readonly restartOf?: RunRef['run'];
-  readonly enterAt?: string;
-  /** The first run, the second after a restart, … */
-  readonly number: number;
 }
 
 async function prepareAndRun(options: GraphRunOptions, world: World, ending: AbortSignal): Promise<GraphReport> {
@@ -108,33 +98,6 @@ async function soundGraph(options: GraphRunOptions, world: World): Promise<{ rea
   );
   options.onFindings?.(report);
   return graph ? { text, graph } : { text };
-}
-
-type Resumption =
-  { readonly resumed: ResumePoint } | { readonly restartOf: RunRef['run']; readonly enterAt: string } | { readonly notice: string };
-
-async function resumption(options: GraphRunOptions, store: JournalStore, plan: Plan): Promise<Resumption> {
-  const workflow = workflowFor(options.project, options.file);
-  const chain = await newestChain(store, workflow);
-  if (!chain)
-    throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${options.name}`, { hint: `start one: mlld run ${options.name}` });
-  return resumptionOf(chain, options, store, plan);
-}
-
-async function resumptionOf(chain: Chain, options: GraphRunOptions, store: JournalStore, plan: Plan): Promise<Resumption> {
-  const { latest, state } = chain;
-  const { run } = latest.ref;
-  if (latest.liveness === 'running') {
-    throw new MlldError('RESUME_RUNNING', `--resume: run ${run} of ${options.name} is still going on`, {
-      hint: 'wait for its end, or interrupt it',
-    });
-  }
-  const node = options.resume ?? '';
-  if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
-  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return { restartOf: run, enterAt: state.restartAt };
-  const resumed = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
-  for (const line of refuseEdited(plan, resumed)) options.io.stderr(`${line}\n`);
-  return { resumed };
 }
 
 interface Once {
@@ -277,48 +240,6 @@ function finishedFact({ status, error, restartAt }: Ended, totals: FactOf<'run.f
     totals,
     ...(restartAt === undefined ? {} : { next: restartAt }),
   };
-}
-
-function startFacts({ options, plan, beginning }: Once, ref: RunRef): Partial<FactOf<'run.started'>> {
-  const { resumed, restartOf, number } = beginning;
-  const enterAt = resumed?.enterAt ?? beginning.enterAt;
-  const { checkpoint, resume, parent } = options;
-  return {
-    flags: { ...(checkpoint ? { checkpoint } : {}), ...(resume === undefined || number > 1 ? {} : { resume }) },
-    pipeline: plan.graph.name,
-    runDir: runDirectory(options, resumed?.state, ref, number),
-    gates: plan.gates,
-    ...(resumed ? { resume: resumed.from } : {}),
-    ...(restartOf === undefined ? {} : { restartOf }),
-    ...(enterAt === undefined ? {} : { enterAt }),
-    ...(parent ? { parent: { run: parent.run, node: parent.node } } : {}),
-  };
-}
-
-/** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
-function runDirectory(
-  { project, file, runDirectory: given, workingDirectory }: GraphRunOptions,
-  resumed: GraphState | undefined,
-  { run }: RunRef,
-  number: number,
-): string {
-  if (resumed && given === undefined) return resumed.runDir;
-  const folder =
-    given === undefined
-      ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), run)
-      : path.resolve(workingDirectory, number === 1 ? given : `${given}.${number}`);
-  const relative = path.relative(project.root, folder);
-  return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
-}
-
-/** The graph's attributes with their types, its goal always, and what the command line set. Reference 8.1. */
-function initialContext({ graph, goal }: Plan, { given }: GraphState): { readonly [key: string]: Json } {
-  const context: { [key: string]: Json } = {};
-  for (const [key, { value }] of graph.attributes) {
-    const isNumber = value.kind === 'integer' || value.kind === 'float';
-    context[`graph.${key}`] = isNumber ? Number(value.text) : value.kind === 'boolean' ? value.text === 'true' : value.text;
-  }
-  return { ...context, 'graph.goal': goal, ...(given as { readonly [key: string]: Json }) };
 }
 
 /** Every answer is kept; earlier ones are served when that was asked for, and to the very attempt that a crash cut short. */

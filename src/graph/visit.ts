@@ -13,7 +13,7 @@ import { mannerOf, type Arrival, type Manner } from './fidelity.js';
 import type { GraphRun } from './graph-run.js';
 import { attempt as attemptOnce, type AttemptEnd } from './attempt.js';
 import type { Handler } from './handlers/handler.js';
-import { headOf } from './handlers/codergen.js';
+import { headOf } from './head.js';
 import { defaultMaxRetries, graphAttribute, modelSettingsOf, nodeAttribute, type GraphNode } from './model.js';
 import { NOTHING_BEFORE, outcomeOf, routed, routingOf, type StageOutcome } from './outcome.js';
 import { retryPlan, type RetryPlan } from './retry-policy.js';

@@ -87,7 +87,7 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   return { state, from: { run: ref.run, seq: until }, enterAt: node, dropped: calls.filter(isDropped).map(({ key }) => key) };
 }
 
-export async function headOf(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
+async function headOf(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
   let head: EventOf<'run.started'> | undefined;
   await store.scan(ref, (event) => {
     if (head === undefined && isGraphRun(event)) head = event;

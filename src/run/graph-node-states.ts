@@ -1,6 +1,7 @@
 /** What came of each node of a recorded pipeline run, for drawings. */
 import type { RunLiveness } from '../../journal/store.js';
-import type { GraphState, Walk } from '../../replay/graph-state.js';
+import type { GraphState } from '../../replay/graph-state.js';
+import type { Walk } from '../../replay/graph-walk.js';
 import type { NodeState } from '../graph/draw.js';
 
 /** By node id; nodes that were not visited are absent. A node that had begun when its run died is `interrupted`. */

@@ -1,6 +1,7 @@
 /** A model stage. Reference 7.3. */
 import { INLINE_BYTES_MAX, storeArtifact } from '../artifacts.js';
 import { askModel } from '../ask-model.js';
+import { headOf } from '../head.js';
 import { labelOf, nodeAttribute } from '../model.js';
 import { outcomeOf } from '../outcome.js';
 import { withReport } from '../reported.js';
@@ -25,8 +26,3 @@ export const codergen: Handler = {
     return withReport(own, outcome);
   },
 };
-
-/** The first code points of a text. */
-export function headOf(text: string, codePoints: number): string {
-  return [...text.slice(0, codePoints * 2)].slice(0, codePoints).join('');
-}

@@ -1,5 +1,6 @@
 /** A tool stage runs a shell command. Reference 7.7. */
 import { INLINE_BYTES_MAX, storeArtifact } from '../artifacts.js';
+import { headOf } from '../head.js';
 import { nodeAttribute } from '../model.js';
 import { outcomeOf, StageError, type Updates } from '../outcome.js';
 import { commandFailed, runStageCommand, withoutLineEnds } from '../stage-command.js';
@@ -26,5 +27,5 @@ async function outputUpdates(stage: Stage, stdout: string): Promise<Updates> {
   if (Buffer.byteLength(stdout) <= INLINE_BYTES_MAX) return { 'tool.output': withoutLineEnds(stdout) };
   const id = `${stage.node.id}.${stage.visit}.output`;
   await storeArtifact(stage.run, { op: stage.nodeOp, id, name: 'output', node: stage.node.id, data: stdout });
-  return { 'tool.output': [...stdout.slice(0, HEAD_CODE_POINTS * 2)].slice(0, HEAD_CODE_POINTS).join(''), 'tool.output_artifact': id };
+  return { 'tool.output': headOf(stdout, HEAD_CODE_POINTS), 'tool.output_artifact': id };
 }

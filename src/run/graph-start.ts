@@ -1,0 +1,61 @@
+/** How a run of a pipeline begins: what its first events say. Reference 8.1, 11. */
+import path from 'node:path';
+import type { FactOf, Json } from '../../journal/event.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { GraphState } from '../../replay/graph-state.js';
+import type { Plan } from '../graph/plan.js';
+import type { GraphRunOptions } from '../run-graph-options.js';
+import type { ResumePoint } from './graph-chain.js';
+
+/** Where a run of the journal begins. */
+export interface Beginning {
+  readonly resumed?: ResumePoint;
+  readonly restartOf?: RunRef['run'];
+  readonly enterAt?: string;
+  /** The first run, the second after a restart, … */
+  readonly number: number;
+}
+
+interface Starting {
+  readonly options: GraphRunOptions;
+  readonly plan: Plan;
+  readonly beginning: Beginning;
+}
+
+export function startFacts({ options, plan, beginning }: Starting, ref: RunRef): Partial<FactOf<'run.started'>> {
+  const { resumed, restartOf, number } = beginning;
+  const enterAt = resumed?.enterAt ?? beginning.enterAt;
+  const { checkpoint, resume, parent } = options;
+  return {
+    flags: { ...(checkpoint ? { checkpoint } : {}), ...(resume === undefined || number > 1 ? {} : { resume }) },
+    pipeline: plan.graph.name,
+    runDir: runDirectory(options, beginning, ref),
+    gates: plan.gates,
+    ...(resumed ? { resume: resumed.from } : {}),
+    ...(restartOf === undefined ? {} : { restartOf }),
+    ...(enterAt === undefined ? {} : { enterAt }),
+    ...(parent ? { parent: { run: parent.run, node: parent.node } } : {}),
+  };
+}
+
+/** The graph's attributes with their types, its goal always, and what the command line set. */
+export function initialContext({ graph, goal }: Plan, { given }: GraphState): { readonly [key: string]: Json } {
+  const context: { [key: string]: Json } = {};
+  for (const [key, { value }] of graph.attributes) {
+    const isNumber = value.kind === 'integer' || value.kind === 'float';
+    context[`graph.${key}`] = isNumber ? Number(value.text) : value.kind === 'boolean' ? value.text === 'true' : value.text;
+  }
+  return { ...context, 'graph.goal': goal, ...(given as { readonly [key: string]: Json }) };
+}
+
+/** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
+function runDirectory(options: GraphRunOptions, { resumed, number }: Beginning, { run }: RunRef): string {
+  const { project, file, runDirectory: given, workingDirectory } = options;
+  if (resumed && given === undefined) return resumed.state.runDir;
+  const folder =
+    given === undefined
+      ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), run)
+      : path.resolve(workingDirectory, number === 1 ? given : `${given}.${number}`);
+  const relative = path.relative(project.root, folder);
+  return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
+}
