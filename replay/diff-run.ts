@@ -1,7 +1,7 @@
 /** Compares two recorded runs: folds both, then reads the arguments and answers of a bounded number of calls that differ. */
 import type { Json } from '../journal/event.js';
 import { sha256 } from '../journal/canonical.js';
-import type { BlobId, RunRef, Workflow } from '../journal/ids.js';
+import type { BlobId, CallKey, RunRef, Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile } from '../journal/store.js';
 import {
   diffCalls,
@@ -142,8 +142,13 @@ export async function forkPointOf(
 
 async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFile, { onDefect }: DiffOptions) {
   const memoOf = rememberMemos(store, onDefect);
-  const left = await callsOf(store, leftFile.ref, memoOf, onDefect);
-  const right = leftFile.ref.run === rightFile.ref.run ? left : await callsOf(store, rightFile.ref, memoOf, onDefect);
+  const left = await foldRun(store, leftFile.ref, runCalls, { onDefect });
+  const right = leftFile.ref.run === rightFile.ref.run ? left : await foldRun(store, rightFile.ref, runCalls, { onDefect });
+  const both = [
+    [leftFile.ref, left],
+    [rightFile.ref, right],
+  ] as const;
+  await namePreviews(both, memoOf);
   const alignment = align(left.calls, right.calls);
   const unsure = alignment.pairs.filter(needsDigest);
   const sides = [
@@ -164,14 +169,16 @@ function rememberMemos(store: JournalStore, onDefect: (defect: Defect) => void):
   };
 }
 
-/** The calls of one run, with what the run that asked first tells of those that were served. */
-async function callsOf(store: JournalStore, ref: RunRef, memoOf: MemoOf, onDefect: (defect: Defect) => void): Promise<RunCalls> {
-  const state = await foldRun(store, ref, runCalls, { onDefect });
-  const nameless = state.calls.filter(({ outcome, preview }) => outcome === 'served' && preview === undefined);
-  if (nameless.length === 0) return state;
-  const { questions } = await memoOf(ref.workflow);
-  for (const call of nameless) call.preview = questions.get(call.key)?.preview;
-  return state;
+/** A served answer doesn't repeat what was asked: the other run may tell, or the one that asked first. */
+async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
+  const previews = new Map<CallKey, string>();
+  for (const [, { calls }] of sides) for (const { key, preview } of calls) if (preview !== undefined) previews.set(key, preview);
+  for (const [{ workflow }, { calls }] of sides) {
+    for (const call of calls) {
+      if (call.outcome !== 'served' || call.preview !== undefined) continue;
+      call.preview = previews.get(call.key) ?? (await memoOf(workflow)).questions.get(call.key)?.preview;
+    }
+  }
 }
 
 interface UnsureSide {
