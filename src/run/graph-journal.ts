@@ -1,6 +1,7 @@
 /** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
 import path from 'node:path';
 import type { Script } from '../../grammar/ast.js';
+import { isRunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { execute } from '../language/evaluate.js';
@@ -8,6 +9,7 @@ import type { Frame } from '../language/frame.js';
 import { createModule } from '../modules/evaluate-module.js';
 import { SecretTexts } from '../operation/secret-texts.js';
 import type { Answers, Recorder } from '../operation/operation.js';
+import { workflowFor } from '../project.js';
 import type { GraphRunOptions } from '../run-graph-options.js';
 import type { PipelineRecord, RunOptions } from '../run-options.js';
 import type { World } from '../world/world.js';
@@ -38,12 +40,26 @@ export async function openPipelineJournal(
   { store, world, ...record }: PipelineRecord & { readonly store: JournalStore; readonly world: World },
 ): Promise<PipelineJournal> {
   const secrets = new SecretTexts();
-  const asScript = { ...scriptOptions(options, record), openStore: async () => store };
+  const given = scriptOptions(options, record);
+  const cache = { ...given.cache, forks: await forkSources(options, store) };
+  const asScript = { ...given, cache, openStore: async () => store };
   const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets });
   if (journal.ref) return { ...journal, secrets };
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
   });
+}
+
+/** A run by its id stands for its pipeline up to the end of that run; one's own earlier runs lend without being borrowed from. */
+async function forkSources({ forks = [], project, file }: GraphRunOptions, store: JournalStore): Promise<readonly string[]> {
+  const own = workflowFor(project, file);
+  const sources: string[] = [];
+  for (const text of forks) {
+    const ref = isRunId(text) ? await store.find(text) : undefined;
+    if (!ref) sources.push(text);
+    else if (ref.workflow !== own) sources.push(`${ref.workflow}@${ref.run}`);
+  }
+  return sources;
 }
 
 export interface FrameParts {
@@ -67,7 +83,7 @@ export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports
 }
 
 function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefined): RunOptions {
-  const { file, name, project, workingDirectory, argv, set, environment, io, signal, forks } = options;
+  const { file, name, project, workingDirectory, argv, set, environment, io, signal } = options;
   return {
     script: { kind: 'file', path: file },
     name,
@@ -77,7 +93,7 @@ function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefi
     payload: set,
     inject: [],
     state: [],
-    cache: { checkpoint: true, ...(forks === undefined ? {} : { forks }) },
+    cache: { checkpoint: true },
     environment,
     errorBehavior: 'halt',
     streaming: true,
