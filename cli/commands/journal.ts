@@ -14,6 +14,7 @@ import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
 import { addExplainCommand } from './journal-explain.js';
+import { addStatsCommand } from './journal-stats.js';
 import { addReplayCommand } from './journal-replay.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
 import { addExportCommand } from './journal-export.js';
@@ -32,7 +33,7 @@ const RUN_ARGUMENT = 'run id or a unique beginning of one, `latest`, a script (i
 export function addJournalCommand(program: Command, io: Io, onFailure: (status?: number) => void): void {
   const command = program
     .command('journal')
-    .description('what ran, and what happened in it: list, show, explain, verify')
+    .description('what ran, what happened in it, and how to go on')
     .addHelpText(
       'after',
       examples([
@@ -71,6 +72,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: (status?:
   addPostMortemCommand(command, io, RUN_ARGUMENT);
   addAuditCommand(command, io, RUN_ARGUMENT, onFailure);
   addDiffCommand(command, io, RUN_ARGUMENT, onFailure);
+  addStatsCommand(command, io);
   addExportCommand(command, io, RUN_ARGUMENT);
   addGcCommand(command, io);
   addRedactCommand(command, io, RUN_ARGUMENT);

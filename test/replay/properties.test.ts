@@ -13,6 +13,7 @@ import { postMortem } from '../../replay/postmortem.js';
 import { eventOf, fold, follow, type Projection } from '../../replay/projection.js';
 import { runCalls } from '../../replay/run-calls.js';
 import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../replay/snapshot.js';
+import { runCounts } from '../../replay/stats.js';
 import { summary } from '../../replay/summary.js';
 import { legality } from '../../replay/verify.js';
 import { anyFacts, anyRun, anyRuns } from '../support/any-run.js';
@@ -28,6 +29,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['legality', legality],
   ['post-mortem', postMortem],
   ['calls for a diff', runCalls],
+  ['counts for figures', runCounts],
   ['audit', auditTrail({ keepAnswers: true })],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
