@@ -9,7 +9,7 @@ import type { Project } from '../../src/project.js';
 import { resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
-import { CSV_HEAD, csvLine, renderConclusion, renderEntry, renderOrigin } from '../render/audit.js';
+import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../render/audit.js';
 import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
 
@@ -58,7 +58,7 @@ async function audit(io: Io, text: string, { op, label, from, to, json, csv }: A
   if (csv) {
     io.stdout(CSV_HEAD);
     const lines = batched(io.stdout);
-    const { integrity } = await auditRun(store, file, filter, (entry) => lines.add(csvLine(entry)));
+    const { integrity } = await auditRun(store, file, filter, (entry) => lines.add(renderCsv(entry)));
     lines.end();
     return integrity.ok;
   }

@@ -3,6 +3,7 @@ import type { AuditEntry } from '../../replay/audit.js';
 import type { AuditConclusion } from '../../replay/audit-run.js';
 import type { Evidence } from '../../replay/file-origin.js';
 import type { FileOrigin } from '../../replay/file-origin-run.js';
+import { csvLine } from './csv.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 import { duration, money } from './units.js';
@@ -91,10 +92,12 @@ export function renderOrigin(path: string, { run, touched, written, content, ori
   return `${head}${title}\n${lines.join('')}${more === 0 ? '' : `and ${more} more came before it\n`}`;
 }
 
-export const CSV_HEAD =
-  'seq,time,entry,operation,subject,detail,outcome,from_run,from_seq,input_tokens,output_tokens,cost_usd,elapsed_ms,exit_code,hash,labels\n';
+export const CSV_HEAD = csvLine([
+  ...['seq', 'time', 'entry', 'operation', 'subject', 'detail', 'outcome', 'from_run', 'from_seq'],
+  ...['input_tokens', 'output_tokens', 'cost_usd', 'elapsed_ms', 'exit_code', 'hash', 'labels'],
+]);
 
-export function csvLine(entry: AuditEntry): string {
+export function renderCsv(entry: AuditEntry): string {
   const cells: { [column: string]: string | number | undefined } = {};
   switch (entry.entry) {
     case 'call':
@@ -138,13 +141,7 @@ export function csvLine(entry: AuditEntry): string {
     exit,
     hash,
   ];
-  return `${[...row, entry.labels?.join(' ')].map(csvCell).join(',')}\n`;
-}
-
-function csvCell(value: string | number | undefined): string {
-  if (value === undefined) return '';
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvLine([...row, entry.labels?.join(' ')]);
 }
 
 function because(error: string | undefined, paint: Paint): string {
