@@ -47,8 +47,12 @@ export interface FileStoreOptions {
 }
 
 /** `root` is the project's folder. */
-export function openFileStore(root: string, { disk = realDisk, sealingKey }: FileStoreOptions = {}): JournalStore {
-  const journal = journalFolder(root);
+export function openFileStore(root: string, options: FileStoreOptions = {}): JournalStore {
+  return openJournalFolder(journalFolder(root), options);
+}
+
+/** A journal that lies in a folder of its own. */
+export function openJournalFolder(journal: string, { disk = realDisk, sealingKey }: FileStoreOptions = {}): JournalStore {
   const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
   return new FileStore(journal, disk, keyring);
 }

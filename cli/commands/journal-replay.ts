@@ -14,6 +14,8 @@ import { EXIT_DIVERGED } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
+import { stepper } from '../replay-steps.js';
+import { openTest, saveTest, type SavedTest } from '../saved-test.js';
 import { renderReplay, renderValue, renderVariables, replayJson } from '../render/replay.js';
 
 export function addReplayCommand(journal: Command, io: Io, runArgument: string, onFailure: (status?: number) => void): void {
@@ -26,18 +28,23 @@ export function addReplayCommand(journal: Command, io: Io, runArgument: string, 
         'mlld journal replay nightly --at "after collecting" --print @findings',
         'mlld journal replay nightly --script nightly.mld --all',
         'mlld journal replay nightly --current',
+        'mlld journal replay nightly --save-test test/runs/nightly',
+        'mlld journal replay --check test/runs/nightly',
       ]),
     )
     .description('run a recorded run again, answered from its journal; exit status 3 when it diverges')
-    .argument('<run>', runArgument)
+    .argument('[run]', runArgument)
     .option('--until <seq>', 'stop behind this event and show the variables in scope', wholeNumber)
     .option('--at <checkpoint>', 'stop at this checkpoint and show the variables in scope')
     .option('--print <@name>', 'print the value of a variable where it stopped; repeatable', collect)
     .option('--script <file>', 'replay this script against the recorded answers')
     .option('--current', 'replay script, modules and templates as they are now')
+    .option('--step', 'go from answer to answer; Enter is the next, @name prints a variable')
+    .option('--save-test <dir>', 'save the run as a test: a folder that needs nothing of the project')
+    .option('--check <dir>', 'replay a saved test instead of a run')
     .option('--all', 'report all divergences, not only the first')
     .option('--json', 'print the report as JSON instead of what the script writes')
-    .action(async (run: string, options: Options) => {
+    .action(async (run: string | undefined, options: Options) => {
       if ((await replay(io, run, options)).verdict === 'diverged') onFailure(EXIT_DIVERGED);
     });
 }
@@ -48,13 +55,16 @@ interface Options {
   readonly print?: readonly string[];
   readonly script?: string;
   readonly current?: true;
+  readonly step?: true;
+  readonly saveTest?: string;
+  readonly check?: string;
   readonly all?: true;
   readonly json?: true;
 }
 
-async function replay(io: Io, text: string, options: Options): Promise<ReplayReport> {
-  const { project, store } = await openedStore(io);
-  const { ref } = await resolveRun(store, project, text);
+async function replay(io: Io, text: string | undefined, options: Options): Promise<ReplayReport> {
+  const project = await findProject(io.workingDirectory);
+  const { store, ref } = await replayedRun(io, project, text, options);
   const quiet = (): void => undefined;
   const report = await replayRun({
     store,
@@ -63,6 +73,7 @@ async function replay(io: Io, text: string, options: Options): Promise<ReplayRep
     sinks: options.json ? { stdout: quiet, stderr: quiet } : { stdout: io.stdout, stderr: io.stderr },
     divergences: options.all ? 'all' : 'first',
     ...stopOf(options),
+    ...(options.step ? { onStep: stepper(io) } : {}),
     ...(await sourcesOf(io, options, project.root, ref.workflow)),
   });
   if (options.json) io.stdout(`${JSON.stringify(replayJson(report), undefined, 2)}\n`);
@@ -71,13 +82,23 @@ async function replay(io: Io, text: string, options: Options): Promise<ReplayRep
   return report;
 }
 
+/** The run that is meant, or the saved test; a new test is replayed from what was saved. */
+async function replayedRun(io: Io, project: Project, text: string | undefined, { check, saveTest: folder }: Options): Promise<SavedTest> {
+  if ((text === undefined) === (check === undefined)) {
+    throw new MlldError('USAGE', 'journal replay takes a run, or --check and the folder of a test', { hint: 'mlld journal replay latest' });
+  }
+  if (check !== undefined) return openTest(path.resolve(io.workingDirectory, check));
+  const store = await openedStore(io, project);
+  const { ref } = await resolveRun(store, project, text ?? 'latest');
+  return folder === undefined ? { store, ref } : saveTest(store, project.root, ref, path.resolve(io.workingDirectory, folder));
+}
+
 /** With the key of the run: answers that are sealed are opened. */
-async function openedStore(io: Io): Promise<{ readonly project: Project; readonly store: JournalStore }> {
-  const project = await findProject(io.workingDirectory);
+async function openedStore(io: Io, project: Project): Promise<JournalStore> {
   const quiet = (): void => undefined;
   const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: quiet, stderr: quiet });
   const sealingKey = await sealingKeyFor({ environment: io.environment, project }, world);
-  return { project, store: openFileStore(project.root, { sealingKey }) };
+  return openFileStore(project.root, { sealingKey });
 }
 
 function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {

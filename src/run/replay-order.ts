@@ -3,25 +3,28 @@
  *
  * T1  An answer is given only when nothing else can happen: of all that waits then, the earliest. What follows from an answer depends on
  *     nothing but earlier answers, so the earliest that waits is the one that came next in the recorded run.
- * T2  What has no place in the record is given before all that has one.
+ * T2  What has no place in the record (`seq` -1) is given before all that has one.
  */
+import type { Frame } from '../language/frame.js';
+
+export interface ReplayOrder {
+  /** Resolves when it is the turn of the event `seq`. `frame`: who waits for it, where that is known. */
+  turn(seq: number, frame?: Frame): Promise<void>;
+  /** Resolves when nobody waits any more and nothing has happened for a while. */
+  idle(): Promise<void>;
+}
+
 /** Long enough for code of ours that is loaded when it is first needed. */
 const QUIET_MS = 100;
 
 interface Waiting {
   readonly seq: number;
-  go(): void;
-}
-
-export interface ReplayOrder {
-  /** Resolves when it is the turn of the event `seq`. */
-  turn(seq: number): Promise<void>;
-  /** Resolves when nobody waits any more and nothing has happened for a while. */
-  idle(): Promise<void>;
+  readonly frame: Frame | undefined;
+  readonly go: () => void;
 }
 
 /** `before` is asked before each turn; false: nothing is given any more. */
-export function createReplayOrder(before: (seq: number) => boolean): ReplayOrder {
+export function createReplayOrder(before: (seq: number, frame: Frame | undefined) => boolean | Promise<boolean>): ReplayOrder {
   const waiting: Waiting[] = [];
   let scheduled = false;
   let turns = 0;
@@ -29,20 +32,24 @@ export function createReplayOrder(before: (seq: number) => boolean): ReplayOrder
   function schedule(): void {
     if (scheduled || waiting.length === 0) return;
     scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      const next = takeEarliest(waiting);
-      if (next === undefined || !before(next.seq)) return;
-      turns++;
-      next.go();
-      schedule();
-    });
+    // By then every promise that could be kept without us has been.
+    setImmediate(() => void giveNext());
+  }
+
+  async function giveNext(): Promise<void> {
+    const next = takeEarliest(waiting);
+    const allowed = before(next.seq, next.frame);
+    if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return; // and stays scheduled for good
+    scheduled = false;
+    turns++;
+    next.go();
+    schedule();
   }
 
   return {
-    turn: (seq) =>
+    turn: (seq, frame) =>
       new Promise((resolve) => {
-        waiting.push({ seq, go: resolve });
+        waiting.push({ seq, frame, go: resolve });
         schedule();
       }),
     async idle() {
@@ -54,8 +61,8 @@ export function createReplayOrder(before: (seq: number) => boolean): ReplayOrder
   };
 }
 
-function takeEarliest(waiting: Waiting[]): Waiting | undefined {
+function takeEarliest(waiting: Waiting[]): Waiting {
   let earliest = 0;
   for (let i = 1; i < waiting.length; i++) if ((waiting[i] as Waiting).seq < (waiting[earliest] as Waiting).seq) earliest = i;
-  return waiting.splice(earliest, 1)[0];
+  return waiting.splice(earliest, 1)[0] as Waiting;
 }

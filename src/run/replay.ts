@@ -1,5 +1,5 @@
 /**
- * Runs a recorded script again in the world of its record. Design section 5, docs/decisions/0014-replay.md.
+ * Runs a recorded script again in the world of its record. Design section 5, docs/decisions/0022-replay.md.
  *
  * P1  Nothing outside is touched but the journal, which is read, and the two sinks.
  * P2  Hooks, guards, blocks and bodies of calls run again; what they ask the world is answered from the record.
@@ -39,6 +39,8 @@ export interface ReplayOptions {
   readonly sourceText?: (name: string) => Promise<string | undefined>;
   /** Stops behind this event, or at this checkpoint. */
   readonly until?: { readonly seq: number } | { readonly checkpoint: string };
+  /** Asked before each answer that the record has. */
+  readonly onStep?: (place: Stopped) => Promise<'go on' | 'stop'>;
   /** Goes on behind a divergence with the next best answer. */
   readonly divergences: 'first' | 'all';
   readonly sinks: Sinks;
@@ -65,7 +67,7 @@ export interface ReplayReport {
   readonly error?: unknown;
 }
 
-/** Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_CHECKPOINT for a name that it never reached. */
+/** Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached. */
 export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   const { store, ref, until } = options;
   const recording = await foldRun(store, ref, projection);
@@ -85,17 +87,19 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
 
   const course = createCourse(options.divergences);
   let stopped: Stopped | undefined;
-  let asking: Frame | undefined;
-  const stop = (seq: number, { op, scope }: Frame): void => {
+  let last: Frame | undefined;
+  const stop = (seq: number, { op, scope }: Frame): boolean => {
     stopped = { seq, op: op.path, variables: inScope(scope) };
     course.end();
+    return false;
   };
   const lastSeq = stopBehind(until, recording, ref);
-  const order = createReplayOrder((seq) => {
+  const order = createReplayOrder((seq, waiting) => {
     if (course.signal.aborted) return false;
-    if (seq <= lastSeq) return true;
-    stop(seq, asking ?? frame);
-    return false;
+    const at = (last = waiting ?? last ?? frame);
+    if (seq > lastSeq) return stop(seq, at);
+    if (!options.onStep || seq < 0) return true;
+    return options.onStep({ seq, op: at.op.path, variables: inScope(at.scope) }).then((next) => next === 'go on' || stop(seq, at));
   });
   const { sourceText, sinks } = options;
   const { diverge } = course;
@@ -105,7 +109,6 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
     order,
     sinks,
     diverge,
-    onAsk: (frame) => (asking = frame),
     onStuck: () => void order.idle().then(course.end),
     ...(sourceText ? { currentText: (file) => currentSource(recording, root, file, sourceText) } : {}),
   });

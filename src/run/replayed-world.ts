@@ -31,8 +31,6 @@ export interface ReplayedWorldOptions {
   readonly currentText?: (path: string) => Promise<string | undefined>;
   /** Notes it, and says whether the replay goes on with the next best answer. */
   readonly diverge: (divergence: Divergence) => boolean;
-  /** Who asks, before the answer is given. */
-  readonly onAsk: (frame: Frame) => void;
   /** Somebody waits for an answer that the record doesn't have (R3). */
   readonly onStuck: () => void;
 }
@@ -67,15 +65,14 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   async function ask<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>): Promise<Answer<Q>> {
     const op = frame.op.path;
     if (question === 'clock.sleep') {
-      await order.turn(take(nextAnswer(recording, op, question, undefined)) ?? -1);
+      await order.turn(take(nextAnswer(recording, op, question, undefined)) ?? -1, frame);
       return {} as Answer<Q>;
     }
     const asked = canonicalRequest(request);
     const recorded =
       nextAnswer(recording, op, question, sha256(asked)) ?? (await underKey(op, question, asked)) ?? (await without(op, question, request));
     take(recorded);
-    await Promise.race([order.turn(recorded?.seq ?? -1), closed]);
-    options.onAsk(frame);
+    await Promise.race([order.turn(recorded?.seq ?? -1, frame), closed]);
     if (recorded !== undefined) given++;
     const answer = recorded === undefined ? ({} as Answer<Q>) : await answerOf(recorded, question, request);
     emit(question, request, answer);
