@@ -19,12 +19,14 @@ export interface RedactionWish {
 export const REDACTED_TEXT = '[redacted]';
 
 /** At any depth outside of payloads. */
-const NAMES = new Set([
-  ...['v', 'seq', 'type', 'key', 'op', 'ts', 'hash', 'tombstone', 'redacted', 'kind', 'fn', 'name', 'labels', 'site', 'declared'],
-  ...['workflow', 'run', 'role', 'form', 'status', 'versions', 'timing', 'decision', 'keyId', 'digest', 'did', 'header', 'flags'],
-  ...['node', 'handler', 'from', 'to', 'of', 'id', 'via', 'gates', 'branch', 'branches', 'mode', 'by', 'hook', 'guard', 'filter'],
-  ...['request', 'file', 'thread', 'model', 'provider', 'effort', 'cause'],
-]);
+const NAMES = new Set(
+  [
+    'v seq type key op ts hash tombstone redacted kind fn name labels site declared',
+    'workflow run role form status versions timing decision keyId digest did header flags',
+    'node handler from to of id via gates branch branches mode by hook guard filter',
+    'request file thread model provider effort cause',
+  ].flatMap((words) => words.split(' ')),
+);
 
 /** The event without what the wish takes out of it; undefined when that is nothing. */
 export function redactEvent(event: JournalEvent, wish: RedactionWish): JournalEvent | undefined {

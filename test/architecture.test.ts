@@ -52,6 +52,7 @@ const WRAPPED_BY: { readonly [dependency: string]: string } = {
   ndjson: 'cli/commands/',
   picocolors: 'cli/render/paint.ts',
   pino: 'cli/',
+  tar: 'journal/archive.ts',
   tinyglobby: 'src/world/glob.ts',
   yaml: 'src/values/',
 };

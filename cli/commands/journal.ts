@@ -13,6 +13,7 @@ import { allRuns, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
+import { addBundleCommands } from './journal-bundle.js';
 import { addExplainCommand } from './journal-explain.js';
 import { addStatsCommand } from './journal-stats.js';
 import { addReplayCommand } from './journal-replay.js';
@@ -76,6 +77,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: (status?:
   addExportCommand(command, io, RUN_ARGUMENT);
   addGcCommand(command, io);
   addRedactCommand(command, io, RUN_ARGUMENT);
+  addBundleCommands(command, io, RUN_ARGUMENT);
   command
     .command('verify')
     .addHelpText('after', examples(['mlld journal verify latest']))
