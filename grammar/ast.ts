@@ -635,4 +635,3 @@ export interface StatementTypes {
 
 export type Expression = ExpressionTypes[keyof ExpressionTypes];
 export type Statement = StatementTypes[keyof StatementTypes];
-export type Node = Script | Expression | Statement | TemplatePart | Stage | Step | WhenArm | GuardRule;

@@ -45,12 +45,6 @@ export interface ForkRef {
   readonly seq?: Seq;
 }
 
-export interface SourceRef {
-  /** Project-relative where it can be. */
-  readonly path: string;
-  readonly hash: BlobId;
-}
-
 /** What was done: `exe`, `var`, `show`, `for`, `for:iteration`, `for:batch`, `loop`, `run`, `import`, … */
 export type OpKind = string;
 

@@ -6,7 +6,7 @@ import { builtIn } from './built-ins.js';
 import type { Frame } from './frame.js';
 import { readInput } from './input.js';
 
-export const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);
+const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);
 
 /** Undefined when the name stands for nothing. */
 export async function ambientValue(name: string, frame: Frame): Promise<Value> {
@@ -32,6 +32,6 @@ export async function ambientValue(name: string, frame: Frame): Promise<Value> {
 }
 
 export function refuseReserved(name: string): void {
-  if (RESERVED.has(name)) throw new MlldError('RESERVED_NAME', `@${name} is a reserved name and can't be declared`, { hint: 'choose another name' });
+  if (RESERVED.has(name))
+    throw new MlldError('RESERVED_NAME', `@${name} is a reserved name and can't be declared`, { hint: 'choose another name' });
 }
-

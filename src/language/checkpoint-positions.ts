@@ -33,5 +33,10 @@ function allowedIn(statement: Statement): Checkpoint[] {
 /** The name as it is written, where it is no template with references. */
 export function writtenName({ name }: Checkpoint): string | undefined {
   if (name.kind === 'literal') return String(name.value).trim();
-  return name.parts.every((part) => part.kind === 'text') ? name.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('').trim() : undefined;
+  return name.parts.every((part) => part.kind === 'text')
+    ? name.parts
+        .map((part) => (part.kind === 'text' ? part.text : ''))
+        .join('')
+        .trim()
+    : undefined;
 }

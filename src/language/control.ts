@@ -35,7 +35,8 @@ export async function bound(node: Expression, frame: Frame): Promise<Value> {
 export async function executeBail(node: BailNode, frame: Frame): Promise<never> {
   const value = node.message && (await frame.evaluate(node.message, frame));
   const data = dataOf(value);
-  const text = value === undefined || data === '' ? 'the script ended itself with bail' : typeof data === 'string' ? data : compactOf(value);
+  const text =
+    value === undefined || data === '' ? 'the script ended itself with bail' : typeof data === 'string' ? data : compactOf(value);
   throw new Bail(text, locationOf(frame.module, node.at));
 }
 

@@ -39,7 +39,9 @@ export async function executeShadow(node: Shadow, frame: Frame): Promise<Complet
   const functions = node.names.map(({ name, at }) => {
     const found = dataOf(frame.scope.find(name)?.value);
     if (found instanceof Executable) return found;
-    throw new MlldError('UNKNOWN_FUNCTION', `exe ${node.language} = { … }: @${name} is not a declared function`, { location: locationOf(frame.module, at) });
+    throw new MlldError('UNKNOWN_FUNCTION', `exe ${node.language} = { … }: @${name} is not a declared function`, {
+      location: locationOf(frame.module, at),
+    });
   });
   frame.module.shadows.set(node.language, functions);
   return undefined;

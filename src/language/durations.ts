@@ -8,13 +8,16 @@ export function durationOf(value: Value, location?: SourceLocation): number {
   const data = dataOf(value);
   const ms = typeof data === 'number' ? data : typeof data === 'string' ? parseDuration(data) : undefined;
   if (ms === undefined || !Number.isFinite(ms) || ms < 0) {
-    throw new MlldError('BAD_DURATION', `Not a duration: ${JSON.stringify(data)}`, { location, hint: 'write 500ms, 30s, 5m, 1h, 1d, 2w or a number of milliseconds' });
+    throw new MlldError('BAD_DURATION', `Not a duration: ${JSON.stringify(data)}`, {
+      location,
+      hint: 'write 500ms, 30s, 5m, 1h, 1d, 2w or a number of milliseconds',
+    });
   }
   return ms;
 }
 
 /** Undefined for a text that is no duration. */
-export function parseDuration(text: string): number | undefined {
+function parseDuration(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?\s*$/.exec(text);
   return match ? Number(match[1]) * (UNITS_MS[match[2] ?? 'ms'] ?? 1) : undefined;
 }

@@ -22,7 +22,10 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
 function asUsersError(error: unknown): unknown {
   if (error instanceof WorldError) return new MlldError(error.code, error.message, { hint: error.hint, cause: error });
   if (error instanceof RangeError && error.message.includes('call stack')) {
-    return new MlldError('NESTED_TOO_DEEPLY', 'A value is nested too deeply to be worked on', { hint: 'some thousand levels are too many', cause: error });
+    return new MlldError('NESTED_TOO_DEEPLY', 'A value is nested too deeply to be worked on', {
+      hint: 'some thousand levels are too many',
+      cause: error,
+    });
   }
   return error;
 }

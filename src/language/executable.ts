@@ -46,7 +46,9 @@ export class Executable extends Callable {
   get deniedBody(): When | undefined {
     const { body } = this;
     if (body.kind !== 'when') return undefined;
-    const handles = body.entries.some((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string' && mentionsDenied(entry.condition));
+    const handles = body.entries.some(
+      (entry) => entry.kind === 'arm' && typeof entry.condition !== 'string' && mentionsDenied(entry.condition),
+    );
     return handles ? body : undefined;
   }
 }

@@ -10,7 +10,8 @@ import { evaluateCall } from './reference.js';
 export async function evaluateWith(node: With, frame: Frame): Promise<Value> {
   const { value, options } = node;
   const streaming = await option(options, 'stream', frame);
-  const inner: Frame = streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming ? { ...frame, streaming: true } : frame;
+  const inner: Frame =
+    streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming ? { ...frame, streaming: true } : frame;
   const guards = await guardSwitch(options, inner);
   if (guards && value.kind === 'reference') {
     frame.run.warn(`guards are switched ${'off' in guards ? 'off' : 'by name'} for a call of @${value.name}`);

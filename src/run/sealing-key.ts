@@ -10,7 +10,10 @@ const KEY = 'MLLD_JOURNAL_KEY';
 const KEY_FILE = 'MLLD_JOURNAL_KEY_FILE';
 
 /** Undefined when nothing is configured: the project's own key does. A file is relative to the project. Throws `JOURNAL_KEY_INVALID`. */
-export async function sealingKeyFor({ environment, project }: Pick<RunOptions, 'environment' | 'project'>, world: Pick<World, 'ask'>): Promise<SealingKey> {
+export async function sealingKeyFor(
+  { environment, project }: Pick<RunOptions, 'environment' | 'project'>,
+  world: Pick<World, 'ask'>,
+): Promise<SealingKey> {
   const given = environment[KEY];
   if (given === 'none') return 'none';
   if (given) return parseSealingKey(given, KEY);

@@ -39,7 +39,9 @@ async function injectedModules(inject: readonly string[], directory: string, wor
     const at = entry.indexOf('=');
     const name = entry.slice(0, at).trim();
     if (at < 1 || !/^@[A-Za-z_][\w./-]*$/.test(name)) {
-      throw new MlldError('BAD_INJECTION', `--inject ${entry}: NAME=VALUE is expected, and NAME begins with @`, { hint: `--inject '@cfg={"a": 1}'` });
+      throw new MlldError('BAD_INJECTION', `--inject ${entry}: NAME=VALUE is expected, and NAME begins with @`, {
+        hint: `--inject '@cfg={"a": 1}'`,
+      });
     }
     const given = entry.slice(at + 1).trim();
     const text = given.startsWith('@') ? await readText(path.resolve(directory, given.slice(1)), `--inject ${entry}`, world) : given;
@@ -69,7 +71,8 @@ export async function stateFor(state: readonly string[], directory: string, worl
 async function stateEntry(entry: string, directory: string, world: World): Promise<DataObject> {
   if (!entry.startsWith('@') && !entry.startsWith('{')) {
     const at = entry.indexOf('=');
-    if (at < 1) throw new MlldError('BAD_STATE', `--state ${entry}: not a state`, { hint: '--state @file.json, a JSON object, or KEY=TEXT' });
+    if (at < 1)
+      throw new MlldError('BAD_STATE', `--state ${entry}: not a state`, { hint: '--state @file.json, a JSON object, or KEY=TEXT' });
     return { [entry.slice(0, at)]: entry.slice(at + 1) };
   }
   const text = entry.startsWith('@') ? await readText(path.resolve(directory, entry.slice(1)), `--state ${entry}`, world) : entry;

@@ -26,7 +26,12 @@ export async function replaceFile(path: string, text: string | Uint8Array, durab
   }
 }
 
-async function writeNew(path: string, text: string | Uint8Array, like: Stats | undefined, durability: 'synced' | 'unsynced'): Promise<void> {
+async function writeNew(
+  path: string,
+  text: string | Uint8Array,
+  like: Stats | undefined,
+  durability: 'synced' | 'unsynced',
+): Promise<void> {
   const file = await open(path, 'wx');
   try {
     await file.writeFile(text);

@@ -12,11 +12,6 @@ export interface CommandAnswer {
   readonly durationMs: number;
 }
 
-export interface FileEntry {
-  readonly absolute: string;
-  readonly text: string;
-}
-
 /** One row per kind of request: what is asked, what is answered. */
 export interface Questions {
   /** UTF-8 text; an answer without text says why there is none. */
