@@ -47,6 +47,7 @@ const TOUCHES_PROCESS: { readonly [path: string]: string } = {
 const WRAPPED_BY: { readonly [dependency: string]: string } = {
   '@viz-js/viz': 'src/graph/svg.ts',
   commander: 'cli/',
+  diff: 'replay/text-diff.ts',
   'fast-json-stable-stringify': 'journal/canonical.ts',
   json5: 'src/values/json5-text.ts',
   ndjson: 'cli/commands/',
