@@ -32,7 +32,9 @@ export async function answerQuestion({ store, project, run, question: id, text }
   const open = [...chain.state.questions.values()];
   const question = id === undefined ? open[0] : open.find((candidate) => candidate.id === id);
   if (!question || chain.latest.liveness !== 'running') {
-    throw new MlldError('QUESTION_CLOSED', `${id ?? 'No question'} of run ${run} is open`, { hint: 'mlld journal show tells what was asked' });
+    throw new MlldError('QUESTION_CLOSED', `Run ${run} waits for no answer${id === undefined ? '' : ` to ${id}`}`, {
+      hint: 'mlld journal show tells what was asked',
+    });
   }
   const choices = question.options.map(({ key, label }) => ({ key, label, target: key }));
   const choice = choiceFor(text, choices);
