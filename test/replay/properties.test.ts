@@ -11,6 +11,7 @@ import { answered, memo, usable } from '../../replay/memo.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { postMortem } from '../../replay/postmortem.js';
 import { eventOf, fold, follow, type Projection } from '../../replay/projection.js';
+import { recording } from '../../replay/recorded-world.js';
 import { runCalls } from '../../replay/run-calls.js';
 import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../replay/snapshot.js';
 import { runCounts } from '../../replay/stats.js';
@@ -30,6 +31,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['post-mortem', postMortem],
   ['calls for a diff', runCalls],
   ['counts for figures', runCounts],
+  ['recorded world', recording],
   ['audit', auditTrail({ keepAnswers: true })],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
