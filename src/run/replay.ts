@@ -178,19 +178,16 @@ interface Course {
 function createCourse(wanted: ReplayOptions['divergences']): Course {
   const controller = new AbortController();
   const divergences: Divergence[] = [];
-  let resolve = (_: undefined): void => {};
-  const ended = new Promise<undefined>((fulfil) => (resolve = fulfil));
-  const end = (): void => {
-    controller.abort('failed');
-    resolve(undefined);
-  };
+  const { signal } = controller;
+  const ended = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+  const end = (): void => controller.abort('failed');
   const diverge = (divergence: Divergence): boolean => {
     if (wanted === 'first' && divergences.length > 0) return false;
     divergences.push(divergence);
     if (wanted === 'first') end();
     return wanted === 'all';
   };
-  return { signal: controller.signal, divergences, ended, diverge, end };
+  return { signal, divergences, ended, diverge, end };
 }
 
 /** Its journal has all that it was answered. */
