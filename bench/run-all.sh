@@ -26,4 +26,5 @@ measure parse --lines $lines --rounds $rounds
 measure checkpoint --sizes $calls --rounds $rounds
 measure crash --trials $trials
 measure journal-api --rounds $rounds
+measure lookback --rounds 3
 node "$here/check-targets.mjs" "$out" | tee "$out/targets.txt"
