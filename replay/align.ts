@@ -38,8 +38,8 @@ const STEPS: readonly (readonly [identity: (call: ComparedCall) => string, match
 ];
 
 export function align(left: readonly ComparedCall[], right: readonly ComparedCall[]): Alignment {
-  const pairs: Pair[] = [];
-  let [restLeft, restRight] = [left, right];
+  const { pairs, restLeft: ours, restRight: theirs } = sameRank(left, right);
+  let [restLeft, restRight] = [ours, theirs];
   for (const [identity, match] of STEPS) {
     if (restLeft.length === 0 || restRight.length === 0) break;
     const groups = grouped(restRight, identity);
@@ -56,6 +56,21 @@ export function align(left: readonly ComparedCall[], right: readonly ComparedCal
     restRight = restRight.filter((call) => !paired.has(call));
   }
   return { pairs: pairs.sort((one, other) => one.left.seq - other.left.seq), onlyLeft: restLeft, onlyRight: restRight };
+}
+
+/** The common case at little cost: two runs that did the same in the same order. */
+function sameRank(left: readonly ComparedCall[], right: readonly ComparedCall[]) {
+  const pairs: Pair[] = [];
+  const isPaired = (call: ComparedCall, rank: number): boolean => {
+    const [ours, theirs] = [left[rank], right[rank]];
+    return call.op === ours?.op && call.op === theirs?.op && ours.key === theirs.key;
+  };
+  const restLeft = left.filter((call, rank) => {
+    const wasPaired = isPaired(call, rank);
+    if (wasPaired) pairs.push({ left: call, right: right[rank] as ComparedCall });
+    return !wasPaired;
+  });
+  return { pairs, restLeft, restRight: right.filter((call, rank) => !isPaired(call, rank)) };
 }
 
 function grouped(calls: readonly ComparedCall[], identity: (call: ComparedCall) => string): Map<string, ComparedCall[]> {

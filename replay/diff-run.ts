@@ -1,7 +1,7 @@
 /** Compares two recorded runs: folds both, then reads the arguments and answers of a bounded number of calls that differ. */
 import type { Json } from '../journal/event.js';
 import { sha256 } from '../journal/canonical.js';
-import type { BlobId, CallKey, RunRef, Workflow } from '../journal/ids.js';
+import type { BlobId, CallKey, RunRef } from '../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile } from '../journal/store.js';
 import {
   diffCalls,
@@ -15,8 +15,8 @@ import {
   type ForkPoint,
 } from './diff.js';
 import { align } from './align.js';
-import { foldRun, loadWorkflow, readAnswer } from './load.js';
-import type { Memo } from './memo.js';
+import { foldRun, readAnswer } from './load.js';
+import { rememberMemos, type MemoOf } from './memos.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
 import type { ReportedStatus } from './summary.js';
 import { textDiff, type DiffLines } from './text-diff.js';
@@ -158,24 +158,15 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
   return { left, right, calls: diffCalls(alignment, await answerDigests(store, sides, memoOf)) };
 }
 
-type MemoOf = (workflow: Workflow) => Promise<Memo>;
-
-function rememberMemos(store: JournalStore, onDefect: (defect: Defect) => void): MemoOf {
-  const memos = new Map<Workflow, Promise<Memo>>();
-  return (workflow) => {
-    const known = memos.get(workflow) ?? loadWorkflow(store, workflow, { onDefect }).then(({ memo }) => memo);
-    memos.set(workflow, known);
-    return known;
-  };
-}
-
 /** A served answer doesn't repeat what was asked: the other run may tell, or the one that asked first. */
 async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
+  const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'served' && preview === undefined;
+  if (!sides.some(([, { calls }]) => calls.some(isNameless))) return;
   const previews = new Map<CallKey, string>();
   for (const [, { calls }] of sides) for (const { key, preview } of calls) if (preview !== undefined) previews.set(key, preview);
   for (const [{ workflow }, { calls }] of sides) {
     for (const call of calls) {
-      if (call.outcome !== 'served' || call.preview !== undefined) continue;
+      if (!isNameless(call)) continue;
       call.preview = previews.get(call.key) ?? (await memoOf(workflow)).questions.get(call.key)?.preview;
     }
   }
@@ -190,6 +181,8 @@ interface UnsureSide {
 /** What served answers are: most come from one of the two runs; of the others the answer is read. */
 async function answerDigests(store: JournalStore, sides: readonly UnsureSide[], memoOf: MemoOf): Promise<AnswerDigest> {
   const known = new Map<string, string>();
+  const lacksDigest = ({ digest, answer }: ComparedCall): boolean => digest === undefined && answer !== undefined;
+  if (!sides.some(({ unsure }) => unsure.some(lacksDigest))) return ({ digest }) => digest;
   for (const { ref, calls } of sides) {
     for (const { answer, digest } of calls)
       if (answer?.run === ref.run && digest !== undefined) known.set(`${ref.run}:${answer.seq}`, digest);

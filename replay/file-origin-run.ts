@@ -5,8 +5,8 @@ import type { Defect, JournalStore, RunFile } from '../journal/store.js';
 import { sha256 } from '../journal/canonical.js';
 import { auditTrail, type AuditedCall, type AuditedFile } from './audit.js';
 import { originsOf, withQuotes, type Origin } from './file-origin.js';
-import { foldRun, loadWorkflow, readAnswer } from './load.js';
-import type { Memo } from './memo.js';
+import { foldRun, readAnswer } from './load.js';
+import { rememberMemos, type MemoOf } from './memos.js';
 
 export interface FileOrigin {
   readonly workflow: string;
@@ -40,12 +40,12 @@ export async function originOfFile(store: JournalStore, { ref }: RunFile, option
 
   const hash = last.entry === 'file' ? last.hash : last.outputs?.find(({ path }) => isFile(path))?.hash;
   const state = stateOf(content, hash, last.entry === 'file' && last.did === 'append');
-  let origins: readonly Origin[] = originsOf(last, calls, isFile);
+  const memoOf = rememberMemos(store, onDefect);
+  let origins = await named(originsOf(last, calls, isFile), ref.workflow, memoOf);
   if (content !== undefined && (state === 'as written' || state === 'appended to')) {
-    const served = servedAnswers(store, ref.workflow, onDefect);
     origins = await withQuotes(origins, content, async (call) => {
       const position = trail.answers?.get(call.seq);
-      if (position === undefined) return served(call);
+      if (position === undefined) return servedAnswer(store, call, ref.workflow, memoOf);
       const event = await store.readAt(ref, position);
       return event?.type === 'call.completed' ? store.resolve(event.result, event.key) : undefined;
     });
@@ -66,14 +66,20 @@ function stateOf(content: string | undefined, hash: string | undefined, isAppend
   return hash !== undefined && sha256(content) === hash ? 'as written' : 'another by now';
 }
 
-/** Answers that came from earlier runs or from a fork; their memos are loaded when one is wanted. */
-function servedAnswers(store: JournalStore, own: Workflow, onDefect: (defect: Defect) => void) {
-  const memos = new Map<Workflow, Promise<Memo>>();
-  return async ({ key, from }: AuditedCall): Promise<Json | undefined> => {
-    const workflow = from?.workflow ?? own;
-    let memo = memos.get(workflow);
-    if (memo === undefined) memos.set(workflow, (memo = loadWorkflow(store, workflow, { onDefect }).then((past) => past.memo)));
-    const answer = (await memo).questions.get(key)?.answer;
-    return answer === undefined ? undefined : (await readAnswer(store, key, answer))?.value;
-  };
+/** A served answer doesn't repeat what was asked; the run that asked it told. */
+async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf): Promise<readonly Origin[]> {
+  const all: Origin[] = [];
+  for (const { call, evidence } of origins) {
+    const isNamed = call.outcome !== 'served' || call.preview !== undefined;
+    const preview = isNamed ? undefined : (await memoOf(call.from?.workflow ?? own)).questions.get(call.key)?.preview;
+    all.push({ call: preview === undefined ? call : { ...call, preview }, evidence });
+  }
+  return all;
+}
+
+/** Undefined where another answer has taken its place since. */
+async function servedAnswer(store: JournalStore, { key, from }: AuditedCall, own: Workflow, memoOf: MemoOf): Promise<Json | undefined> {
+  const answer = (await memoOf(from?.workflow ?? own)).questions.get(key)?.answer;
+  const isIt = answer !== undefined && answer.ref.run === from?.run && answer.seq === from.seq;
+  return isIt ? (await readAnswer(store, key, answer))?.value : undefined;
 }

@@ -4,16 +4,15 @@ import type { Defect, JournalStore, RunFile, RunLiveness } from '../journal/stor
 import { foldRun } from './load.js';
 import {
   causeChain,
-  estimateResume,
   inFlight,
   postMortem,
   type FailureGroup,
   type GuardDenial,
   type HookFailure,
   type PostMortem,
-  type ResumeEstimate,
   type Step,
 } from './postmortem.js';
+import { estimateResume, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import type { ReportedStatus } from './summary.js';
 

@@ -162,7 +162,7 @@ function write(output: RunOutput, { request, subject }: EventOf<'effect.performe
 }
 
 /** Equal for equal payloads, wherever they lie. */
-export function digestOf(payload: Payload): string {
+function digestOf(payload: Payload): string {
   if ('inline' in payload) return `sha256:${hash('sha256', JSON.stringify(payload.inline), 'hex')}`;
   if ('blob' in payload) return payload.blob;
   if ('sealed' in payload) return payload.sealed;

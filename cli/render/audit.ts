@@ -92,10 +92,9 @@ export function renderOrigin(path: string, { run, touched, written, content, ori
   return `${head}${title}\n${lines.join('')}${more === 0 ? '' : `and ${more} more came before it\n`}`;
 }
 
-export const CSV_HEAD = csvLine([
-  ...['seq', 'time', 'entry', 'operation', 'subject', 'detail', 'outcome', 'from_run', 'from_seq'],
-  ...['input_tokens', 'output_tokens', 'cost_usd', 'elapsed_ms', 'exit_code', 'hash', 'labels'],
-]);
+const COLUMNS =
+  'seq time entry operation subject detail outcome from_run from_seq input_tokens output_tokens cost_usd elapsed_ms exit_code hash labels';
+export const CSV_HEAD = csvLine(COLUMNS.split(' '));
 
 export function renderCsv(entry: AuditEntry): string {
   const cells: { [column: string]: string | number | undefined } = {};

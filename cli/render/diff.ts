@@ -16,7 +16,7 @@ export function renderDiff(diff: RunDiff, paint: Paint): string {
     ...totalsOf(diff, paint),
     '',
     paint.bold(
-      `${same} calls the same${moved === 0 ? '' : ` (${moved} at another place)`}, ${changed.length} changed, ${onlyLeft.length} only left, ${onlyRight.length} only right`,
+      `${counted(same)} the same${moved === 0 ? '' : ` (${moved} at another place)`}, ${changed.length} changed, ${onlyLeft.length} only left, ${onlyRight.length} only right`,
     ),
     ...changed.slice(0, CALLS_SHOWN).flatMap((pair) => pairLines(pair, paint)),
     ...more(changed),
@@ -43,10 +43,10 @@ export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
   const lines = [...totalsOf(report, paint), ''];
   if (common === 0) lines.push('They part at their first call.');
   else {
-    lines.push(`${common} calls are the same, with the same answers${last === null ? '' : `; the last: ${described(last)}`}`);
+    lines.push(`${counted(common)} the same, with the same answers${last === null ? '' : `; the last: ${described(last)}`}`);
     if (ancestor) {
       lines.push(
-        `  ${ancestor.answers} of these answers come from run ${ancestor.run}${ancestor.workflow === undefined ? '' : ` of ${ancestor.workflow}`}, up to its event ${ancestor.seq}`,
+        `  of these answers ${ancestor.answers} from run ${ancestor.run}${ancestor.workflow === undefined ? '' : ` of ${ancestor.workflow}`}, up to its event ${ancestor.seq}`,
       );
     }
   }
@@ -106,6 +106,10 @@ function diffLines(lines: DiffLines, paint: Paint, indent = ''): string[] {
     if (line.startsWith('-')) return paint.red(text);
     return paint.dim(text);
   });
+}
+
+function counted(calls: number): string {
+  return calls === 1 ? '1 call' : `${calls} calls`;
 }
 
 function described(call: DiffCall): string {

@@ -1,5 +1,8 @@
+const CONTROLS = /[\u0000-\u001F\u007F-\u009F]/;
+
 /** Text of a script or a model on one line of a terminal: no line break and no control sequence gets through. */
 export function oneLine(text: string): string {
+  if (!CONTROLS.test(text)) return text; // nearly always, and a list may have a million lines
   return text.replaceAll(/\r\n|\n|\r/g, String.raw`\n`).replaceAll(/[\u0000-\u001F\u007F-\u009F]/g, ' ');
 }
 

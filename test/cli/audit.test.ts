@@ -37,6 +37,7 @@ describe('mlld journal audit', () => {
     await runCli(['tide.mld', '--checkpoint'], { cwd });
     const { stdout } = await runCli(['journal', 'audit', 'tide', '--file', 'out.json'], { cwd });
     expect(stdout).toContain('the file is what it wrote');
+    expect(stdout).toContain('@ask(flow) served');
     expect(stdout.match(/its answer stands in it/g)).toHaveLength(2);
   });
 

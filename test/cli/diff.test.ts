@@ -21,7 +21,7 @@ describe('mlld journal diff', () => {
     const diff = await twoRuns(script('"ebb"'), script('"ebb"'));
     const { stdout, status } = await diff();
     expect(status).toBe(0);
-    expect(stdout).toContain('1 calls the same, 0 changed, 0 only left, 0 only right');
+    expect(stdout).toContain('1 call the same, 0 changed, 0 only left, 0 only right');
   });
 
   it('shows what changed across an edit, and exits with 1', async () => {
@@ -44,7 +44,7 @@ describe('mlld journal diff', () => {
     const diff = await twoRuns(script('"ebb", "flow"'), script('"ebb", "neap"'));
     const { stdout, status } = await diff('--fork-point');
     expect(status).toBe(1);
-    expect(stdout).toMatch(/^1 calls are the same, with the same answers; the last: @ask\(ebb\)/m);
+    expect(stdout).toMatch(/^1 call the same, with the same answers; the last: @ask\(ebb\)/m);
     expect(stdout).toMatch(/- @ask\(flow\).*\n\+ @ask\(neap\)/);
   });
 

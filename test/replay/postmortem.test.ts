@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
 import { causeOf } from '../../replay/failure-cause.js';
-import { causeChain, estimateResume, inFlight, postMortem, type PostMortem } from '../../replay/postmortem.js';
+import { causeChain, inFlight, postMortem, type PostMortem } from '../../replay/postmortem.js';
 import { fold } from '../../replay/projection.js';
+import { estimateResume } from '../../replay/resume-estimate.js';
 import { ask, entries, finished, loop, runRef, started } from '../support/run-script.js';
 
 const REF = runRef(1);
@@ -97,6 +98,26 @@ describe('what a resume would come to', () => {
     );
     expect(estimateResume(stateOf(paid, ask('main/ask#1', 'flow', { outcome: 'killed' })), 4).costUsd).toBe(1.5);
   });
+});
+
+it('counts a command that a call ran with the call, and one of the script by itself', () => {
+  const command = (op: string): Fact => ({
+    type: 'effect.performed',
+    op: opPath(op),
+    kind: 'command.run',
+    subject: 'make tide',
+    request: 'sha256:0',
+    result: { inline: { exitCode: 2, stderr: 'no water' } },
+  });
+  const asked = ask('main/ask#0', 'ebb', { outcome: 'unusable' });
+  const state = stateOf(
+    [...asked.slice(0, 2), command('main/ask#0'), ...asked.slice(2)],
+    [begin('main/run#0', { kind: 'run' }), command('main/run#0'), ok('main/run#0')],
+  );
+  expect([...state.failures.values()].map(({ cause, what, message }) => [cause, what, message])).toEqual([
+    ['exit-status', 'ask', expect.stringContaining('ended with status 1')],
+    ['exit-status', 'command', 'ended with status 2: no water'],
+  ]);
 });
 
 it.each([
