@@ -182,7 +182,7 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
   if (event.unusable !== undefined) return state;
   const { key, result } = event;
   // M6
-  if (event.redacted !== undefined && 'redacted' in result) return forget(state, key);
+  if ('redacted' in result) return forget(state, key);
   const answered: Answer = {
     ref: place.ref,
     seq: event.seq,

@@ -36,6 +36,8 @@ function asResult(value: Value): Value {
 
 const FROM_THE_SOURCE: unique symbol = Symbol('from the source');
 const RETRIES_PER_ASKER = 10;
+/** More than one pipeline can reach. */
+const ATTEMPTS_PER_PIPELINE = 100;
 const REPEATS_PER_STAGE = 20;
 
 export async function evaluatePipeline(node: Pipeline, frame: Frame): Promise<Value> {
@@ -139,7 +141,16 @@ class Run {
       lastOutput: at > 1 ? (input ?? null) : null,
     };
     const guard = this.guardTry > 1 ? { guardTry: this.guardTry } : {};
-    return { ...this.frame, ...guard, context: { ...this.frame.context, stage: view, attempt: attempt + this.guardTry - 1 } };
+    return { ...this.frame, ...guard, context: { ...this.frame.context, stage: view, attempt: this.keyedAttempt(at, attempt > 1) } };
+  }
+
+  /**
+   * Which time this place is run, as a part of the question: another asker doesn't begin to count anew, and a pipeline inside a stage
+   * that runs again doesn't either.
+   */
+  private keyedAttempt(at: number, repeated: boolean): number {
+    const own = (repeated ? (this.repeats[at] ?? 0) : 0) + this.guardTry;
+    return (this.frame.context.attempt - 1) * ATTEMPTS_PER_PIPELINE + own;
   }
 
   private ambient(input: Value): ReadonlyMap<string, Value> {
@@ -283,7 +294,9 @@ async function runGroup(
       results[index] = await runMember(group, index, piped, frame);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(cap, group.members.length) }, worker));
+  // A member that ends the run waits for the others: what they ask is paid for.
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(cap, group.members.length) }, worker));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return flow(annotate(results.map(asElement), {}), results);
 }
 

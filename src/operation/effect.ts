@@ -18,11 +18,19 @@ export async function askWorld<Q extends Question>(
   const startedMs = recorder.on ? monotonicMs() : 0;
   try {
     const answer = await world.ask(question, request);
-    if (recorder.on) await recordEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
+    if (recorder.on) await keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
     return answer;
   } catch (error) {
     if (frame.secret || involved.values.some(isSecret)) secrets.touch(error);
-    if (recorder.on) await recordEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
+    if (recorder.on) await keepEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
     throw error;
   }
 }
+
+/** What has happened has happened: a request or an answer that the journal can't hold never fails the operation. */
+async function keepEffect(...[frame, question, ...rest]: Parameters<typeof recordEffect>): Promise<void> {
+  await recordEffect(frame, question, ...rest).catch((error: unknown) => {
+    frame.run.warn(`the journal can't hold what ${question} was asked or answered: ${(error as Error).message.slice(0, REASON_UNITS)}`);
+  });
+}
+const REASON_UNITS = 120;

@@ -7,7 +7,7 @@
  * M4  A journal that can't be written costs the memory of a result, never the result.
  * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
-import type { ReusedOutput } from '../../journal/event.js';
+import type { Payload, ReusedOutput } from '../../journal/event.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { canonicalJson } from '../../journal/canonical.js';
@@ -137,7 +137,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const result = isSealed ? await answers.secretPayload(json, key) : await answers.payload(json);
   const labels = isSealed ? addedLabels(operation, llm, value) : [];
   const flaw = unusableBecause(frame, operation, llm, value);
-  const unusable = flaw ?? ('digest' in result ? 'a secret, and there is no key to keep it with' : undefined);
+  const unusable = flaw ?? notKept(result);
   const outputs = flaw === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
     type: 'call.completed',
@@ -150,10 +150,15 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     ...(outputs && { outputs }),
     ...(unusable === undefined ? {} : { unusable }),
   });
-  if (!recorded || flaw !== undefined) return value;
+  if (!recorded || flaw !== undefined || 'redacted' in result) return value;
   if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
   answers.hold(asked.plainKey, recorded, { key, fingerprint, encoded, labels, outputs });
   return value;
+}
+
+function notKept(result: Payload): string | undefined {
+  if ('digest' in result) return 'a secret, and there is no key to keep it with';
+  return 'redacted' in result ? result.redacted : undefined;
 }
 
 /** What a served result would lack: a secret that the body found elsewhere, or that is one for where it was asked. */

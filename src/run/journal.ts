@@ -1,12 +1,12 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
-import { runIdAt, type RunRef, type Workflow } from '../../journal/ids.js';
+import { runIdAt, type RunRef, type Workflow, seqOf } from '../../journal/ids.js';
 import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
 import { followIndex, saveIndex } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
-import { follow } from '../../replay/projection.js';
+import { eventOf, follow } from '../../replay/projection.js';
 import { summary } from '../../replay/summary.js';
 import type { Answers, Recorder } from '../operation/operation.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
@@ -126,21 +126,28 @@ async function start({ options, script, store, opened, journal, trouble, ports }
   const { ref } = journal;
   const flags: PolicyFlags = options.cache;
   const totals: Counts = { executed: 0, reused: 0, failed: 0 };
+  const followOwn = followIndex(past, ref);
   const followers: Follower[] = [
-    followIndex(past, ref),
+    followOwn,
     (event) => count(event, totals),
     ...progressFollowers(options, ref),
     ...(options.pipeline?.followers ?? []),
   ];
+  const timestamp = isoClock(options.io.nowMs);
   const recorder = createRecorder(journal, {
     secrets: ports.secrets,
     followers,
-    timestamp: isoClock(options.io.nowMs),
+    timestamp,
     onTrouble: trouble.error,
   });
   const given = ports.given && (await givenFacts(options, ports.given, store));
   await recorder.append(started(options, script, opened, { ref, given }));
-  for (const fact of [...facts, ...(options.pipeline?.afterStart ?? [])]) await recorder.append(fact);
+  for (const fact of facts) {
+    const recorded = await recorder.append(fact);
+    // A disk that fails now doesn't bring back what this run was told not to serve.
+    if (!recorded) followOwn(eventOf(fact, seqOf(0), timestamp()), { offset: 0, bytes: 0 });
+  }
+  for (const fact of options.pipeline?.afterStart ?? []) await recorder.append(fact);
   const overlay = createAnswers({
     run: ref.run,
     own: past.memo,

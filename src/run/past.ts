@@ -48,7 +48,7 @@ export async function openPast({ store, project, workflow, cache, declarations, 
   for (const text of cache.forks ?? []) forks.push(await openFork(text, { store, project, workflow, onDefect }));
   const loaded = await loadWorkflow(store, workflow, { onDefect });
   const isFresh = cache.fresh === true;
-  const past = isFresh ? { ...withoutPast(loaded), covered: loaded.covered } : loaded;
+  const past = isFresh ? withoutPast(loaded) : loaded;
   const facts: Fact[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
   const notices: string[] = [];
   if (cache.resume !== undefined && cache.resume !== '') {
