@@ -7,6 +7,7 @@
  *   dist/cli.cjs    the command line in one CommonJS file; what `await import()` names is only run when it is asked for
  *   dist/index.js   the library, an ES module; packages stay imports
  *   dist/mlld.tmLanguage.json   colours for editors
+ *   dist/report.*   what a report page carries: its viewer and style
  *   dist/types      declarations (`npm run typecheck` is what checks the types)
  */
 import { execFileSync } from 'node:child_process';
@@ -65,12 +66,16 @@ const commandLine = {
   plugins: [lazyBuiltins],
 };
 
+/** Runs in a browser, and is sent along with every report. */
+const page = { platform: 'browser', target: 'es2022', format: 'iife', minify: true };
+
 async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
   const built = await Promise.all([
     esbuild.build({ ...common, ...commandLine, entryPoints: ['cli/main.ts'], outfile: 'dist/cli.cjs' }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
+    esbuild.build({ ...common, ...page, entryPoints: ['viewer/main.ts', 'viewer/style.css'], outdir: 'dist', entryNames: 'report' }),
     esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);
   replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));

@@ -11,7 +11,7 @@ export interface ArchivedFile {
 
 const BLOCK_BYTES = 512;
 /** Unpacked. A run of a million events has some 400 MB. */
-export const ARCHIVE_BYTES_MAX = 2 * 1024 * 1024 * 1024;
+const ARCHIVE_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 
 /** The same files give the same archive; `mtime` is that of all of them. */
 export async function packArchive(files: readonly ArchivedFile[], mtime: Date): Promise<Uint8Array> {

@@ -16,7 +16,7 @@ export interface RedactionWish {
   readonly blobs: ReadonlySet<BlobId>;
 }
 
-export const REDACTED_TEXT = '[redacted]';
+const REDACTED_TEXT = '[redacted]';
 
 /** At any depth outside of payloads. */
 const NAMES = new Set(

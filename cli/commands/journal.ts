@@ -15,6 +15,7 @@ import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
 import { addBundleCommands } from './journal-bundle.js';
 import { addExplainCommand } from './journal-explain.js';
+import { addReportCommand } from './journal-report.js';
 import { addStatsCommand } from './journal-stats.js';
 import { addReplayCommand } from './journal-replay.js';
 import { addPostMortemCommand } from './journal-postmortem.js';
@@ -78,6 +79,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: (status?:
   addGcCommand(command, io);
   addRedactCommand(command, io, RUN_ARGUMENT);
   addBundleCommands(command, io, RUN_ARGUMENT);
+  addReportCommand(command, io, RUN_ARGUMENT);
   command
     .command('verify')
     .addHelpText('after', examples(['mlld journal verify latest']))

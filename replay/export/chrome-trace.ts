@@ -53,6 +53,8 @@ export interface Placed {
   readonly span: Span;
   /** From 0 on. */
   readonly track: number;
+  /** How many spans of its track it lies in. */
+  readonly depth: number;
 }
 
 /** Each span on the track of what it lies in, if nothing else is open there; else on the first track that is free. */
@@ -67,9 +69,9 @@ export function tracksOf(state: Timeline): readonly Placed[] {
     const isFree = around !== undefined && tracks[around]?.at(-1) === span.parent;
     let track = isFree ? around : tracks.findIndex((open) => open.length === 0);
     if (track < 0) track = tracks.length;
-    (tracks[track] ??= []).push(span);
+    const depth = (tracks[track] ??= []).push(span) - 1;
     trackOf.set(span, track);
-    return { span, track };
+    return { span, track, depth };
   });
 }
 

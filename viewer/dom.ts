@@ -1,0 +1,41 @@
+/** Elements made in one call. What comes from a run gets onto the page as text, here and nowhere else. */
+
+type Child = Node | string | number;
+
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: { readonly [name: string]: string } = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map((child) => (typeof child === 'number' ? String(child) : child)));
+  return made;
+}
+
+export function table(titles: readonly string[], rows: readonly (readonly Child[])[]): HTMLElement {
+  const head = element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)));
+  const body = rows.map((cells) =>
+    element('tr', {}, ...cells.map((cell) => element('td', typeof cell === 'number' ? { class: 'number' } : {}, shown(cell)))),
+  );
+  return element('div', { class: 'scroll' }, element('table', {}, element('thead', {}, head), element('tbody', {}, ...body)));
+}
+
+function shown(cell: Child): Child {
+  return typeof cell === 'number' ? cell.toLocaleString('en') : cell;
+}
+
+export function section(title: string, ...children: readonly Child[]): HTMLElement {
+  return element('section', { 'aria-label': title }, element('h2', {}, title), ...children);
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+export function money(usd: number): string {
+  return usd === 0 ? '–' : `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
