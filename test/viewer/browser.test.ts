@@ -32,7 +32,7 @@ describe.skipIf(BROWSER === undefined)('a report in a browser', () => {
     );
     await runCli(['journal', 'report', 'job@2', '-o', 'large.html'], { cwd });
     await runCli(['journal', 'report', 'job@1', '-o', 'small.html', '--diff', 'job@2'], { cwd });
-  });
+  }, 60_000);
   afterAll(() => browser?.close());
 
   async function recordLargeRun(): Promise<void> {
