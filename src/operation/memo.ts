@@ -112,6 +112,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
   const args = hasSecret ? { digest: await answers.digest(canonicalJson(question.args)) } : await answers.payload(question.args);
+  await llm.writes?.(operation.inputs); // paths that can't be worked out are an error before anything is paid for
   await recorder.append({
     type: 'call.started',
     key,

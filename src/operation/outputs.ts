@@ -70,7 +70,10 @@ export async function keepOutputs(
       outputs.push({ path: name, reason: 'secret' });
       continue;
     }
-    const found = await world.ask('file.bytes', { path: absolute });
+    // The result is paid for: a world that gives no answer now costs the file, not the result.
+    const found = await world
+      .ask('file.bytes', { path: absolute })
+      .catch((error: unknown) => ({ missing: 'unreadable' as const, detail: (error as Error).message }));
     if ('missing' in found) {
       outputs.push({ path: name, reason: found.missing });
       warn(`${name} was declared as an output and is not kept: ${found.detail}`);

@@ -1,7 +1,7 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
-import { runIdAt, type RunRef, type Workflow, seqOf } from '../../journal/ids.js';
+import { runIdAt, seqOf, startOf, type RunRef, type Workflow } from '../../journal/ids.js';
 import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
 import { followIndex, saveIndex } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
@@ -69,7 +69,10 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
       onDefect: trouble.defect,
     });
     for (const notice of opened.notices) io.stderr(`${notice}\n`);
-    journal = await createRun(store, workflow, io.nowMs);
+    const latest = opened.loaded.runs.at(-1)?.ref.run;
+    // Runs are ordered by their ids: a clock that was set back must not put this one before the last.
+    const notBeforeMs = latest === undefined ? 0 : startOf(latest) + 1;
+    journal = await createRun(store, workflow, () => Math.max(io.nowMs(), notBeforeMs));
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     trouble.error(error);
