@@ -6,7 +6,7 @@ const gull = (text: string, relative = './fleet/north/gull.txt', data: Value = t
   annotate(dataOf(data), {
     text,
     sources: ['src:file'],
-    file: { relative, absolute: `/work${relative.slice(1)}`, frontmatter: { rank: 3 } },
+    file: { relative, absolute: `/srv${relative.slice(1)}`, frontmatter: { rank: 3 } },
   });
 
 describe('.mx', () => {
