@@ -45,7 +45,8 @@ export function cachePolicy({
 
   const mode = scope?.resume ?? header;
   if (mode === 'never') return OFF;
-  const asked = flags.checkpoint === true || flags.fresh === true || (flags.forks?.length ?? 0) > 0;
+  const isAboutAnswers = flags.changed !== undefined || flags.keepFiles === true;
+  const asked = flags.checkpoint === true || flags.fresh === true || isAboutAnswers || (flags.forks?.length ?? 0) > 0;
   // A scope's `auto` switches recording on by itself; any other option needs it to be on already.
   if (!asked && mode !== 'auto' && (header === undefined || header === 'never')) return OFF;
 

@@ -40,3 +40,10 @@ describe('cache policy', () => {
     expect(policy({ resume: '' }, 'auto', scope)).toEqual(ALL);
   });
 });
+
+it.each([{ changed: 'ask' }, { changed: 'serve' }, { keepFiles: true }] as const)(
+  'records and serves with a flag that is about answers: %o',
+  (flags) => {
+    expect(cachePolicy({ flags, header: undefined, scope: undefined })).toMatchObject({ records: true, serves: 'all' });
+  },
+);
