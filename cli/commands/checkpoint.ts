@@ -1,4 +1,5 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. Checkpoint section 13. */
+import path from 'node:path';
 import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
@@ -111,7 +112,7 @@ async function recordCleaning(io: Io, { store, name, past: { workflow } }: Recor
 
 async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
   const { project, store } = await projectStore(io);
-  const workflow = await resolveWorkflow(store, project, script);
+  const workflow = await resolveWorkflow(store, project, fromHere(io, script));
   if (workflow === undefined) return undefined;
   const past = await loadWorkflow(store, workflow, { onDefect: reportDefects(io) });
   return { store, name: scriptName(project, workflow), past };
@@ -166,4 +167,9 @@ async function sitesOf(store: JournalStore, past: WorkflowPast): Promise<(questi
 
 function iso(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** `./x` and `../x` are meant from the working directory, as for `mlld FILE`; other paths and names from the project. */
+function fromHere({ workingDirectory }: Io, script: string): string {
+  return /^\.\.?\//.test(script) ? path.resolve(workingDirectory, script) : script;
 }

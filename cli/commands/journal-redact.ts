@@ -75,8 +75,9 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   let events = 0;
   if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
   else {
+    // The index knows beginnings of arguments, and places in the file as it was: before, lest a kill leaves it, and after.
+    await store.writeAside(ref.workflow, 'index', '');
     events = await rewriteRun(project.root, ref, edit, { at: new Date(io.todayMs()).toISOString(), reason });
-    // The index knows beginnings of arguments, and places in the file as it was.
     await store.writeAside(ref.workflow, 'index', '');
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
