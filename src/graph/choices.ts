@@ -1,6 +1,6 @@
 /** What a person may choose at a human gate: its plain edges, in order. A conditional edge is no choice. Reference 7.4. */
-import { acceleratorOf, type Choice } from './labels.js';
-import { conditionOf, edgeAttribute, type Graph, type GraphEdge, type GraphNode } from './model.js';
+import { acceleratorOf, choiceFor, type Choice } from './labels.js';
+import { conditionOf, edgeAttribute, nodeAttribute, type Graph, type GraphEdge, type GraphNode } from './model.js';
 
 /** A choice, and the edge that it stands for. */
 export interface EdgeChoice extends Choice {
@@ -15,4 +15,10 @@ export function choicesOf(graph: Graph, gate: GraphNode): readonly EdgeChoice[] 
       const label = edgeAttribute(edge, 'label') || edge.to;
       return { key: acceleratorOf(label), label, target: edge.to, edge };
     });
+}
+
+/** What `human.default_choice` means: a target's id first, then as an answer would be read. Undefined when it fits nothing. */
+export function defaultChoice(gate: GraphNode, choices: readonly Choice[]): Choice | undefined {
+  const written = nodeAttribute(gate, 'human.default_choice') ?? '';
+  return choices.find(({ target }) => target === written) ?? choiceFor(written, choices);
 }

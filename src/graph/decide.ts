@@ -4,7 +4,6 @@
  */
 import type { EdgeVia } from '../../journal/graph-event.js';
 import { nodeAttribute } from './model.js';
-import { joinOf } from './join.js';
 import { routed } from './outcome.js';
 import type { Plan, PlannedEdge } from './plan.js';
 import { selectAfterFailure, selectEdge } from './select-edge.js';
@@ -49,7 +48,7 @@ function leave(plan: Plan, node: string, outcome: NonNullable<WalkView['outcome'
   const routing = routed(outcome);
   if (plan.handlerOf(node) === 'parallel') {
     if (routing.status === 'fail') return jump(plan, node) ?? { kind: 'fail', node, reason: routing.failure_reason };
-    const join = joinOf(plan, node);
+    const join = plan.joinOf(node);
     return join === undefined ? { kind: 'end', node } : { kind: 'go', from: node, to: join, via: 'join' };
   }
   const edges = plan.outgoing(node);

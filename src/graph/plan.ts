@@ -1,6 +1,7 @@
 /** A graph made ready to be walked: conditions parsed, handlers named, edges by their source. */
 import type { Condition } from '../../grammar/graph-ast.js';
 import { parseCondition } from '../../grammar/parse-dot.js';
+import { joinsOf, type Joins } from './joins.js';
 import { conditionOf, edgeAttribute, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './model.js';
 import type { EdgeToChoose } from './select-edge.js';
 import { entriesOf, exitsOf, handlerTypeOf } from './shapes.js';
@@ -27,6 +28,8 @@ export interface Plan {
   has(id: string): boolean;
   handlerOf(id: string): string;
   outgoing(id: string): readonly PlannedEdge[];
+  /** The node at which the walk goes on behind a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
+  joinOf(parallel: string): string | undefined;
 }
 
 const JUMPS_MAX = 100;
@@ -36,6 +39,7 @@ const STEPS_MAX = 100_000;
 export function planOf(graph: Graph, handlers: ReadonlySet<string>): Plan {
   const types = new Map([...graph.nodes.values()].map((node) => [node.id, handlerTypeOf(node, handlers)]));
   const edges = new Map([...graph.nodes.keys()].map((id) => [id, graph.outgoing(id).map(planned)]));
+  let joins: Joins | undefined;
   const known = <T>(found: T | undefined, id: string): T => {
     if (found === undefined) throw new Error(`the graph ${graph.name} has no node ${id}`);
     return found;
@@ -52,6 +56,7 @@ export function planOf(graph: Graph, handlers: ReadonlySet<string>): Plan {
     has: (id) => graph.nodes.has(id),
     handlerOf: (id) => known(types.get(id), id),
     outgoing: (id) => known(edges.get(id), id),
+    joinOf: (parallel) => [...((joins ??= joinsOf(graph, handlers)).get(parallel) ?? [])][0],
   };
 }
 

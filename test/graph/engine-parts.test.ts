@@ -6,7 +6,6 @@ import { allowedUpdates } from '../../src/graph/context-keys.js';
 import { acceleratorOf, choiceFor, normaliseLabel } from '../../src/graph/labels.js';
 import { outcomeOf, StageError } from '../../src/graph/outcome.js';
 import { preparePipeline } from '../../src/graph/prepare.js';
-import { joinOf } from '../../src/graph/join.js';
 import { planOf } from '../../src/graph/plan.js';
 import { preambleOf } from '../../src/graph/preamble.js';
 import { retryPlan, type RetrySettings } from '../../src/graph/retry-policy.js';
@@ -138,8 +137,18 @@ describe('where branches meet', () => {
       'fan [shape=component]; a; in [shape=component]; b; n [shape=tripleoctagon]; m [shape=tripleoctagon]; start -> fan; fan -> a -> m; fan -> in -> b -> n -> m; m -> exit',
       'm',
     ],
+    [
+      'at the exit that a nested one reaches',
+      'fan [shape=component]; in [shape=component]; a; b; start -> fan; fan -> in; fan -> a; in -> b -> exit; a -> b',
+      'exit',
+    ],
+    [
+      'at the fan-in, though a branch walks back to the node around it',
+      'fan [shape=component]; in [shape=component]; b; m [shape=tripleoctagon]; n [shape=tripleoctagon]; start -> fan; fan -> in; fan -> m; in -> b -> n; n -> fan; m -> exit',
+      'm',
+    ],
     ['nowhere', 'fan [shape=component]; a; start -> fan; fan -> a; start -> exit', undefined],
-  ])('%s', (_, body, join) => expect(joinOf(planOf(preparePipeline(pipeline(body)), new Set()), 'fan')).toBe(join));
+  ])('%s', (_, body, join) => expect(planOf(preparePipeline(pipeline(body)), new Set()).joinOf('fan')).toBe(join));
 });
 
 describe('the carry-over text', () => {

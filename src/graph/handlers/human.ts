@@ -1,6 +1,7 @@
 /** A person decides which edge is taken. Reference 7.4, 12. */
 import type { AnsweredBy } from '../../../journal/graph-event.js';
-import { acceleratorOf, choiceFor, type Choice } from '../labels.js';
+import { choicesOf, defaultChoice } from '../choices.js';
+import { choiceFor, type Choice } from '../labels.js';
 import { labelOf, nodeAttribute } from '../model.js';
 import { outcomeOf, StageError, type StageOutcome } from '../outcome.js';
 import type { Interviewer, Question } from '../people/interviewer.js';
@@ -8,29 +9,12 @@ import type { Handler, Stage } from './handler.js';
 
 export const human: Handler = {
   async handle(stage) {
-    const choices = choicesOf(stage);
+    const choices = choicesOf(stage.run.plan.graph, stage.node);
     if (choices.length === 0) throw new StageError('permanent', `${stage.node.id} has no plain outgoing edge to choose`);
     const { answer } = stage.run.ledger.state.received.get(stage.frame.op.path) ?? (await ask(stage, choices));
     return outcomeFor(stage, choices, answer?.answer ?? 'skipped');
   },
 };
-
-/** The plain edges in their order: a conditional one could not be reached by an answer. */
-function choicesOf({ run, node }: Stage): readonly Choice[] {
-  return run.plan
-    .outgoing(node.id)
-    .filter(({ condition }) => condition === undefined)
-    .map(({ label, to }) => {
-      const shown = label === '' ? to : label;
-      return { key: acceleratorOf(shown), label: shown, target: to };
-    });
-}
-
-function defaultOf({ node }: Stage, choices: readonly Choice[]): Choice | undefined {
-  const written = nodeAttribute(node, 'human.default_choice');
-  if (written === undefined) return undefined;
-  return choices.find(({ target }) => target === written) ?? choiceFor(written, choices);
-}
 
 interface Given {
   readonly answer: { readonly answer: string; readonly by: AnsweredBy };
@@ -41,7 +25,7 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   const { run, node, frame } = stage;
   const { ledger, interviewer } = run;
   const timeoutMs = nodeAttribute(node, 'timeout');
-  const fallback = defaultOf(stage, choices);
+  const fallback = defaultChoice(node, choices);
   const question: Question = {
     id: `q${ledger.state.questionCount + 1}`,
     text: labelOf(node) || 'Choose one:',

@@ -3,7 +3,6 @@ import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/graph-event.js';
 import { perform } from '../../operation/perform.js';
 import { nodeAttribute } from '../model.js';
-import { joinOf } from '../join.js';
 import { Cancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../outcome.js';
 import type { PlannedEdge } from '../plan.js';
 import { isEngineKey } from '../context-keys.js';
@@ -95,7 +94,7 @@ async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, sig
       nodeFrame,
       { kind: 'branch', segment: 'branch', name: branch.id, labels: [], inputs: [], index: branch.index },
       async (frame) => {
-        const join = joinOf(run.plan, node.id);
+        const join = run.plan.joinOf(node.id);
         const bounds = {
           branch,
           entry: edge.to,

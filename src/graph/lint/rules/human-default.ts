@@ -1,5 +1,4 @@
-import { choicesOf } from '../../choices.js';
-import { choiceFor } from '../../labels.js';
+import { choicesOf, defaultChoice } from '../../choices.js';
 import { nodeAttribute } from '../../model.js';
 import { handlerTypeOf } from '../../shapes.js';
 import { aboutNode, type LintRule } from '../rule.js';
@@ -12,7 +11,7 @@ export const humanDefault: LintRule = {
       const wanted = nodeAttribute(node, 'human.default_choice') ?? '';
       if (wanted === '' || handlerTypeOf(node, handlers) !== 'wait.human') continue;
       const choices = choicesOf(graph, node);
-      if (choiceFor(wanted, choices)) continue;
+      if (defaultChoice(node, choices)) continue;
       yield {
         message: `The default choice of \`${node.id}\` is \`${wanted}\`, which fits no choice: it is ignored`,
         ...aboutNode(node),
