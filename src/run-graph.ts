@@ -34,31 +34,15 @@ import { createStateKeeper } from './run/graph-ledger.js';
 import { writeManifest } from './run/graph-manifest.js';
 import { resumption } from './run/graph-resume.js';
 import { initialContext, startFacts, type Beginning } from './run/graph-start.js';
+import { untilEnded, type EndedBy } from './run/until-ended.js';
 import type { GraphReport, GraphRunOptions } from './run-graph-options.js';
-import { createLiveWorld } from './world/live.js';
-import { WorldError, type World } from './world/world.js';
+import type { World } from './world/world.js';
 
 const RESTARTS_MAX = 100;
 
-export async function runGraph(options: GraphRunOptions): Promise<GraphReport> {
-  const ending = new AbortController();
-  const onSignal = (): void => ending.abort('interrupted' satisfies RunStatus);
-  options.signal.addEventListener('abort', onSignal);
-  if (options.signal.aborted) onSignal();
-  const timer =
-    options.timeoutMs === undefined ? undefined : setTimeout(() => ending.abort('timed-out' satisfies RunStatus), options.timeoutMs);
-  // Not closed by the signal: the end of an interrupted run is written down like any other.
-  const world = createLiveWorld({ ...options.io, environment: options.environment });
-  try {
-    return await prepareAndRun(options, world, ending.signal);
-  } catch (error) {
-    if (!isUsersError(error)) throw error;
-    return { status: 'failed', error };
-  } finally {
-    clearTimeout(timer);
-    options.signal.removeEventListener('abort', onSignal);
-    await world.close('the run has ended');
-  }
+export function runGraph(options: GraphRunOptions): Promise<GraphReport> {
+  // The world isn't ended by the signal: the end of an interrupted run is written down like any other.
+  return untilEnded(options, false, (world, ending) => prepareAndRun(options, world, ending));
 }
 
 async function prepareAndRun(options: GraphRunOptions, world: World, ending: AbortSignal): Promise<GraphReport> {
@@ -215,7 +199,7 @@ async function walked(run: GraphRun, ending: AbortSignal, number: number): Promi
     end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
   } catch (error) {
     if (ending.aborted) {
-      const status = ending.reason as RunStatus; // it is aborted with nothing else
+      const status = ending.reason as EndedBy; // it is aborted with nothing else
       return { status, error: new MlldError(status === 'timed-out' ? 'TIMED_OUT' : 'INTERRUPTED', `the run was ended: ${status}`) };
     }
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
@@ -265,11 +249,4 @@ function graphTotals({ main, retriesTotal, artifacts }: GraphState): {
 
 function unopened(): never {
   throw new Error('the journal of the run is not open yet');
-}
-
-/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
-function isUsersError(error: unknown): boolean {
-  if (error instanceof MlldError || error instanceof WorldError) return true;
-  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-  return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
 }

@@ -17,31 +17,14 @@ import { settingsFor, stateFor } from './run/settings.js';
 import { openJournal, type OpenedJournal } from './run/journal.js';
 import { mainFrame, newRunState } from './run/main-frame.js';
 import { openScript } from './run/open-script.js';
-import { isUsersError, runScript } from './run/run-script.js';
-import { withoutSealingKey } from './run/sealing-key.js';
+import { runScript } from './run/run-script.js';
 import { structuredResult } from './run/structured.js';
+import { untilEnded } from './run/until-ended.js';
 import type { RunOptions, RunReport } from './run-options.js';
-import { createLiveWorld } from './world/live.js';
 import type { World } from './world/world.js';
 
-export async function run(options: RunOptions): Promise<RunReport> {
-  const ending = new AbortController();
-  const end = (reason: RunStatus): void => ending.abort(reason);
-  const onSignal = (): void => end('interrupted');
-  options.signal.addEventListener('abort', onSignal);
-  if (options.signal.aborted) onSignal();
-  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end('timed-out'), options.timeoutMs);
-  const world = createLiveWorld({ ...options.io, environment: withoutSealingKey(options.environment), signal: ending.signal });
-  try {
-    return await prepareAndRun(options, world, ending.signal);
-  } catch (error) {
-    if (!isUsersError(error)) throw error;
-    return { status: 'failed', error };
-  } finally {
-    clearTimeout(timer);
-    options.signal.removeEventListener('abort', onSignal);
-    await world.close('the run has ended');
-  }
+export function run(options: RunOptions): Promise<RunReport> {
+  return untilEnded(options, true, (world, ending) => prepareAndRun(options, world, ending));
 }
 
 async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal): Promise<RunReport> {

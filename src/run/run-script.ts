@@ -1,6 +1,5 @@
 /** Runs a script from its first statement to its last, in whatever world its run has. */
 import type { Script } from '../../grammar/ast.js';
-import { MlldError } from '../errors.js';
 import { Return } from '../language/completion.js';
 import { execute } from '../language/evaluate.js';
 import type { Frame } from '../language/frame.js';
@@ -8,8 +7,8 @@ import { showValue } from '../language/show.js';
 import { bindFrontmatter } from '../modules/evaluate-module.js';
 import { askWorld } from '../operation/effect.js';
 import { recordSource } from '../operation/sources.js';
-import { WorldError } from '../world/world.js';
 import type { KeptDocument } from './document.js';
+import { isUsersError } from './users-error.js';
 
 export interface ScriptRun {
   readonly document: KeptDocument;
@@ -33,12 +32,4 @@ export async function runScript(script: Script, frame: Frame, { document, prints
     if (!isUsersError(error)) throw error;
     return error;
   }
-}
-
-/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
-export function isUsersError(error: unknown): error is MlldError {
-  if (error instanceof MlldError) return true;
-  if (error instanceof WorldError) return true;
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return (name === 'ReplayError' || name === 'JournalError') && typeof code === 'string';
 }
