@@ -149,6 +149,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     workingDirectory: options.workingDirectory,
     fileDirectory: path.dirname(options.file),
     random: Math.random,
+    wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, signal)),
     ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
     warnOnce,
   };

@@ -2,6 +2,7 @@
 import type { Frame } from '../language/frame.js';
 import { perform } from '../operation/perform.js';
 import type { World } from '../world/world.js';
+import type { Wait } from './graph-run.js';
 import type { Handler, Stage } from './handlers/handler.js';
 import { nodeAttribute } from './model.js';
 import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from './outcome.js';
@@ -32,7 +33,8 @@ export async function attempt(options: Attempt): Promise<AttemptEnd> {
   if (handler.mayReport || handler.asksModel) options.folder.remove('status.json');
   if (handler.mayReport) await options.folder.settled(); // what is read afterwards is of this attempt
   const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
-  const limit = startLimit(frame.run.world, limitMs, walking.signal);
+  const { path: op } = frame.op.nth('try', options.attempt);
+  const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal);
   const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
   let outcome: StageOutcome | undefined;
   try {
@@ -121,30 +123,36 @@ interface Limit {
 /** What is ended gets some time to say its last words, so that what it found is kept. */
 const GRACE_MS = 3_000;
 
-function startLimit(world: World, limitMs: number | undefined, around: AbortSignal): Limit {
+type LimitWait = Pick<Wait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
+
+function startLimit(
+  wait: (about: LimitWait, lifted: AbortSignal) => Promise<void>,
+  limitMs: number | undefined,
+  around: AbortSignal,
+): Limit {
   const over = new AbortController();
   const lifted = new AbortController();
   const signal = limitMs === undefined ? around : AbortSignal.any([around, over.signal]);
-  const wait = (ms: number): Promise<unknown> => world.ask('clock.sleep', { ms }, lifted.signal).catch(() => undefined);
+  const passed = (until: LimitWait['until'], ms: number): Promise<unknown> => wait({ until, ms }, lifted.signal).catch(() => undefined);
   if (limitMs !== undefined) {
-    void wait(limitMs).then(() => {
+    void passed('limit', limitMs).then(() => {
       if (!lifted.signal.aborted) over.abort();
     });
   }
   return {
     signal,
     isOver: () => over.signal.aborted && !around.aborted,
-    race: (work) => Promise.race([work, ignored(signal, lifted.signal, wait)]),
+    race: (work) => Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', GRACE_MS))]),
     lift: () => lifted.abort(),
   };
 }
 
 /** Rejects when a signal was given and not heeded for a while. Never settles once it is lifted. */
-async function ignored(signal: AbortSignal, lifted: AbortSignal, wait: (ms: number) => Promise<unknown>): Promise<never> {
+async function ignored(signal: AbortSignal, lifted: AbortSignal, graceIsOver: () => Promise<unknown>): Promise<never> {
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true, signal: lifted });
   });
-  await wait(GRACE_MS);
+  await graceIsOver();
   throw new StageError('transient', 'the stage did not end when it should');
 }

@@ -1,5 +1,6 @@
 /** One run of a pipeline, as its parts see it. `run-graph.ts` fills the ports. */
 import type { GraphFact } from '../../journal/graph-event.js';
+import type { OpPath } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import type { CheckpointFile } from './checkpoint-file.js';
 import type { Handlers } from './handlers/handler.js';
@@ -41,6 +42,14 @@ export interface ChildFacts {
   readonly error: string | undefined;
 }
 
+/** Why time has to pass: an attempt is over its limit or does not heed it, the next one is due, a person took too long to answer. */
+export interface Wait {
+  readonly until: 'limit' | 'unheeded' | 'retry' | 'late';
+  /** Of the attempt that it is about, `main/pump#0/try#2`; of a retry that is the one to come. */
+  readonly op: OpPath;
+  readonly ms: number;
+}
+
 export interface GraphRun {
   readonly plan: Plan;
   /** Of the whole run; nodes are performed below it. */
@@ -61,6 +70,8 @@ export interface GraphRun {
   readonly fileDirectory: string;
   /** Uniform in [0, 1), for the jitter of waits. */
   readonly random: () => number;
+  /** Resolves when the time is over, or `signal` was given. */
+  wait(about: Wait, signal: AbortSignal): Promise<void>;
   /** Starts the pipeline of a file, or resumes the chain that this node started before a crash. Throws a `StageError`. */
   startChild(request: { readonly node: string; readonly file: string; readonly workingDirectory: string | undefined }): Promise<ChildRun>;
   /** A run that somebody else started. */

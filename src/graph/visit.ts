@@ -97,7 +97,7 @@ async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptEnd; rea
     const { reason, cause } = end;
     const at = { op: frame.op.path, node: node.id, visit: visit.visit };
     await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause }); // N1
-    await frame.run.world.ask('clock.sleep', { ms: delayMs }, walking.signal);
+    await run.wait({ until: 'retry', op: frame.op.nth('try', attempt + 1).path, ms: delayMs }, walking.signal);
   }
 }
 

@@ -61,12 +61,14 @@ async function answered(
   choices: readonly Choice[],
   interviewer: Interviewer,
 ): Promise<string | undefined> {
-  const { world } = stage.frame.run;
+  const { run, frame } = stage;
   const done = new AbortController();
   const signal = AbortSignal.any([stage.signal, done.signal]);
   const { timeoutMs } = question;
   const late =
-    timeoutMs === undefined ? new Promise<undefined>(() => undefined) : world.ask('clock.sleep', { ms: timeoutMs }).then(() => undefined);
+    timeoutMs === undefined
+      ? new Promise<undefined>(() => undefined)
+      : run.wait({ until: 'late', op: frame.op.path, ms: timeoutMs }, signal).then(() => undefined);
   late.catch(() => undefined); // the run ends: whoever is asked learns it too
   const given = async (): Promise<string> => {
     for (;;) {
