@@ -144,6 +144,27 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   };
 }
 
+/** The flag on whose account a run would be recorded, as it would be written; undefined without one. */
+export function recordFlag({ cache, plan }: RunRequest): string | undefined {
+  if (plan) return '--plan';
+  const given = RECORD_FLAGS.find(([member]) => cache[member] !== undefined);
+  return given?.[1];
+}
+
+const RECORD_FLAGS = [
+  ['checkpoint', '--checkpoint'],
+  ['fresh', '--fresh'],
+  ['resume', '--resume'],
+  ['forks', '--fork'],
+  ['changed', '--changed'],
+  ['keepFiles', '--keep-files'],
+] as const satisfies readonly (readonly [keyof CacheRequest, string])[];
+
+/** Options of mlld that can be written out, without dashes. */
+export function optionNames(form: CommandForm): readonly string[] {
+  return Object.keys(OPTIONS[form]).filter((name) => name.length > 1 && !Object.hasOwn(NOT_SUPPORTED, name));
+}
+
 /** The command line that goes on with what this one has recorded: same script, same data. */
 export function resumeArguments(argv: readonly string[], form: CommandForm): readonly string[] {
   const { cacheWords } = scan(argv, form);
@@ -178,7 +199,9 @@ function scan(argv: readonly string[], form: CommandForm): Found {
     }
     if (option.arity === 'value' && value === undefined) throw usage(`${word} needs a value`, USAGE_OF[option.name]);
     if (option.arity === 'none' && inline !== undefined) throw usage(`--${name} takes no value`);
-    found.options.set(option.name, [...(found.options.get(option.name) ?? []), value ?? '']);
+    // A value that is there and empty is not one that was left out: it is read as what it is, and refused.
+    const given = value === '' && option.arity === 'optional' ? '""' : (value ?? '');
+    found.options.set(option.name, [...(found.options.get(option.name) ?? []), given]);
   }
   return found;
 }

@@ -2,11 +2,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { parseRunRequest, type RunRequest } from '../../src/payload.js';
+import { parseRunRequest, recordFlag, type RunRequest } from '../../src/payload.js';
 import { findProject, scriptName } from '../../src/project.js';
 import type { ScriptSource } from '../../src/run-options.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { warnOfSlips } from '../slips.js';
 
 const STDIN = '/dev/stdin';
 
@@ -18,13 +19,25 @@ export async function fileCommand(io: Io): Promise<number> {
     printHelp(io);
     return EXIT_OK;
   }
+  refuseUnrecordable(request);
   const script = await scriptOf(io, request);
   const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
   const execution = { request, form: 'file' as const, argv: io.argv, script, project, name };
+  await warnOfSlips(io, execution);
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   const { execute } = await import('./execute.js');
   return execute(io, execution);
+}
+
+/** A record goes by the path of a file. Said before anything is read or run: whoever asks for a record relies on it. */
+function refuseUnrecordable(request: RunRequest): void {
+  const source = request.code === undefined ? (request.script === STDIN ? STDIN : undefined) : '-e';
+  const flag = recordFlag(request);
+  if (source === undefined || flag === undefined) return;
+  throw new MlldError('USAGE', `${flag} does nothing for ${source}: what is recorded belongs to a file, and there is none`, {
+    hint: `save the code in a file: mlld FILE.mld ${flag}`,
+  });
 }
 
 async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSource> {

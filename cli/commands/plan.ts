@@ -1,5 +1,4 @@
 /** `--plan`: what a run with these flags would be served and what it would ask. Nothing runs. */
-import { MlldError } from '../../src/errors.js';
 import { plan } from '../../src/run/plan.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -8,9 +7,6 @@ import { renderPlan } from '../render/plan.js';
 import { optionsFor, type Execution } from './execute.js';
 
 export async function planCommand(io: Io, execution: Execution): Promise<number> {
-  if (execution.script.kind !== 'file') {
-    throw new MlldError('USAGE', `--plan needs a script file: ${execution.name} has no record`, { hint: 'mlld FILE --plan' });
-  }
   const options = {
     ...(await optionsFor(io, execution)),
     io: { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },

@@ -4,6 +4,7 @@ import { parseRunRequest } from '../../src/payload.js';
 import { findProject, findScript, listScripts } from '../../src/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { warnOfSlips } from '../slips.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
   if (argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, argv);
@@ -30,6 +31,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
     project,
     name: script.name,
   };
+  await warnOfSlips(io, execution);
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
   const { execute } = await import('./execute.js');
