@@ -13,6 +13,7 @@ import {
   ambiguousCheckpoint,
   ambiguousFunction,
   ambiguousPrefix,
+  malformedTarget,
   noMatch,
   noRunToResume,
   unknownCheckpoint,
@@ -30,7 +31,7 @@ export interface Past {
   readonly anyRun: boolean;
   /** Function targets: the latest run that called the function; undefined when none did. */
   readonly history?: FunctionHistory | undefined;
-  /** Checkpoint targets: the prior run; undefined when there is none. */
+  /** Checkpoint and malformed targets: the prior run; undefined when there is none. */
   readonly prior?: Checkpoints | undefined;
 }
 
@@ -52,7 +53,7 @@ export interface Invalidation {
 
 const NOTHING: Invalidation = { keys: [], borrowedKeys: [] };
 
-/** Throws `ReplayError`: RESUME_FUNCTION, RESUME_SITE, RESUME_PREFIX, RESUME_AMBIGUOUS, RESUME_CHECKPOINT. */
+/** Throws `ReplayError`: RESUME_TARGET, RESUME_FUNCTION, RESUME_SITE, RESUME_PREFIX, RESUME_AMBIGUOUS, RESUME_CHECKPOINT. */
 export function resolveSelector(selector: Selector, past: Past, declarations: Declarations): Invalidation {
   switch (selector.kind) {
     case 'none':
@@ -61,6 +62,8 @@ export function resolveSelector(selector: Selector, past: Past, declarations: De
       return afterCheckpoint(selector, past);
     case 'function':
       return ofFunction(selector, past, declarations);
+    case 'malformed':
+      throw malformedTarget(selector, functionsOf(past, declarations), past.prior?.reached ?? []);
   }
 }
 
@@ -85,14 +88,18 @@ function ofFunction(selector: FunctionSelector, past: Past, declarations: Declar
   return drop(past, prefix === undefined ? everAsked(selector.name, past) : fromPrefix(selector, prefix, history.calls, history, past));
 }
 
-function neverCalled(selector: FunctionSelector, past: Past, { declares, knownFunctions }: Declarations): Invalidation {
+function neverCalled(selector: FunctionSelector, past: Past, declarations: Declarations): Invalidation {
   const { name, text } = selector;
   // A fork source may have asked by it; those answers can be refused before one's own first run.
   const lent = selector.site === undefined && selector.prefix === undefined ? drop(past, everAsked(name, past)) : NOTHING;
   if (lent.borrowedKeys.length > 0) return lent;
   if (!past.anyRun) return { ...NOTHING, notice: `nothing to invalidate for ${text}: this script has no recorded run` };
-  if (declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
-  throw unknownFunction(selector, [...past.memo.called.keys(), ...knownFunctions]);
+  if (declarations.declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
+  throw unknownFunction(selector, functionsOf(past, declarations));
+}
+
+function functionsOf({ memo }: Past, { knownFunctions }: Declarations): readonly string[] {
+  return [...memo.called.keys(), ...knownFunctions];
 }
 
 /** A bare `@fn` covers all recorded runs, and what fork sources asked by it. */

@@ -128,7 +128,8 @@ export async function resolveTarget(
       const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
       return resolveSelector(selector, { ...common, history }, declarations);
     }
-    case 'checkpoint': {
+    case 'checkpoint':
+    case 'malformed': {
       const ref = past.runs.at(-1)?.ref;
       const prior = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
       return resolveSelector(selector, { ...common, prior }, declarations);

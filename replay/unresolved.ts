@@ -2,10 +2,25 @@
 import type { ReachedCheckpoint } from './checkpoints.js';
 import { ReplayError } from './errors.js';
 import type { FunctionHistory } from './history.js';
-import type { FunctionSelector } from './selector.js';
+import type { FunctionSelector, MalformedSelector } from './selector.js';
+
+/** `functions` and `reached`: what a readable target could have named. */
+export function malformedTarget(
+  { text, why }: MalformedSelector,
+  functions: Iterable<string>,
+  reached: readonly ReachedCheckpoint[],
+): ReplayError {
+  const candidates = [...namesOf(functions), ...reached.map(({ name }) => quoted(name))];
+  const inQuotes = text.startsWith('@') ? `; a name that starts with @ goes in quotes: --resume '"${text}"'` : '';
+  const message = `can't read the target ${text} of --resume: ${why}`;
+  return new ReplayError('RESUME_TARGET', message + listed('it could name', candidates), {
+    hint: `a target is @fn, @fn:N, @fn("prefix"), @fn:N("prefix") or the name of a checkpoint${inQuotes}; --resume alone goes on where the last run ended`,
+    candidates,
+  });
+}
 
 export function unknownFunction({ text, name }: FunctionSelector, known: Iterable<string>): ReplayError {
-  const candidates = [...new Set(known)].sort().map((fn) => `@${fn}`);
+  const candidates = namesOf(known);
   const message = `unknown function in --resume ${text}: @${name} is neither recorded nor declared`;
   return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates });
 }
@@ -19,21 +34,27 @@ export function ambiguousFunction({ text, name }: FunctionSelector, history: Fun
   });
 }
 
-export function unknownSite({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {
+export function unknownSite({ text, name, site }: FunctionSelector, history: FunctionHistory): ReplayError {
   const candidates = siteLines(history);
-  const message = `no call site ${text}: the latest run that called @${name} did so at ${history.sites.length}`;
+  const count = history.sites.length;
+  const numbers = count === 1 ? '1 call site, number 0' : `${count} call sites, numbers 0 to ${count - 1}`;
+  const message = `no call site ${site} for ${text}: the latest run that called @${name} has ${numbers}`;
   return new ReplayError('RESUME_SITE', message + listed('its call sites', candidates), { candidates });
 }
 
 /** `sites`: where the prefix matches. */
 export function ambiguousPrefix({ text, name }: FunctionSelector, sites: ReadonlySet<string>, history: FunctionHistory): ReplayError {
   const candidates = siteLines(history, sites);
+  const first = history.sites.findIndex(({ site }) => sites.has(site));
   const where = sites.size > 1 ? 'several call sites' : 'several loops or calls at one call site';
   return new ReplayError(
     'RESUME_AMBIGUOUS',
     `ambiguous target ${text}: the prefix matches in ${where}${listed('matching call sites', candidates)}`,
     {
-      hint: sites.size > 1 ? `pick a call site: --resume '@${name}:0("...")'` : 'use a longer prefix that matches in one place only',
+      hint:
+        sites.size > 1
+          ? `pick a call site: --resume '${text.replace(`@${name}`, `@${name}:${first}`)}'`
+          : 'use a longer prefix that matches in one place only',
       candidates,
     },
   );
@@ -65,6 +86,10 @@ export function ambiguousCheckpoint(name: string, matches: readonly ReachedCheck
   return new ReplayError('RESUME_AMBIGUOUS', [`ambiguous checkpoint match ${quoted(name)} — matches:`, ...candidates].join('\n  '), {
     candidates,
   });
+}
+
+function namesOf(functions: Iterable<string>): string[] {
+  return [...new Set(functions)].sort().map((fn) => `@${fn}`);
 }
 
 /** `@ask:0 at job.mld:3:6, declared at job.mld:1:5` */
