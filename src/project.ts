@@ -27,12 +27,17 @@ export interface ScriptFile {
 const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'];
 const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
+/** Where `mlld serve` keeps the pipelines that were sent to it, each in a folder of its own. */
+const SENT = path.join('.mlld', 'serve');
 
 /** The nearest folder with a marker, from `startDirectory` upward; without one `startDirectory` itself. Throws CONFIG_INVALID. */
 export async function findProject(startDirectory: string): Promise<Project> {
   const start = path.resolve(startDirectory);
   for (let folder = start; ; folder = path.dirname(folder)) {
-    if (MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)))) return { root: folder, config: readConfig(folder) };
+    // What was sent to a project belongs to it, whether or not that one has a marker.
+    const root = folder.endsWith(path.sep + SENT) ? path.join(folder, '..', '..') : folder;
+    const isRoot = root !== folder || MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
+    if (isRoot) return { root, config: readConfig(root) };
     if (folder === path.dirname(folder)) return { root: start, config: readConfig(start) };
   }
 }
@@ -69,6 +74,17 @@ export function scriptName(project: Project, file: string): string {
   const absolute = path.resolve(project.root, file);
   const base = path.basename(absolute).replace(EXTENSION, '');
   return base === 'index' || base === 'main' ? path.basename(path.dirname(absolute)) : base;
+}
+
+/** What a server keeps here belongs to the project, and to no folder of it. */
+export function sentFolder({ root }: Project): string {
+  return path.join(root, SENT);
+}
+
+/** What relative paths in a file begin at: its own folder; the project's for a text that was sent. */
+export function baseFolder(project: Project, file: string): string {
+  const isSent = path.dirname(path.dirname(file)) === sentFolder(project);
+  return isSent ? project.root : path.dirname(file);
 }
 
 /** A script's identity: its project-relative path; absolute for a script from elsewhere. */

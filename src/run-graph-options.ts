@@ -13,6 +13,9 @@ import type { RunIo, RunOptions } from './run-options.js';
 export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;
 export type WhoAnswers = (typeof WHO_ANSWERS)[number];
 
+/** A reason to abort a run: not the program ends, but this run is not wanted any more. */
+export const CANCELLED = 'cancelled';
+
 export interface GraphRunIo extends RunIo {
   /** One line of a terminal; undefined at its end. Needed where `console` answers. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
@@ -43,7 +46,7 @@ export interface GraphRunOptions {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;
   readonly io: GraphRunIo;
-  /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. */
+  /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. With the reason `CANCELLED` it says that somebody wished so. */
   readonly signal: AbortSignal;
   readonly openStore?: NonNullable<RunOptions['openStore']>;
   readonly handlers?: Handlers;

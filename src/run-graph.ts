@@ -27,6 +27,7 @@ import { walkOn } from './graph/traverse.js';
 import type { WalkEnd } from './graph/walking.js';
 import type { Answers } from './operation/operation.js';
 import { recordSource } from './operation/sources.js';
+import { baseFolder } from './project.js';
 import { interviewerFor } from './run/graph-people.js';
 import { childStarter } from './run/graph-child.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph-journal.js';
@@ -35,7 +36,7 @@ import { writeManifest } from './run/graph-manifest.js';
 import { resumption } from './run/graph-resume.js';
 import { initialContext, startFacts, type Beginning } from './run/graph-start.js';
 import { untilEnded, type EndedBy } from './run/until-ended.js';
-import type { GraphReport, GraphRunOptions } from './run-graph-options.js';
+import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
 import type { World } from './world/world.js';
 
 const RESTARTS_MAX = 100;
@@ -147,7 +148,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     walk: walkOn,
     backend: options.backend,
     workingDirectory: options.workingDirectory,
-    fileDirectory: path.dirname(options.file),
+    fileDirectory: baseFolder(options.project, options.file),
     random: Math.random,
     wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, signal)),
     ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
@@ -169,7 +170,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     ledger.post({ type: 'context.updated', op: frame.op.path, updates: context, by: 'start' });
   await checkpoint.flush();
 
-  const end = await walked(run, ending, beginning.number);
+  const end = await walked(run, { ending, number: beginning.number, isCancelled: () => options.signal.reason === CANCELLED });
   const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals));
   await checkpoint.flush();
@@ -194,13 +195,20 @@ interface Ended {
   readonly withoutExit?: string;
 }
 
-async function walked(run: GraphRun, ending: AbortSignal, number: number): Promise<Ended> {
+interface Walking {
+  readonly ending: AbortSignal;
+  readonly number: number;
+  readonly isCancelled: () => boolean;
+}
+
+async function walked(run: GraphRun, { ending, number, isCancelled }: Walking): Promise<Ended> {
   let end: WalkEnd;
   try {
     end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
   } catch (error) {
     if (ending.aborted) {
       const status = ending.reason as EndedBy; // it is aborted with nothing else
+      if (isCancelled()) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
       return { status, error: new MlldError(status === 'timed-out' ? 'TIMED_OUT' : 'INTERRUPTED', `the run was ended: ${status}`) };
     }
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };

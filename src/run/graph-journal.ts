@@ -1,5 +1,4 @@
 /** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
-import path from 'node:path';
 import type { Script } from '../../grammar/ast.js';
 import { isRunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -9,7 +8,7 @@ import type { Frame } from '../language/frame.js';
 import { createModule } from '../modules/evaluate-module.js';
 import { SecretTexts } from '../operation/secret-texts.js';
 import type { Answers, Recorder } from '../operation/operation.js';
-import { workflowFor } from '../project.js';
+import { baseFolder, workflowFor } from '../project.js';
 import type { GraphRunOptions } from '../run-graph-options.js';
 import type { PipelineRecord, RunOptions } from '../run-options.js';
 import type { World } from '../world/world.js';
@@ -74,7 +73,7 @@ export interface FrameParts {
 /** Of the whole run. Its module is the pipeline's file, so that places in messages lead there. */
 export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports }: FrameParts): Promise<Frame> {
   const asScript = scriptOptions(options, undefined);
-  const directory = path.dirname(options.file);
+  const directory = baseFolder(options.project, options.file);
   const settings = await settingsFor(asScript, directory, ports.world);
   const document = createDocument({ streaming: true, collects: false });
   const run = newRunState({ options: asScript, ...ports, document, settings, state: undefined });
