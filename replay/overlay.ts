@@ -1,5 +1,5 @@
 /** Where an answer is looked up: what the fork sources lend first, then one's own. */
-import type { CallKey, Fingerprint, RunId, Workflow } from '../journal/ids.js';
+import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
 import { answered, type Answered, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
@@ -25,6 +25,8 @@ export interface Known {
 export interface Answers {
   /** The answer that the policy lets a call have; undefined is a miss. */
   lookup(question: AskedQuestion, policy: CachePolicy, nowMs: number): Known | undefined;
+  /** This answer could not be served: from now on `lookup` gives the next one that there is. */
+  decline(answer: EventRef): void;
 }
 
 /**
@@ -45,7 +47,15 @@ export function createAnswers({
   readonly forks: readonly Lender[];
   readonly changed?: 'serve' | 'ask';
 }): Answers {
+  const declined = new Set<string>();
+  const known = (memo: Memo, key: CallKey): Answered | undefined => {
+    const entry = answered(memo, key);
+    return entry === undefined || (declined.size > 0 && declined.has(placeOf(entry))) ? undefined : entry;
+  };
   return {
+    decline({ run: holder, seq }) {
+      declined.add(`${holder}:${seq}`);
+    },
     lookup({ key, fingerprint }, policy, nowMs) {
       if (policy.serves === 'no') return undefined;
       const mayServe = (entry: Answered): boolean =>
@@ -53,17 +63,21 @@ export function createAnswers({
 
       if (!own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
-          const entry = answered(memo, key);
+          const entry = known(memo, key);
           if (entry !== undefined && mayServe(entry)) return { entry, lentBy: workflow, changed: isChanged(entry, fingerprint) };
         }
       }
-      const entry = answered(own, key);
+      const entry = known(own, key);
       if (entry === undefined) return undefined;
       const isOfThisRun = entry.answer.ref.run === run;
       if (!isOfThisRun && (policy.serves === 'this-run' || !mayServe(entry))) return undefined;
       return { entry, lentBy: undefined, changed: isChanged(entry, fingerprint) };
     },
   };
+}
+
+function placeOf({ answer: { ref, seq } }: Answered): string {
+  return `${ref.run}:${seq}`;
 }
 
 /** Of an earlier run: young enough, and from a scope that was completed. */

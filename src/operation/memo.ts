@@ -16,7 +16,7 @@ import { flow, labelsOf, noteOf, union, type Value } from '../values/value.js';
 import { Denial } from './denial.js';
 import { encodeResult } from './encode.js';
 import { callKey, type Question } from './identity.js';
-import { keepOutputs, serveOutputs } from './outputs.js';
+import { keepOutputs, serveOutputs, type Served } from './outputs.js';
 import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
 import { isSecret, SECRET } from './secret-texts.js';
 
@@ -48,21 +48,23 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
   }
   const asked = { key, plainKey, hasSecret, fingerprint, question };
-  let outdated: readonly string[] | undefined;
+  let outdated: Outdated | undefined;
   if (policy.serves) {
     do {
       await answers.inFlight.wait(plainKey, frame.op.path); // M3
-      const known = await answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret, op: frame.op.path });
-      if (!known) continue;
-      const files = await serveOutputs(frame, llm, { fn: question.fn, inputs: operation.inputs, known });
-      if (files.kind === 'served') return serve(frame, operation, llm, asked, known, files.outputs);
-      outdated = files.files;
+      const found = await findServable(frame, operation, llm, asked);
+      if (found.kind === 'servable') {
+        if (found.outdated) frame.run.warn(`${found.outdated.because}; another recorded answer is served`);
+        return serve(frame, operation, llm, asked, found.known, found.outputs);
+      }
+      outdated = found.outdated ?? outdated;
     } while (answers.inFlight.isAsked(plainKey, frame.op.path)); // somebody who looked it up at the same time was first
   }
+  if (outdated) frame.run.warn(`${outdated.because}; it is asked again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
   const seen = lookedUp(frame, false, key);
   const endTurn = answers.inFlight.start(plainKey, frame.op.path);
   try {
-    const value = await ask(seen, operation, llm, { ...asked, outdated }, () => execute(seen, body));
+    const value = await ask(seen, operation, llm, { ...asked, ...(outdated && { outdated: outdated.files }) }, () => execute(seen, body));
     return { value, frame: seen, reused: false };
   } finally {
     endTurn();
@@ -78,6 +80,34 @@ interface Asked {
   readonly question: Question;
   /** Declared output files for which a known answer was not served. */
   readonly outdated?: readonly string[] | undefined;
+}
+
+type Outdated = Extract<Served, { kind: 'outdated' }>;
+
+type Found =
+  /** `outdated`: the one before it, whose declared files are not as it had left them. */
+  | {
+      readonly kind: 'servable';
+      readonly known: KnownAnswer;
+      readonly outputs: readonly ReusedOutput[];
+      readonly outdated: Outdated | undefined;
+    }
+  | { readonly kind: 'none'; readonly outdated: Outdated | undefined };
+
+/** The first known answer whose declared files can be had with it. A borrowed one without them gives way, for the whole run, to the next. */
+async function findServable(frame: Frame, { inputs }: Operation, llm: LlmCall, asked: Asked): Promise<Found> {
+  const { answers } = frame.run;
+  const { plainKey, hasSecret, fingerprint, question } = asked;
+  let outdated: Outdated | undefined;
+  for (;;) {
+    const known = await answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret, op: frame.op.path });
+    if (!known) return { kind: 'none', outdated };
+    const files = await serveOutputs(frame, llm, { fn: question.fn, inputs, known });
+    if (files.kind === 'served') return { kind: 'servable', known, outputs: files.outputs, outdated };
+    outdated ??= files;
+    if (known.from.workflow === undefined) return { kind: 'none', outdated };
+    answers.decline(known);
+  }
 }
 
 function serve(

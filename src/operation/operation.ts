@@ -133,6 +133,8 @@ export interface Answers {
   readonly inFlight: Turns;
   /** `key` is that of the plain question: what was asked with secrets is found as well. */
   lookup(question: AskedQuestion): Promise<KnownAnswer | undefined>;
+  /** This answer is not served in this run: from now on `lookup` gives the next one that there is. */
+  decline(known: KnownAnswer): void;
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
   recall(recorded: Recorded, encoded: Encoded, asked: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */

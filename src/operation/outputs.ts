@@ -30,8 +30,8 @@ export interface OutputFiles {
 
 export type Served =
   | { readonly kind: 'served'; readonly outputs: readonly ReusedOutput[] }
-  /** The call counts as changed and is asked again. */
-  | { readonly kind: 'outdated'; readonly files: readonly string[] };
+  /** This answer can't be served, and why. */
+  | { readonly kind: 'outdated'; readonly files: readonly string[]; readonly because: string; readonly hint?: string };
 
 type Decision = 'same' | 'restore' | 'keep' | 'absent' | 'again';
 
@@ -97,8 +97,7 @@ export async function serveOutputs(
   const names = places.map((place) => projectPath(place, frame));
   const recorded = await known.outputs();
   if (recorded === undefined || recorded.length !== places.length) {
-    warn(`the recorded answer of @${fn} lacks output files that it declares now; it is asked again`);
-    return { kind: 'outdated', files: names };
+    return { kind: 'outdated', files: names, because: `the recorded answer of @${fn} lacks output files that it declares now` };
   }
   const planned: { readonly absolute: string; readonly name: string; readonly output: OutputFile; readonly decision: Decision }[] = [];
   for (const [index, absolute] of places.entries()) {
@@ -108,16 +107,15 @@ export async function serveOutputs(
   }
   const outdated = planned.filter(({ decision }) => decision === 'again').map(({ name }) => name);
   if (outdated.length > 0) {
-    warn(`${outdated.join(', ')} changed since @${fn} wrote it; it is asked again (--keep-files keeps what is there)`);
-    return { kind: 'outdated', files: outdated };
+    const because = `${outdated.join(', ')} changed since @${fn} wrote it`;
+    return { kind: 'outdated', files: outdated, because, hint: '--keep-files keeps what is there' };
   }
   const contents = new Map<string, Uint8Array>();
   for (const { absolute, name, output, decision } of planned) {
     if (decision !== 'restore' || !('blob' in output)) continue;
     const content = await answers.files.content(output.blob);
     if (content === undefined) {
-      warn(`what @${fn} wrote to ${name} can't be read any more; it is asked again`);
-      return { kind: 'outdated', files: [name] };
+      return { kind: 'outdated', files: [name], because: `what @${fn} wrote to ${name} can't be read any more` };
     }
     contents.set(absolute, content); // O2
   }

@@ -17,26 +17,25 @@ import { NO_LABELS, noteOf, type Value } from '../values/value.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
 import { HELD_BYTES_MAX, recalled } from './recalled.js';
 
-const NOTHING_KNOWN: Answers = {
-  policy: () => ({ records: false, serves: false }),
-  inFlight: new Turns(),
-  defined: new Set(),
-  files: NO_OUTPUT_FILES,
-  lookup: async () => undefined,
-  recall: (_recorded, _encoded, _fn, fresh) => fresh,
-  payload: async (value) => ({ inline: value }),
-  secretPayload: async () => ({ redacted: 'nothing is recorded' }),
-  secretKey: async (key) => key,
-  digest: async () => '',
-  hold: () => {},
-  keepText: async () => undefined,
-  enterScope: () => {},
-  servedOld: () => {},
-};
-
 /** For runs that record nothing. */
 export function noAnswers(): Answers {
-  return { ...NOTHING_KNOWN, inFlight: new Turns(), defined: new Set() };
+  return {
+    policy: () => ({ records: false, serves: false }),
+    inFlight: new Turns(),
+    defined: new Set(),
+    files: NO_OUTPUT_FILES,
+    lookup: async () => undefined,
+    decline: () => {},
+    recall: (_recorded, _encoded, _fn, fresh) => fresh,
+    payload: async (value) => ({ inline: value }),
+    secretPayload: async () => ({ redacted: 'nothing is recorded' }),
+    secretKey: async (key) => key,
+    digest: async () => '',
+    hold: () => {},
+    keepText: async () => undefined,
+    enterScope: () => {},
+    servedOld: () => {},
+  };
 }
 
 export interface AnswerSources {
@@ -48,11 +47,11 @@ export interface AnswerSources {
   readonly nowMs: () => number;
   readonly files: OutputFiles;
   readonly onTrouble: (error: Error) => void;
-  /** A stored result can't be read any more; it is asked for again. */
-  readonly onLost: (fn: string) => void;
+  /** A stored result can't be read any more; `then` says what comes in its place. */
+  readonly onLost: (fn: string, then: string) => void;
   /** What was kept with a key in earlier runs; undefined when there was none. */
   readonly secrets: Secrets | undefined;
-  /** A stored result can't be opened, or what was asked with secrets was recorded under another key: it is asked for again. */
+  /** A stored result can't be opened, or what was asked with secrets was recorded under another key: it is not served. */
   readonly onOtherKey: (question: Pick<AskedQuestion, 'fn'>) => Promise<void>;
 }
 
@@ -79,10 +78,13 @@ async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answer
   return { value: () => value, labels };
 }
 
+interface Candidate {
+  readonly key: CallKey;
+  readonly known: Known;
+}
+
 /** Of what is known under the names of one question: what is lent first, else the latest. */
-function preferred(
-  candidates: readonly { readonly key: CallKey; readonly known: Known }[],
-): { readonly key: CallKey; readonly known: Known } | undefined {
+function preferred(candidates: readonly Candidate[]): Candidate | undefined {
   const [first, second] = candidates;
   if (!first || !second || first.known.lentBy !== undefined) return first;
   if (second.known.lentBy !== undefined) return second;
@@ -125,6 +127,12 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       return { redacted: 'it could not be stored' };
     }
   };
+  const tellDeclined = async (declined: readonly Known[], then: string): Promise<void> => {
+    for (const { entry } of declined) {
+      if (entry.answer.sealed) await sources.onOtherKey(entry);
+      else sources.onLost(entry.fn, then);
+    }
+  };
   let scope: Scope | undefined;
   let policy: CachePolicy = cachePolicy({ flags, header, scope });
   return {
@@ -135,35 +143,40 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     policy: () => ({ records: policy.records, serves: policy.serves !== 'no' }),
     async lookup(question) {
       const names = secrets === undefined ? [question.key] : [question.key, secrets.callKey(question.key)];
-      const found = preferred(
-        names.flatMap((key) => {
-          const known = overlay.lookup({ key, fingerprint: question.fingerprint }, policy, nowMs());
-          return known ? [{ key, known }] : [];
-        }),
-      );
-      if (!found) {
-        const kept = held.get(question.key);
-        if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded) };
-        if (question.hasSecret) await sources.onOtherKey(question);
-        return undefined;
+      const next = (): Candidate | undefined =>
+        preferred(
+          names.flatMap((key) => {
+            const known = overlay.lookup({ key, fingerprint: question.fingerprint }, policy, nowMs());
+            return known ? [{ key, known }] : [];
+          }),
+        );
+      const declined: Known[] = [];
+      for (let found = next(); found; found = next()) {
+        const { key, known } = found;
+        const { answer, fingerprint } = known.entry;
+        const from = { run: answer.ref.run, seq: answer.seq };
+        const read = await valueOf(store, key, known.entry);
+        if (!read) {
+          overlay.decline(from);
+          declined.push(known);
+          continue;
+        }
+        await tellDeclined(declined, 'another recorded answer is served');
+        return {
+          from: known.lentBy === undefined ? from : { ...from, workflow: known.lentBy },
+          outputs: () => readOutputs(store, answer),
+          ...(fingerprint === undefined ? {} : { fingerprint }),
+          ...read,
+          key,
+        };
       }
-      const { key, known } = found;
-      const { answer, fn, fingerprint } = known.entry;
-      const read = await valueOf(store, key, known.entry);
-      if (!read) {
-        if (answer.sealed) await sources.onOtherKey(known.entry);
-        else sources.onLost(fn);
-        return undefined;
-      }
-      const lender = known.lentBy === undefined ? {} : { workflow: known.lentBy };
-      return {
-        from: { run: answer.ref.run, seq: answer.seq, ...lender },
-        outputs: () => readOutputs(store, answer),
-        ...(fingerprint === undefined ? {} : { fingerprint }),
-        ...read,
-        key,
-      };
+      const kept = held.get(question.key);
+      if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded) };
+      if (declined.length === 0 && question.hasSecret) await sources.onOtherKey(question);
+      await tellDeclined(declined, 'it is asked again');
+      return undefined;
     },
+    decline: (known) => overlay.decline(known.from),
     recall({ position }, { json, form }, { key, fn }, fresh) {
       if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX) return fresh;
       const { text: _, ...note } = noteOf(fresh) ?? { labels: NO_LABELS, sources: NO_LABELS };

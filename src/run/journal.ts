@@ -176,10 +176,10 @@ async function start({ options, script, store, opened, journal, trouble, ports }
       onTrouble: trouble.error,
     }),
     onTrouble: trouble.error,
-    onLost: (fn) => {
+    onLost: (fn, then) => {
       if (lost.has(fn)) return;
       lost.add(fn);
-      options.io.stderr(`warning: a recorded answer of @${fn} can't be read any more; it is asked again\n`);
+      options.io.stderr(`warning: a recorded answer of @${fn} can't be read any more; ${then}\n`);
     },
   });
   return {

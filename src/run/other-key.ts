@@ -24,7 +24,7 @@ export function otherKeyTeller({ store, ref, memos, stderr }: Ports): (question:
       if (event?.type !== 'call.completed' || !('keyId' in event.result) || event.result.keyId === ours || told) continue;
       told = true;
       const configured = ours === undefined ? 'this run has no key' : `the key of this run is ${ours}`;
-      stderr(`warning: answers of @${fn} are sealed with the key ${event.result.keyId}, and ${configured}; they are asked for again\n`);
+      stderr(`warning: answers of @${fn} are sealed with the key ${event.result.keyId}, and ${configured}; they are not served\n`);
       return;
     }
   };

@@ -131,6 +131,49 @@ describe('--fork', () => {
     expect((await project.mlld('collect.mld', '--checkpoint')).stdout).toBe('C:ebb\nC:flow\n');
     expect(project.asked()).toEqual([]);
   });
+
+  it('goes on with the next one that knows when an answer is lost, and asks once when none does', async () => {
+    /** Answers that lie in blobs. */
+    const long = (who: string): string =>
+      `exe llm @ask(q) = sh { echo "$q" >> calls.log; printf "${who}:$q "; head -c 70000 /dev/zero | tr '\\0' x }\n`;
+    const project = await folder({
+      'collect.mld': `${long('C')}show @ask("ebb")\n`,
+      'survey.mld': `${ask('S')}show @ask("ebb")\n`,
+      'analyze.mld': `${ask('N')}show @ask("ebb")\nshow @ask("ebb")\nshow @ask("ebb")\n`,
+    });
+    await project.mlld('collect.mld', '--checkpoint');
+    await project.mlld('survey.mld', '--checkpoint');
+    fs.rmSync(path.join(project.cwd, '.mlld/journal/blobs'), { recursive: true });
+    project.asked();
+
+    const second = await project.mlld('analyze.mld', '--fork', 'collect', '--fork', 'survey');
+    expect(second).toMatchObject({ stdout: 'S:ebb\nS:ebb\nS:ebb\n', status: 0 });
+    expect(second.stderr).toContain("a recorded answer of @ask can't be read any more; another recorded answer is served");
+    expect(project.asked()).toEqual([]);
+
+    const alone = await project.mlld('analyze.mld', '--fork', 'collect');
+    expect(alone.stdout).toBe('N:ebb\nN:ebb\nN:ebb\n');
+    expect(alone.stderr).toContain("a recorded answer of @ask can't be read any more; it is asked again");
+    expect(project.asked()).toEqual(['ebb']);
+    expect((await project.mlld('analyze.mld', '--fork', 'collect')).stdout).toBe('N:ebb\nN:ebb\nN:ebb\n');
+    expect(project.asked()).toEqual([]);
+  });
+
+  it('asks once when the files of a lent answer were changed', async () => {
+    const draw =
+      'exe llm @draw(n) = sh { echo "$n" >> calls.log; echo "drew $n $RANDOM" > $n.txt; echo done } with { writes: "@root/@n\\.txt" }\n';
+    const project = await folder({
+      'collect.mld': `${draw}show @draw("ebb")\n`,
+      'analyze.mld': `${draw}show @draw("ebb")\nshow @draw("ebb")\nshow @draw("ebb")\n`,
+    });
+    await project.mlld('collect.mld', '--checkpoint');
+    project.write('ebb.txt', 'mine');
+    project.asked();
+    const { stderr, stdout } = await project.mlld('analyze.mld', '--fork', 'collect');
+    expect(stdout).toBe('done\ndone\ndone\n');
+    expect(stderr.match(/changed since/g)).toHaveLength(1);
+    expect(project.asked()).toEqual(['ebb']);
+  });
 });
 
 describe('--fork beside other flags', () => {
