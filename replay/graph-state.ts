@@ -9,7 +9,7 @@
 import type { EventOf, JournalEvent, Json, RunStatus } from '../journal/event.js';
 import type { Fidelity, GateStatus, StageOutcome, StageStatus } from '../journal/graph-event.js';
 import type { CallKey, OpPath, RunId, Seq } from '../journal/ids.js';
-import { mainWalk, walkAtPath, walkFor, type HistoryEntry, type Walk } from './graph-walk.js';
+import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './graph-walk.js';
 import type { Projection } from './projection.js';
 
 export interface Artifact {
@@ -225,7 +225,7 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
     if (outcome.preferred_label !== '') walk.context['preferred_label'] = outcome.preferred_label;
   }
   if ((status === 'success' || status === 'partial_success') && state.retries.has(node)) countRetries(state, walk, node, 0);
-  walk.history.push({
+  addToHistory(walk, {
     node_id: node,
     outcome: status,
     visit,
@@ -233,7 +233,8 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
     ...(status === 'fail' ? { failure_reason: outcome.failure_reason } : {}),
     ...(walk.branches.size > 0 ? { branches: branchHistories(walk, outcome) } : {}),
   });
-  walk.visits.set(node, visit + 1);
+  const choice = outcome.context_updates['human.gate.label'];
+  if (typeof choice === 'string') note(walk, { kind: 'answered', node, choice });
   walk.current = node;
   walk.outcome = outcome;
   walk.next = undefined;
@@ -252,7 +253,8 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
 
 function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphState {
   const { op, from, to, via, label, condition, fidelity, thread } = event;
-  walkAtPath(state.main, op, event.branch).next = {
+  const walk = walkAtPath(state.main, op, event.branch);
+  walk.next = {
     from,
     to,
     via,
@@ -261,7 +263,10 @@ function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphSt
     ...(fidelity === undefined ? {} : { fidelity }),
     ...(thread === undefined ? {} : { thread }),
   };
-  if (via === 'retry_target' || via === 'fallback_retry_target' || via === 'gate') state.jumps += 1;
+  if (via === 'retry_target' || via === 'fallback_retry_target' || via === 'gate') {
+    state.jumps += 1;
+    note(walk, { kind: 'jumped', from, to });
+  }
   return state;
 }
 

@@ -18,6 +18,13 @@ export interface HistoryEntry {
   readonly branches?: readonly { readonly id: string; readonly outcome: StageStatus; readonly node_history: readonly HistoryEntry[] }[];
 }
 
+/** What a model that goes on is told of in any case. */
+export type Notable =
+  | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
+  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
+  | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
+  | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
+
 /** A visit that has begun and not ended. */
 interface Running {
   readonly op: OpPath;
@@ -42,11 +49,38 @@ export interface Walk {
   readonly history: HistoryEntry[];
   /** Finished visits by node. */
   readonly visits: Map<string, number>;
+  /** The latest visit of every node, in the order in which they ended; counts over the history: nobody has to go through all of it. */
+  readonly latest: Map<string, HistoryEntry>;
+  failures: number;
+  retried: number;
+  /** The last of them, newest last. */
+  readonly notable: Notable[];
   /** Of the parallel node that runs, by index. */
   readonly branches: Map<number, Walk>;
 }
 
+const NOTABLE_MAX = 50;
+
 export const mainWalk = (): Walk => walkAt(MAIN, {});
+
+/** A visit has ended. */
+export function addToHistory(walk: Walk, entry: HistoryEntry): void {
+  const { node_id: node, visit, attempts, outcome } = entry;
+  walk.history.push(entry);
+  walk.visits.set(node, visit + 1);
+  walk.latest.delete(node);
+  walk.latest.set(node, entry);
+  walk.retried += attempts - 1;
+  if (outcome === 'fail') {
+    walk.failures += 1;
+    note(walk, { kind: 'failed', node, visit });
+  } else if (attempts > 1) note(walk, { kind: 'retried', node, attempts });
+}
+
+export function note({ notable }: Walk, fact: Notable): void {
+  notable.push(fact);
+  if (notable.length > NOTABLE_MAX) notable.shift();
+}
 
 /** The walk that a node (or one of its attempts) belongs to. */
 export function walkFor(main: Walk, op: OpPath, branch?: BranchRef): Walk {
@@ -78,6 +112,10 @@ function walkAt(path: OpPath, context: Context, branch?: BranchRef): Walk {
     enterAt: undefined,
     history: [],
     visits: new Map(),
+    latest: new Map(),
+    failures: 0,
+    retried: 0,
+    notable: [],
     branches: new Map(),
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { FidelityMode } from '../../journal/graph-event.js';
 import type { Json } from '../../journal/event.js';
-import type { StateView, WalkView } from './state.js';
+import type { NotableView, StateView, WalkView } from './state.js';
 import type { Turn } from './threads.js';
 
 export interface Past {
@@ -96,20 +96,13 @@ interface ToldStage {
 /** Every finished stage once, with its latest status, newest first. */
 function stages({ walks }: Past): readonly ToldStage[] {
   const found = new Map<string, ToldStage>();
-  for (const { history, visits } of [...walks].reverse()) {
-    for (let i = history.length - 1; i >= 0; i--) {
-      const entry = history[i] as (typeof history)[number]; // i < history.length
-      if (found.has(entry.node_id)) continue;
-      const { node_id: id, outcome: status, failure_reason: reason } = entry;
-      found.set(id, { id, status, reason, visits: visits.get(id) ?? 1 });
-      if (found.size >= STAGES_MAX) return [...found.values()];
+  for (const { latest, visits } of walks.toReversed()) {
+    for (const { node_id: id, outcome: status, failure_reason: reason } of [...latest.values()].reverse()) {
+      if (!found.has(id)) found.set(id, { id, status, reason, visits: visits.get(id) ?? 1 });
     }
   }
   return [...found.values()];
 }
-
-/** More would not fit into any budget. */
-const STAGES_MAX = 1_000;
 
 function told({ id, status, reason, visits }: ToldStage, { summaries }: Past, units: number): string {
   const excerpt = summaries.findLast(({ node }) => node === id)?.text ?? reason ?? '';
@@ -117,24 +110,26 @@ function told({ id, status, reason, visits }: ToldStage, { summaries }: Past, un
 }
 
 function notable({ walks }: Past): string[] {
-  const events: string[] = [];
-  for (const { history } of [...walks].reverse()) {
-    for (const { node_id: id, outcome, attempts, visit } of history.slice(-STAGES_MAX).reverse()) {
-      if (outcome === 'fail') events.push(`- ${id} failed${visit === 0 ? '' : ` on visit ${visit + 1}`}`);
-      else if (attempts > 1) events.push(`- ${id} needed ${attempts} attempts`);
-    }
-  }
-  const { context } = walks.at(-1) as WalkView; // never empty
-  const answer = context['human.gate.label'];
-  if (typeof answer === 'string') events.unshift(`- a person chose ${answer}`);
-  return events;
+  return walks.toReversed().flatMap(({ notable: facts }) => facts.map(notableLine).reverse());
 }
 
-function countsSentence(past: Past): string {
-  const entries = past.walks.flatMap(({ history }) => history);
-  const failed = entries.filter(({ outcome }) => outcome === 'fail').length;
-  const retries = entries.reduce((sum, { attempts }) => sum + attempts - 1, 0);
-  return `So far ${entries.length} stages have finished, ${failed} of them failed, with ${retries} retries.`;
+function notableLine(fact: NotableView): string {
+  switch (fact.kind) {
+    case 'failed':
+      return `- ${fact.node} failed${fact.visit === 0 ? '' : ` on visit ${fact.visit + 1}`}`;
+    case 'retried':
+      return `- ${fact.node} needed ${fact.attempts} attempts`;
+    case 'jumped':
+      return `- the walk jumped from ${fact.from} to ${fact.to}`;
+    case 'answered':
+      return `- ${fact.node} was answered: ${fact.choice}`;
+  }
+}
+
+function countsSentence({ walks }: Past): string {
+  const sum = (of: (walk: WalkView) => number): number => walks.reduce((total, walk) => total + of(walk), 0);
+  const finished = sum(({ history }) => history.length);
+  return `So far ${finished} stages have finished, ${sum(({ failures }) => failures)} of them failed, with ${sum(({ retried }) => retried)} retries.`;
 }
 
 function contextLines({ walks }: Past): string[] {

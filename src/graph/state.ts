@@ -11,6 +11,12 @@ export interface HistoryView {
   readonly failure_reason?: string;
 }
 
+export type NotableView =
+  | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
+  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
+  | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
+  | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
+
 export interface WalkView {
   readonly path: OpPath;
   readonly branch: BranchRef | undefined;
@@ -32,6 +38,13 @@ export interface WalkView {
   readonly enterAt: string | undefined;
   readonly history: readonly HistoryView[];
   readonly visits: ReadonlyMap<string, number>;
+  /** The latest visit of every node, in the order in which they ended. */
+  readonly latest: ReadonlyMap<string, HistoryView>;
+  /** Over the history. */
+  readonly failures: number;
+  readonly retried: number;
+  /** Newest last. */
+  readonly notable: readonly NotableView[];
   readonly branches: ReadonlyMap<number, WalkView>;
 }
 

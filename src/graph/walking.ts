@@ -49,6 +49,10 @@ export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: Walking):
       enterAt: undefined,
       history: [],
       visits: new Map(),
+      latest: new Map(),
+      failures: 0,
+      retried: 0,
+      notable: [],
       branches: new Map(),
     }
   );

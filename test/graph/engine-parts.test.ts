@@ -11,6 +11,7 @@ import { preambleOf } from '../../src/graph/preamble.js';
 import { retryPlan, type RetrySettings } from '../../src/graph/retry-policy.js';
 import { parseStatus, renderStatus } from '../../src/graph/status-file.js';
 import { graphState } from '../../replay/graph-state.js';
+import { addToHistory, note } from '../../replay/graph-walk.js';
 import { pipeline } from '../support/pipeline-run.js';
 
 describe('labels', () => {
@@ -154,13 +155,10 @@ describe('where branches meet', () => {
 describe('the carry-over text', () => {
   const state = graphState.initial();
   const context = { 'graph.goal': 'x', 'internal.y': 1, long: 'y'.repeat(500), found: 'an anchor' };
-  const history = Array.from({ length: 500 }, (_, i) => ({
-    node_id: `stage${i}`,
-    outcome: i % 7 === 0 ? ('fail' as const) : ('success' as const),
-    visit: 0,
-    attempts: 1,
-  }));
-  const past = { goal: 'Map the wreck', runId: 'R1', walks: [{ ...state.main, context, history }], summaries: [] };
+  Object.assign(state.main.context, context);
+  for (let i = 0; i < 500; i++)
+    addToHistory(state.main, { node_id: `stage${i}`, outcome: i % 7 === 0 ? 'fail' : 'success', visit: 0, attempts: 1 });
+  const past = { goal: 'Map the wreck', runId: 'R1', walks: [state.main], summaries: [] };
   it.each([
     ['truncate', 4_000],
     ['compact', 4_000],
@@ -173,6 +171,21 @@ describe('the carry-over text', () => {
     expect(text).toContain('Map the wreck');
     expect(text).toBe(preambleOf(mode, past));
     expect(text).not.toContain('internal.y');
+  });
+  it('tells of failures, retries, jumps and answers, newest first', () => {
+    const walk = graphState.initial().main;
+    addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' });
+    addToHistory(walk, { node_id: 'dive', outcome: 'success', visit: 0, attempts: 2 });
+    note(walk, { kind: 'jumped', from: 'exit', to: 'dive' });
+    note(walk, { kind: 'answered', node: 'ask', choice: '[O] Open' });
+    const lines = preambleOf('summary:medium', { ...past, walks: [walk] }).split('\n');
+    expect(lines.slice(lines.indexOf('Notable:') + 1)).toEqual([
+      '- ask was answered: [O] Open',
+      '- the walk jumped from exit to dive',
+      '- dive needed 2 attempts',
+      '- probe failed on visit 2',
+    ]);
+    expect(preambleOf('summary:high', { ...past, walks: [walk] })).toContain('2 stages have finished, 1 of them failed, with 3 retries.');
   });
   it('names the run in truncate only', () => {
     expect(preambleOf('truncate', past)).toContain('R1');
