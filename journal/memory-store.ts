@@ -116,6 +116,7 @@ class MemoryStore implements JournalStore {
     let end = options.from ?? { offset: 0, seq: seqOf(-1), hash: CHAIN_SEED };
     let events = 0;
     for (const { line, position } of this.all.get(ref.run)?.lines.slice(end.seq + 1) ?? []) {
+      if (events === options.eventsMax) break;
       const event = decodeOwn(line);
       end = { offset: position.offset + position.bytes + 1, seq: event.seq, hash: event.hash };
       events++;

@@ -46,6 +46,7 @@ async function readLines(disk: Disk, file: number, lines: LineScan): Promise<voi
     const count = disk.read(file, buffer, limit, buffer.length - limit, position);
     if (count === 0) break;
     const rest = lines.take(buffer, limit, limit + count);
+    if (lines.isFull) return;
     position += count;
     limit += count;
     buffer.copyWithin(0, rest - PREDECESSOR_BYTES, limit);
@@ -97,11 +98,16 @@ class LineScan {
     this.previousHash = this.usableHash = hash;
   }
 
+  /** As many events as were wanted have been visited. */
+  get isFull(): boolean {
+    return this.events === this.options.eventsMax;
+  }
+
   /** All whole lines of the buffer, of which the bytes from `newFrom` on are new. Returns where the rest begins. */
   take(buffer: Buffer, newFrom: number, limit: number): number {
     let start = PREDECESSOR_BYTES;
     let end = buffer.indexOf(NEWLINE, newFrom);
-    while (end >= 0 && end < limit) {
+    while (end >= 0 && end < limit && !this.isFull) {
       this.takeLine(buffer, start, end);
       this.offset += end + 1 - start;
       start = end + 1;

@@ -54,6 +54,8 @@ export interface Defect {
 export interface ScanOptions {
   /** Start behind this position (of an earlier scan of the same run) with the hash of the line that ends there. */
   readonly from?: { readonly offset: number; readonly seq: Seq; readonly hash: string };
+  /** Stop behind so many events, at least 1: a reader that takes a long run in parts goes on from `end`. */
+  readonly eventsMax?: number;
   readonly onDefect?: (defect: Defect) => void;
 }
 

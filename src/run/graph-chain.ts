@@ -88,11 +88,15 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
 }
 
 async function headOf(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
-  let head: EventOf<'run.started'> | undefined;
-  await store.scan(ref, (event) => {
-    if (head === undefined && isGraphRun(event)) head = event;
-  });
-  return head;
+  const first = await firstEvent(store, ref);
+  return first && isGraphRun(first) ? first : undefined;
+}
+
+/** Undefined for a run that was killed before it had one. */
+export async function firstEvent(store: JournalStore, ref: RunRef): Promise<JournalEvent | undefined> {
+  let first: JournalEvent | undefined;
+  await store.scan(ref, (event) => void (first = event), { eventsMax: 1 });
+  return first;
 }
 
 async function stateOf(store: JournalStore, segments: readonly Segment[]): Promise<GraphState> {

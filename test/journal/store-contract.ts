@@ -77,6 +77,22 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       await journal.close();
     });
 
+    it('reads a run in parts', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      for (const fact of smallRun) await journal.append(fact);
+      await journal.close();
+      const { events } = await readRun(store, runRef(1));
+      const read = [];
+      for (let part = await readRun(store, runRef(1), { eventsMax: 2 }); part.events.length > 0;) {
+        expect(part.report.events).toBeLessThanOrEqual(2);
+        expect(part.defects).toEqual([]);
+        read.push(...part.events);
+        part = await readRun(store, runRef(1), { eventsMax: 2, from: part.report.end });
+      }
+      expect(read).toEqual(events);
+    });
+
     it('refuses a second run of the same id with an error that says so', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
