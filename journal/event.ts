@@ -124,6 +124,8 @@ export type Fact =
       readonly pipeline?: string;
       /** Where the files for people are: relative to the project where it can be. */
       readonly runDir?: string;
+      /** Who answers model stages, where the command line said so. */
+      readonly backend?: string;
       /** Its goal gates. */
       readonly gates?: readonly string[];
       /** The run that this one goes on with; events of it behind `seq` don't count any more. */
@@ -293,10 +295,18 @@ export type Fact =
     }
   | { readonly type: 'checkpoint.closed'; readonly name: string; readonly complete?: boolean }
   // ---- memo
+  // `during`: other runs of the workflow that were going on, each with its last event that counted then (-1: none). What such a run
+  // answers behind that event was not there yet, and stays.
   /** These answers are not served any more. Lasts: nothing brings them back but asking again. */
-  | { readonly type: 'memo.invalidated'; readonly selector: string; readonly keys: readonly CallKey[]; readonly borrowed?: boolean }
+  | {
+      readonly type: 'memo.invalidated';
+      readonly selector: string;
+      readonly keys: readonly CallKey[];
+      readonly borrowed?: boolean;
+      readonly during?: readonly EventRef[];
+    }
   /** `--fresh`, `clean`: everything this workflow recorded before. `clean` also forgets the runs' checkpoints. */
-  | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean' }
+  | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean'; readonly during?: readonly EventRef[] }
   // ---- graph
   | GraphFact;
 

@@ -11,7 +11,7 @@ export const definitions: Projection<Definitions> = {
   initial: () => new Map(),
   apply(state, event) {
     if (event.type === 'definition.recorded' && !state.has(event.fingerprint)) state.set(event.fingerprint, event.parts);
-    if (event.type === 'memo.reset') state.clear();
+    if (event.type === 'memo.reset' && event.during === undefined) state.clear(); // else answers may stay that were made with one
     return state;
   },
 };

@@ -7,7 +7,7 @@
 import type { CacheFlags, EventOf, JournalEvent } from '../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from '../journal/ids.js';
 import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
-import { answered, usable, type Answered, type Memo } from './memo.js';
+import { answered, cameLater, usable, type Answered, type Memo } from './memo.js';
 import type { Lender } from './overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from './policy.js';
 import { previewOf } from './preview.js';
@@ -207,7 +207,9 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     }
     case 'memo.reset':
-      for (const [key] of usable(state.index.memo)) state.fates.set(key, { why: 'forgotten', by: event.reason, run, seq: event.seq });
+      for (const [key, { answer }] of usable(state.index.memo)) {
+        if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'forgotten', by: event.reason, run, seq: event.seq });
+      }
       state.refusals.clear();
       return;
     default:

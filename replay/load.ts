@@ -1,12 +1,12 @@
 /**
- * Opens the past of a workflow: the only file here that reads. Work in proportion to what is new since the index.
+ * Opens the past of a workflow: reads its runs and folds them. Work in proportion to what is new since the index.
  *
  * L1 nothing here changes a run; only the index is written, as a whole
  * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
 import type { Json, OutputFile } from '../journal/event.js';
-import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
-import type { Defect, JournalStore, Position, RunFile, ScanOptions } from '../journal/store.js';
+import { seqOf, type CallKey, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../journal/ids.js';
+import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../journal/store.js';
 import { checkpoints } from './checkpoints.js';
 import { functionHistory } from './history.js';
 import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
@@ -20,6 +20,10 @@ export interface WorkflowPast extends Index {
   readonly workflow: Workflow;
   /** The runs that count: those since the last `clean`, oldest first. */
   readonly runs: readonly RunFile[];
+  /** All that there are, oldest first. */
+  readonly seen: readonly RunId[];
+  /** Runs that were going on, and the last event of each that was folded (-1: none). */
+  readonly ongoing: readonly EventRef[];
   /** All that were folded, for the index. Undefined: a run was still going on, so a later index has to be made by a reader. */
   readonly covered: readonly Covered[] | undefined;
   /** Events that no index covers yet. */
@@ -43,6 +47,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
   const saved = await readIndex(store, workflow, files);
   const state: Index = saved?.index ?? index.initial();
   const covered: Covered[] = [...(saved?.covered ?? [])];
+  const ongoing: EventRef[] = [];
   const unfinished = covered.at(-1)?.from === undefined ? undefined : covered.pop();
   let isPrefixSettled = true;
   let newEvents = 0;
@@ -52,6 +57,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
     const { end, events } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
     newEvents += events;
+    if (file.liveness === 'running') ongoing.push({ run: file.ref.run, seq: end.seq });
     if (!isPrefixSettled) continue;
     covered.push(file.liveness === 'running' ? { run: file.ref.run, from: end } : { run: file.ref.run, bytes: file.bytes });
     if (file.liveness === 'running') {
@@ -66,6 +72,8 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     ...state,
     workflow,
     runs: countingRuns(files, state.memo),
+    seen: files.map(({ ref }) => ref.run),
+    ongoing,
     covered: isPrefixSettled ? covered : undefined,
     newEvents: encoded === undefined ? newEvents : 0,
   };
@@ -78,13 +86,28 @@ function isWorthAnIndex(newEvents: number, { memo: { questions } }: Index): bool
 
 /**
  * The index with a run of one's own that has just ended, so that the next start reads nothing again: `past` was followed
- * through all of it, `finished` is the place of its `run.finished`. Nothing is written when too little is new, or when
- * other runs went on beside it: only a reader can tell what they came to.
+ * through all of it, `last` is its `run.finished`. Nothing is written when too little is new, or when other runs went on
+ * beside it: only a reader can tell what they came to.
  */
-export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, finished: Seq): Promise<void> {
-  if (past.covered === undefined || !isWorthAnIndex(past.newEvents + finished + 1, past)) return;
-  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, finished }], index: past }));
+export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, { seq, position }: Recorded): Promise<void> {
+  if (past.covered === undefined || !isWorthAnIndex(past.newEvents + seq + 1, past)) return;
+  const bytes = position.offset + position.bytes + NEWLINE_BYTES;
+  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, bytes }], index: past }));
 }
+
+/**
+ * What was going on beside a run that has just been created and drops answers of its workflow: runs whose end is known from
+ * loading, and those that were created since.
+ */
+export async function goingOnBeside(store: JournalStore, { seen, ongoing }: WorkflowPast, own: RunRef): Promise<readonly EventRef[]> {
+  const known = new Set([...seen, own.run]);
+  const newcomers = (await store.runs(own.workflow)).filter(({ ref }) => !known.has(ref.run));
+  return [...ongoing, ...newcomers.map(({ ref: { run } }) => ({ run, seq: NO_EVENT }))];
+}
+
+/** Stands before the first event. */
+const NO_EVENT = seqOf(-1);
+const NEWLINE_BYTES = 1;
 
 /** Keeps a loaded past current: call it with every fact of the new run, in the order of its journal. */
 export function followIndex(past: WorkflowPast, ref: RunRef): ReturnType<typeof follow<Index>> {
@@ -150,8 +173,8 @@ export interface ResolveOptions {
  * so that an index saved behind it is that of all runs.
  */
 export function withoutPast(past: WorkflowPast): WorkflowPast {
-  const { called, cleanedBy } = past.memo;
-  return { ...past, memo: { ...memo.initial(), called, cleanedBy }, definitions: new Map(), runs: [] };
+  const { called, cleanedBy, outlasting } = past.memo;
+  return { ...past, memo: { ...memo.initial(), called, cleanedBy, outlasting }, definitions: new Map(), runs: [] };
 }
 
 /** Status, counts and what is in flight of one run. Reads all of it. */
@@ -199,12 +222,13 @@ async function pastUntil(
       { onDefect },
     );
   }
-  return { ...state, workflow, runs: countingRuns(files, state.memo), covered: undefined, newEvents: 0 };
+  const seen = files.map(({ ref }) => ref.run);
+  return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0 };
 }
 
 /** An emptied file is nothing recorded. */
-function countingRuns(files: readonly RunFile[], { cleanedBy }: Memo): readonly RunFile[] {
-  return files.filter(({ ref, bytes }) => bytes > 0 && (cleanedBy === undefined || ref.run > cleanedBy.run));
+function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting }: Memo): readonly RunFile[] {
+  return files.filter(({ ref, bytes }) => bytes > 0 && (cleanedBy === undefined || ref.run > cleanedBy.run || outlasting.has(ref.run)));
 }
 
 async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {

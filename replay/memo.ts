@@ -7,9 +7,10 @@
  * M4 a dropped question keeps its place and its preview: lists stay in the order of first asking, cursors still find it
  * M5 the runs of a workflow are folded one after the other, oldest first: what is pending belongs to one run
  * M6 a result that was taken out of the journal is no answer, and what it had replaced doesn't come back
+ * M7 dropping takes what there was: what a run that goes on beside answers later stays, although its journal is folded first
  */
 import type { EventOf } from '../journal/event.js';
-import type { CallKey, Fingerprint, OpPath, RunRef, Seq } from '../journal/ids.js';
+import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
 import { ancestorsOf, nameIn } from './op-path.js';
 import { previewOf } from './preview.js';
@@ -63,6 +64,8 @@ export interface Memo {
   readonly called: Map<string, RunRef>;
   /** The run that said `clean`: it and all runs before it are forgotten. */
   cleanedBy: RunRef | undefined;
+  /** But for those that were going on then. */
+  readonly outlasting: Set<RunId>;
   // The run that is being folded (M5).
   current: RunRef | undefined;
   scope: string | undefined;
@@ -79,6 +82,7 @@ export const memo: Projection<Memo> = {
     refused: new Set(),
     called: new Map(),
     cleanedBy: undefined,
+    outlasting: new Set(),
     current: undefined,
     scope: undefined,
     pending: new Map(),
@@ -233,26 +237,34 @@ function noteInside(state: Memo, key: CallKey, known: Question, inside: readonly
   if (inside !== known.inside) state.questions.set(key, { ...known, inside });
 }
 
-function invalidate(state: Memo, { keys, borrowed }: EventOf<'memo.invalidated'>): Memo {
+function invalidate(state: Memo, { keys, borrowed, during }: EventOf<'memo.invalidated'>): Memo {
   for (const key of keys) {
     if (borrowed === true) {
       state.refused.add(key);
       continue;
     }
     const question = state.questions.get(key);
-    if (question?.answer !== undefined) state.questions.set(key, { ...question, answer: undefined });
+    if (question?.answer !== undefined && !cameLater(question.answer, during)) state.questions.set(key, { ...question, answer: undefined });
   }
   return state;
 }
 
-function reset(state: Memo, { reason }: EventOf<'memo.reset'>, { ref }: Place): Memo {
-  state.questions.clear();
+function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: Place): Memo {
+  for (const [key, { answer }] of state.questions) if (answer === undefined || !cameLater(answer, during)) state.questions.delete(key);
   state.refused.clear();
   if (reason === 'clean') {
-    state.called.clear();
+    state.outlasting.clear();
+    for (const { run } of during ?? []) state.outlasting.add(run);
+    for (const [fn, { run }] of state.called) if (!state.outlasting.has(run)) state.called.delete(fn);
     state.cleanedBy = ref;
   }
   return state;
+}
+
+/** M7: of a run that was going on, and behind what was recorded of it then. */
+export function cameLater({ ref, seq }: Pick<Answer, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
+  const end = during?.find(({ run }) => run === ref.run);
+  return end !== undefined && seq > end.seq;
 }
 
 /** The ordinary functions around an operation, joined with those known already. One array per distinct set. */

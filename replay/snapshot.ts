@@ -14,7 +14,7 @@ import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
 
-const VERSION = 2;
+const VERSION = 3;
 
 /** What every start needs of a workflow's past. */
 export interface Index {
@@ -38,8 +38,6 @@ export interface Covered {
   readonly run: RunId;
   /** Of a run whose writer is gone: its size. A run of another size is not the one that was folded. */
   readonly bytes?: number | undefined;
-  /** Of a run that was followed to its end by its own writer: the place of its `run.finished`. */
-  readonly finished?: Seq | undefined;
   /** Of a run that had not: where to go on. */
   readonly from?: ScanOptions['from'];
 }
@@ -85,6 +83,7 @@ interface Body {
   readonly definitions: readonly (readonly [Fingerprint, Parts])[];
   readonly called: readonly (readonly [string, number])[];
   readonly cleanedBy: number;
+  readonly outlasting: readonly RunId[];
   readonly current: number;
   readonly scope: string | null;
   readonly pending: readonly (readonly [OpPath, CallKey])[];
@@ -133,6 +132,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     definitions: [...defined],
     called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
     cleanedBy: runs.of(state.cleanedBy),
+    outlasting: [...state.outlasting],
     current: runs.of(state.current),
     scope: state.scope ?? null,
     pending: [...state.pending].map(([op, { key }]) => [op, key] as const),
@@ -209,6 +209,7 @@ function memoFrom(body: Body): Memo {
   for (const [fn, run] of body.called) state.called.set(fn, runs[run] as RunRef);
   for (const [op, fn] of body.open) state.open.set(op, fn);
   state.cleanedBy = runs[body.cleanedBy];
+  for (const run of body.outlasting) state.outlasting.add(run);
   state.current = runs[body.current];
   state.scope = body.scope ?? undefined;
   return state;
@@ -235,10 +236,9 @@ function numbering<Thing>(identity: (thing: Thing) => unknown = (thing) => thing
 
 /** Whether a workflow's runs, as they are now, begin with what the index covers (S1). */
 export function coversPrefix(covered: readonly Covered[], runs: readonly RunFile[]): boolean {
-  return covered.every(({ run, bytes, finished, from }, place) => {
+  return covered.every(({ run, bytes, from }, place) => {
     const now = runs[place];
     if (now?.ref.run !== run) return false;
-    if (from !== undefined) return now.bytes >= from.offset;
-    return finished === undefined ? now.bytes === bytes : now.finished?.seq === finished;
+    return from === undefined ? now.bytes === bytes : now.bytes >= from.offset;
   });
 }

@@ -1,5 +1,5 @@
 /** What a caller of the library says about a run, and what it gets back. `run.ts` puts the run together. */
-import type { CacheFlags, Fact, FactOf, JournalEvent, RunStatus } from '../journal/event.js';
+import type { CacheFlags, FactOf, JournalEvent, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { SealingKey } from '../journal/sealed.js';
 import type { JournalStore, Position } from '../journal/store.js';
@@ -31,7 +31,7 @@ export interface RunIo {
 /** The journal of a pipeline's run says more at its start, and is followed by the run itself. */
 export interface PipelineRecord {
   readonly facts: (ref: RunRef) => Partial<FactOf<'run.started'>>;
-  readonly afterStart: readonly Fact[];
+  readonly afterStart: readonly FactOf<'memo.invalidated'>[];
   readonly followers: readonly ((event: JournalEvent, position: Position) => void)[];
 }
 

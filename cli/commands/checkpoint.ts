@@ -1,15 +1,15 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. Checkpoint section 13. */
 import path from 'node:path';
-import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { runIdAt, type CallKey, type RunRef } from '../../journal/ids.js';
+import type { CallKey, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { functionHistory } from '../../replay/history.js';
-import { foldRun, loadWorkflow, type WorkflowPast } from '../../replay/load.js';
+import { foldRun, goingOnBeside, loadWorkflow, type WorkflowPast } from '../../replay/load.js';
 import { usable, type Answered } from '../../replay/memo.js';
 import { reportRun, summary } from '../../replay/summary.js';
 import { resolveWorkflow, scriptName } from '../../src/project.js';
+import { createRun } from '../../src/run/create-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
@@ -89,20 +89,14 @@ async function clean(io: Io, script: string, { json }: JsonOption): Promise<void
   } else io.stdout(renderCleaned(cleaned, script));
 }
 
-async function recordCleaning(io: Io, { store, name, past: { workflow } }: Recorded): Promise<RunRef> {
-  const ref = {
-    workflow,
-    run: runIdAt(
-      io.todayMs(),
-      randomInt(36 ** 4)
-        .toString(36)
-        .padStart(4, '0'),
-    ),
-  };
-  const journal = await store.create(ref);
+async function recordCleaning(io: Io, { store, name, past }: Recorded): Promise<RunRef> {
+  const journal = await createRun(store, past, io.todayMs);
+  const { ref } = journal;
+  const { workflow } = ref;
+  const during = await goingOnBeside(store, past, ref);
   try {
     await journal.append({ type: 'run.started', workflow, name, argv: io.argv, payload: {}, flags: {}, host: hostname(), ...io.program });
-    await journal.append({ type: 'memo.reset', reason: 'clean' });
+    await journal.append({ type: 'memo.reset', reason: 'clean', ...(during.length === 0 ? {} : { during }) });
     await journal.append({ type: 'run.finished', status: 'completed', totals: { executed: 0, reused: 0, failed: 0 } });
   } finally {
     await journal.close();

@@ -1,9 +1,9 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
-import { runIdAt, seqOf, startOf, type RunRef, type Workflow } from '../../journal/ids.js';
+import { seqOf, type RunRef } from '../../journal/ids.js';
 import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
-import { followIndex, saveIndex } from '../../replay/load.js';
+import { followIndex, goingOnBeside, saveIndex } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
 import { eventOf, follow } from '../../replay/projection.js';
@@ -13,16 +13,17 @@ import type { SecretTexts } from '../operation/secret-texts.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
+import { createRun } from './create-run.js';
 import { declarationsOf } from './declared.js';
 import { createOutputFiles } from './output-files.js';
 import { givenFacts, type Given } from './given.js';
-import { openPast, type OpenedPast } from './past.js';
+import { openPast, type Drop, type OpenedPast } from './past.js';
 import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
 import { otherKeyTeller } from './other-key.js';
 import { sealingKeyFor } from './sealing-key.js';
 import { servedOldNotices } from './served-old.js';
 import { VERSION } from '../version.js';
-import { hostFacts, randomDigits } from '../world/host.js';
+import { hostFacts } from '../world/host.js';
 import type { World } from '../world/world.js';
 
 export interface OpenedJournal {
@@ -69,10 +70,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
       onDefect: trouble.defect,
     });
     for (const notice of opened.notices) io.stderr(`${notice}\n`);
-    const latest = opened.loaded.runs.at(-1)?.ref.run;
-    // Runs are ordered by their ids: a clock that was set back must not put this one before the last.
-    const notBeforeMs = latest === undefined ? 0 : startOf(latest) + 1;
-    journal = await createRun(store, workflow, () => Math.max(io.nowMs(), notBeforeMs));
+    journal = await createRun(store, opened.loaded, io.nowMs);
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     trouble.error(error);
@@ -101,19 +99,6 @@ function defaultStore(root: string): NonNullable<RunOptions['openStore']> {
   return async (sealingKey) => (await import('../../journal/file-store.js')).openFileStore(root, { sealingKey });
 }
 
-const ID_ATTEMPTS = 5;
-
-async function createRun(store: JournalStore, workflow: Workflow, nowMs: () => number): Promise<Journal> {
-  for (let attempt = 1; ; attempt++) {
-    const run = runIdAt(nowMs(), randomDigits(4));
-    try {
-      return await store.create({ workflow, run });
-    } catch (error) {
-      if (!(error instanceof JournalError) || error.code !== 'JOURNAL_RUN_EXISTS' || attempt === ID_ATTEMPTS) throw error;
-    }
-  }
-}
-
 interface Start {
   readonly options: RunOptions;
   readonly script: Script;
@@ -125,7 +110,7 @@ interface Start {
 }
 
 async function start({ options, script, store, opened, journal, trouble, ports }: Start): Promise<OpenedJournal> {
-  const { past, forks, facts } = opened;
+  const { past, forks } = opened;
   const { ref } = journal;
   const flags: PolicyFlags = options.cache;
   const totals: Counts = { executed: 0, reused: 0, failed: 0 };
@@ -145,12 +130,14 @@ async function start({ options, script, store, opened, journal, trouble, ports }
   });
   const given = ports.given && (await givenFacts(options, ports.given, store));
   await recorder.append(started(options, script, opened, { ref, given }));
-  for (const fact of facts) {
+  const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])];
+  const during = drops.length === 0 ? [] : await goingOnBeside(store, opened.loaded, ref);
+  for (const drop of drops) {
+    const fact = during.length === 0 ? drop : { ...drop, during };
     const recorded = await recorder.append(fact);
     // A disk that fails now doesn't bring back what this run was told not to serve.
     if (!recorded) followOwn(eventOf(fact, seqOf(0), timestamp()), { offset: 0, bytes: 0 });
   }
-  for (const fact of options.pipeline?.afterStart ?? []) await recorder.append(fact);
   const overlay = createAnswers({
     run: ref.run,
     own: past.memo,
@@ -190,7 +177,7 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     async finish(fact) {
       const recorded = await recorder.append(fact);
       await recorder.close();
-      if (recorded) await saveIndex(store, past, ref.run, recorded.seq).catch(() => undefined); // it may be missing at any time
+      if (recorded) await saveIndex(store, past, ref.run, recorded).catch(() => undefined); // it may be missing at any time
     },
     notices: () => [
       ...servedOldNotices(answers.old, [past, ...forks]),

@@ -2,7 +2,7 @@
  * Opens what earlier runs left, and says what this run makes of it: forks, `--fresh`, `--resume`. Decided before the run begins, so
  * that a target that can't be resolved leaves no trace.
  */
-import type { Fact } from '../../journal/event.js';
+import type { FactOf } from '../../journal/event.js';
 import type { RunId, Seq, Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import type { Definitions } from '../../replay/definitions.js';
@@ -22,6 +22,9 @@ export interface Fork extends Lender {
   readonly seq?: Seq;
 }
 
+/** What takes answers away. */
+export type Drop = FactOf<'memo.reset' | 'memo.invalidated'>;
+
 export interface OpenedPast {
   /** As it was found. */
   readonly loaded: WorkflowPast;
@@ -29,7 +32,7 @@ export interface OpenedPast {
   readonly past: WorkflowPast;
   readonly forks: readonly Fork[];
   /** What the new run says first: the memo as it will be used follows from these. */
-  readonly facts: readonly Fact[];
+  readonly drops: readonly Drop[];
   /** For stderr. */
   readonly notices: readonly string[];
 }
@@ -49,20 +52,20 @@ export async function openPast({ store, project, workflow, cache, declarations, 
   const loaded = await loadWorkflow(store, workflow, { onDefect });
   const isFresh = cache.fresh === true;
   const past = isFresh ? withoutPast(loaded) : loaded;
-  const facts: Fact[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
+  const drops: Drop[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
   const notices: string[] = [];
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
     const invalidation = await resolveTarget(store, selector, { past, forks: forks.map(({ memo }) => memo), declarations, onDefect });
     if (invalidation.notice !== undefined) notices.push(invalidation.notice);
     const { keys, borrowedKeys } = invalidation;
-    if (keys.length > 0) facts.push({ type: 'memo.invalidated', selector: cache.resume, keys });
-    if (borrowedKeys.length > 0) facts.push({ type: 'memo.invalidated', selector: cache.resume, keys: borrowedKeys, borrowed: true });
+    if (keys.length > 0) drops.push({ type: 'memo.invalidated', selector: cache.resume, keys });
+    if (borrowedKeys.length > 0) drops.push({ type: 'memo.invalidated', selector: cache.resume, keys: borrowedKeys, borrowed: true });
     const again = askedAgain(invalidation);
     const usable = [...past.memo.questions.values()].filter(({ answer }) => answer !== undefined).length;
     if (again > 0) notices.push(`--resume ${cache.resume}: ${again} of ${Math.max(usable, again)} calls will run again`);
   }
-  return { loaded, past, forks, facts, notices };
+  return { loaded, past, forks, drops, notices };
 }
 
 /** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest` or how many back. */

@@ -52,9 +52,9 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
       declarations: declarationsOf(script),
       onDefect: () => undefined,
     });
-    const { loaded, forks, facts, notices } = opened;
+    const { loaded, forks, drops, notices } = opened;
     const last = loaded.runs.at(-1)?.ref;
-    const invalidations = facts.filter((fact): fact is FactOf<'memo.invalidated'> => fact.type === 'memo.invalidated');
+    const invalidations = drops.filter((drop): drop is FactOf<'memo.invalidated'> => drop.type === 'memo.invalidated');
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
     const report = planRun({
       before: loaded,

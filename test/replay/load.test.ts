@@ -2,11 +2,13 @@ import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
+import { seqOf } from '../../journal/ids.js';
 import { openFileStore } from '../../journal/file-store.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
-import type { Defect, Journal, JournalStore } from '../../journal/store.js';
+import type { Defect, Journal, JournalStore, Recorded } from '../../journal/store.js';
 import {
   followIndex,
+  goingOnBeside,
   loadWorkflow,
   readAnswer,
   resolveTarget,
@@ -61,6 +63,9 @@ async function record(number: number, ...facts: readonly Fact[][]): Promise<void
 function manyCalls(prefix: string): Fact[] {
   return Array.from({ length: 500 }, (_, number) => ask(`main/for#0[${number}]/ask#0`, `${prefix} ${number} ${'x'.repeat(100)}`)).flat();
 }
+
+/** The last event of a run, after so many others. */
+const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), position: { offset: seq * 100, bytes: 99 } });
 
 const withoutScratch = ({ memo, complete }: WorkflowPast): unknown => {
   const { questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
@@ -183,7 +188,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     const ref = runRef(2);
     const journal = await store.create(ref);
     const see = followIndex(past, ref);
-    let last = 0;
+    let last: Recorded | undefined;
     for (const fact of [
       started(ref),
       ...manyCalls('second'),
@@ -193,13 +198,13 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     ]) {
       const recorded = journal.post(fact);
       see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
-      last = recorded.seq;
+      last = recorded;
     }
     await journal.close();
     const { answer } = answered(past.memo, questionKey('ebb'))!;
     expect(await readAnswer(store, questionKey('ebb'), answer)).toMatchObject({ value: 'A:"ebb"' });
 
-    await saveIndex(store, past, ref.run, last as never);
+    await saveIndex(store, past, ref.run, last!);
     scans = [];
     const next = await load();
     expect(scans).toEqual([]);
@@ -213,9 +218,9 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     const saved = await store.readAside(JOB, 'index');
     await record(2, manyCalls('second').slice(0, 400));
     const past = await load();
-    await saveIndex(store, past, runRef(3).run, 10 as never);
+    await saveIndex(store, past, runRef(3).run, endedAt(10));
     expect(await store.readAside(JOB, 'index')).toEqual(saved);
-    await saveIndex(store, past, runRef(3).run, 1000 as never);
+    await saveIndex(store, past, runRef(3).run, endedAt(1000));
     expect(await store.readAside(JOB, 'index')).not.toEqual(saved);
   });
 
@@ -230,7 +235,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     for (const fact of [started(ref), { type: 'memo.reset', reason: 'fresh' } as const, ...manyCalls('fourth'), finished()]) {
       const recorded = journal.post(fact);
       see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
-      if (fact.type === 'run.finished') await saveIndex(store, past, ref.run, recorded.seq);
+      if (fact.type === 'run.finished') await saveIndex(store, past, ref.run, recorded);
     }
     await journal.close();
     scans = [];
@@ -244,10 +249,38 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect([...saved.memo.questions.keys()]).toEqual([...read.memo.questions.keys()]);
   });
 
+  it('drops only what was recorded of a run that goes on beside', async () => {
+    const ref = runRef(1);
+    const older = await begin(1, ask('main/ask#0', 'ebb'));
+    const during = await goingOnBeside(store, await load(), runRef(9));
+    expect(during).toEqual([{ run: ref.run, seq: 4 }]);
+    await record(2, [{ type: 'memo.reset', reason: 'clean', during }]);
+    for (const fact of ask('main/ask#1', 'flow')) await older.append(fact);
+    await older.close();
+    const past = await load();
+    expect([...usable(past.memo)].map(([key]) => key)).toEqual([questionKey('flow')]);
+    expect(past.runs.map((file) => file.ref.run)).toEqual([ref.run]);
+    await record(3, [
+      { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('flow')], during: [{ run: ref.run, seq: seqOf(5) }] },
+    ]);
+    expect([...usable((await load()).memo)]).toHaveLength(1); // it came after event 5
+    await record(4, [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('flow')] }]);
+    expect([...usable((await load()).memo)]).toEqual([]);
+  });
+
+  it('counts a run that was created since loading as one that had recorded nothing', async () => {
+    const past = await load();
+    await record(1, ask('main/ask#0', 'ebb'));
+    const during = await goingOnBeside(store, past, runRef(2));
+    expect(during).toEqual([{ run: runRef(1).run, seq: -1 }]);
+    await record(2, [{ type: 'memo.reset', reason: 'fresh', during }]);
+    expect([...usable((await load()).memo)].map(([key]) => key)).toEqual([questionKey('ebb')]);
+  });
+
   it('leaves the index to a reader when another run goes on beside it', async () => {
     await begin(1, ask('main/ask#0', 'ebb'));
     const past = await load();
-    await saveIndex(store, past, runRef(2).run, 1 as never);
+    await saveIndex(store, past, runRef(2).run, endedAt(1));
     expect(await store.readAside(JOB, 'index')).toBeUndefined();
   });
 
