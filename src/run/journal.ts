@@ -1,9 +1,9 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
-import { seqOf, type RunRef } from '../../journal/ids.js';
+import { runIdAt, seqOf, type RunRef } from '../../journal/ids.js';
 import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
-import { followIndex, goingOnBeside, saveIndex } from '../../replay/load.js';
+import { followIndex, goingOnBeside, saveIndex, type WorkflowPast } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
 import { eventOf, follow } from '../../replay/projection.js';
@@ -21,7 +21,9 @@ import { openPast, type Drop, type OpenedPast } from './past.js';
 import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
 import { otherKeyTeller } from './other-key.js';
 import { sealingKeyFor } from './sealing-key.js';
+import { tellOnce, type Trouble } from './trouble.js';
 import { servedOldNotices } from './served-old.js';
+import { withoutWriting } from './without-writing.js';
 import { VERSION } from '../version.js';
 import { hostFacts } from '../world/host.js';
 import type { World } from '../world/world.js';
@@ -54,12 +56,11 @@ export interface JournalPorts {
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
   if (options.script.kind !== 'file' || !mayRecord(options, script)) return withoutJournal();
   const { project, io } = options;
-  const trouble = onceFor(io.stderr);
+  const trouble = tellOnce(io.stderr);
   const workflow = workflowFor(project, options.script.path);
   const sealingKey = await sealingKeyFor(options, ports.world);
   const store = await (options.openStore ?? defaultStore(project.root))(sealingKey);
   let opened: OpenedPast;
-  let journal: Journal;
   try {
     opened = await openPast({
       store,
@@ -69,14 +70,21 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
       declarations: declarationsOf(script),
       onDefect: trouble.defect,
     });
-    for (const notice of opened.notices) io.stderr(`${notice}\n`);
-    journal = await createRun(store, opened.loaded, io.nowMs);
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     trouble.error(error);
     return withoutJournal();
   }
-  return start({ options, script, store, opened, journal, trouble, ports });
+  for (const notice of opened.notices) io.stderr(`${notice}\n`);
+  let journal: Journal | undefined;
+  try {
+    journal = await createRun(store, opened.loaded, io.nowMs);
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    const isServed = !options.pipeline && opened.loaded.runs.length + opened.forks.length > 0;
+    trouble.error(error, isServed ? 'what earlier runs recorded is served' : undefined);
+  }
+  return start({ options, script, store: journal ? store : withoutWriting(store), opened, journal, trouble, ports });
 }
 
 /** With no flag at all a checkpoint's own `resume: auto` can still switch recording on. */
@@ -104,14 +112,15 @@ interface Start {
   readonly script: Script;
   readonly store: JournalStore;
   readonly opened: OpenedPast;
-  readonly journal: Journal;
+  /** Undefined: it could not be begun. */
+  readonly journal: Journal | undefined;
   readonly trouble: Trouble;
   readonly ports: JournalPorts;
 }
 
 async function start({ options, script, store, opened, journal, trouble, ports }: Start): Promise<OpenedJournal> {
   const { past, forks } = opened;
-  const { ref } = journal;
+  const ref = journal?.ref ?? nowhere(opened.loaded);
   const flags: PolicyFlags = options.cache;
   const totals: Counts = { executed: 0, reused: 0, failed: 0 };
   const followOwn = followIndex(past, ref);
@@ -122,20 +131,19 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     ...(options.pipeline?.followers ?? []),
   ];
   const timestamp = isoClock(options.io.nowMs);
-  const recorder = createRecorder(journal, {
-    secrets: ports.secrets,
-    followers,
-    timestamp,
-    onTrouble: trouble.error,
-  });
-  const given = ports.given && (await givenFacts(options, ports.given, store));
-  await recorder.append(started(options, script, opened, { ref, given }));
+  const recorder = journal
+    ? createRecorder(journal, { secrets: ports.secrets, followers, timestamp, onTrouble: (error) => trouble.error(error) })
+    : NO_RECORDER;
+  if (recorder.on) {
+    const given = ports.given && (await givenFacts(options, ports.given, store));
+    await recorder.append(started(options, script, opened, { ref, given }));
+  }
   const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])];
-  const during = drops.length === 0 ? [] : await goingOnBeside(store, opened.loaded, ref);
+  const during = drops.length === 0 || !recorder.on ? [] : await goingOnBeside(store, opened.loaded, ref);
   for (const drop of drops) {
     const fact = during.length === 0 ? drop : { ...drop, during };
     const recorded = await recorder.append(fact);
-    // A disk that fails now doesn't bring back what this run was told not to serve.
+    // A disk that fails doesn't bring back what this run was told not to serve.
     if (!recorded) followOwn(eventOf(fact, seqOf(0), timestamp()), { offset: 0, bytes: 0 });
   }
   const overlay = createAnswers({
@@ -160,9 +168,9 @@ async function start({ options, script, store, opened, journal, trouble, ports }
       store,
       workflows: [ref.workflow, ...forks.map(({ workflow }) => workflow)],
       keepsNewer: flags.keepFiles === true,
-      onTrouble: trouble.error,
+      onTrouble: (error) => trouble.error(error),
     }),
-    onTrouble: trouble.error,
+    onTrouble: (error) => trouble.error(error),
     onLost: (fn, then) => {
       if (lost.has(fn)) return;
       lost.add(fn);
@@ -172,7 +180,7 @@ async function start({ options, script, store, opened, journal, trouble, ports }
   return {
     recorder,
     answers,
-    ref,
+    ...(journal ? { ref } : {}),
     totals: () => totals,
     async finish(fact) {
       const recorded = await recorder.append(fact);
@@ -246,28 +254,9 @@ function started(
   };
 }
 
-interface Trouble {
-  error(error: Error): void;
-  defect(defect: Defect): void;
-}
-
-/** One line for trouble with the journal, one for damage in it: the run goes on. */
-function onceFor(stderr: (text: string) => void): Trouble {
-  let told = false;
-  let damaged = false;
-  return {
-    error(error) {
-      if (told) return;
-      told = true;
-      const hint = error instanceof JournalError && error.hint ? ` (${error.hint})` : '';
-      stderr(`warning: the journal can't be written, results are not recorded: ${error.message}${hint}\n`);
-    },
-    defect({ kind, message, run }) {
-      if (damaged || kind === 'torn-tail') return;
-      damaged = true;
-      stderr(`warning: run ${run.run}: ${message}; see mlld journal verify ${run.run}\n`);
-    },
-  };
+/** A run that no journal holds. */
+function nowhere({ workflow }: WorkflowPast): RunRef {
+  return { workflow, run: runIdAt(0, '0000') };
 }
 
 /** ISO time, made anew only when the millisecond has changed. */

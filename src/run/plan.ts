@@ -15,6 +15,7 @@ import { currentDefinitions } from './current-definitions.js';
 import { declarationsOf } from './declared.js';
 import { openScript } from './open-script.js';
 import { openPast } from './past.js';
+import { withoutWriting } from './without-writing.js';
 
 export interface RunPlan extends Plan {
   readonly workflow: Workflow;
@@ -87,9 +88,4 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
 function plannedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
   const isBare = !cachePolicy({ flags: given, header, scope: undefined }).records;
   return isBare && header === undefined ? { ...given, checkpoint: true } : given;
-}
-
-/** Not even an index: whoever only looks leaves nothing behind. */
-function withoutWriting(store: JournalStore): JournalStore {
-  return Object.assign(Object.create(store) as JournalStore, { writeAside: async () => undefined });
 }

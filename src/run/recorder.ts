@@ -14,11 +14,11 @@ import { conceal } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;
 
-export const NO_RECORDER: Recorder = { on: false, post: () => {}, append: async () => undefined };
-
 export interface RunRecorder extends Recorder {
   close(): Promise<void>;
 }
+
+export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: async () => undefined, close: async () => {} };
 
 interface RecorderPorts {
   readonly secrets: SecretTexts;

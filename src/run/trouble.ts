@@ -1,0 +1,28 @@
+/** What a run says when its journal fails it. */
+import { JournalError, type Defect } from '../../journal/store.js';
+
+export interface Trouble {
+  /** `but` is what works all the same. */
+  error(error: Error, but?: string): void;
+  defect(defect: Defect): void;
+}
+
+/** One line for trouble with the journal, one for damage in it: the run goes on. */
+export function tellOnce(stderr: (text: string) => void): Trouble {
+  let told = false;
+  let damaged = false;
+  return {
+    error(error, but) {
+      if (told) return;
+      told = true;
+      const hint = error instanceof JournalError && error.hint ? ` (${error.hint})` : '';
+      const results = but === undefined ? 'results are not recorded' : `results are not recorded, ${but}`;
+      stderr(`warning: the journal can't be written, ${results}: ${error.message}${hint}\n`);
+    },
+    defect({ kind, message, run }) {
+      if (damaged || kind === 'torn-tail') return;
+      damaged = true;
+      stderr(`warning: run ${run.run}: ${message}; see mlld journal verify ${run.run}\n`);
+    },
+  };
+}
