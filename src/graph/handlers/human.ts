@@ -38,7 +38,8 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   const { stage: _, metadata: __, ...asked } = question;
   const op = frame.op.path;
   const told = ledger.append({ type: 'question.asked', op, node: node.id, ...asked });
-  await run.checkpoint.flush();
+  if (interviewer.isAtHand) run.checkpoint.update();
+  else await run.checkpoint.flush(); // whoever is asked may look at it
   await told;
   const answer = await answered(stage, question, choices, interviewer);
   const by = answer === undefined ? 'default' : interviewer.by;

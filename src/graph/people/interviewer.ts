@@ -21,6 +21,8 @@ export interface Interviewer {
   readonly by: AnsweredBy;
   /** What to do with a text that fits no option: ask again (somebody is there), or take it as it is. */
   readonly onMisfit: 'ask-again' | 'accept';
+  /** Answers by itself, at once: nobody is waited for. */
+  readonly isAtHand?: true;
   /** `signal` is aborted when nobody waits for the answer any more. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
   /** Tells a person something; nothing is expected back. */
@@ -43,6 +45,7 @@ export function autoApprove(): Interviewer {
   return {
     by: 'auto',
     onMisfit: 'accept',
+    isAtHand: true,
     ask: async ({ kind, options }) => {
       if (kind === 'yes_no' || kind === 'confirmation') return given('yes');
       return given(options[0]?.key ?? 'auto-approved');
