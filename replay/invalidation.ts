@@ -6,7 +6,7 @@ import type { CallKey, OpPath } from '../journal/ids.js';
 import { usedBefore, type Checkpoints, type ReachedCheckpoint } from './checkpoints.js';
 import type { Asked, FunctionCall, FunctionHistory } from './history.js';
 import { usable, type Memo } from './memo.js';
-import { indexWithin } from './op-path.js';
+import { indexWithin, isInside } from './op-path.js';
 import { inExecutionOrder } from './order.js';
 import type { CheckpointSelector, FunctionSelector, Selector } from './selector.js';
 import {
@@ -176,19 +176,25 @@ function itemsFrom(prefix: string, calls: readonly FunctionCall[], { items }: Fu
   for (const { loop, index, text } of items) {
     if (text.startsWith(prefix)) firsts.set(loop, Math.min(index, firsts.get(loop) ?? index));
   }
-  const matches: Match[] = [];
-  for (const [loop, first] of firsts) {
-    for (const { inside, site } of calls) {
-      const inLoop = inside.flatMap(({ key, op }) => {
-        const index = indexWithin(op, loop);
-        return index === undefined ? [] : [{ key, index }];
-      });
-      if (inLoop.length === 0) continue;
-      const before = new Set(inLoop.filter(({ index }) => index < first).map(({ key }) => key));
-      matches.push({ site, keys: new Set(inLoop.flatMap(({ key, index }) => (index < first || before.has(key) ? [] : [key]))) });
-    }
+  return [...firsts].flatMap(([loop, first]) => {
+    const call = innermostAround(loop, calls);
+    const inLoop = (call?.inside ?? []).flatMap(({ key, op }) => {
+      const index = indexWithin(op, loop);
+      return index === undefined ? [] : [{ key, index }];
+    });
+    if (call === undefined || inLoop.length === 0) return [];
+    const before = new Set(inLoop.filter(({ index }) => index < first).map(({ key }) => key));
+    return [{ site: call.site, keys: new Set(inLoop.flatMap(({ key, index }) => (index < first || before.has(key) ? [] : [key]))) }];
+  });
+}
+
+/** Of a function that calls itself, the call whose own loop it is: those around it contain it as well. */
+function innermostAround(loop: OpPath, calls: readonly FunctionCall[]): FunctionCall | undefined {
+  let innermost: FunctionCall | undefined;
+  for (const call of calls) {
+    if (isInside(loop, call.op) && call.inside.length > 0 && call.op.length > (innermost?.op.length ?? -1)) innermost = call;
   }
-  return matches;
+  return innermost;
 }
 
 /** The arguments of the llm calls, and the items of the loops that ask. */

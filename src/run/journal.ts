@@ -2,7 +2,7 @@
 import type { Script, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
 import { runIdAt, seqOf, type RunRef } from '../../journal/ids.js';
-import { JournalError, type Defect, type Journal, type JournalStore } from '../../journal/store.js';
+import { JournalError, type Journal, type JournalStore } from '../../journal/store.js';
 import { followIndex, goingOnBeside, saveIndex, type WorkflowPast } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';

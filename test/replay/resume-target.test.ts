@@ -182,6 +182,22 @@ describe('--resume @fn("prefix")', () => {
     expect(new Set(dropped('@ask("docs/b")', [run(runRef(1), parallel)]))).toEqual(new Set(['docs/b', 'src/a']));
   });
 
+  it('takes a loop of a function that calls itself as one', () => {
+    /** `@survey` calls itself from within, and only the inner call has the loop. */
+    const nested = [
+      run(
+        runRef(1),
+        inside('main/survey#0', { kind: 'exe', name: 'survey', site: 'outer' }, [
+          ...ask('main/survey#0/ask#0', 'depth'),
+          ...survey('main/survey#0/survey#0', 'inner', ['ebb', 'flow', 'slack']),
+        ]),
+      ),
+    ];
+    expect(dropped('@survey("fl")', nested)).toEqual(['flow', 'slack']);
+    expect(dropped('@survey:0("fl")', nested)).toEqual(['flow', 'slack']);
+    expect(dropped('@survey:1("fl")', nested)).toEqual(['flow', 'slack']);
+  });
+
   it('keeps what was asked before the cursor, also where it is asked again behind it', () => {
     expect(dropped('@ask("be")', [run(runRef(1), asks('alpha', 'beta', 'alpha', 'gamma'))])).toEqual(['beta', 'gamma']);
   });
