@@ -341,7 +341,8 @@ export interface Block extends At {
 
 export interface For extends At {
   readonly kind: 'for';
-  readonly parallel?: ParallelLimits;
+  /** `isOldForm`: the limits stand before the word, `for 2 parallel @x in …`. */
+  readonly parallel?: ParallelLimits & { readonly isOldForm?: true };
   readonly key?: string;
   readonly name: string;
   /** `for @p.name in`: fields that every element must have. */
@@ -431,6 +432,8 @@ export interface Shadow extends At {
 
 export interface Show extends At {
   readonly kind: 'show';
+  /** Of the operation, as in `show secret @x`. */
+  readonly labels: readonly string[];
   readonly value: Expression;
 }
 /** `run cmd {…}`, `run @f(x)`, `run @v | {…}`: runs it and shows the text. */

@@ -1,6 +1,7 @@
 /** Calling a function. Control sections 4 and 6, checkpoint section 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, Step, When } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
+import { callHost } from '../modules/node-module.js';
 import { fingerprintOf } from '../operation/fingerprint.js';
 import type { Question } from '../operation/identity.js';
 import { questionArgs } from '../operation/memo.js';
@@ -10,13 +11,13 @@ import { perform } from '../operation/perform.js';
 import { isSecret, SECRET } from '../operation/secret-texts.js';
 import { Callable } from '../values/callable.js';
 import { HostFunction } from '../values/host-function.js';
-import { fromHost, toNative } from '../values/native.js';
+import { valueOfText } from '../values/json-text.js';
 import { dataOf, flow, union, type Value } from '../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from './built-ins.js';
 import { Return, Signal, type Outcome } from './completion.js';
 import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from './down.js';
-import { locationOf } from './errors.js';
+import { locationOf, rise } from './errors.js';
 import { Executable } from './executable.js';
 import type { CallStack, Frame } from './frame.js';
 import { siteOf } from './position.js';
@@ -28,7 +29,7 @@ import { writtenPaths } from './declared-outputs.js';
 export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
   if (callee instanceof BuiltIn) return callee.apply(args[0], args.slice(1));
-  if (callee instanceof HostFunction) return fromHost(await callee.apply(args.map(toNative)));
+  if (callee instanceof HostFunction) return callHost(callee, args, locationOf(frame.module, details.at));
   throw new Error(`a function of an unknown kind: ${callee.name}`);
 }
 
@@ -59,7 +60,11 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
     },
     ...(labels.includes('llm') ? { llm: llmCall(executable, labels, frame, stack, details) } : {}),
   };
-  return perform(frame, operation, body);
+  try {
+    return await perform(frame, operation, body);
+  } catch (error) {
+    throw rise(error, frame.module, details.at, `@${name}`);
+  }
 }
 
 /** Control section 6: a function that is reached again while its body runs needs the label `recursive`, and there is a limit. */
@@ -94,9 +99,17 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
-  const result = await bodyOutcome(executable.body, inputs, inner);
+  const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
   // A control word is on its way to a loop or pipeline; the type of a body's result does not speak of it.
   return result instanceof Signal ? (result as unknown as Value) : flow(result, inputs, executable.labels);
+}
+
+/** Text that leaves a function and is a JSON object or array becomes that value; its text view stays as it was (values 11.2). */
+function asStructure(result: Outcome): Outcome {
+  const text = result instanceof Signal ? undefined : dataOf(result);
+  if (typeof text !== 'string') return result;
+  const value = valueOfText(text);
+  return value === text ? result : flow(value, [result as Value]);
 }
 
 async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {

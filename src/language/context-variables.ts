@@ -10,11 +10,11 @@ const rows: { readonly [name: string]: (frame: Frame) => Value } = {
     target: op?.target ?? null,
   }),
   for: ({ context: { for: loop } }) => ({ ...(loop ?? NO_FOR) }),
-  loop: ({ context: { loop } }) => ({ iteration: loop?.iteration ?? null, limit: loop?.limit ?? null, active: loop !== undefined }),
+  loop: ({ context: { loop } }) => ({ iteration: loop?.iteration ?? null, limit: loop?.limit ?? null, active: loop ? true : null }),
   while: ({ context }) => ({
     iteration: context.while?.iteration ?? null,
     limit: context.while?.limit ?? null,
-    active: context.while !== undefined,
+    active: context.while ? true : null,
   }),
   stage: ({ context }) => context.stage?.stage ?? 0,
   isPipeline: ({ context }) => context.stage?.isPipeline ?? false,

@@ -10,6 +10,7 @@ import { entriesOf, type Entry } from './entries.js';
 import { locationOf, undefinedVariable } from './errors.js';
 import type { Frame } from './frame.js';
 import { parallelSettings, runParallel, type Settled } from './parallel.js';
+import { siteOf } from './position.js';
 import { Scope } from './scope.js';
 import { callStatement, showValue } from './show.js';
 import { isStatement } from './statement-kinds.js';
@@ -78,6 +79,9 @@ function requireFields(node: For, entry: Entry, frame: Frame): void {
 }
 
 async function runIterations(node: For, entries: readonly Entry[], frame: Frame, iterate: Iterate): Promise<Settled[]> {
+  if (node.parallel?.isOldForm) {
+    frame.run.warn(`\`for N parallel\` is the old form of \`for parallel(N, PACE)\` (${siteOf(frame.module, node.at)})`);
+  }
   const parallel = await parallelSettings(node.parallel, frame, node.at);
   const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> =>
     iteration(node, entry, position, entries.length, inside, iterate);
@@ -152,7 +156,7 @@ async function runBody(node: For, frame: Frame): Promise<Completion> {
 /** `for … => @f(x)` shows the result of the call; `for … => "text"` the text. */
 async function showAction(body: Expression, frame: Frame): Promise<Completion> {
   if (body.kind === 'reference') return callStatement(body, frame);
-  await showValue(await frame.evaluate(body, frame), frame, body.at);
+  await showValue(await frame.evaluate(body, frame), frame);
   return undefined;
 }
 

@@ -13,7 +13,7 @@ export async function evaluateInlineEffect(stage: EffectStage, current: Value, f
   const value = stage.value ? await frame.evaluate(stage.value, inner) : current;
   switch (stage.effect) {
     case 'show':
-      await showValue(value, inner, stage.at);
+      await showValue(value, inner);
       return;
     case 'log':
       await logValue(value, inner);

@@ -18,7 +18,7 @@ export async function executeProse(node: Prose, frame: Frame): Promise<Completio
 
 export async function executeShow(node: Show, frame: Frame): Promise<Completion> {
   const lines = node.value.kind === 'foreach' || node.value.kind === 'with' ? await foreachLines(node.value, frame) : undefined;
-  await showValue(lines ?? (await shown(node.value, frame)), frame, node.at);
+  await showValue(lines ?? (await shown(node.value, frame)), frame, node.labels);
   return undefined;
 }
 
@@ -31,8 +31,8 @@ async function shown(node: Expression, frame: Frame): Promise<Value> {
 }
 
 /** Shows a value as the operation `show`. */
-export async function showValue(value: Value, frame: Frame, _at: number): Promise<Value> {
-  return effect('show', value, frame, async (emitted, inner) => frame.run.document.show(showText(emitted), emitted, inner));
+export async function showValue(value: Value, frame: Frame, labels: readonly string[] = []): Promise<Value> {
+  return effect('show', value, frame, async (emitted, inner) => frame.run.document.show(showText(emitted), emitted, inner), labels);
 }
 
 export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
@@ -51,8 +51,9 @@ async function effect(
   value: Value,
   frame: Frame,
   emit: (value: Value, frame: Frame) => Promise<void>,
+  labels: readonly string[] = [],
 ): Promise<Value> {
-  return perform(frame, { kind, segment: kind, name: null, labels: [], inputs: [value] }, async (inner, [input]) => {
+  return perform(frame, { kind, segment: kind, name: null, labels, inputs: [value] }, async (inner, [input]) => {
     await emit(input, inner);
     return input;
   });
@@ -98,7 +99,7 @@ export async function executeCall(node: CallStatement, frame: Frame): Promise<Co
 export async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
   const isCall = node.kind !== 'reference' || node.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
   if (!isCall) {
-    await showValue(await frame.evaluate(node, frame), frame, node.at);
+    await showValue(await frame.evaluate(node, frame), frame);
     return undefined;
   }
   await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs: [] }, async (inner) => {

@@ -100,6 +100,6 @@ async function executeInScript(node: When, frame: Frame): Promise<Completion> {
   if (action.kind === 'when') return executeInScript(action, found.frame);
   if (action.kind === 'for' || action.kind === 'loop' || isStatement(action)) return frame.execute([action], found.frame);
   if (action.kind === 'reference') return callStatement(action, found.frame);
-  await showValue(await frame.evaluate(action, found.frame), found.frame, action.at);
+  await showValue(await frame.evaluate(action, found.frame), found.frame);
   return undefined;
 }

@@ -24,7 +24,7 @@ export async function runScript(script: Script, frame: Frame, { document, prints
     if (isFile) await recordSource(frame, module.path, module.text, 'script');
     await bindFrontmatter(script, module);
     const completion = await execute(script.statements, frame);
-    if (completion instanceof Return && completion.given) await showValue(completion.value, frame, 0);
+    if (completion instanceof Return && completion.given) await showValue(completion.value, frame);
     await run.closeCheckpoint?.();
     if (printsAtEnd) await askWorld(frame, 'stream.write', { stream: 'stdout', text: `${document.normalised()}\n` });
     return undefined;

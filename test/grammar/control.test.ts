@@ -56,8 +56,11 @@ const table: [source: string, tree: string][] = [
     'for{parallel:{cap:3 pace:1000} name:p fields:[name] source:@l body:run{value:code{language:sh text:[" echo "]}}}',
   ],
   ['for parallel @x in @l => @f(@x)', 'for{parallel:{} name:x source:@l body:@fapply{args:[@x]}}'],
-  ['for 2 parallel @x in @l => @f(@x)', 'for{parallel:{cap:2} name:x source:@l body:@fapply{args:[@x]}}'],
-  ['for (@n, 500ms) parallel @x in @l => @f(@x)', 'for{parallel:{cap:@n pace:500} name:x source:@l body:@fapply{args:[@x]}}'],
+  ['for 2 parallel @x in @l => @f(@x)', 'for{parallel:{cap:2 isOldForm:true} name:x source:@l body:@fapply{args:[@x]}}'],
+  [
+    'for (@n, 500ms) parallel @x in @l => @f(@x)',
+    'for{parallel:{cap:@n pace:500 isOldForm:true} name:x source:@l body:@fapply{args:[@x]}}',
+  ],
   [
     'var @a = for @x in <*.md> when @x > 1 => @x | @up => | @sum',
     'var{name:a value:for{name:x source:load{path:["*.md"]} filter:binary{operator:> left:@x right:1} body:pipeline{source:@x stages:[call-stage{name:up called:false}]} batch:[call-stage{name:sum called:false}]}}',

@@ -52,7 +52,7 @@ export function arms(entries: When['entries']): When['entries'] {
 type Binding = { readonly key?: string; readonly name: string; readonly fields: readonly string[] };
 type Body = Pick<For, 'filter' | 'body' | 'arms' | 'batch'>;
 
-export function loopOver(at: number, parallel: ParallelLimits | null, binding: Binding, source: Expression, body: Body): For {
+export function loopOver(at: number, parallel: For['parallel'] | null, binding: Binding, source: Expression, body: Body): For {
   return { kind: 'for', at, ...(parallel ? { parallel } : {}), ...binding, source, ...body };
 }
 
