@@ -15,6 +15,17 @@ const table: [source: string, place: string, message: string, hint: string][] = 
   ['var @x = hello', '1:10', '`hello` is not a value', 'write text in quotes ("hello") or a variable with an at sign (@hello)'],
   ['var @x =\nshow "a"', '1:1', 'Expected a value behind `=`', ''],
   ['var @x = [1, 2\nshow @x', '1:1', 'Unclosed array: expected `]`', ''],
+  ['var @x = @f(1, 2\nshow @x', '1:1', 'Unclosed list of arguments: expected `)`', ''],
+  ['var @x = (1 + 2\nshow @x', '1:1', 'Unclosed parenthesis: expected `)`', ''],
+  [
+    'var @x = @a[@i + 1]',
+    '1:16',
+    'An index is a number, a text or a variable, not an expression',
+    'bind it first, as in `let @i = @n + 1`',
+  ],
+  ['var @x = {...@f()}', '1:16', 'Only a variable can be spread, not the result of a call of `@f`', 'bind the result to a variable first'],
+  ['exe @f() = ["a", 1]', '1:12', 'An array is not the body of a function', 'return it from a block: `[ => […] ]`'],
+  ['@f().b', '1:1', '`@f().b` alone is no statement', 'show it with `show @f().b`'],
   ['var @x = {"a": 1', '1:1', 'Unclosed object: expected `}`', ''],
   [
     'var @x = "abc\ndef"',

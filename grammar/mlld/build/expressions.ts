@@ -14,6 +14,7 @@ import type {
   Step,
   Template,
 } from '../../ast.js';
+import { SyntaxFailure } from '../../errors.js';
 import { type Loose, path } from './text.js';
 
 type PlainOption = Options[number];
@@ -40,8 +41,18 @@ const precedence: Record<BinaryOperator, number> = {
   '%': 6,
 };
 
+/** The tree of `a + b + c …` is as deep as it has operators, and all that walk it descend: this many are far from any stack's end. */
+const OPERATORS_MAX = 1000;
+
 /** `a OP b OP c …` to a tree by precedence; operators of one level group to the left. */
 export function operation(first: Expression, rest: readonly (readonly [BinaryOperator, Expression])[]): Expression {
+  if (rest.length > OPERATORS_MAX) {
+    throw new SyntaxFailure(`More than ${OPERATORS_MAX} operators in one expression`, {
+      code: 'NESTED_TOO_DEEPLY',
+      at: first.at,
+      hint: 'bind inner parts to variables',
+    });
+  }
   let next = 0;
   const climb = (head: Expression, level: number): Expression => {
     let left = head;

@@ -98,6 +98,13 @@ export function params(original: Spot): false {
   fail(spot.at, `Expected \`,\` or \`)\` in the list of parameters, found ${describe(spot.text, spot.at)}`);
 }
 
+/** A bracket as a body: one that begins with a literal is an array, and no block. */
+export function arrayBody(spot: Spot): true {
+  if (look(/\[\s*(?:["'`\d{\[-]|(?:true|false|null)(?![\w-])|@[A-Za-z_][\w.-]*\s*,)/y, spot))
+    fail(spot.at, 'An array is not the body of a function', 'return it from a block: `[ => […] ]`');
+  return true;
+}
+
 export function bareBody(spot: Spot): never {
   fail(
     spot.at,

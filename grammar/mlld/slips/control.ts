@@ -2,13 +2,13 @@
 import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
 import { value } from './values.js';
-import { words, foreign, topLevel, valueWord, fail, look, describe, pastSpace, type Spot } from './spot.js';
+import { words, foreign, topLevel, valueWord, atEnd, fail, look, describe, pastSpace, type Spot } from './spot.js';
 
 /** Inside a block, where neither a statement nor the closing bracket stands. */
 export function block(original: Spot): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
-  if (at >= text.length) fail(spot.openedAt, 'Unclosed block: expected `]`');
+  if (atEnd(spot)) fail(spot.openedAt, 'Unclosed block: expected `]`');
   if (look(/,/y, spot)) fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
   const slash = look(/\/([a-z]+)/y, spot);
   if (slash) fail(at, `\`${slash[0]}\`: inside brackets statements carry no slash`, `write \`${slash[1]}\``);
@@ -73,7 +73,7 @@ export function when(spot: Spot): false {
 export function arms(original: Spot): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
-  if (at >= text.length) fail(spot.openedAt, 'Unclosed `when`: expected `]`');
+  if (atEnd(spot)) fail(spot.openedAt, 'Unclosed `when`: expected `]`');
   if (look(/,/y, spot))
     fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
   const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];

@@ -34,6 +34,11 @@ export function pastBlanks(spot: Spot): Spot {
   return { ...spot, at: spot.at + (look(/[ \t\r]*/y, spot)?.[0].length ?? 0) };
 }
 
+/** Is this the end of the file, or of the fence in a Markdown file that a script stands in? */
+export function atEnd({ text, at }: Pick<Spot, 'text' | 'at'>): boolean {
+  return at >= text.length || (text.startsWith('```', at) && /(?:^|\n)$/.test(text.slice(Math.max(0, at - 1), at)));
+}
+
 /** What stands at a place, for messages. */
 export function describe(text: string, at: number): string {
   const token = look(/[A-Za-z_][\w-]*|@[\w.-]*|\d[\w.]*|[=!<>&|+~?]+|\.\.\.|\S/y, {

@@ -28,6 +28,8 @@ export function statement(spot: Spot): false {
     );
   const name = look(/@([A-Za-z_][\w-]*)[\w.-]*/y, spot);
   if (name && spot.furthest <= at + name[0].length + 1) bareReference(spot, name[0]);
+  const field = look(/@[A-Za-z_][\w.-]*\([^()\n]*\)[.[][\w.[\]-]*(?=[ \t\r]*(?:\n|$))/y, spot)?.[0];
+  if (field) fail(at, `\`${field}\` alone is no statement`, `show it with \`show ${field}\``);
   if (look(/@/y, spot)) return false;
   if (look(/;/y, spot)) fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own');
   if (look(/\]/y, spot)) fail(at, '`]` without an opening `[`');

@@ -1,5 +1,6 @@
 /** Slips in literals, strings, templates, arguments and file references. */
-import { words, valueWord, fail, look, pastBlanks, describe, pastSpace, type Spot } from './spot.js';
+import type { Reference } from '../../ast.js';
+import { words, valueWord, atEnd, fail, look, pastBlanks, describe, pastSpace, type Spot } from './spot.js';
 
 /** Where a value has to stand and something else does. */
 export function value(spot: Spot): false {
@@ -94,13 +95,25 @@ export function templateLine(spot: Spot): false {
 export function args(original: Spot): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'a list of arguments')) return false;
-  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed list of arguments: expected `)`');
+  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed list of arguments: expected `)`');
   return separator(spot, ')', 'arguments');
 }
 
 export function parenthesis(original: Spot): false {
   const spot = pastSpace(original);
-  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed parenthesis: expected `)`');
+  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed parenthesis: expected `)`');
+  return false;
+}
+
+/** Behind a reference: a bracket that is an index but for an operator in it. */
+export function index(spot: Spot): false {
+  const before = look(/(\[\s*(?:@[A-Za-z_][\w.-]*|-?\d+)\s*)[-+*/%]\s+[@\d(][^\]\n]*\]/y, spot)?.[1];
+  if (before)
+    fail(
+      spot.at + before.length,
+      'An index is a number, a text or a variable, not an expression',
+      'bind it first, as in `let @i = @n + 1`',
+    );
   return false;
 }
 
@@ -125,9 +138,16 @@ export function object(original: Spot): false {
   return separator(spot, '}', 'entries of an object');
 }
 
+/** Behind `...`: only a name with fields and indexes. */
+export function spreadCall({ name, steps }: Reference): true {
+  const call = steps.find((step) => step.kind === 'apply' || step.kind === 'method');
+  if (call) fail(call.at, `Only a variable can be spread, not the result of a call of \`@${name}\``, 'bind the result to a variable first');
+  return true;
+}
+
 export function options(original: Spot): false {
   const spot = pastSpace(original);
-  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed options: expected `}`');
+  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed options: expected `}`');
   return separator(spot, '}', 'options');
 }
 
@@ -137,7 +157,7 @@ function startsEntry({ text, at }: Spot): boolean {
 
 /** Is this the end of the file, or plainly the next statement, so that a bracket before it was never closed? */
 function unclosedHere(spot: Spot): boolean {
-  if (spot.at >= spot.text.length) return true;
+  if (atEnd(spot)) return true;
   const word = look(/([a-z]+)(?![\w-])(?!\s*\??:)/y, spot)?.[1];
   return word !== undefined && words.has(word) && /(?:^|\n)[ \t]*\/?$/.test(spot.text.slice(0, spot.at));
 }
