@@ -13,6 +13,7 @@ import fs from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
+import { makeFolders } from '../journal/make-folders.js';
 
 declare const MLLD_VERSION: string;
 
@@ -91,7 +92,7 @@ function readCache(cacheFile: string, stamp: string): Buffer | undefined {
 function writeCache(cacheFile: string, stamp: string, data: Buffer): void {
   const temporary = `${cacheFile}.${process.pid}`;
   try {
-    fs.mkdirSync(path.dirname(cacheFile), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(cacheFile), 0o700);
     fs.writeFileSync(temporary, Buffer.concat([Buffer.from(stamp, 'latin1'), data]), { mode: 0o600 });
     fs.renameSync(temporary, cacheFile);
   } catch {

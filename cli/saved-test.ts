@@ -10,6 +10,7 @@ import path from 'node:path';
 import { openJournalFolder } from '../journal/file-store.js';
 import { isRunId, workflowOf, type BlobId, type RunRef } from '../journal/ids.js';
 import { journalFolder, runPath, runsFolder } from '../journal/layout.js';
+import { makeFolders } from '../journal/make-folders.js';
 import type { JournalStore } from '../journal/store.js';
 import { foldRun } from '../replay/load.js';
 import { forEachDigest } from '../replay/named-blobs.js';
@@ -31,7 +32,7 @@ export async function saveTest(store: JournalStore, root: string, ref: RunRef, f
   const target = path.join(folder, JOURNAL);
   const saved = openJournalFolder(target, { sealingKey: 'none' });
   for (const run of [ref, ...(await lendersOf(store, ref))]) {
-    await fs.mkdir(runsFolder(target, run.workflow), { recursive: true });
+    makeFolders(runsFolder(target, run.workflow));
     await fs.copyFile(runPath(journalFolder(root), run), runPath(target, run));
     for (const blob of await contentsOf(store, run)) {
       const content = await store.getBlob(blob);

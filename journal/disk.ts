@@ -5,6 +5,7 @@
  */
 import fs from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from './make-folders.js';
 import { JournalError } from './store.js';
 
 export interface Disk {
@@ -33,7 +34,7 @@ export interface Disk {
 }
 
 export const realDisk: Disk = {
-  makeFolder: (path) => fs.promises.mkdir(path, { recursive: true, mode: 0o700 }),
+  makeFolder: async (path) => makeFolders(path, 0o700),
   async syncFolder(path) {
     const folder = await fs.promises.open(path, 'r');
     try {

@@ -4,8 +4,9 @@
  * F1  Writes and appends to one path happen one after the other, in the order in which they were asked for.
  * F2  A file is read up to a limit, also one whose size the system does not tell.
  */
-import { appendFile, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { appendFile, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../journal/make-folders.js';
 import { globFiles } from './glob.js';
 import { similarNames } from './similar-names.js';
 import { type Answer, type Ask, WorldError } from './world.js';
@@ -85,7 +86,7 @@ async function inFolder(path: string, write: () => Promise<void>): Promise<void>
     await write();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await mkdir(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     await write();
   }
 }
