@@ -128,6 +128,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     path: path.join(folder.path, 'checkpoint.json'),
     world,
     render: () => `${JSON.stringify(checkpointOf(keeper.state), undefined, 2)}\n`,
+    recorded: journal.flush,
     monotonicMs: io.monotonicMs,
     onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${error instanceof Error ? error.message : String(error)}`),
     ...(options.onCheckpoint ? { onWritten: options.onCheckpoint } : {}),

@@ -4,6 +4,7 @@
  * K1 A reader sees a whole file: temporary file, sync, rename.
  * K2 At most one write is under way; what happens meanwhile is covered by the next.
  * K3 Writing takes a small part of the time: the file grows with the history, and a long run must not spend its time on it.
+ * K4 It is never ahead of the journal: what it tells of is with the kernel before it is renamed.
  */
 import type { World } from '../world/world.js';
 
@@ -22,13 +23,23 @@ export interface CheckpointFileOptions {
   readonly world: World;
   /** The state as it is now. */
   readonly render: () => string;
+  /** Resolves when what was recorded so far survives the process. */
+  readonly recorded: () => Promise<void>;
   readonly monotonicMs: () => number;
   readonly onTrouble: (error: unknown) => void;
   /** An observer's notice; nothing is recorded. */
   readonly onWritten?: () => void;
 }
 
-export function createCheckpointFile({ path, world, render, monotonicMs, onTrouble, onWritten }: CheckpointFileOptions): CheckpointFile {
+export function createCheckpointFile({
+  path,
+  world,
+  render,
+  recorded,
+  monotonicMs,
+  onTrouble,
+  onWritten,
+}: CheckpointFileOptions): CheckpointFile {
   let isStale = false;
   let writing: Promise<void> | undefined;
   let restedMs = 0;
@@ -37,7 +48,9 @@ export function createCheckpointFile({ path, world, render, monotonicMs, onTroub
     const startedMs = monotonicMs();
     isStale = false;
     try {
-      await world.ask('file.write', { path, text: render(), durable: true }); // K1
+      const text = render();
+      await recorded(); // K4
+      await world.ask('file.write', { path, text, durable: true }); // K1
       onWritten?.();
     } catch (error) {
       onTrouble(error);

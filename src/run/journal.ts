@@ -33,6 +33,8 @@ export interface OpenedJournal {
   readonly answers: Answers;
   readonly ref?: RunRef;
   totals(): RunTotals;
+  /** Resolves when all that was recorded so far is with the kernel: a process that is killed doesn't take it along. */
+  flush(): Promise<void>;
   /** Appends the last event and releases the run. */
   finish(fact: FactOf<'run.finished'>): Promise<void>;
   /** Lines for stderr at the end. */
@@ -42,7 +44,14 @@ export interface OpenedJournal {
 const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0 };
 
 function withoutJournal(): OpenedJournal {
-  return { recorder: NO_RECORDER, answers: noAnswers(), totals: () => NOTHING, finish: async () => {}, notices: () => [] };
+  return {
+    recorder: NO_RECORDER,
+    answers: noAnswers(),
+    totals: () => NOTHING,
+    flush: async () => {},
+    finish: async () => {},
+    notices: () => [],
+  };
 }
 
 export interface JournalPorts {
@@ -182,6 +191,8 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     answers,
     ...(journal ? { ref } : {}),
     totals: () => totals,
+    // Trouble is told of by what waits for its own facts.
+    flush: async () => journal?.flush().catch(() => undefined),
     async finish(fact) {
       const recorded = await recorder.append(fact);
       await recorder.close();
