@@ -107,7 +107,10 @@ function timedOut(limitMs: number | undefined, error: unknown): StageError {
 /** The same frame, whose commands and waits end with the attempt. */
 function within(frame: Frame, signal: AbortSignal): Frame {
   const { world } = frame.run;
-  const bound: World = { ask: (question, request) => world.ask(question, request, signal), close: (reason) => world.close(reason) };
+  const bound: World = {
+    ask: (question, request, inner) => world.ask(question, request, inner ? AbortSignal.any([signal, inner]) : signal),
+    close: (reason) => world.close(reason),
+  };
   return { ...frame, run: { ...frame.run, world: bound } };
 }
 

@@ -70,7 +70,8 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     let told: string | undefined;
     try {
       const segment = `hook:${node.name ?? hook.number}`;
-      returned = await withinLimit(returnedBy(hook, bodyFrame({ module, frame, operation: seen, segment, ambient, context })), run);
+      const body = { module, frame, operation: seen, segment, ambient, context };
+      returned = await withinLimit((ending) => returnedBy(hook, bodyFrame({ ...body, ending })), run);
     } catch (caught) {
       if (isEndOfRun(caught)) throw caught;
       error = caught instanceof Error ? caught.message : String(caught);

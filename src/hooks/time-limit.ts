@@ -3,19 +3,22 @@
  *
  * T1  One sleeper at a time watches all bodies that run: their limits are equal, so the oldest is always the next to pass.
  * T2  The sleep is asked of the world directly. It is no answer that a script could see, so it is no fact of the run.
+ * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../language/frame.js';
+import { Ending } from '../operation/ending.js';
 
-const HOOK_MS_MAX = 60_000;
+type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
 
-export type WithinLimit = <T>(work: Promise<T>, run: Pick<RunState, 'world' | 'monotonicMs'>) => Promise<T>;
+/** Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and tells it to end. */
+export type WithinLimit = <T>(work: (ending: Ending) => Promise<T>, run: Ports) => Promise<T>;
 
-export function createTimeLimit(limitMs = HOOK_MS_MAX): WithinLimit {
+export function createTimeLimit(): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
   let watched = false;
 
-  async function watch({ world, monotonicMs }: Pick<RunState, 'world' | 'monotonicMs'>): Promise<void> {
+  async function watch({ world, monotonicMs }: Ports): Promise<void> {
     watched = true;
     for (let [oldest] = running; oldest; [oldest] = running) {
       await world.ask('clock.sleep', { ms: Math.max(0, oldest.endMs - monotonicMs()) });
@@ -26,12 +29,19 @@ export function createTimeLimit(limitMs = HOOK_MS_MAX): WithinLimit {
 
   return (work, run) =>
     new Promise((resolve, reject) => {
+      const { hookLimitMs } = run.settings;
+      const ending = new Ending();
       const entry = {
-        endMs: run.monotonicMs() + limitMs,
-        expire: () => reject(new MlldError('HOOK_TIMEOUT', `it did not end within ${limitMs / 1000} seconds`)),
+        endMs: run.monotonicMs() + hookLimitMs,
+        expire: () => {
+          reject(new MlldError('HOOK_TIMEOUT', `it did not end within ${hookLimitMs / 1000} seconds`)); // T3
+          ending.end();
+        },
       };
       running.add(entry);
-      work.then(resolve, reject).finally(() => running.delete(entry));
+      work(ending)
+        .then(resolve, reject)
+        .finally(() => running.delete(entry));
       // A world that is closed ends the run, and with it every body.
       if (!watched) watch(run).catch(() => undefined);
     });

@@ -1,6 +1,7 @@
 /** Sequences of statements, blocks as values, and `if`. Control sections 2 and 10, values 3.4. */
 import type { Block, If, Statement } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
+import { timeIsOver } from '../operation/ending.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
 import { Return, type Completion } from './completion.js';
@@ -17,6 +18,7 @@ export async function runInSequence(
   for (const statement of list) {
     try {
       if (frame.run.ending.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
+      if (frame.ending?.isOver) throw timeIsOver();
       const completion = await run(statement);
       if (completion) return completion;
     } catch (error) {

@@ -17,7 +17,7 @@ export function durationOf(value: Value, location?: SourceLocation): number {
 }
 
 /** Undefined for a text that is no duration. */
-function parseDuration(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?\s*$/.exec(text);
   return match ? Number(match[1]) * (UNITS_MS[match[2] ?? 'ms'] ?? 1) : undefined;
 }

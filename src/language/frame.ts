@@ -4,6 +4,7 @@ import type { Answer, Ask, Question, World } from '../world/world.js';
 import type { Value } from '../values/value.js';
 import type { Answers, Operation, Recorder } from '../operation/operation.js';
 import type { Denial } from '../operation/denial.js';
+import type { Ending } from '../operation/ending.js';
 import type { OpNode } from '../operation/identity.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
 import type { Executable } from './executable.js';
@@ -152,6 +153,8 @@ export interface Settings {
   readonly streaming: boolean;
   readonly recursionDepth: number;
   readonly parallelLimit: number;
+  /** How long one firing of a hook may take. */
+  readonly hookLimitMs: number;
 }
 
 /** Hooks and guards of the run. `src/hooks` and `src/guards` implement them; `perform` asks. */
@@ -224,6 +227,8 @@ export interface Frame {
   readonly streaming?: true;
   /** The value of a secret variable is worked out, or the body of a secret function runs: all that happens there is secret. */
   readonly secret?: true;
+  /** Inside a hook body: once its time is over nothing starts in it, and what runs is ended. */
+  readonly ending?: Ending;
   /** From 2 on when a guard made a pipeline start again. */
   readonly guardTry?: number;
   /** The value that the innermost `when VALUE [ … ]` compares. */

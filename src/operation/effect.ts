@@ -2,6 +2,7 @@
 import type { Answer, Ask, Question } from '../world/world.js';
 import type { Frame } from '../language/frame.js';
 import { recordEffect, type Involved } from './effect-facts.js';
+import { timeIsOver } from './ending.js';
 import { isSecret } from './secret-texts.js';
 
 const NOTHING: Involved = { values: [] };
@@ -15,16 +16,20 @@ export async function askWorld<Q extends Question>(
 ): Promise<Answer<Q>> {
   const { world, recorder, monotonicMs, secrets, replayed } = frame.run;
   if (replayed) return replayed(frame, question, request);
+  const { ending } = frame;
+  if (ending?.isOver) throw timeIsOver();
   const startedMs = recorder.on ? monotonicMs() : 0;
+  let answer: Answer<Q>;
   try {
-    const answer = await world.ask(question, request);
+    answer = await world.ask(question, request, ending?.signal);
     if (recorder.on) await keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
-    return answer;
   } catch (error) {
     if (frame.secret || involved.values.some(isSecret)) secrets.touch(error);
     if (recorder.on) await keepEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
     throw error;
   }
+  if (ending?.isOver) throw timeIsOver(); // what a command wrote until it was ended is no answer
+  return answer;
 }
 
 /** What has happened has happened: a request or an answer that the journal can't hold never fails the operation. */

@@ -5,7 +5,7 @@ import type { Settings } from '../language/frame.js';
 import type { RunOptions } from '../run-options.js';
 import { toJson } from '../values/native.js';
 import { annotate, type Data, type Value } from '../values/value.js';
-import { PARALLEL_LIMIT, RECURSION_DEPTH } from './settings.js';
+import { HOOK_LIMIT_MS, PARALLEL_LIMIT, RECURSION_DEPTH } from './settings.js';
 
 export interface Given {
   readonly settings: Settings;
@@ -50,6 +50,7 @@ export async function settingsOf(
       streaming: given?.streaming ?? true,
       parallelLimit: given?.parallelLimit ?? PARALLEL_LIMIT,
       recursionDepth: given?.recursionDepth ?? RECURSION_DEPTH,
+      hookLimitMs: HOOK_LIMIT_MS, // a replay has no time of its own
     },
     state: state === undefined ? undefined : annotate(state as Data, {}),
   };

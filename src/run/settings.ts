@@ -1,6 +1,7 @@
 /** What the command line gives a run besides its script: payload, injected modules, state. World section 16. */
 import path from 'node:path';
 import { MlldError } from '../errors.js';
+import { parseDuration } from '../language/durations.js';
 import type { Settings } from '../language/frame.js';
 import type { RunOptions } from '../run-options.js';
 import { annotate, type Data, type DataObject, type Value } from '../values/value.js';
@@ -8,6 +9,8 @@ import type { World } from '../world/world.js';
 
 export const PARALLEL_LIMIT = 4;
 export const RECURSION_DEPTH = 64;
+/** Hooks may ask models, which take minutes. */
+export const HOOK_LIMIT_MS = 600_000;
 
 export async function settingsFor(options: RunOptions, directory: string, world: World): Promise<Settings> {
   const { project, environment, streaming, errorBehavior, workingDirectory, payload, state } = options;
@@ -23,7 +26,18 @@ export async function settingsFor(options: RunOptions, directory: string, world:
     streaming,
     parallelLimit: wholeNumber(environment['MLLD_PARALLEL_LIMIT']) ?? PARALLEL_LIMIT,
     recursionDepth: wholeNumber(environment['MLLD_RECURSION_DEPTH']) ?? RECURSION_DEPTH,
+    hookLimitMs: hookLimit(environment['MLLD_HOOK_TIMEOUT']),
   };
+}
+
+/** Throws BAD_DURATION: a limit that is not the one that was meant would end hooks too early, or let them hang. */
+function hookLimit(text: string | undefined): number {
+  if (text === undefined || text.trim() === '') return HOOK_LIMIT_MS;
+  const limitMs = parseDuration(text);
+  if (limitMs === undefined || limitMs === 0) {
+    throw new MlldError('BAD_DURATION', `MLLD_HOOK_TIMEOUT=${text}: not a duration`, { hint: 'write 500ms, 30s, 5m or 1h' });
+  }
+  return limitMs;
 }
 
 /** Undefined for what is no whole number from 1. */

@@ -84,6 +84,7 @@ describe('the time limit', () => {
   class Clock {
     nowMs = 0;
     private sleepers: { readonly atMs: number; readonly wake: () => void }[] = [];
+    readonly settings = { hookLimitMs: 100 };
     readonly monotonicMs = (): number => this.nowMs;
     readonly world = {
       ask: (_question: string, { ms }: { ms: number }) =>
@@ -105,9 +106,9 @@ describe('the time limit', () => {
 
   it('ends the wait for a body that hangs, each at its own time', async () => {
     const clock = new Clock();
-    const within = createTimeLimit(100);
+    const within = createTimeLimit();
     const ended: string[] = [];
-    const start = (name: string): void => void within(never, clock).catch((error: Error) => ended.push(`${name} ${error.message}`));
+    const start = (name: string): void => void within(() => never, clock).catch((error: Error) => ended.push(`${name} ${error.message}`));
     start('first');
     await clock.advance(60);
     start('second');
@@ -123,8 +124,8 @@ describe('the time limit', () => {
 
   it('T1: lets one sleeper watch all bodies, and none when nothing runs', async () => {
     const clock = new Clock();
-    const within = createTimeLimit(100);
-    for (let i = 0; i < 50; i++) expect(await within(Promise.resolve(i), clock)).toBe(i);
+    const within = createTimeLimit();
+    for (let i = 0; i < 50; i++) expect(await within(() => Promise.resolve(i), clock)).toBe(i);
     expect(clock.sleeping).toBe(1);
     await clock.advance(100);
     expect(clock.sleeping).toBe(0);
@@ -132,10 +133,10 @@ describe('the time limit', () => {
 
   it('gives what the body gave or threw in time', async () => {
     const clock = new Clock();
-    const within = createTimeLimit(100);
-    await expect(within(Promise.reject(new Error('kaput')), clock)).rejects.toThrow('kaput');
+    const within = createTimeLimit();
+    await expect(within(() => Promise.reject(new Error('kaput')), clock)).rejects.toThrow('kaput');
     await clock.advance(200);
-    await expect(within(Promise.resolve('late start'), clock)).resolves.toBe('late start');
+    await expect(within(() => Promise.resolve('late start'), clock)).resolves.toBe('late start');
   });
 
   it('makes a hook that hangs a failed hook', async () => {

@@ -58,6 +58,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     streaming: true,
     recursionDepth: 64,
     parallelLimit: 4,
+    hookLimitMs: 60_000,
   };
   const run = {
     world,

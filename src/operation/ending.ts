@@ -1,0 +1,28 @@
+/** Work that may be told to end before it is done: the body of a hook. */
+import { WorldError } from '../world/world.js';
+
+export class Ending {
+  private controller: AbortController | undefined;
+  private over = false;
+
+  get isOver(): boolean {
+    return this.over;
+  }
+
+  /** Made when somebody asks the world: most bodies never do, and one costs more than the rest of a firing. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.over) this.controller.abort();
+    return this.controller.signal;
+  }
+
+  end(): void {
+    this.over = true;
+    this.controller?.abort();
+  }
+}
+
+/** In work that took too long: nobody waits for it any more, and it goes no further. */
+export function timeIsOver(): WorldError {
+  return new WorldError('INTERRUPTED', 'the time of the hook is over');
+}
