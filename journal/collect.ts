@@ -8,9 +8,23 @@
  */
 import { codeOf, journalError, realDisk, type Disk } from './disk.js';
 import type { BlobId, RunRef } from './ids.js';
-import { blobFolder, blobOfFile, blobPath, blobsFolder, journalFolder, lockPath, runPath, runsFolder } from './layout.js';
+import { join } from 'node:path';
+import {
+  blobFolder,
+  blobOfFile,
+  blobPath,
+  blobsFolder,
+  journalFolder,
+  lockPath,
+  runPath,
+  runsFolder,
+  runsFolderOf,
+  workflowOfFolder,
+} from './layout.js';
 
 const ASIDE = '.aside';
+/** On its way to its name. */
+const HALF_MADE = '.tmp';
 
 export interface StoredFile {
   readonly blob: BlobId;
@@ -20,6 +34,8 @@ export interface StoredFile {
 export interface Collector {
   /** Puts back what an interrupted removal has left aside. */
   recover(): Promise<void>;
+  /** Removes what writers that were killed left half-made: copies of anything. Nobody may be writing. */
+  removeHalfMade(): Promise<void>;
   /** The writer must be gone. */
   removeRun(ref: RunRef): Promise<void>;
   blobs(): Promise<readonly StoredFile[]>;
@@ -45,6 +61,7 @@ export function openCollector(root: string, disk: Disk = realDisk): Collector {
   };
   return {
     recover: () => attempt('put back what was set aside', () => recover(disk, journal)),
+    removeHalfMade: () => attempt('remove what was left half-made', () => removeHalfMade(disk, journal)),
     removeRun: (ref) =>
       attempt(`remove run ${ref.run}`, async () => {
         await disk.remove(runPath(journal, ref));
@@ -63,6 +80,19 @@ async function recover(disk: Disk, journal: string): Promise<void> {
     for (const name of await disk.list(folder)) {
       if (name.endsWith(ASIDE)) await putBack(disk, `${folder}/${name.slice(0, -ASIDE.length)}`);
     }
+  }
+}
+
+async function removeHalfMade(disk: Disk, journal: string): Promise<void> {
+  const names = await listOrNothing(disk, journal);
+  const workflows = names.filter((name) => workflowOfFolder(name) !== undefined);
+  const folders = [
+    journal,
+    ...workflows.flatMap((name) => [join(journal, name), runsFolderOf(journal, name)]),
+    ...(await foldersOf(disk, journal)),
+  ];
+  for (const folder of folders) {
+    for (const name of await listOrNothing(disk, folder)) if (name.endsWith(HALF_MADE)) await disk.remove(join(folder, name));
   }
 }
 
@@ -92,11 +122,15 @@ function sizeOf(disk: Disk, path: string): number {
 }
 
 async function foldersOf(disk: Disk, journal: string): Promise<string[]> {
+  const names = await listOrNothing(disk, blobsFolder(journal));
+  return names.filter((name) => /^[0-9a-f]{2}$/.test(name)).map((name) => blobFolder(journal, name));
+}
+
+async function listOrNothing(disk: Disk, folder: string): Promise<readonly string[]> {
   try {
-    const names = await disk.list(blobsFolder(journal));
-    return names.filter((name) => /^[0-9a-f]{2}$/.test(name)).map((name) => blobFolder(journal, name));
+    return await disk.list(folder);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []; // also the project's key, which lies beside the workflows
     throw error;
   }
 }

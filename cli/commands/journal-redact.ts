@@ -67,7 +67,10 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   const { ref } = await resolveRun(store, project, text);
   if (!dryRun) await refuseWhileRunning(store);
   const collector = openCollector(project.root);
-  if (!dryRun) await collector.recover();
+  if (!dryRun) {
+    await collector.recover();
+    await collector.removeHalfMade();
+  }
   const wish = await wishFor(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();
   const edit = (event: JournalEvent): JournalEvent | undefined => redactNoting(event, wish, taken);

@@ -1,0 +1,127 @@
+/**
+ * SIGKILL at every step of a redaction, then the same command again.
+ *
+ * K1 the store verifies at any time
+ * K2 what is served is what was recorded, or nothing; once the run's file is rewritten nothing that was taken out is served
+ * K3 when the command has been run again, the text is nowhere: not in half-made files either
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { globSync } from 'tinyglobby';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openFileStore } from '../../journal/file-store.js';
+import { loadWorkflow, readAnswer } from '../../replay/load.js';
+import { usable } from '../../replay/memo.js';
+import { verifyRun } from '../../replay/verify.js';
+import { projectFolder, runCli, type CliResult } from '../support/cli.js';
+import { recordRun } from '../support/recorded-project.js';
+import { ask, JOB } from '../support/run-script.js';
+
+const SECRET = 'tide-token-4711';
+/** More than an index is worth its while for. */
+const CALLS = 300;
+const STEPS_MAX = 200;
+
+/** Ends the process before the n-th change of the disk; tells how many there were. */
+const KILLING = `
+const fs = require('node:fs');
+const isJournal = (name) => typeof name === 'number' || String(name).includes('/.mlld/journal');
+let left = Number(process.env.STEPS);
+const step = (name) => { if (isJournal(name) && left-- === 0) process.kill(process.pid, 'SIGKILL'); };
+for (const [owner, names] of [[fs, ['openSync', 'writeSync', 'fdatasync']], [fs.promises, ['rename', 'rm', 'link']]]) {
+  for (const name of names) {
+    const real = owner[name];
+    owner[name] = (first, ...rest) => { if (name !== 'openSync' || rest[0] === 'wx') step(first); return real(first, ...rest); };
+  }
+}
+`;
+
+let original: string;
+
+beforeAll(async () => {
+  original = await projectFolder({ 'killing.cjs': KILLING });
+  const store = openFileStore(original);
+  const { blob } = await store.putBlob(`var @token = "${SECRET}"`);
+  const large = await store.payload(`${'x'.repeat(100_000)} ${SECRET}`);
+  await recordRun(
+    original,
+    1,
+    [{ type: 'source.loaded', path: 'job.mld', blob, role: 'script' }],
+    ...Array.from({ length: CALLS }, (_, number) => ask(`main/ask#${number}`, number % 100 === 50 ? `use ${SECRET}` : `ebb ${number}`)),
+    ask('main/ask#large', 'large').map((fact) => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
+  );
+  await loadWorkflow(store, JOB, { onDefect: () => undefined });
+  expect(await store.readAside(JOB, 'index')).toBeDefined();
+  // What writers that were killed before have left.
+  for (const file of globSync('.mlld/journal/**/*', { cwd: original, dot: true, absolute: true })) {
+    fs.copyFileSync(file, `${file}.0123456789ab.tmp`);
+  }
+});
+
+function copy(): string {
+  const cwd = fs.mkdtempSync(`${original}-`);
+  fs.cpSync(original, cwd, { recursive: true });
+  return cwd;
+}
+
+const redact = (cwd: string, steps?: number): Promise<CliResult> =>
+  runCli(['journal', 'redact', 'job', '--match', SECRET], {
+    cwd,
+    env: steps === undefined ? {} : { STEPS: String(steps), NODE_OPTIONS: `--require=${path.join(cwd, 'killing.cjs')}` },
+  });
+
+function everything(cwd: string): string {
+  const files = globSync('.mlld/**/*', { cwd, dot: true, absolute: true });
+  return files.map((file) => fs.readFileSync(file, 'latin1')).join('\n');
+}
+
+/** Answers as a next run would have them, by their first argument. */
+async function served(cwd: string): Promise<ReadonlyMap<string, unknown>> {
+  const store = openFileStore(cwd);
+  const { memo } = await loadWorkflow(store, JOB, { onDefect: (defect) => expect.unreachable(defect.message) });
+  const answers = new Map<string, unknown>();
+  for (const [key, { preview, answer }] of usable(memo)) {
+    const read = await readAnswer(store, key, answer);
+    if (read) answers.set(preview ?? '', read.value);
+  }
+  return answers;
+}
+
+async function verify(cwd: string): Promise<void> {
+  const store = openFileStore(cwd);
+  for (const { ref } of await store.runs(JOB)) expect((await verifyRun(store, ref)).defects).toEqual([]);
+}
+
+describe('a redaction that is killed', () => {
+  it('leaves a store that verifies and serves nothing else, and is ended by the same command', { timeout: 300_000 }, async () => {
+    const before = await served(original);
+    let rewritten = 0;
+    let steps = 0;
+    for (; steps < STEPS_MAX; steps++) {
+      const cwd = copy();
+      const { status } = await redact(cwd, steps);
+      await verify(cwd); // K1
+      const isRewritten =
+        fs.readFileSync(runFile(cwd), 'utf8').includes('[redacted]') || !fs.readFileSync(runFile(cwd), 'utf8').includes(SECRET);
+      if (isRewritten) rewritten++;
+      for (const [question, answer] of await served(cwd)) {
+        if (question.includes('ebb')) expect(answer).toBe(before.get(question)); // K2
+        if (isRewritten) expect(`${question} ${JSON.stringify(answer)}`).not.toContain(SECRET);
+      }
+      expect((await redact(cwd)).status).toBe(0);
+      expect(everything(cwd)).not.toContain(SECRET); // K3
+      await verify(cwd);
+      expect([...(await served(cwd)).keys()].filter((question) => question.startsWith('ebb'))).toHaveLength(CALLS - 3);
+      fs.rmSync(cwd, { recursive: true });
+      if (status === 0) break;
+    }
+    expect(steps).toBeGreaterThan(20);
+    expect(steps).toBeLessThan(STEPS_MAX);
+    expect(rewritten).toBeGreaterThan(5);
+  });
+});
+
+function runFile(cwd: string): string {
+  const [file] = globSync('.mlld/journal/job.mld/runs/*.ndjson', { cwd, dot: true, absolute: true });
+  return file as string;
+}
