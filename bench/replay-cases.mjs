@@ -22,7 +22,7 @@ const root = scratch('replay');
 const cache = join(root, 'cache');
 const counts = { same: 0, skipped: 0, 'not-recordable': 0, wrong: 0 };
 
-for (const area of positionals.length > 0 ? positionals : AREAS.filter((name) => name !== 'graph')) {
+for (const area of positionals.length > 0 ? positionals : AREAS) {
   for (const [index, theCase] of (await casesOf(area)).entries()) {
     if (index % Number(options.every) !== 0) continue;
     const outcome = judge(theCase);
@@ -61,7 +61,7 @@ function judge({ area, name, folder, steps: [step] }) {
 function recordedArgv({ argv, exit = 0, killAfter }) {
   const [first] = argv;
   if (exit !== 0 || killAfter || !first) return undefined;
-  if (first !== 'run' && !/\.(mld|md)$/.test(first)) return undefined;
+  if (first !== 'run' && !/\.(mld|md|dot)$/.test(first)) return undefined;
   if (argv.some((word) => ['--no-checkpoint', '--structured', '--plan', '--help'].includes(word))) return undefined;
   return argv.includes('--checkpoint') ? argv : [...argv, '--checkpoint'];
 }

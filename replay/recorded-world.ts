@@ -105,6 +105,11 @@ export const recording: Projection<Recording> = {
   },
 };
 
+/** It ended by itself: its journal has all that it was answered. */
+export function isWhole({ finished }: Recording): boolean {
+  return finished !== undefined && finished.status !== 'interrupted' && finished.status !== 'timed-out';
+}
+
 /** The next answer to this request that wasn't given yet (W1); undefined: nobody asked this there. */
 export function nextAnswer(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedAnswer | undefined {
   return state.answers

@@ -77,12 +77,12 @@ export function scriptName(project: Project, file: string): string {
 }
 
 /** What a server keeps here belongs to the project, and to no folder of it. */
-export function sentFolder({ root }: Project): string {
+export function sentFolder({ root }: Pick<Project, 'root'>): string {
   return path.join(root, SENT);
 }
 
 /** What relative paths in a file begin at: its own folder; the project's for a text that was sent. */
-export function baseFolder(project: Project, file: string): string {
+export function baseFolder(project: Pick<Project, 'root'>, file: string): string {
   const isSent = path.dirname(path.dirname(file)) === sentFolder(project);
   return isSent ? project.root : path.dirname(file);
 }

@@ -14,6 +14,7 @@ import { EXIT_DIVERGED } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
+import { renderCompleted, renderProgressOf } from '../render/pipeline.js';
 import { stepper } from '../replay-steps.js';
 import { openTest, saveTest, type SavedTest } from '../saved-test.js';
 import { renderReplay, renderValue, renderVariables, replayJson } from '../render/replay.js';
@@ -28,6 +29,7 @@ export function addReplayCommand(journal: Command, io: Io, runArgument: string, 
         'mlld journal replay nightly --at "after collecting" --print @findings',
         'mlld journal replay nightly --script nightly.mld --all',
         'mlld journal replay nightly --current',
+        'mlld journal replay release.dot --at review --print @last_response',
         'mlld journal replay nightly --save-test test/runs/nightly',
         'mlld journal replay --check test/runs/nightly',
       ]),
@@ -35,9 +37,9 @@ export function addReplayCommand(journal: Command, io: Io, runArgument: string, 
     .description('run a recorded run again, answered from its journal; exit status 3 when it diverges')
     .argument('[run]', runArgument)
     .option('--until <seq>', 'stop behind this event and show the variables in scope', wholeNumber)
-    .option('--at <checkpoint>', 'stop at this checkpoint and show the variables in scope')
-    .option('--print <@name>', 'print the value of a variable where it stopped; repeatable', collect)
-    .option('--script <file>', 'replay this script against the recorded answers')
+    .option('--at <name>', 'stop at this checkpoint, or where this node of a pipeline first starts, and show the variables in scope')
+    .option('--print <@name>', 'print the value of a variable (of a pipeline: of a context key) where it stopped; repeatable', collect)
+    .option('--script <file>', 'replay this script, or pipeline, against the recorded answers')
     .option('--current', 'replay script, modules and templates as they are now')
     .option('--step', 'go from answer to answer; Enter is the next, @name prints a variable')
     .option('--save-test <dir>', 'save the run as a test: a folder that needs nothing of the project')
@@ -74,8 +76,11 @@ async function replay(io: Io, text: string | undefined, options: Options): Promi
     divergences: options.all ? 'all' : 'first',
     ...stopOf(options),
     ...(options.step ? { onStep: stepper(io) } : {}),
+    ...(options.json ? {} : { onEvent: (event) => io.stderr(renderProgressOf(event)) }),
     ...(await sourcesOf(io, options, project.root, ref.workflow)),
   });
+  const { walk, verdict, status } = report;
+  if (!options.json && walk && verdict === 'same' && status === 'completed') io.stdout(renderCompleted(walk.pipeline));
   if (options.json) io.stdout(`${JSON.stringify(replayJson(report), undefined, 2)}\n`);
   else io.stderr(renderReplay(report, await paintFor(io.colours.stderr)));
   if (report.stopped && !options.json) printVariables(io, report.stopped.variables, options.print);
@@ -105,7 +110,7 @@ function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {
   if (until !== undefined && at !== undefined)
     throw new MlldError('USAGE', '--until and --at both say where to stop', { hint: 'give one' });
   if (until !== undefined) return { until: { seq: until } };
-  return at === undefined ? {} : { until: { checkpoint: at } };
+  return at === undefined ? {} : { until: { at } };
 }
 
 async function sourcesOf(

@@ -1,8 +1,6 @@
 /** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. Kept apart, so that a script loads nothing of graphs. Reference 13.1. */
 import path from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type { JournalEvent } from '../../journal/event.js';
-import { describeEvent } from '../../replay/describe.js';
 import { MlldError } from '../../src/errors.js';
 import { backendFor } from '../../src/graph/backends/backend.js';
 import { findProject } from '../../src/project.js';
@@ -13,7 +11,7 @@ import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io, Signal } from '../io.js';
 import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
-import { renderDiagnostics } from '../render/pipeline.js';
+import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/pipeline.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -101,23 +99,17 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     },
     signal: interruption.signal,
     onFindings: (findings) => io.stderr(renderDiagnostics(findings, paint)),
-    onEvent: (event) => io.stderr(progressOf(event)),
+    onEvent: (event) => io.stderr(renderProgressOf(event)),
   }).finally(stopListening);
   await conclude(io, target, report);
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }
 
-const SHOWN: ReadonlySet<string> = new Set(['node.finished', 'retry.scheduled', 'question.answered'] satisfies JournalEvent['type'][]);
-
-function progressOf(event: JournalEvent): string {
-  return SHOWN.has(event.type) ? `${describeEvent(event)}\n` : '';
-}
-
 /** The last line says how it ended, and above it how to go on. */
 async function conclude(io: Io, target: string, { status, pipeline, journal, error, notice }: GraphReport): Promise<void> {
   if (notice !== undefined) io.stderr(`${notice}\n`);
-  if (status === 'completed') return io.stdout(`${pipeline}: completed\n`);
+  if (status === 'completed') return io.stdout(renderCompleted(pipeline ?? target));
   if (journal === undefined) {
     if (error === undefined) return; // lint has said why
     const { renderError } = await import('../render/error.js');

@@ -1,4 +1,6 @@
-/** Findings about a pipeline as text: for `mlld validate` and before a run. */
+/** What is said of a pipeline: findings, for `mlld validate` and before a run, and the progress of a run. */
+import type { JournalEvent } from '../../journal/event.js';
+import { describeEvent } from '../../replay/describe.js';
 import type { Diagnostic, PipelineReport } from '../../src/graph/report.js';
 import type { Paint } from './paint.js';
 
@@ -17,4 +19,16 @@ export function renderDiagnostics({ file, diagnostics }: PipelineReport, paint: 
     ])
     .map((line) => `${line}\n`)
     .join('');
+}
+
+const SHOWN: ReadonlySet<string> = new Set(['node.finished', 'retry.scheduled', 'question.answered'] satisfies JournalEvent['type'][]);
+
+/** A line for standard error, or nothing. */
+export function renderProgressOf(event: JournalEvent): string {
+  return SHOWN.has(event.type) ? `${describeEvent(event)}\n` : '';
+}
+
+/** The last line of a run that came to its end, for standard output. */
+export function renderCompleted(pipeline: string): string {
+  return `${pipeline}: completed\n`;
 }

@@ -65,12 +65,13 @@ function preview(value: Value): string {
 }
 
 /** The documented shape of `--json`. */
-export function replayJson({ ref, stopped, error, ...report }: ReplayReport): object {
+export function replayJson({ ref, stopped, error, walk, ...report }: ReplayReport): object {
   return {
     run: ref.run,
     workflow: ref.workflow,
     ...report,
     status: report.status ?? null,
+    ...(walk ? { pipeline: walk.pipeline, node_history: walk.history, context: walk.context } : {}),
     ...(error === undefined ? {} : { error: { code: (error as { code?: string }).code, message: (error as Error).message } }),
     ...(stopped
       ? {

@@ -45,14 +45,34 @@ export async function newestChain(
 }
 
 export async function openChain(store: JournalStore, latest: RunFile): Promise<Chain> {
-  const { workflow } = latest.ref;
-  const segments: Segment[] = [{ ref: latest.ref, until: undefined }];
-  for (let head = await headOf(store, latest.ref); head?.resume;) {
+  const segments = await segmentsUpTo(store, { ref: latest.ref, until: undefined });
+  return { latest, segments, state: await stateOf(store, segments) };
+}
+
+/** What a run began with that resumed another; undefined for one that began anew. Throws RUN_UNKNOWN when what it goes on with is gone. */
+export async function stateBefore(
+  store: JournalStore,
+  { workflow }: RunRef,
+  { resume }: EventOf<'run.started'>,
+): Promise<GraphState | undefined> {
+  if (!resume) return undefined;
+  const segments = await segmentsUpTo(store, { ref: { workflow, run: resume.run }, until: resume.seq });
+  for (const { ref } of segments) {
+    if (await store.find(ref.run)) continue;
+    throw new MlldError('RUN_UNKNOWN', `The run goes on with run ${ref.run}, which is not in the journal any more`);
+  }
+  return stateOf(store, segments);
+}
+
+async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonly Segment[]> {
+  const { workflow } = last.ref;
+  const segments = [last];
+  for (let head = await headOf(store, last.ref); head?.resume;) {
     const { run, seq } = head.resume;
     segments.unshift({ ref: { workflow, run }, until: seq });
     head = await headOf(store, { workflow, run });
   }
-  return { latest, segments, state: await stateOf(store, segments) };
+  return segments;
 }
 
 /** A bare `--resume`: behind what finished last, or at the node that failed. */

@@ -42,7 +42,8 @@ export async function openPipelineJournal(
   const given = scriptOptions(options, record);
   const cache = { ...given.cache, forks: await forkSources(options, store) };
   const asScript = { ...given, cache, openStore: async () => store };
-  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets });
+  const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, given: { settings, state: undefined } });
   if (journal.ref) return { ...journal, secrets };
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',

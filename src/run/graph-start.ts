@@ -25,11 +25,12 @@ interface Starting {
 export function startFacts({ options, plan, beginning }: Starting, ref: RunRef): Partial<FactOf<'run.started'>> {
   const { resumed, restartOf, number } = beginning;
   const enterAt = resumed?.enterAt ?? beginning.enterAt;
-  const { checkpoint, resume, parent } = options;
+  const { checkpoint, resume, parent, backend } = options;
   return {
     flags: { ...(checkpoint ? { checkpoint } : {}), ...(resume === undefined || number > 1 ? {} : { resume }) },
     pipeline: plan.graph.name,
     runDir: runDirectory(options, beginning, ref),
+    ...(backend === undefined ? {} : { backend }),
     gates: plan.gates,
     ...(resumed ? { resume: resumed.from } : {}),
     ...(restartOf === undefined ? {} : { restartOf }),
@@ -39,7 +40,7 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
 }
 
 /** The graph's attributes with their types, its goal always, and what the command line set. */
-export function initialContext({ graph, goal }: Plan, { given }: GraphState): { readonly [key: string]: Json } {
+export function initialContext({ graph, goal }: Plan, { given }: Pick<GraphState, 'given'>): { readonly [key: string]: Json } {
   const context: { [key: string]: Json } = {};
   for (const [key, { value }] of graph.attributes) {
     const isNumber = value.kind === 'integer' || value.kind === 'float';

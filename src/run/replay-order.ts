@@ -3,6 +3,7 @@
  *
  * T1  An answer is given only when nothing else can happen: of all that waits then, the earliest. What follows from an answer depends on
  *     nothing but earlier answers, so the earliest that waits is the one that came next in the recorded run.
+ *     Reading an answer from the disk is something that happens: nothing else is given meanwhile.
  * T2  What has no place in the record (`seq` -1) is given before all that has one.
  */
 import type { Frame } from '../language/frame.js';
@@ -10,6 +11,8 @@ import type { Frame } from '../language/frame.js';
 export interface ReplayOrder {
   /** Resolves when it is the turn of the event `seq`. `frame`: who waits for it, where that is known. */
   turn(seq: number, frame?: Frame): Promise<void>;
+  /** Nothing is given until what it gave back is called (T1). */
+  hold(): () => void;
   /** Resolves when nobody waits any more and nothing has happened for a while. */
   idle(): Promise<void>;
 }
@@ -27,16 +30,21 @@ interface Waiting {
 export function createReplayOrder(before: (seq: number, frame: Frame | undefined) => boolean | Promise<boolean>): ReplayOrder {
   const waiting: Waiting[] = [];
   let scheduled = false;
+  let held = 0;
   let turns = 0;
 
   function schedule(): void {
-    if (scheduled || waiting.length === 0) return;
+    if (scheduled || held > 0 || waiting.length === 0) return;
     scheduled = true;
     // By then every promise that could be kept without us has been.
     setImmediate(() => void giveNext());
   }
 
   async function giveNext(): Promise<void> {
+    if (held > 0) {
+      scheduled = false;
+      return;
+    }
     const next = takeEarliest(waiting);
     const allowed = before(next.seq, next.frame);
     if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return; // and stays scheduled for good
@@ -52,8 +60,18 @@ export function createReplayOrder(before: (seq: number, frame: Frame | undefined
         waiting.push({ seq, frame, go: resolve });
         schedule();
       }),
+    hold() {
+      let isHeld = true;
+      held++;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        held--;
+        schedule();
+      };
+    },
     async idle() {
-      for (let seen = -1; seen !== turns || waiting.length > 0;) {
+      for (let seen = -1; seen !== turns || waiting.length > 0 || held > 0;) {
         seen = turns;
         await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
       }

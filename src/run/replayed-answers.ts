@@ -5,7 +5,7 @@ import type { JournalStore, Position } from '../../journal/store.js';
 import { cachePolicy, type Scope } from '../../replay/policy.js';
 import type { RecordedCall, Recording } from '../../replay/recorded-world.js';
 import { decodeResult } from '../operation/encode.js';
-import type { Answers } from '../operation/operation.js';
+import type { Answers, KnownAnswer } from '../operation/operation.js';
 import { noAnswers } from './answers.js';
 import type { Answer } from '../world/world.js';
 import type { Divergence } from './divergence.js';
@@ -56,6 +56,19 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
     }
   }
 
+  async function answer(call: RecordedCall): Promise<KnownAnswer> {
+    const { key: asked, result, form, outputs, labels = [] } = await served(call);
+    const json = await store.resolve(result, asked);
+    if (json === undefined) {
+      diverge({ reason: 'unreadable', op: call.op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
+      throw endOfReplay();
+    }
+    const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
+    await placeFiles(event?.outputs ?? [], outputs ?? []);
+    const from = call.from as NonNullable<RecordedCall['from']>; // it was served
+    return { key: call.key, labels, from, outputs: async () => outputs, value: () => decodeResult({ json, form }) };
+  }
+
   return {
     ...noAnswers(),
     policy() {
@@ -73,15 +86,8 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
       if (call?.from === undefined) return undefined;
       if (!(await isSame(store, call.key, key)) && !diverge(otherCall(call))) throw endOfReplay();
       await order.turn(call.seq);
-      const { key: asked, result, form, outputs, labels = [] } = await served(call);
-      const json = await store.resolve(result, asked);
-      if (json === undefined) {
-        diverge({ reason: 'unreadable', op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
-        throw endOfReplay();
-      }
-      const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
-      await placeFiles(event?.outputs ?? [], outputs ?? []);
-      return { key: call.key, labels, from: call.from, outputs: async () => outputs, value: () => decodeResult({ json, form }) };
+      const release = order.hold();
+      return answer(call).finally(release);
     },
     enterScope({ name, resume, ttlMs, hasComplete }) {
       scope = { name, resume, ttlMs, complete: hasComplete };

@@ -9,7 +9,7 @@ import type { EventOf, Json } from '../../journal/event.js';
 import { sha256 } from '../../journal/canonical.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { anyAnswer, callAround, nextAnswer, type RecordedAnswer, type Recording } from '../../replay/recorded-world.js';
+import { anyAnswer, callAround, isWhole, nextAnswer, type RecordedAnswer, type Recording } from '../../replay/recorded-world.js';
 import type { Frame } from '../language/frame.js';
 import { canonicalRequest, subjectOf } from '../operation/effect-facts.js';
 import type { Answer, Ask, Question, World } from '../world/world.js';
@@ -33,6 +33,8 @@ export interface ReplayedWorldOptions {
   readonly diverge: (divergence: Divergence) => boolean;
   /** Somebody waits for an answer that the record doesn't have (R3). */
   readonly onStuck: () => void;
+  /** What was called off by the run itself, and not by its end, is called off again. */
+  readonly isCalledOff?: (answer: RecordedAnswer) => boolean;
 }
 
 export interface ReplayedWorld {
@@ -55,7 +57,6 @@ const ACTS: ReadonlySet<Question> = new Set<Question>([
 
 export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorld {
   const { store, recording, order, sinks, diverge } = options;
-  const isComplete = recording.finished?.status === 'completed' || recording.finished?.status === 'failed';
   const files = new Map<string, Answer<'file.bytes'>>();
   let given = 0;
   let refuse: ((error: Error) => void) | undefined;
@@ -70,13 +71,20 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     }
     const asked = canonicalRequest(request);
     const recorded =
-      nextAnswer(recording, op, question, sha256(asked)) ?? (await underKey(op, question, asked)) ?? (await without(op, question, request));
+      nextAnswer(recording, op, question, sha256(asked)) ??
+      (await holding(async (release) => (await underKey(op, question, asked)) ?? without(op, question, request, release)));
     take(recorded);
     await Promise.race([order.turn(recorded?.seq ?? -1, frame), closed]);
     if (recorded !== undefined) given++;
-    const answer = recorded === undefined ? ({} as Answer<Q>) : await answerOf(recorded, question, request);
+    const answer = recorded === undefined ? ({} as Answer<Q>) : await holding((release) => answerOf(recorded, question, request, release));
     emit(question, request, answer);
     return answer;
+  }
+
+  /** Nobody else is given anything while `work` reads; it says so itself before it waits for good. */
+  async function holding<T>(work: (release: () => void) => Promise<T>): Promise<T> {
+    const release = order.hold();
+    return work(release).finally(release);
   }
 
   /** A request with secrets in it is recorded under a keyed digest. */
@@ -86,8 +94,8 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   }
 
   /** The next best answer; undefined: none is needed. */
-  async function without(op: OpPath, question: Question, request: object): Promise<RecordedAnswer | undefined> {
-    if (!isComplete) return forever();
+  async function without(op: OpPath, question: Question, request: object, release: () => void): Promise<RecordedAnswer | undefined> {
+    if (!isWhole(recording)) return forever(release);
     const there = nextAnswer(recording, op, question, undefined);
     const expected = there && { seq: there.seq, subject: there.subject, ...(await textWritten(there)) };
     const goesOn = diverge({
@@ -102,7 +110,8 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     return next;
   }
 
-  function forever(): Promise<never> {
+  function forever(release: () => void): Promise<never> {
+    release();
     options.onStuck();
     return closed;
   }
@@ -114,18 +123,24 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     return text === undefined ? {} : { request: { text } };
   }
 
-  async function answerOf<Q extends Question>(recorded: RecordedAnswer, question: Q, request: Ask<Q>): Promise<Answer<Q>> {
-    if (recorded.holds === 'interrupted') return forever();
+  async function answerOf<Q extends Question>(
+    recorded: RecordedAnswer,
+    question: Q,
+    request: Ask<Q>,
+    release: () => void,
+  ): Promise<Answer<Q>> {
+    const isInterrupted = recorded.holds === 'interrupted';
+    if (isInterrupted && options.isCalledOff?.(recorded) !== true) return forever(release);
     if (recorded.holds === 'nothing') return unanswerable(recorded, question === 'node.import' ? 'not-recordable' : 'unreadable');
     if (ACTS.has(question)) return {} as Answer<Q>;
     const now = question === 'file.read' ? await presentSource((request as Ask<'file.read'>).path) : undefined;
     if (now !== undefined) return { text: now } as Answer<Q>;
     const event = (await store.readAt(recorded.place.ref, recorded.place.position)) as EventOf<'effect.performed'> | undefined;
-    if (recorded.holds === 'error') {
+    if (isInterrupted || recorded.holds === 'error') {
       throw new WorldError(event?.errorCode ?? 'CODE_THREW', event?.error ?? '', { hint: event?.errorHint });
     }
     const kept = event?.result && (await store.resolve(event.result, event.request));
-    const answer = recorded.holds === 'call' ? await answerOfCall(recorded, question, kept) : kept;
+    const answer = recorded.holds === 'call' ? await answerOfCall(recorded, question, kept, release) : kept;
     return answer === undefined ? unanswerable(recorded, 'unreadable') : (answer as Answer<Q>);
   }
 
@@ -134,9 +149,14 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   }
 
   /** Made of the result of the call, whose text or value it was. */
-  async function answerOfCall({ op }: RecordedAnswer, question: Question, kept: Json | undefined): Promise<object | undefined> {
+  async function answerOfCall(
+    { op }: RecordedAnswer,
+    question: Question,
+    kept: Json | undefined,
+    release: () => void,
+  ): Promise<object | undefined> {
     const call = callAround(recording, op);
-    if (!call?.completed) return forever(); // the run ended in between
+    if (!call?.completed) return forever(release); // the run ended in between
     const { place } = call.completed;
     const event = await store.readAt(place.ref, place.position);
     const result = event?.type === 'call.completed' ? await store.resolve(event.result, event.key) : undefined;
@@ -158,13 +178,14 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     }
   }
 
-  /** What is asked on behalf of nobody: hooks' time limits, passed on error output, declared files. */
+  /** What is asked on behalf of nobody: hooks' time limits, passed on error output, declared files, the files of a pipeline for people. */
   async function askDirectly<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>> {
     if (question === 'clock.sleep') return closed;
     if (question === 'file.bytes') {
       const { path } = request as Ask<'file.bytes'>;
       return (files.get(path) ?? { missing: 'absent', detail: 'not recorded' }) as Answer<Q>;
     }
+    if (question === 'file.write' || question === 'file.remove') return {} as Answer<Q>;
     if (question !== 'stream.write') throw new Error(`nobody asks for ${question} in a replay`);
     emit(question, request, {} as Answer<Q>);
     return {} as Answer<Q>;
@@ -179,8 +200,15 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   return { world, ask, files, answersGiven: () => given };
 }
 
+class EndOfReplay extends WorldError {}
+
+/** Thrown where the replay can't go on, whatever the script does about errors. */
 export function endOfReplay(): WorldError {
-  return new WorldError('INTERRUPTED', 'the replay has ended');
+  return new EndOfReplay('INTERRUPTED', 'the replay has ended');
+}
+
+export function isEndOfReplay(error: unknown): boolean {
+  return error instanceof EndOfReplay;
 }
 
 function take(recorded: RecordedAnswer | undefined): number | undefined {
