@@ -10,7 +10,7 @@ import { JournalError } from './store.js';
 /** Levels of arrays and objects. The canonical writer recurses; it overflows somewhere above 5,000. */
 export const NESTING_MAX = 1000;
 
-/** JSON with members sorted by UTF-16 units; undefined members are left out. Throws `JournalError` `NOT_JSON` for what JSON can't hold. */
+/** JSON with members sorted by UTF-16 units; undefined members are left out. Throws what `jsonSize` throws. */
 export function canonicalJson(value: unknown): string {
   jsonSize(value);
   return stableStringify(value);
@@ -23,16 +23,26 @@ export function sha256(content: string | Uint8Array): BlobId & CallKey & Fingerp
 
 /**
  * About how long the value is as JSON, in UTF-16 units before escaping: cheap, because a long string is not looked at.
- * Throws `JournalError` `NOT_JSON`, with the place inside the value, when JSON can't hold it.
+ * Throws `JournalError`: `NOT_JSON`, with the place inside the value, when JSON can't hold it; `NESTED_TOO_DEEPLY`.
  */
 export function jsonSize(value: unknown): number {
   const size = weigh(value, 0);
   if (typeof size === 'number') return size;
+  if (size.found === 'too deep') {
+    throw new JournalError(TOO_DEEP, `a value nested deeper than ${NESTING_MAX} levels (or in itself) can't be recorded`);
+  }
   const place = size.path.length === 0 ? 'the value' : size.path.reverse().join('.');
   throw new JournalError('NOT_JSON', `${place} is ${size.found}, which JSON can't hold`, {
     hint: 'Return plain data: strings, finite numbers, booleans, null, arrays and plain objects.',
   });
 }
+
+/** No fault of the value: only the journal can't hold it. */
+export function isTooDeep(error: unknown): boolean {
+  return error instanceof JournalError && error.code === TOO_DEEP;
+}
+
+const TOO_DEEP = 'NESTED_TOO_DEEPLY';
 
 interface Fault {
   readonly found: string;
@@ -50,7 +60,7 @@ function weigh(value: unknown, depth: number): number | Fault {
       return 5;
     case 'object':
       if (value === null) return 4;
-      if (depth === NESTING_MAX) return fault(`nested deeper than ${NESTING_MAX} levels, or contains itself`);
+      if (depth === NESTING_MAX) return fault('too deep'); // or it contains itself
       return Array.isArray(value) ? weighItems(value, depth) : weighMembers(value, depth);
     case 'undefined':
       return fault('undefined');

@@ -10,7 +10,7 @@
 import type { Payload, ReusedOutput } from '../../journal/event.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
-import { canonicalJson } from '../../journal/canonical.js';
+import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
 import { toJson } from '../values/native.js';
 import { flow, labelsOf, noteOf, union, type Value } from '../values/value.js';
 import { Denial } from './denial.js';
@@ -40,7 +40,12 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   }
   const { question, body, answeredAs, hasSecret: readsSecret = false } = await llm.question(operation.inputs);
   const hasSecret = readsSecret || frame.secret === true || operation.inputs.some(isSecret) || frame.run.secrets.surelyIn(question.args);
-  const plainKey = answeredAs ?? callKey(question);
+  const plainKey = answeredAs ?? keyOf(question);
+  if (plainKey === undefined) {
+    frame.run.warn(`an argument of @${question.fn} is nested too deeply for the journal: this call is neither recorded nor served`);
+    const seen = lookedUp(frame, false, null);
+    return { value: await execute(seen, body), frame: seen, reused: false };
+  }
   const key = hasSecret && answeredAs === undefined ? await answers.secretKey(plainKey) : plainKey; // M5
   const { fingerprint, parts } = await llm.fingerprint();
   if (!answers.defined.has(fingerprint)) {
@@ -68,6 +73,16 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     return { value, frame: seen, reused: false };
   } finally {
     endTurn();
+  }
+}
+
+/** Undefined for a question that the journal can't hold. */
+function keyOf(question: Question): CallKey | undefined {
+  try {
+    return callKey(question);
+  } catch (error) {
+    if (isTooDeep(error)) return undefined;
+    throw error;
   }
 }
 

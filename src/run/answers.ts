@@ -7,7 +7,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { readAnswer, readOutputs } from '../../replay/load.js';
 import type { Known, Answers as Overlay } from '../../replay/overlay.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
-import { jsonSize } from '../../journal/canonical.js';
+import { isTooDeep, jsonSize } from '../../journal/canonical.js';
 import type { Answered } from '../../replay/memo.js';
 import { decodeResult } from '../operation/encode.js';
 import type { Answers, AskedQuestion, HeldAnswer, KnownAnswer } from '../operation/operation.js';
@@ -124,7 +124,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       return await payload;
     } catch (error) {
       sources.onTrouble(error as Error);
-      return { redacted: 'it could not be stored' };
+      return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
     }
   };
   const tellDeclined = async (declined: readonly Known[], then: string): Promise<void> => {

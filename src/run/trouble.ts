@@ -1,4 +1,5 @@
 /** What a run says when its journal fails it. */
+import { isTooDeep } from '../../journal/canonical.js';
 import { JournalError, type Defect } from '../../journal/store.js';
 
 export interface Trouble {
@@ -10,9 +11,15 @@ export interface Trouble {
 /** One line for trouble with the journal, one for damage in it: the run goes on. */
 export function tellOnce(stderr: (text: string) => void): Trouble {
   let told = false;
+  let tooDeep = false;
   let damaged = false;
   return {
     error(error, but) {
+      if (isTooDeep(error)) {
+        if (!tooDeep) stderr(`warning: ${error.message}; it is asked again by every run\n`);
+        tooDeep = true;
+        return;
+      }
       if (told) return;
       told = true;
       const hint = error instanceof JournalError && error.hint ? ` (${error.hint})` : '';

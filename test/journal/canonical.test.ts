@@ -34,11 +34,18 @@ it.each<[string, unknown, string]>([
   ['a map', new Map([[1, 2]]), 'the value is a Map'],
   ['a date', { when: new Date(0) }, 'when is a Date'],
   ['an error', new Error('x'), 'the value is a Error'],
-  ['itself', cycle, 'contains itself'],
-  ['too many levels', nested(100_000), `deeper than ${NESTING_MAX}`],
 ])('refuses %s and says where', (_title, value, message) => {
   expect(() => canonicalJson(value)).toThrow(
     expect.objectContaining({ name: 'JournalError', code: 'NOT_JSON', message: expect.stringContaining(message) }),
+  );
+});
+
+it.each([
+  ['too many levels', nested(100_000)],
+  ['itself', cycle],
+])('tells %s from what JSON has no form for', (_title, value) => {
+  expect(() => canonicalJson(value)).toThrow(
+    expect.objectContaining({ code: 'NESTED_TOO_DEEPLY', message: expect.stringContaining(`deeper than ${NESTING_MAX} levels`) }),
   );
 });
 
