@@ -1,5 +1,5 @@
 /**
- * A recorded run as a regression test: a folder with the run, the runs that lent it results, and their contents. It holds nothing of the
+ * A recorded run as a regression test: a folder with the run, the runs that it needs, and their contents. It holds nothing of the
  * project and needs nothing of it.
  *
  *   test.json            { "workflow": …, "run": … }
@@ -8,12 +8,12 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { openJournalFolder } from '../journal/file-store.js';
-import { isRunId, workflowOf, type BlobId, type RunRef } from '../journal/ids.js';
+import { isRunId, workflowOf, type RunRef } from '../journal/ids.js';
 import { journalFolder, runPath, runsFolder } from '../journal/layout.js';
 import { makeFolders } from '../journal/make-folders.js';
 import type { JournalStore } from '../journal/store.js';
+import { contentsOf, runsToBundle } from '../replay/bundled.js';
 import { foldRun } from '../replay/load.js';
-import { forEachDigest } from '../replay/named-blobs.js';
 import { recording } from '../replay/recorded-world.js';
 import { MlldError } from '../src/errors.js';
 
@@ -24,20 +24,20 @@ export interface SavedTest {
 
 const TEST_FILE = 'test.json';
 const JOURNAL = 'journal';
+const KEYED_DIGEST = 'hmac-sha256:';
 
-/** Throws REPLAY_TEST when the folder holds something already. */
+/** Throws REPLAY_TEST when the folder holds something already, and for a run with secrets. A kill leaves a folder that is no test: `test.json` comes last. */
 export async function saveTest(store: JournalStore, root: string, ref: RunRef, folder: string): Promise<SavedTest> {
   const existing = await fs.readdir(folder).catch(() => []);
   if (existing.length > 0) throw new MlldError('REPLAY_TEST', `${folder} is not empty`, { hint: 'name a folder that is not there yet' });
+  const [, ...others] = await runsToBundle(store, ref);
+  await refuseSecrets(store, ref, others);
   const target = path.join(folder, JOURNAL);
   const saved = openJournalFolder(target, { sealingKey: 'none' });
-  for (const run of [ref, ...(await lendersOf(store, ref))]) {
+  for (const run of [ref, ...others]) {
     makeFolders(runsFolder(target, run.workflow));
     await fs.copyFile(runPath(journalFolder(root), run), runPath(target, run));
-    for (const blob of await contentsOf(store, run)) {
-      const content = await store.getBlob(blob);
-      if (content) await saved.putBlob(content);
-    }
+    for (const content of (await contentsOf(store, run, (event) => event)).values()) await saved.putBlob(content);
   }
   await fs.writeFile(path.join(folder, TEST_FILE), `${JSON.stringify(ref, undefined, 2)}\n`);
   return { store: saved, ref };
@@ -61,16 +61,25 @@ function parsed(text: string | undefined): { readonly workflow?: unknown; readon
   }
 }
 
-/** The runs whose results this one was served. */
-async function lendersOf(store: JournalStore, ref: RunRef): Promise<readonly RunRef[]> {
+/** A test holds no key, so that it may lie in any repository: what only a key opens can't be in it. Throws REPLAY_TEST. */
+async function refuseSecrets(store: JournalStore, ref: RunRef, others: readonly RunRef[]): Promise<void> {
   const { calls } = await foldRun(store, ref, recording);
-  const runs = new Set([...calls.values()].flatMap(({ from }) => (from && from.run !== ref.run ? [from.run] : [])));
-  const found = await Promise.all([...runs].map((run) => store.find(run)));
-  return found.filter((run) => run !== undefined);
+  const served = new Set([...calls.values()].flatMap(({ from }) => (from ? [`${from.run}:${from.seq}`] : [])));
+  for (const run of [ref, ...others]) {
+    const isOwn = run.run === ref.run;
+    await store.scan(run, (event) => {
+      if ((!isOwn && !served.has(`${run.run}:${event.seq}`)) || !needsKey(event)) return;
+      const where = 'op' in event ? `event ${event.seq}, ${event.op}` : `event ${event.seq}, ${event.type}`;
+      throw new MlldError('REPLAY_TEST', `Run ${ref.run} can't be saved as a test: a secret went into ${where} of run ${run.run}`, {
+        hint: 'a test holds no key; the run itself replays where its key is',
+      });
+    });
+  }
 }
 
-async function contentsOf(store: JournalStore, ref: RunRef): Promise<ReadonlySet<BlobId>> {
-  const named = new Set<BlobId>();
-  await store.scan(ref, (event) => forEachDigest(event, (digest) => named.add(digest)));
-  return named;
+/** A sealed payload, or a digest that only the key makes. */
+function needsKey(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith(KEYED_DIGEST);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([member, inner]) => member === 'keyId' || needsKey(inner));
 }

@@ -1,4 +1,4 @@
-/** What belongs into the bundle of a run: itself, the runs that its answers were served from, and what they name. */
+/** What a run takes along: itself, the runs that its answers were served from, those of a pipeline that it goes on with, and what they name. */
 import type { JournalEvent } from '../journal/event.js';
 import type { BlobId, RunId, RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
@@ -6,13 +6,28 @@ import { forEachDigest } from './named-blobs.js';
 
 /** The run itself first. Runs that are gone are left out. */
 export async function runsToBundle(store: JournalStore, ref: RunRef): Promise<readonly RunRef[]> {
-  const lenders = new Set<RunId>();
+  const others = new Set<RunId>();
+  let before: RunId | undefined;
   await store.scan(ref, (event) => {
-    if (event.type === 'call.reused') lenders.add(event.from.run);
+    if (event.type === 'call.reused') others.add(event.from.run);
+    else if (event.type === 'run.started') before = event.resume?.run;
   });
-  lenders.delete(ref.run);
-  const found = await Promise.all([...lenders].sort().map((run) => store.find(run)));
-  return [ref, ...found.filter((lender) => lender !== undefined)];
+  for (const run of await lineUpTo(store, before)) others.add(run);
+  others.delete(ref.run);
+  const found = await Promise.all([...others].sort().map((run) => store.find(run)));
+  return [ref, ...found.filter((other) => other !== undefined)];
+}
+
+/** A run of a pipeline and those that it goes on with. */
+async function lineUpTo(store: JournalStore, last: RunId | undefined): Promise<readonly RunId[]> {
+  const line: RunId[] = [];
+  for (let run = last; run !== undefined && !line.includes(run);) {
+    line.push(run);
+    const ref = await store.find(run);
+    run = undefined;
+    if (ref) await store.scan(ref, (event) => void (event.type === 'run.started' && (run = event.resume?.run)));
+  }
+  return line;
 }
 
 /** The contents that events of a run name once an edit has gone over them. */

@@ -247,6 +247,61 @@ describe('a saved test', () => {
     expect((await runCli(['journal', 'replay', '--check', 'saved', '--current'], { cwd: elsewhere })).status).toBe(3);
     expect((await runCli(['journal', 'replay', '--check', elsewhere], { cwd: elsewhere })).stderr).toContain('holds no saved test');
   });
+
+  it('is not made of a run with secrets: a test has no key', async () => {
+    const files = { 'job.mld': 'exe llm @ask(q) = sh { echo "open $RANDOM sesame" }\nvar secret @word = @ask("x")\nshow @word.length\n' };
+    for (const key of ['b'.repeat(64), 'none']) {
+      const { cwd, mlld } = await project(files, { MLLD_JOURNAL_KEY: key });
+      await mlld('job.mld', '--checkpoint');
+      const { status, stderr } = await mlld('journal', 'replay', 'latest', '--save-test', 'saved');
+      expect({ status, stderr }).toMatchObject({
+        status: 1,
+        stderr: expect.stringMatching(/can't be saved as a test: a secret went into event \d+/) as string,
+      });
+      expect(fs.existsSync(path.join(cwd, 'saved'))).toBe(false);
+    }
+  });
+});
+
+describe('a pipeline', () => {
+  const DOT = `digraph tide { start [shape=Mdiamond]; exit [shape=Msquare]; plan [prompt="Plan"]
+    work [shape=parallelogram, max_retries=0, tool_command="test -e open && date +%N"]; start -> plan -> work -> exit }`;
+
+  it('replays with nothing but its journal, and shows its context on the way', async () => {
+    const { cwd, mlld } = await project({ 'tide.dot': DOT, open: '' });
+    const ran = await mlld('run', 'tide.dot', '--backend', 'cmd:date +%N');
+    for (const name of ['tide.dot', 'open', '.mlld/graph']) fs.rmSync(path.join(cwd, name), { recursive: true });
+    const before = fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' }).sort();
+    const replayed = await mlld('journal', 'replay', 'tide.dot');
+    expect(replayed).toMatchObject({ stdout: ran.stdout, status: 0 });
+    expect(replayed.stderr).toContain('work ended success in ');
+    expect(replayed.stderr).toMatch(/^same: run /m);
+    expect(fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' }).sort()).toEqual(before);
+    const at = await mlld('journal', 'replay', 'tide.dot', '--at', 'work', '--print', '@last_stage');
+    expect(at).toMatchObject({ stdout: 'plan\n', status: 0 });
+    const { pipeline, verdict, node_history } = JSON.parse((await mlld('journal', 'replay', 'tide.dot', '--json')).stdout);
+    expect({ pipeline, verdict }).toEqual({ pipeline: 'tide', verdict: 'same' });
+    expect(node_history.map(({ node_id }: { node_id: string }) => node_id)).toEqual(['start', 'plan', 'work', 'exit']);
+  });
+
+  it('is saved as a test with the runs that it goes on with, and diverges where the file is another one', async () => {
+    const { cwd, mlld, write } = await project({ 'tide.dot': DOT });
+    expect((await mlld('run', 'tide.dot')).status).toBe(1);
+    write('open', '');
+    expect((await mlld('run', 'tide.dot', '--resume')).status).toBe(0);
+    const elsewhere = await projectFolder();
+    const folder = path.join(elsewhere, 'saved');
+    expect(await mlld('journal', 'replay', 'tide.dot', '--save-test', folder)).toMatchObject({ stdout: 'tide: completed\n', status: 0 });
+    fs.rmSync(cwd, { recursive: true });
+    expect(await runCli(['journal', 'replay', '--check', 'saved'], { cwd: elsewhere })).toMatchObject({
+      stdout: 'tide: completed\n',
+      status: 0,
+    });
+    fs.writeFileSync(path.join(elsewhere, 'tide.dot'), DOT.replace('date +%N', 'date +%s'));
+    const current = await runCli(['journal', 'replay', '--check', 'saved', '--current'], { cwd: elsewhere });
+    expect(current.status).toBe(3);
+    expect(current.stderr).toContain('test -e open && date +%s');
+  });
 });
 
 describe('the system calls of a replay', () => {
