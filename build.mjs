@@ -8,6 +8,7 @@
  *   dist/index.js   the library, an ES module; packages stay imports
  *   dist/mlld.tmLanguage.json   colours for editors
  *   dist/report.*   what a report page carries: its viewer and style
+ *   dist/serve.*    the same for the page of `mlld serve`
  *   dist/types      declarations (`npm run typecheck` is what checks the types)
  */
 import { execFileSync } from 'node:child_process';
@@ -76,6 +77,13 @@ async function main() {
     esbuild.build({ ...common, ...commandLine, entryPoints: ['cli/main.ts'], outfile: 'dist/cli.cjs' }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
     esbuild.build({ ...common, ...page, entryPoints: ['viewer/main.ts', 'viewer/style.css'], outdir: 'dist', entryNames: 'report' }),
+    esbuild.build({
+      ...common,
+      ...page,
+      entryPoints: ['viewer/serve/main.ts', 'viewer/serve/style.css'],
+      outdir: 'dist',
+      entryNames: 'serve',
+    }),
     esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);
   replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));

@@ -2,7 +2,7 @@
 import { EXIT_FAILED } from './exit-codes.js';
 import type { Io } from './io.js';
 
-const REPORTS = new Set(['validate', 'analyze', 'checkpoint', 'journal', 'graph', 'answer', 'help', '--help', '-h']);
+const REPORTS = new Set(['validate', 'analyze', 'checkpoint', 'journal', 'graph', 'answer', 'serve', 'help', '--help', '-h']);
 
 /** Runs one command to its end and gives its exit status. Never throws: what went wrong has been printed. */
 export async function runCommandLine(io: Io): Promise<number> {

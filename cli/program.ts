@@ -5,6 +5,7 @@ import { addAnswerCommand } from './commands/answer.js';
 import { addCheckpointCommand } from './commands/checkpoint.js';
 import { addGraphCommand } from './commands/graph.js';
 import { addJournalCommand } from './commands/journal.js';
+import { addServeCommand } from './commands/serve.js';
 import { addValidateCommand } from './commands/validate.js';
 import type { Io } from './io.js';
 import { examples } from './render/examples.js';
@@ -62,6 +63,7 @@ function programFor(io: Io, onFailure: (status?: number) => void): Command {
   addJournalCommand(program, io, onFailure);
   addGraphCommand(program, io);
   addAnswerCommand(program, io);
+  addServeCommand(program, io);
   return program;
 }
 

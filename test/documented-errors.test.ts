@@ -11,6 +11,7 @@ const NO_CODES = [
   /^(ERR|SIG)[A-Z_]+$/,
   /^MLLD_/,
   /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL)$/,
+  /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
   /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a slip of `null`
 ];

@@ -1,0 +1,185 @@
+/**
+ * The runs that this process runs: ordinary graph runs, whose questions are answered from elsewhere.
+ *
+ * O1 Whoever sends a pipeline is told its id when its first event is with the kernel: whatever happens then, the run is known.
+ * O2 The text is a file before the run begins, so that it can be resumed. A kill in between leaves a file that nobody was told of.
+ * O3 A run ends in order or not at all; its place is free when it is over.
+ */
+import path from 'node:path';
+import type { RunId } from '../../journal/ids.js';
+import { backendFor } from '../graph/backends/backend.js';
+import { preflightPipeline } from '../graph/report.js';
+import { sentFolder, type Project } from '../project.js';
+import { runGraph } from '../run-graph.js';
+import { CANCELLED, type GraphReport, type GraphRunIo } from '../run-graph-options.js';
+import { randomDigits } from '../world/host.js';
+import { createLiveWorld } from '../world/live.js';
+import { Refusal } from './refusal.js';
+
+export interface Submission {
+  readonly dot: string;
+  readonly set: { readonly [key: string]: string };
+  readonly backend?: string;
+}
+
+export interface OwnRuns {
+  /** @throws Refusal, or an error of the engine, when there will be no run */
+  start(submission: Submission): Promise<RunId>;
+  has(id: RunId): boolean;
+  cancel(id: RunId): void;
+  /** No run begins any more; those that go on are interrupted. Resolves when they have ended. */
+  end(): Promise<void>;
+}
+
+export interface OwnRunsOptions {
+  readonly project: Project;
+  readonly workingDirectory: string;
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly clock: Pick<GraphRunIo, 'nowMs' | 'monotonicMs'>;
+  /** At a time. */
+  readonly runsMax: number;
+  /** A line about a run. */
+  readonly log: (line: string) => void;
+}
+
+interface OwnRun {
+  readonly ending: AbortController;
+  readonly ended: Promise<void>;
+}
+
+const FILE_NAME_MAX = 100;
+
+export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
+  const runs = new Set<OwnRun>();
+  const known = new Map<RunId, OwnRun>();
+  let isEnding = false;
+
+  async function start(submission: Submission): Promise<RunId> {
+    if (isEnding) throw new Refusal(503, 'SERVER_ENDING', 'The server is about to end', { hint: 'send the pipeline to the next one' });
+    if (runs.size >= options.runsMax) {
+      throw new Refusal(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, which is the limit`, {
+        hint: 'wait for one to end, cancel one, or start the server with a higher --max-runs',
+      });
+    }
+    const name = soundName(submission);
+    const ending = new AbortController();
+    let begun: (id: RunId) => void = () => undefined;
+    const beginning = new Promise<RunId>((resolve) => (begun = resolve));
+    const working = run(options, { submission, name, signal: ending.signal, begun });
+    const own: OwnRun = { ending, ended: working.then(ignore, ignore) };
+    runs.add(own);
+    const over = working.finally(() => runs.delete(own));
+    const id = await Promise.race([beginning, over.then(refused)]);
+    known.set(id, own);
+    void over.then(
+      ({ status, error }) => {
+        known.delete(id);
+        options.log(`${id}: ${name} ${status}${error instanceof Error ? `: ${error.message}` : ''}`);
+      },
+      (error: unknown) => {
+        known.delete(id);
+        options.log(`${id}: ${name} broke off: ${String(error)}`);
+      },
+    );
+    options.log(`${id}: ${name} started`);
+    return id;
+  }
+
+  return {
+    start,
+    has: (id) => known.has(id),
+    cancel: (id) => known.get(id)?.ending.abort(CANCELLED),
+    async end() {
+      isEnding = true;
+      for (const { ending } of runs) ending.abort();
+      await Promise.all([...runs].map(({ ended }) => ended));
+    },
+  };
+}
+
+/** Of the pipeline. Throws before anything has been written. */
+function soundName({ dot, backend }: Submission): string {
+  const { report, graph } = preflightPipeline({ file: 'pipeline.dot', text: dot });
+  if (!graph) {
+    const { diagnostics } = report;
+    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+    throw new Refusal(422, 'PIPELINE_REFUSED', errors[0]?.message ?? 'the pipeline has errors', {
+      diagnostics,
+      hint: 'mlld validate FILE.dot says the same',
+    });
+  }
+  try {
+    if (backend !== undefined) backendFor(backend);
+  } catch (error) {
+    throw new Refusal(422, 'BACKEND_UNKNOWN', (error as Error).message);
+  }
+  return graph.name;
+}
+
+interface Run {
+  readonly submission: Submission;
+  readonly name: string;
+  readonly signal: AbortSignal;
+  readonly begun: (id: RunId) => void;
+}
+
+async function run(options: OwnRunsOptions, { submission, name, signal, begun }: Run): Promise<GraphReport> {
+  const { project, workingDirectory, environment, clock, log } = options;
+  const { dot, set, backend } = submission;
+  const file = path.join(sentFolder(project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
+  await keep(file, dot);
+  let id: RunId | undefined;
+  const tell = (text: string): void =>
+    text
+      .trimEnd()
+      .split('\n')
+      .forEach((line) => log(`${id ?? name}: ${line}`));
+  const report = await runGraph({
+    file,
+    name: path.relative(workingDirectory, file),
+    project,
+    workingDirectory,
+    argv: [],
+    set,
+    ...(backend === undefined ? {} : { backend }),
+    checkpoint: false,
+    people: 'remote',
+    environment,
+    io: { ...clock, stdin: async () => undefined, stdout: tell, stderr: tell },
+    signal,
+    onState: ({ runId }) => {
+      if (id !== undefined || runId === undefined) return; // a restart: for people it is the same run
+      id = runId;
+      begun(runId);
+    },
+  });
+  if (id === undefined) await discard(file);
+  return report;
+}
+
+/** The run ended before it began. */
+function refused({ error }: GraphReport): never {
+  throw error instanceof Error ? error : new Error('a run was refused without a reason');
+}
+
+async function keep(file: string, text: string): Promise<void> {
+  await withFiles((world) => world.ask('file.write', { path: file, text }));
+}
+
+async function discard(file: string): Promise<void> {
+  await withFiles((world) => world.ask('file.remove', { path: file }));
+}
+
+async function withFiles(act: (world: ReturnType<typeof createLiveWorld>) => Promise<unknown>): Promise<void> {
+  const nowhere = { stdin: async () => undefined, stdout: () => undefined, stderr: () => undefined, environment: {} };
+  const world = createLiveWorld(nowhere);
+  try {
+    await act(world);
+  } finally {
+    await world.close('the file is written');
+  }
+}
+
+function ignore(): void {
+  // Whoever waits for the end of a run asks for nothing else.
+}

@@ -1,0 +1,52 @@
+/** The page for people: three files that ask for nothing but the server's own answers. */
+import type { HttpAnswer, HttpRequest } from '../world/http.js';
+import { textAnswer } from './answer.js';
+
+/** What was built of `viewer/serve`. */
+export interface PageFiles {
+  readonly script: string;
+  readonly style: string;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:', // the empty icon
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HTML = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Pipelines</title>
+<link rel="stylesheet" href="/page.css">
+<link rel="icon" href="data:,">
+<script src="/page.js" defer></script>
+</head>
+<body>
+<noscript>This page needs JavaScript; the same is told by <code>mlld journal list</code>.</noscript>
+</body>
+</html>
+`;
+
+/** Undefined: it is no file of the page. */
+export function pageAnswer({ method, path }: HttpRequest, { script, style }: PageFiles): HttpAnswer | undefined {
+  if (method !== 'GET') return undefined;
+  switch (path) {
+    case '/':
+      return textAnswer(200, 'text/html; charset=utf-8', HTML, { 'content-security-policy': POLICY });
+    case '/page.js':
+      return textAnswer(200, 'text/javascript; charset=utf-8', script);
+    case '/page.css':
+      return textAnswer(200, 'text/css; charset=utf-8', style);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/** Drawings of runs, coloured by their states. A layout takes a core for a moment: one at a time, and one for all who ask for the same. */
+import type { JournalStore } from '../../journal/store.js';
+import { pictureOf } from '../graph/picture.js';
+import type { PipelineRun } from '../run/graph-runs.js';
+import { Refusal } from './refusal.js';
+
+export interface Pictures {
+  /** The text of an SVG file. */
+  draw(run: PipelineRun): Promise<string>;
+  /** What is drawn: the pipeline as it was sent, or as it was in its file. */
+  source(run: PipelineRun): Promise<string>;
+}
+
+const KEPT_MAX = 32;
+
+export function createPictures(store: JournalStore): Pictures {
+  const kept = new Map<string, { readonly of: string; readonly picture: Promise<string> }>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  async function source({ source: blob, status }: PipelineRun): Promise<string> {
+    const bytes = blob && (await store.getBlob(blob));
+    if (!bytes) throw new Refusal(404, 'SOURCE_MISSING', `The journal does not hold the text of ${status.pipeline_name}`);
+    return Buffer.from(bytes).toString('utf8');
+  }
+
+  function lay(run: PipelineRun, nodes: ReturnType<PipelineRun['nodes']>): Promise<string> {
+    const drawing = last.then(async () => pictureOf({ file: `${run.status.pipeline_name}.dot`, text: await source(run) }, nodes));
+    last = drawing.catch(() => undefined);
+    return drawing;
+  }
+
+  return {
+    source,
+    draw(run) {
+      const { id } = run.line;
+      const nodes = run.nodes();
+      const of = JSON.stringify([run.source, [...nodes]]);
+      const known = kept.get(id);
+      if (known?.of === of) return known.picture;
+      const picture = lay(run, nodes);
+      kept.delete(id);
+      kept.set(id, { of, picture });
+      const oldest = kept.size > KEPT_MAX ? [...kept.keys()][0] : undefined;
+      if (oldest !== undefined) kept.delete(oldest);
+      picture.catch(() => kept.delete(id));
+      return picture;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** What a client did wrong, or can't have now: a status, and the errors of ours as JSON. Reference 13.2. */
+import { MlldError, type ErrorDetails } from '../errors.js';
+import type { Diagnostic } from '../graph/report.js';
+import type { HttpAnswer } from '../world/http.js';
+import { jsonAnswer } from './answer.js';
+
+export class Refusal extends MlldError {
+  readonly status: number;
+  readonly diagnostics: readonly Diagnostic[] | undefined;
+  readonly headers: { readonly [name: string]: string };
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { diagnostics, headers = {}, ...details }: ErrorDetails & { diagnostics?: readonly Diagnostic[]; headers?: Refusal['headers'] } = {},
+  ) {
+    super(code, message, details);
+    this.status = status;
+    this.diagnostics = diagnostics;
+    this.headers = headers;
+  }
+}
+
+/** Errors of the engine that a request can cause. */
+const STATUS: { readonly [code: string]: number } = {
+  ANSWER_UNFIT: 422,
+  CONTEXT_KEY: 422,
+  GRAPH_NOT_DRAWN: 422,
+  GRAPH_TOO_DENSE: 422,
+  PIPELINE_JOURNAL: 503,
+  QUESTION_CLOSED: 409,
+};
+
+/** Undefined: it is none that a request can cause. */
+export function refusalAnswer(error: unknown): HttpAnswer | undefined {
+  if (!(error instanceof MlldError)) return undefined;
+  const { code, message, hint } = error;
+  const { status, diagnostics, headers } = error instanceof Refusal ? error : { status: STATUS[code] };
+  if (status === undefined) return undefined;
+  return jsonAnswer(
+    status,
+    { error: { code, message, ...(hint === undefined ? {} : { hint }), ...(diagnostics === undefined ? {} : { diagnostics }) } },
+    headers,
+  );
+}

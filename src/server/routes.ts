@@ -1,0 +1,134 @@
+/** What can be asked of the server: a row per request. Reference 13.2. */
+import type { JournalStore } from '../../journal/store.js';
+import type { GraphRuns, PipelineRun } from '../run/graph-runs.js';
+import type { HttpAnswer, HttpRequest } from '../world/http.js';
+import { jsonAnswer, textAnswer } from './answer.js';
+import type { createAnswers } from './answers.js';
+import { answerIn, submissionIn } from './bodies.js';
+import { eventAnswer } from './events.js';
+import type { OwnRuns } from './own-runs.js';
+import type { Pictures } from './pictures.js';
+import { Refusal } from './refusal.js';
+
+export interface Services {
+  readonly store: JournalStore;
+  readonly runs: GraphRuns;
+  readonly own: OwnRuns;
+  readonly pictures: Pictures;
+  readonly answer: ReturnType<typeof createAnswers>;
+  readonly ending: AbortSignal;
+  readonly monotonicMs: () => number;
+}
+
+type Respond = (services: Services, request: HttpRequest, named: { readonly id: string; readonly qid: string }) => Promise<HttpAnswer>;
+
+const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string; readonly respond: Respond }[] = [
+  {
+    method: 'POST',
+    path: '/pipelines',
+    respond: async ({ own }, request) => jsonAnswer(201, { id: await own.start(await submissionIn(request)), status: 'running' }),
+  },
+  { method: 'GET', path: '/pipelines', respond: async ({ runs }) => jsonAnswer(200, await runs.list()) },
+  { method: 'GET', path: '/pipelines/{id}', respond: async (services, _, { id }) => jsonAnswer(200, (await runOf(services, id)).status) },
+  {
+    method: 'GET',
+    path: '/pipelines/{id}/events',
+    respond: async (services, request, { id }) => eventAnswer(services, await runOf(services, id), request),
+  },
+  { method: 'POST', path: '/pipelines/{id}/cancel', respond: cancel },
+  { method: 'GET', path: '/pipelines/{id}/graph', respond: graph },
+  {
+    method: 'GET',
+    path: '/pipelines/{id}/questions',
+    respond: async (services, _, { id }) => jsonAnswer(200, (await runOf(services, id)).open.map(shown)),
+  },
+  {
+    method: 'POST',
+    path: '/pipelines/{id}/questions/{qid}/answer',
+    respond: async (services, request, { id, qid }) => {
+      await runOf(services, id);
+      return jsonAnswer(200, await services.answer(id, qid, await answerIn(request)));
+    },
+  },
+  {
+    method: 'GET',
+    path: '/pipelines/{id}/checkpoint',
+    respond: async (services, _, { id }) => jsonAnswer(200, (await runOf(services, id)).checkpoint()),
+  },
+  {
+    method: 'GET',
+    path: '/pipelines/{id}/context',
+    respond: async (services, _, { id }) => jsonAnswer(200, { context: (await runOf(services, id)).context }),
+  },
+];
+
+/** @throws Refusal, and what the row throws */
+export function route(services: Services, request: HttpRequest): Promise<HttpAnswer> {
+  const asked = request.path.split('/');
+  const fitting = ROUTES.map((row) => ({ ...row, named: namesIn(row.path.split('/'), asked) })).filter(({ named }) => named);
+  if (fitting.length === 0) {
+    throw new Refusal(404, 'ROUTE_UNKNOWN', `There is nothing at ${request.path}`, { hint: 'GET /pipelines lists the runs' });
+  }
+  const found = fitting.find(({ method }) => method === request.method);
+  if (found) return found.respond(services, request, { id: '', qid: '', ...found.named });
+  const allowed = fitting.map(({ method }) => method).join(', ');
+  throw new Refusal(405, 'METHOD_REFUSED', `${request.path} takes ${allowed}`, { headers: { allow: allowed } });
+}
+
+/** Undefined when the path does not fit. */
+function namesIn(pattern: readonly string[], asked: readonly string[]): { readonly [name: string]: string } | undefined {
+  if (pattern.length !== asked.length) return undefined;
+  const named: { [name: string]: string } = {};
+  for (const [index, part] of pattern.entries()) {
+    const given = asked[index] ?? '';
+    if (part.startsWith('{')) named[part.slice(1, -1)] = given;
+    else if (part !== given) return undefined;
+  }
+  return named;
+}
+
+async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
+  const run = await runs.find(id);
+  if (!run) throw new Refusal(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists them' });
+  return run;
+}
+
+async function cancel(services: Services, _: HttpRequest, { id: asked }: { readonly id: string }): Promise<HttpAnswer> {
+  const { status, latest } = await runOf(services, asked);
+  const { id } = status;
+  if (status.status !== 'running' && status.status !== 'waiting')
+    throw new Refusal(409, 'RUN_FINISHED', `Run ${id} is over: ${status.status}`);
+  if (!services.own.has(id)) {
+    throw new Refusal(409, 'RUN_ELSEWHERE', `Run ${id} is not run by this server`, {
+      hint: `end it where it was started; its journal: mlld journal show ${latest.ref.run}`,
+    });
+  }
+  services.own.cancel(id);
+  return jsonAnswer(202, { id, status: 'cancelling' });
+}
+
+async function graph(services: Services, { query }: HttpRequest, { id }: { readonly id: string }): Promise<HttpAnswer> {
+  const run = await runOf(services, id);
+  const format = query.get('format') ?? 'svg';
+  switch (format) {
+    case 'svg':
+      return textAnswer(200, 'image/svg+xml; charset=utf-8', await services.pictures.draw(run));
+    case 'dot':
+      return textAnswer(200, 'text/vnd.graphviz; charset=utf-8', await services.pictures.source(run));
+    default:
+      throw new Refusal(400, 'REQUEST_INVALID', `format=${format}: svg and dot are there`);
+  }
+}
+
+function shown({ id, node, text, kind, options, default: fallback, timeoutMs, askedAt }: PipelineRun['open'][number]): object {
+  return {
+    id,
+    stage: node,
+    text,
+    kind,
+    options: options.map(({ key, label }) => ({ key, label })),
+    default: fallback ?? null,
+    timeout_ms: timeoutMs ?? null,
+    asked_at: askedAt,
+  };
+}

@@ -1,0 +1,101 @@
+/**
+ * Pipelines over HTTP: sent, watched, answered and cancelled. It keeps nothing of its own; what it says of a run is a fold of the run's
+ * journal, so that a server which was killed knows all of it again. Reference 13.2.
+ *
+ * S1 Nobody but this machine is listened to without a token.
+ * S2 A fault in one request ends that request: the runs go on.
+ * S3 Ending: no new runs, the running ones end in order, then those who watch, then the address is free.
+ */
+import type { JournalStore } from '../../journal/store.js';
+import { MlldError } from '../errors.js';
+import { createGraphRuns } from '../run/graph-runs.js';
+import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../world/http.js';
+import { admit, isLoopback } from './access.js';
+import { jsonAnswer } from './answer.js';
+import { createAnswers } from './answers.js';
+import { createOwnRuns, type OwnRuns, type OwnRunsOptions } from './own-runs.js';
+import { pageAnswer, type PageFiles } from './page.js';
+import { createPictures } from './pictures.js';
+import { refusalAnswer } from './refusal.js';
+import { route, type Services } from './routes.js';
+
+export interface ServerOptions extends OwnRunsOptions {
+  readonly store: JournalStore;
+  readonly host: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  /** Asked for with every request; needed where `host` is no loopback address. */
+  readonly token?: string;
+  readonly page: PageFiles;
+}
+
+export interface PipelineServer {
+  readonly url: string;
+  readonly port: number;
+  /** S3 */
+  close(): Promise<void>;
+}
+
+const GRACE_MS = 2000;
+
+/** @throws MlldError SERVE_TOKEN, SERVE_ADDRESS */
+export async function startServer(options: ServerOptions): Promise<PipelineServer> {
+  const { host, port, store, clock } = options;
+  // An empty token would be no token.
+  const token = options.token === '' ? undefined : options.token;
+  if (token === undefined && !isLoopback(host)) {
+    throw new MlldError('SERVE_TOKEN', `--host ${host}: others than this machine are served only with a token`, {
+      hint: 'set MLLD_SERVE_TOKEN (openssl rand -hex 32 makes one)',
+    });
+  }
+  const own: OwnRuns = createOwnRuns(options);
+  const runs = createGraphRuns(store, (id) => own.has(id));
+  const ending = new AbortController();
+  const { monotonicMs } = clock;
+  const services: Services = {
+    store,
+    runs,
+    own,
+    pictures: createPictures(store),
+    answer: createAnswers({ store, project: options.project, runs, monotonicMs }),
+    ending: ending.signal,
+    monotonicMs,
+  };
+  const listener = await listenAt(host, port, async (request) => {
+    try {
+      const page = pageAnswer(request, options.page);
+      admit(request, { host, token }, page ? 'page' : 'data');
+      return page ?? (await route(services, request));
+    } catch (error) {
+      return refusalAnswer(error) ?? fault(error, options.log);
+    }
+  });
+  return {
+    url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listener.port}/`,
+    port: listener.port,
+    async close() {
+      await own.end();
+      const closed = listener.close(GRACE_MS);
+      // Who watches a run that ended has been told so; the rest watches runs of others.
+      setTimeout(() => ending.abort(), GRACE_MS / 2).unref();
+      await closed;
+    },
+  };
+}
+
+async function listenAt(host: string, port: number, answer: (request: HttpRequest) => Promise<HttpAnswer>): Promise<HttpListener> {
+  try {
+    return await listen({ host: host.replace(/^\[|\]$/g, ''), port, answer });
+  } catch (error) {
+    throw new MlldError('SERVE_ADDRESS', `${host}:${port} can't be had: ${(error as Error).message}`, {
+      hint: 'another server may have it; --port 0 takes any that is free',
+      cause: error,
+    });
+  }
+}
+
+/** S2: ours to mend. */
+function fault(error: unknown, log: (line: string) => void): HttpAnswer {
+  log(`a request could not be answered: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  return jsonAnswer(500, { error: { code: 'SERVER_FAULT', message: 'The server could not answer; its log says why' } });
+}

@@ -1,0 +1,73 @@
+/** What the wrapper of Node's server promises: streams at the pace of their reader, limits on what is sent. */
+import http from 'node:http';
+import { afterEach, expect, it } from 'vitest';
+import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../../src/world/http.js';
+
+const CHUNK = 'x'.repeat(64 * 1024);
+const CHUNKS = 1000;
+
+let listener: HttpListener | undefined;
+afterEach(() => listener?.close(0));
+
+async function answering(answer: (request: HttpRequest) => Promise<HttpAnswer>): Promise<string> {
+  listener = await listen({ host: '127.0.0.1', port: 0, answer });
+  return `http://127.0.0.1:${listener.port}/`;
+}
+
+/** The response as it is when its head is there; nothing is read of it. */
+function open(url: string): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => http.get(url, resolve).on('error', reject));
+}
+
+function streaming(): { readonly answer: () => Promise<HttpAnswer>; written(): number; readonly ended: Promise<void> } {
+  let written = 0;
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const stream = async (write: (text: string) => Promise<void>): Promise<void> => {
+    for (; written < CHUNKS; written++) await write(CHUNK);
+    end();
+  };
+  return { answer: async () => ({ status: 200, stream }), written: () => written, ended };
+}
+
+it('writes a stream no faster than it is read', async () => {
+  const { answer, written } = streaming();
+  const response = await open(await answering(answer));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const before = written();
+  expect(before).toBeLessThan(CHUNKS / 4);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(written()).toBe(before);
+  let bytes = 0;
+  for await (const chunk of response) bytes += (chunk as Buffer).length;
+  expect(bytes).toBe(CHUNKS * CHUNK.length);
+});
+
+it('ends a stream whose reader went away', async () => {
+  const { answer, ended } = streaming();
+  const response = await open(await answering(answer));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  response.destroy();
+  await ended;
+});
+
+it('keeps no more of a body than it may have, and its sender learns so', async () => {
+  const url = await answering(async ({ body }) => ({ status: (await body(1000)) === undefined ? 413 : 200 }));
+  for (const [bytes, status] of [
+    [1000, 200],
+    [1001, 413],
+    [10_000_000, 413],
+  ] as const) {
+    expect((await fetch(url, { method: 'POST', body: 'x'.repeat(bytes) })).status).toBe(status);
+  }
+});
+
+it('ends answers that are under way when it is closed', async () => {
+  const url = await answering(async () => ({ status: 200, stream: () => new Promise(() => undefined) }));
+  const response = await open(url);
+  const gone = new Promise((resolve) => response.on('close', resolve));
+  response.on('error', () => undefined);
+  await listener?.close(50);
+  await gone;
+  await expect(open(url)).rejects.toThrow();
+});

@@ -1,0 +1,92 @@
+/** A server that ends or dies in the middle of runs: the next one knows them all, from their journals. */
+import { expect, it } from 'vitest';
+import { runCli } from '../support/cli.js';
+import { pipeline } from '../support/pipeline-run.js';
+import { serve, type Served } from '../support/served.js';
+import { GATED, QUICK } from './pipelines.js';
+
+const STEPS = pipeline(
+  `${['a', 'b', 'c', 'd'].map((id) => `${id} [prompt="${id}"]`).join('; ')}; start -> a -> b -> c -> d -> exit`,
+  'backend="cmd:sleep 0.2; echo $MLLD_NODE_ID >> asked.txt; echo reply"',
+);
+
+async function fileOf(served: Served, id: string): Promise<string> {
+  for await (const { event } of served.events(id)) if (event.type === 'run.started') return event.workflow;
+  throw new Error('the run has no beginning');
+}
+
+it('is killed: the next one lists all runs with their states, and they can be resumed', async () => {
+  const first = await serve();
+  const done = await first.send(QUICK);
+  await first.until(`/pipelines/${done}`, ({ status }: { status: string }) => status === 'completed');
+  const asking = await first.send(GATED);
+  await first.until(`/pipelines/${asking}`, ({ status }: { status: string }) => status === 'waiting');
+  const working = await first.send(STEPS);
+  await first.until(`/pipelines/${working}`, ({ current_node: node }: { current_node: string }) => node === 'b');
+  const seen = (await first.get('/pipelines')).body as { id: string }[];
+  expect(await first.end('SIGKILL')).toBeUndefined();
+
+  const second = await serve({ folder: first.folder });
+  const now = (await second.get('/pipelines')).body as { id: string; status: string; finished_at: string | null }[];
+  expect(now.map(({ id }) => id)).toEqual(seen.map(({ id }) => id));
+  expect(now.map(({ status }) => status)).toEqual(['interrupted', 'interrupted', 'completed']);
+  expect(now.map(({ finished_at: at }) => at)).toEqual([null, null, expect.stringMatching(/Z$/)]);
+  expect((await second.get(`/pipelines/${asking}/questions`)).body).toEqual([]);
+  expect((await second.post(`/pipelines/${asking}/questions/q1/answer`, { value: 'O' })).status).toBe(409);
+  expect((await second.post(`/pipelines/${working}/cancel`)).status).toBe(409);
+  const frames = [];
+  for await (const frame of second.events(working)) frames.push(frame); // it ends, although no run.finished is there
+  expect(frames.at(-1)?.type).not.toBe('run.finished');
+
+  const resumed = await runCli(['run', await fileOf(second, working), '--resume'], { cwd: first.folder });
+  expect(resumed).toMatchObject({ status: 0, stdout: 'g: completed\n' });
+  const { body } = await second.get(`/pipelines/${working}/checkpoint`);
+  const history = (body as { node_history: { node_id: string }[] }).node_history.map(({ node_id: id }) => id);
+  expect(history).toEqual(['start', 'a', 'b', 'c', 'd', 'exit']);
+  expect((await second.get(`/pipelines/${working}`)).body).toMatchObject({ id: working, status: 'completed' });
+  const rest = [];
+  for await (const frame of second.events(working, frames.at(-1)?.id)) rest.push(frame);
+  expect(rest.map(({ id }) => id)).toEqual(rest.map((_, n) => frames.length + n));
+  expect(rest[0]?.type).toBe('run.started');
+  expect(rest.at(-1)?.type).toBe('run.finished');
+  await second.end('SIGKILL');
+});
+
+it.each(['SIGINT', 'SIGTERM'] as const)('is asked to end by %s: its runs end in order, those who watch are told', async (signal) => {
+  const first = await serve();
+  const asking = await first.send(GATED);
+  const working = await first.send(STEPS);
+  await first.until(`/pipelines/${asking}`, ({ status }: { status: string }) => status === 'waiting');
+  const watched = (async () => {
+    const types = [];
+    for await (const { event } of first.events(working)) types.push(event.type === 'run.finished' ? event.status : event.type);
+    return types;
+  })();
+  await first.until(`/pipelines/${working}`, ({ current_node: node }: { current_node: string }) => node === 'a');
+  expect(await first.end(signal)).toBe(0);
+  expect((await watched).at(-1)).toBe('interrupted');
+
+  const second = await serve({ folder: first.folder });
+  const now = (await second.get('/pipelines')).body as { id: string; status: string; finished_at: string | null }[];
+  expect(now.map(({ status, finished_at: at }) => [status, at])).toEqual([
+    ['interrupted', expect.stringMatching(/Z$/)],
+    ['interrupted', expect.stringMatching(/Z$/)],
+  ]);
+  for (const id of [asking, working]) expect((await runCli(['journal', 'verify', id], { cwd: first.folder })).status).toBe(0);
+  const resumed = await runCli(['run', await fileOf(second, asking), '--resume', '--yes'], { cwd: first.folder });
+  expect(resumed).toMatchObject({ status: 0, stdout: 'g: completed\n' });
+  await second.end('SIGKILL');
+});
+
+it('loses no answer that it accepted', async () => {
+  const first = await serve();
+  const asking = await first.send(GATED);
+  await first.until(`/pipelines/${asking}`, ({ status }: { status: string }) => status === 'waiting');
+  const file = await fileOf(first, asking);
+  expect((await first.post(`/pipelines/${asking}/questions/q1/answer`, { value: 'O' })).status).toBe(200);
+  await first.end('SIGKILL');
+  // Nobody is there to answer again: standard input is empty, so that a question would be skipped, and the run fail.
+  const resumed = await runCli(['run', file, '--resume', '--ask', 'stdin'], { cwd: first.folder });
+  expect(resumed.stderr + resumed.stdout).toMatch(/g: completed|is completed/);
+  expect(resumed.status).toBe(0);
+});

@@ -1,0 +1,93 @@
+/** What the page asks of its server. */
+import type { JournalEvent } from '../../journal/event.js';
+import type { PipelineStatus } from '../../src/run/graph-status.js';
+
+export type Status = Omit<PipelineStatus, 'id'> & { readonly id: string };
+
+export interface Question {
+  readonly id: string;
+  readonly stage: string;
+  readonly text: string;
+  readonly options: readonly { readonly key: string; readonly label: string }[];
+  readonly default: string | null;
+}
+
+export interface Api {
+  list(): Promise<readonly Status[]>;
+  status(id: string): Promise<Status>;
+  questions(id: string): Promise<readonly Question[]>;
+  context(id: string): Promise<{ readonly [key: string]: unknown }>;
+  graph(id: string): Promise<string>;
+  cancel(id: string): Promise<void>;
+  answer(id: string, question: string, value: string): Promise<void>;
+  /** Every event of a run, each once and in order; connects again when the line breaks. Resolves when the run is over. */
+  follow(id: string, onEvent: (event: JournalEvent) => void, signal: AbortSignal): Promise<void>;
+}
+
+export class ApiError extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const AGAIN_MS = 1000;
+
+export function createApi(token: string | undefined): Api {
+  const own: { readonly [name: string]: string } = token === undefined ? {} : { authorization: `Bearer ${token}` };
+
+  async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+    const response = await fetch(path, { ...options, headers: { ...own, ...(options.headers as typeof own) } });
+    if (response.ok) return response;
+    const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message: string } };
+    throw new ApiError(response.status, error?.message ?? response.statusText);
+  }
+  const read = async <T>(path: string): Promise<T> => (await (await ask(path)).json()) as T;
+  const post = async (path: string, body: object): Promise<void> => {
+    await ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  };
+
+  return {
+    list: () => read('/pipelines'),
+    status: (id) => read(`/pipelines/${id}`),
+    questions: (id) => read(`/pipelines/${id}/questions`),
+    context: async (id) => (await read<{ readonly context: { readonly [key: string]: unknown } }>(`/pipelines/${id}/context`)).context,
+    graph: async (id) => (await ask(`/pipelines/${id}/graph`)).text(),
+    cancel: (id) => post(`/pipelines/${id}/cancel`, {}),
+    answer: (id, question, value) => post(`/pipelines/${id}/questions/${question}/answer`, { value }),
+    async follow(id, onEvent, signal) {
+      let last = '';
+      while (!signal.aborted) {
+        try {
+          const response = await ask(`/pipelines/${id}/events`, { signal, headers: last === '' ? {} : { 'last-event-id': last } });
+          if (response.status === 204 || !response.body) return;
+          for await (const frame of framesOf(response.body)) {
+            last = frame.id;
+            onEvent(JSON.parse(frame.data) as JournalEvent);
+          }
+        } catch (error) {
+          if (error instanceof ApiError && error.status < 500) throw error;
+          await new Promise((resolve) => setTimeout(resolve, AGAIN_MS)); // the server may come back
+        }
+      }
+    },
+  };
+}
+
+/** `EventSource` can't send a token, so the stream is read by hand. */
+async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<{ readonly id: string; readonly data: string }> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const frames = (rest + value).split('\n\n');
+    rest = frames.pop() ?? '';
+    for (const frame of frames) {
+      const lines = new Map(frame.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+      const [id, data] = [lines.get('id'), lines.get('data')];
+      if (id !== undefined && data !== undefined) yield { id, data };
+    }
+  }
+}

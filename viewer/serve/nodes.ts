@@ -1,0 +1,84 @@
+/** What the events of a run tell of its nodes: a fold. */
+import type { JournalEvent } from '../../journal/event.js';
+
+export interface Visit {
+  readonly visit: number;
+  readonly status: string;
+  readonly attempts: number;
+  readonly elapsedMs: number;
+  readonly notes: string;
+  readonly failure: string;
+  readonly output: string;
+}
+
+export interface NodeView {
+  readonly id: string;
+  handler: string;
+  state: string;
+  /** Of the visit that goes on. */
+  retries: readonly string[];
+  /** Finished ones, the latest last. */
+  readonly visits: Visit[];
+  visitCount: number;
+}
+
+const VISITS_MAX = 20;
+
+export type Nodes = Map<string, NodeView>;
+
+/** True when something of a node has changed. */
+export function applyTo(nodes: Nodes, event: JournalEvent): boolean {
+  switch (event.type) {
+    case 'run.started':
+      if (event.restartOf !== undefined) nodes.clear();
+      return true;
+    case 'node.started': {
+      const node = nodeIn(nodes, event.node);
+      node.handler = event.handler;
+      node.state = 'running';
+      node.retries = [];
+      return true;
+    }
+    case 'retry.scheduled': {
+      const node = nodeIn(nodes, event.node);
+      node.retries = [...node.retries, `${event.reason} (again in ${event.delayMs} ms)`];
+      return true;
+    }
+    case 'node.finished': {
+      const node = nodeIn(nodes, event.node);
+      const { visit, status, attempts, elapsedMs, outcome } = event;
+      node.state = status;
+      node.visitCount += 1;
+      node.visits.push({
+        visit,
+        status,
+        attempts,
+        elapsedMs,
+        notes: outcome.notes,
+        failure: outcome.failure_reason,
+        output: event.excerpt ?? outputIn(outcome.context_updates),
+      });
+      if (node.visits.length > VISITS_MAX) node.visits.shift();
+      return true;
+    }
+    case 'run.finished':
+      // What had begun did not end.
+      for (const node of nodes.values()) if (node.state === 'running') node.state = 'interrupted';
+      return true;
+    default:
+      return false;
+  }
+}
+
+function nodeIn(nodes: Nodes, id: string): NodeView {
+  const known = nodes.get(id);
+  if (known) return known;
+  const node: NodeView = { id, handler: '', state: '', retries: [], visits: [], visitCount: 0 };
+  nodes.set(id, node);
+  return node;
+}
+
+function outputIn(updates: { readonly [key: string]: unknown }): string {
+  const found = updates['tool.output'] ?? updates['last_response'] ?? updates['human.gate.label'];
+  return typeof found === 'string' ? found : '';
+}
