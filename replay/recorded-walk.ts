@@ -79,10 +79,8 @@ const GRAPH_TYPES: ReadonlySet<string> = new Set([
   'artifact.stored',
 ] satisfies GraphFact['type'][]);
 
-export function isGraphEvent(event: JournalEvent): event is GraphEvent;
-export function isGraphEvent(event: { readonly type: string }): event is GraphFact;
-export function isGraphEvent({ type }: { readonly type: string }): boolean {
-  return GRAPH_TYPES.has(type);
+function isGraphEvent(event: JournalEvent): event is GraphEvent {
+  return GRAPH_TYPES.has(event.type);
 }
 
 function placeOf({ type, op }: GraphFact): string {

@@ -1,6 +1,8 @@
 /** The library: run a script, open a store, fold a journal. What is not exported here may change at any time. */
 export { run } from './run.js';
 export type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource, StructuredResult } from './run-options.js';
+export { replayRun, type ReplayedWalk, type ReplayOptions, type ReplayReport, type Stopped } from './run/replay.js';
+export type { Asked, Divergence } from './run/divergence.js';
 export {
   findProject,
   findScript,
