@@ -41,7 +41,7 @@ class MemoryRun implements Journal {
       return this.add(fact);
     } catch (error) {
       this.failure ??= error as Error; // `add` throws nothing else
-      return { seq: seqOf(this.lines.length), position: { offset: this.bytes, bytes: 0 } };
+      return { seq: seqOf(this.lines.length), ts: new Date().toISOString(), position: { offset: this.bytes, bytes: 0 } };
     }
   }
 
@@ -68,11 +68,12 @@ class MemoryRun implements Journal {
     if (!this.isOpen) throw new Error(`run ${this.ref.run} is closed`);
     if (this.failure) throw this.failure;
     const seq = seqOf(this.lines.length);
-    const line = encode(fact, seq, new Date().toISOString(), this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
+    const ts = new Date().toISOString();
+    const line = encode(fact, seq, ts, this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
     const position = { offset: this.bytes, bytes: Buffer.byteLength(line.text) - 1 };
     this.lines.push({ line, position });
     this.bytes += position.bytes + 1;
-    return { seq, position };
+    return { seq, ts, position };
   }
 }
 

@@ -14,6 +14,8 @@ export interface Position {
 
 export interface Recorded {
   readonly seq: Seq;
+  /** As it stands in the event. */
+  readonly ts: string;
   readonly position: Position;
 }
 

@@ -62,7 +62,7 @@ export class RunWriter implements Journal {
     } catch (error) {
       // Nobody waits for this one; leaving it out silently would make the journal a lie (J5).
       if (!this.failure && !this.closing) this.fail(error);
-      return { seq: seqOf(this.nextSeq), position: { offset: this.endOffset(), bytes: 0 } };
+      return { seq: seqOf(this.nextSeq), ts: this.clock(), position: { offset: this.endOffset(), bytes: 0 } };
     }
   }
 
@@ -117,12 +117,13 @@ export class RunWriter implements Journal {
     if (this.failure) throw this.failure;
     if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
     const seq = seqOf(this.nextSeq);
-    const line = encode(fact, seq, this.clock(), this.previousHash);
+    const ts = this.clock();
+    const line = encode(fact, seq, ts, this.previousHash);
     const offset = this.endOffset();
     const bytes = this.enqueueText(line.text);
     this.nextSeq++;
     this.previousHash = line.hash;
-    return { seq, position: { offset, bytes: bytes - 1 } };
+    return { seq, ts, position: { offset, bytes: bytes - 1 } };
   }
 
   private enqueueText(text: string): number {

@@ -139,9 +139,8 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     ...progressFollowers(options, ref),
     ...(options.pipeline?.followers ?? []),
   ];
-  const timestamp = isoClock(options.io.nowMs);
   const recorder = journal
-    ? createRecorder(journal, { secrets: ports.secrets, followers, timestamp, onTrouble: (error) => trouble.error(error) })
+    ? createRecorder(journal, { secrets: ports.secrets, followers, onTrouble: (error) => trouble.error(error) })
     : NO_RECORDER;
   if (recorder.on) {
     const given = ports.given && (await givenFacts(options, ports.given, store));
@@ -153,7 +152,7 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     const fact = during.length === 0 ? drop : { ...drop, during };
     const recorded = await recorder.append(fact);
     // A disk that fails doesn't bring back what this run was told not to serve.
-    if (!recorded) followOwn(eventOf(fact, seqOf(0), timestamp()), { offset: 0, bytes: 0 });
+    if (!recorded) followOwn(eventOf(fact, seqOf(0), new Date(options.io.nowMs()).toISOString()), { offset: 0, bytes: 0 });
   }
   const overlay = createAnswers({
     run: ref.run,
@@ -268,18 +267,4 @@ function started(
 /** A run that no journal holds. */
 function nowhere({ workflow }: WorkflowPast): RunRef {
   return { workflow, run: runIdAt(0, '0000') };
-}
-
-/** ISO time, made anew only when the millisecond has changed. */
-function isoClock(nowMs: () => number): () => string {
-  let lastMs = 0;
-  let text = '';
-  return () => {
-    const now = nowMs();
-    if (now !== lastMs) {
-      lastMs = now;
-      text = new Date(now).toISOString();
-    }
-    return text;
-  };
 }

@@ -23,11 +23,10 @@ export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: asy
 interface RecorderPorts {
   readonly secrets: SecretTexts;
   readonly followers: readonly Follower[];
-  readonly timestamp: () => string;
   readonly onTrouble: (error: Error) => void;
 }
 
-export function createRecorder(journal: Journal, { secrets, followers, timestamp, onTrouble }: RecorderPorts): RunRecorder {
+export function createRecorder(journal: Journal, { secrets, followers, onTrouble }: RecorderPorts): RunRecorder {
   let broken = false;
   const trouble = (error: unknown): undefined => {
     if (!broken) onTrouble(error instanceof Error ? error : new Error(String(error)));
@@ -35,7 +34,7 @@ export function createRecorder(journal: Journal, { secrets, followers, timestamp
     return undefined;
   };
   const follow = (fact: Fact, recorded: Recorded): void => {
-    const event = eventOf(fact, recorded.seq, timestamp());
+    const event = eventOf(fact, recorded.seq, recorded.ts);
     for (const follower of followers) follower(event, recorded.position);
   };
   return {

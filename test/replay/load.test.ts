@@ -65,7 +65,7 @@ function manyCalls(prefix: string): Fact[] {
 }
 
 /** The last event of a run, after so many others. */
-const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), position: { offset: seq * 100, bytes: 99 } });
+const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), ts: '', position: { offset: seq * 100, bytes: 99 } });
 
 const withoutScratch = ({ memo, complete }: WorkflowPast): unknown => {
   const { questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
