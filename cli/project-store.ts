@@ -1,12 +1,16 @@
 /** The journals of the project that the working directory belongs to. What is sealed in them is never shown, so nothing is opened. */
 import { openFileStore } from '../journal/file-store.js';
 import type { Defect, JournalStore } from '../journal/store.js';
-import { findProject, type Project } from '../src/project.js';
+import { findProject, type Standpoint } from '../src/project.js';
 import type { Io } from './io.js';
 
-export async function projectStore(io: Io): Promise<{ readonly project: Project; readonly store: JournalStore }> {
-  const project = await findProject(io.workingDirectory);
+export async function projectStore(io: Io): Promise<{ readonly project: Standpoint; readonly store: JournalStore }> {
+  const project = await standpointOf(io);
   return { project, store: openFileStore(project.root, { sealingKey: 'none' }) };
+}
+
+export async function standpointOf({ workingDirectory }: Io): Promise<Standpoint> {
+  return { ...(await findProject(workingDirectory)), workingDirectory };
 }
 
 /** Once per run: what is damaged there is said by `mlld journal verify`. A torn tail is how a crash looks, and no news here. */

@@ -143,6 +143,8 @@ export type Fact =
       readonly status: RunStatus;
       readonly error?: { readonly code: string; readonly message: string; readonly op?: OpPath; readonly location?: string };
       readonly totals: RunTotals;
+      /** Nothing ran: `checkpoint clean` says with a run of its own that what came before is forgotten. */
+      readonly cleaned?: true;
       /** Status `restarted`: the node at which the next run begins. */
       readonly next?: string;
     }

@@ -14,7 +14,8 @@ export interface ProjectConfig {
 type JsonObject = { readonly [key: string]: unknown };
 
 export const CONFIG_FILE = 'mlld-config.json';
-const DEFAULT_SCRIPT_DIR = 'llm/run';
+/** Of `mlld run` when the configuration says nothing. */
+export const DEFAULT_SCRIPT_DIR = 'llm/run';
 
 /** Throws CONFIG_INVALID for a file that is not JSON, or has another kind of value where one is read. */
 export function readConfig(root: string): ProjectConfig {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { workflowOf, type Workflow } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
 import { MlldError } from './errors.js';
-import { CONFIG_FILE, readConfig, type ProjectConfig } from './project-config.js';
+import { CONFIG_FILE, DEFAULT_SCRIPT_DIR, readConfig, type ProjectConfig } from './project-config.js';
 
 export type { ProjectConfig } from './project-config.js';
 
@@ -15,6 +15,12 @@ export interface Project {
   /** Absolute. */
   readonly root: string;
   readonly config: ProjectConfig;
+}
+
+/** A project, and the folder from which a user names its scripts. */
+export interface Standpoint extends Project {
+  /** Absolute. */
+  readonly workingDirectory: string;
 }
 
 export interface ScriptFile {
@@ -30,17 +36,26 @@ const EXTENSION = /\.mld(\.md)?$/;
 /** Where `mlld serve` keeps the pipelines that were sent to it, each in a folder of its own. */
 const SENT = path.join('.mlld', 'serve');
 
-/** The nearest folder with a marker, from `startDirectory` upward; without one `startDirectory` itself. Throws CONFIG_INVALID. */
+/**
+ * The nearest folder with a marker, from `startDirectory` upward; without one the nearest with the folder of scripts, so that a script in it
+ * has one record whether it is run by name or by path; else `startDirectory` itself. Throws CONFIG_INVALID.
+ */
 export async function findProject(startDirectory: string): Promise<Project> {
   const start = path.resolve(startDirectory);
+  const folders = [...upwardFrom(start)];
+  const root = folders.find(hasMarker) ?? folders.find(hasScripts) ?? start;
+  return { root, config: readConfig(root) };
+}
+
+function* upwardFrom(start: string): Generator<string> {
   for (let folder = start; ; folder = path.dirname(folder)) {
-    // What was sent to a project belongs to it, whether or not that one has a marker.
-    const root = folder.endsWith(path.sep + SENT) ? path.join(folder, '..', '..') : folder;
-    const isRoot = root !== folder || MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
-    if (isRoot) return { root, config: readConfig(root) };
-    if (folder === path.dirname(folder)) return { root: start, config: readConfig(start) };
+    yield folder;
+    if (folder === path.dirname(folder)) return;
   }
 }
+
+const hasMarker = (folder: string): boolean => MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
+const hasScripts = (folder: string): boolean => fs.existsSync(path.join(folder, DEFAULT_SCRIPT_DIR));
 
 /** A script for `mlld run NAME`: in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
 export async function findScript(project: Project, name: string, home: string | undefined): Promise<ScriptFile> {
@@ -96,9 +111,11 @@ export function workflowFor(project: Project, file: string): Workflow {
 
 /**
  * The recorded script that a name or path stands for (`collect`, `collect.mld`, `east/tide.mld`); undefined when none is recorded under it.
- * A whole path wins; else every script of that name counts, and two are SCRIPT_AMBIGUOUS.
+ * `./x` and `../x` are meant from the working directory, as for `mlld FILE`; other paths and names from the project. A whole path wins; else
+ * every script of that name counts, and two are SCRIPT_AMBIGUOUS.
  */
-export async function resolveWorkflow(store: JournalStore, project: Project, text: string): Promise<Workflow | undefined> {
+export async function resolveWorkflow(store: JournalStore, project: Standpoint, written: string): Promise<Workflow | undefined> {
+  const text = /^\.\.?\//.test(written) ? path.resolve(project.workingDirectory, written) : written;
   const recorded = await store.workflows();
   const wanted = workflowFor(project, text);
   const exact = recorded.find((workflow) => workflow === wanted);
@@ -115,8 +132,7 @@ export async function resolveWorkflow(store: JournalStore, project: Project, tex
 
 /** `tide`, `tide.mld` and `east/tide.mld` all name `north/east/tide.mld`; `tide` also names `tide/index.mld`. */
 function answersTo(project: Project, workflow: Workflow, text: string): boolean {
-  const wanted = text.replace(/^\.\//, '');
-  return scriptName(project, workflow) === wanted || `/${workflow}`.endsWith(`/${wanted}`);
+  return scriptName(project, workflow) === text || `/${workflow}`.endsWith(`/${text}`);
 }
 
 function isSameScript(workflow: Workflow, wanted: string): boolean {

@@ -2,7 +2,7 @@
 import { isRunId, type Workflow } from '../journal/ids.js';
 import type { JournalStore, RunFile } from '../journal/store.js';
 import { MlldError } from './errors.js';
-import { resolveWorkflow, type Project } from './project.js';
+import { resolveWorkflow, type Standpoint } from './project.js';
 
 /** At most so many candidates are named in a message. */
 const CANDIDATES_MAX = 10;
@@ -11,7 +11,7 @@ const CANDIDATES_MAX = 10;
  * A run id, a unique beginning of one, `latest`, or a script by name or path: its latest run; `@N` behind the script counts back from
  * that (`@1` is the latest, `@2` the one before), `@` and an id picks one of its runs. Throws RUN_UNKNOWN and RUN_AMBIGUOUS.
  */
-export async function resolveRun(store: JournalStore, project: Project, text: string): Promise<RunFile> {
+export async function resolveRun(store: JournalStore, project: Standpoint, text: string): Promise<RunFile> {
   const at = text.lastIndexOf('@');
   const script = await resolveWorkflow(store, project, at > 0 ? text.slice(0, at) : text);
   const which = at > 0 ? text.slice(at + 1) : 'latest';
@@ -40,7 +40,7 @@ function pick(runs: readonly RunFile[], which: string, text: string): RunFile {
     case 'one':
       return found.run;
     case 'too-far-back':
-      throw unknownRun(text, runs.length === 0 ? 'nothing is recorded' : `${runs.length} runs are recorded`);
+      throw unknownRun(text, tooFarBack(runs.filter((file) => !isCleaning(file)).length));
     case 'none':
       throw unknownRun(text, 'no run id begins with it, and no recorded script has this name');
     case 'several': {
@@ -52,16 +52,26 @@ function pick(runs: readonly RunFile[], which: string, text: string): RunFile {
   }
 }
 
+function tooFarBack(count: number): string {
+  if (count === 0) return 'nothing is recorded';
+  return count === 1 ? 'one run is recorded' : `${count} runs are recorded`;
+}
+
 export type Picked =
   | { readonly kind: 'one'; readonly run: RunFile }
   | { readonly kind: 'several'; readonly runs: readonly RunFile[] }
   | { readonly kind: 'none' | 'too-far-back' };
 
+/** A record that is no run of the script: it can be named by its id, and is not counted. */
+export function isCleaning({ finished }: RunFile): boolean {
+  return finished?.cleaned === true;
+}
+
 /** `runs` oldest first; `which`: `latest`, `1` (the latest), `2` (the one before), an id or a beginning of one. */
 export function pickRun(runs: readonly RunFile[], which: string): Picked {
   const back = which === 'latest' ? 1 : /^[1-9]\d{0,4}$/.test(which) ? Number(which) : undefined;
   if (back !== undefined) {
-    const run = runs.at(-back);
+    const run = runs.filter((file) => !isCleaning(file)).at(-back);
     return run === undefined ? { kind: 'too-far-back' } : { kind: 'one', run };
   }
   const matches = runs.filter(({ ref }) => which !== '' && ref.run.startsWith(which));

@@ -1,5 +1,4 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. Checkpoint section 13. */
-import path from 'node:path';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { CallKey, RunRef } from '../../journal/ids.js';
@@ -97,7 +96,7 @@ async function recordCleaning(io: Io, { store, name, past }: Recorded): Promise<
   try {
     await journal.append({ type: 'run.started', workflow, name, argv: io.argv, payload: {}, flags: {}, host: hostname(), ...io.program });
     await journal.append({ type: 'memo.reset', reason: 'clean', ...(during.length === 0 ? {} : { during }) });
-    await journal.append({ type: 'run.finished', status: 'completed', totals: { executed: 0, reused: 0, failed: 0 } });
+    await journal.append({ type: 'run.finished', status: 'completed', cleaned: true, totals: { executed: 0, reused: 0, failed: 0 } });
   } finally {
     await journal.close();
   }
@@ -106,7 +105,7 @@ async function recordCleaning(io: Io, { store, name, past }: Recorded): Promise<
 
 async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
   const { project, store } = await projectStore(io);
-  const workflow = await resolveWorkflow(store, project, fromHere(io, script));
+  const workflow = await resolveWorkflow(store, project, script);
   if (workflow === undefined) return undefined;
   const past = await loadWorkflow(store, workflow, { onDefect: reportDefects(io) });
   return { store, name: scriptName(project, workflow), past };
@@ -161,9 +160,4 @@ async function sitesOf(store: JournalStore, past: WorkflowPast): Promise<(questi
 
 function iso(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
-}
-
-/** `./x` and `../x` are meant from the working directory, as for `mlld FILE`; other paths and names from the project. */
-function fromHere({ workingDirectory }: Io, script: string): string {
-  return /^\.\.?\//.test(script) ? path.resolve(workingDirectory, script) : script;
 }

@@ -5,13 +5,14 @@ import type { Command } from 'commander';
 import { openFileStore } from '../../journal/file-store.js';
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../../src/errors.js';
-import { findProject, type Project } from '../../src/project.js';
+import type { Project, Standpoint } from '../../src/project.js';
 import { resolveRun } from '../../src/recorded-run.js';
 import { replayRun, type ReplayOptions, type ReplayReport } from '../../src/run/replay.js';
 import { sealingKeyFor } from '../../src/run/sealing-key.js';
 import { createLiveWorld } from '../../src/world/live.js';
 import { EXIT_DIVERGED } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { standpointOf } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
 import { renderCompleted, renderProgressOf } from '../render/pipeline.js';
@@ -65,7 +66,7 @@ interface Options {
 }
 
 async function replay(io: Io, text: string | undefined, options: Options): Promise<ReplayReport> {
-  const project = await findProject(io.workingDirectory);
+  const project = await standpointOf(io);
   const { store, ref } = await replayedRun(io, project, text, options);
   const quiet = (): void => undefined;
   const report = await replayRun({
@@ -88,7 +89,12 @@ async function replay(io: Io, text: string | undefined, options: Options): Promi
 }
 
 /** The run that is meant, or the saved test; a new test is replayed from what was saved. */
-async function replayedRun(io: Io, project: Project, text: string | undefined, { check, saveTest: folder }: Options): Promise<SavedTest> {
+async function replayedRun(
+  io: Io,
+  project: Standpoint,
+  text: string | undefined,
+  { check, saveTest: folder }: Options,
+): Promise<SavedTest> {
   if ((text === undefined) === (check === undefined)) {
     throw new MlldError('USAGE', 'journal replay takes a run, or --check and the folder of a test', { hint: 'mlld journal replay latest' });
   }

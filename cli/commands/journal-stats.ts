@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { statsOf } from '../../replay/stats.js';
 import { MlldError } from '../../src/errors.js';
 import { resolveWorkflow } from '../../src/project.js';
-import { allRuns } from '../../src/recorded-run.js';
+import { allRuns, isCleaning } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
@@ -36,6 +36,10 @@ async function stats(io: Io, script: string | undefined, { last, json }: StatsOp
   if (script !== undefined && workflow === undefined) {
     throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'a run with --checkpoint is' });
   }
-  const report = await statsOf(store, (await allRuns(store, workflow)).slice(-Number(last)), reportDefects(io));
+  const report = await statsOf(
+    store,
+    (await allRuns(store, workflow)).filter((file) => !isCleaning(file)).slice(-Number(last)),
+    reportDefects(io),
+  );
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, await paintFor(io.colours.stdout)));
 }

@@ -9,7 +9,7 @@ import { summariseRun } from '../../replay/load.js';
 import { verifyRun } from '../../replay/verify.js';
 import { MlldError } from '../../src/errors.js';
 import { resolveWorkflow, scriptName, type Project } from '../../src/project.js';
-import { allRuns, resolveRun } from '../../src/recorded-run.js';
+import { allRuns, isCleaning, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
@@ -117,7 +117,8 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     started: new Date(startedMs).toISOString(),
   };
   if (finished !== undefined) {
-    const { status, totals, ts } = finished;
+    const { totals, ts } = finished;
+    const status = isCleaning(file) ? 'cleaned' : finished.status;
     const { executed, reused, failed, costUsd = null } = totals;
     return { ...common, durationMs: Date.parse(ts) - startedMs, status, executed, reused, failed, costUsd, inFlight: [] };
   }

@@ -15,7 +15,7 @@ export interface ListedRun {
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number | null;
-  readonly status: 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'restarted' | 'running' | 'crashed';
+  readonly status: 'completed' | 'cleaned' | 'failed' | 'interrupted' | 'timed-out' | 'restarted' | 'running' | 'crashed';
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
@@ -57,12 +57,18 @@ function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
     run.script,
     time(Date.parse(run.started)),
     run.durationMs === null ? '-' : duration(run.durationMs),
-    { text: status, paint: status === 'completed' ? paint.green : status === 'running' ? paint.yellow : paint.red },
+    { text: status, paint: colourOf(status, paint) },
     String(run.executed),
     String(run.reused),
     String(run.failed),
     run.costUsd === null ? '-' : money(run.costUsd),
   ];
+}
+
+function colourOf(status: ListedRun['status'], paint: Paint): (text: string) => string {
+  if (status === 'completed') return paint.green;
+  if (status === 'cleaned') return paint.dim;
+  return status === 'running' ? paint.yellow : paint.red;
 }
 
 function inFlightOf(calls: ListedRun['inFlight']): string {

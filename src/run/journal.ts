@@ -73,7 +73,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   try {
     opened = await openPast({
       store,
-      project,
+      project: { ...project, workingDirectory: options.workingDirectory },
       workflow,
       cache: options.cache,
       declarations: declarationsOf(script),

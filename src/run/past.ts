@@ -11,7 +11,7 @@ import { loadWorkflow, resolveTarget, withoutPast, type WorkflowPast } from '../
 import type { Lender } from '../../replay/overlay.js';
 import { parseSelector } from '../../replay/selector.js';
 import { MlldError } from '../errors.js';
-import { resolveWorkflow, type Project } from '../project.js';
+import { resolveWorkflow, type Standpoint } from '../project.js';
 import { pickRun } from '../recorded-run.js';
 import type { CacheRequest } from '../run-options.js';
 
@@ -39,7 +39,7 @@ export interface OpenedPast {
 
 export interface PastRequest {
   readonly store: JournalStore;
-  readonly project: Project;
+  readonly project: Standpoint;
   readonly workflow: Workflow;
   readonly cache: CacheRequest;
   readonly declarations: Declarations;

@@ -47,7 +47,7 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
     const readOnly = withoutWriting(store);
     const opened = await openPast({
       store: readOnly,
-      project,
+      project: { ...project, workingDirectory: options.workingDirectory },
       workflow,
       cache,
       declarations: declarationsOf(script),

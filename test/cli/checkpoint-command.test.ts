@@ -50,14 +50,33 @@ describe('mlld checkpoint', () => {
     expect((await runCli(['checkpoint', 'list', 'job'], { cwd })).stdout).toBe('No checkpoint entries found for "job".\n');
     expect((await runCli(['checkpoint', 'clean', 'job'], { cwd })).stdout).toBe('No checkpoint cache found for "job".\n');
     expect((await runCli(['journal', 'show', first.run, '--type', 'call.completed'], { cwd })).stdout).toContain('A:"ebb"');
-    const latest = await runCli(['journal', 'show', 'job', '--json'], { cwd });
+    const { stdout: listed } = await runCli(['journal', 'list', 'job', '--json'], { cwd });
+    const runs = JSON.parse(listed) as { run: string; status: string }[];
+    expect(runs.map(({ status }) => status)).toEqual(['cleaned', 'completed']);
+    const cleaning = await runCli(['journal', 'show', runs[0]?.run ?? '', '--json'], { cwd });
     expect(
-      latest.stdout
+      cleaning.stdout
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => (JSON.parse(line) as { type: string }).type),
     ).toEqual(['run.started', 'memo.reset', 'run.finished']);
-    expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
+    expect((await runCli(['journal', 'verify', runs[0]?.run ?? ''], { cwd })).status).toBe(0);
+  });
+
+  it('does not count as a run of the script when it cleans', async () => {
+    const cwd = await folderOf();
+    const [first, second] = [await recordRun(cwd, 1, ask('main/ask#0', 'ebb')), await recordRun(cwd, 2, ask('main/ask#0', 'flow'))];
+    await runCli(['checkpoint', 'clean', 'job'], { cwd });
+    for (const [named, { run }] of [
+      ['latest', second],
+      ['job', second],
+      ['job@1', second],
+      ['job@2', first],
+    ] as const) {
+      expect((await runCli(['journal', 'verify', named], { cwd })).stdout).toContain(run);
+    }
+    expect((await runCli(['journal', 'show', 'job@3'], { cwd })).stderr).toContain('2 runs are recorded');
+    expect(JSON.parse((await runCli(['journal', 'stats', 'job', '--json'], { cwd })).stdout)).toMatchObject({ total: { runs: 2 } });
   });
 
   it.each([

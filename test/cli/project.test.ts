@@ -4,9 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import { runIdAt, workflowOf } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { findProject, findScript, listScripts, resolveWorkflow, scriptName, workflowFor } from '../../src/project.js';
+import { findProject, findScript, listScripts, resolveWorkflow, scriptName, workflowFor, type Standpoint } from '../../src/project.js';
 import { resolveRun } from '../../src/recorded-run.js';
 import { projectFolder } from '../support/cli.js';
+
+/** In the root of an empty project. */
+async function standpoint(): Promise<Standpoint> {
+  const project = await findProject(await projectFolder());
+  return { ...project, workingDirectory: project.root };
+}
 
 describe('the project root', () => {
   it.each(['mlld-config.json', 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'])(
@@ -155,12 +161,12 @@ describe('a recorded script', () => {
     ['gone', undefined],
     ['trol', undefined],
   ])('%s is %s', async (text, workflow) => {
-    const project = await findProject(await projectFolder());
+    const project = await standpoint();
     expect(await resolveWorkflow(await recorded(...scripts), project, text)).toBe(workflow);
   });
 
   it('is never picked among several', async () => {
-    const project = await findProject(await projectFolder());
+    const project = await standpoint();
     const store = await recorded(['east/tide.mld', 1], ['west/tide.mld', 2]);
     for (const text of ['tide', 'tide.mld']) {
       await expect(resolveWorkflow(store, project, text)).rejects.toThrow(/east\/tide\.mld.*west\/tide\.mld/);
@@ -183,7 +189,7 @@ describe('a recorded run', () => {
     ['a@20260103', 3],
     ['20260113-000000-000-aaaa', 13],
   ])('%s is that of day %i', async (text, day) => {
-    const project = await findProject(await projectFolder());
+    const project = await standpoint();
     expect((await resolveRun(await store(), project, text)).ref.run).toBe(runIdAt(Date.UTC(2026, 0, day), 'aaaa'));
   });
 
@@ -194,14 +200,14 @@ describe('a recorded run', () => {
     ['nothing', 'RUN_UNKNOWN', /nothing/],
     ['20250101-000000-000-aaaa', 'RUN_UNKNOWN', /20250101/],
   ])('%s is an error', async (text, code, message) => {
-    const project = await findProject(await projectFolder());
+    const project = await standpoint();
     const failed = resolveRun(await store(), project, text);
     await expect(failed).rejects.toMatchObject({ code });
     await expect(failed).rejects.toThrow(message);
   });
 
   it('is nothing where nothing is recorded', async () => {
-    const project = await findProject(await projectFolder());
+    const project = await standpoint();
     await expect(resolveRun(openMemoryStore(), project, 'latest')).rejects.toThrow(/nothing is recorded/);
   });
 });
