@@ -56,10 +56,20 @@ export function codeFrame(text: string, at: number): string {
     return `${from > 0 && part !== '' ? '…' : ''}${part}${whole.length > from + FRAME_COLUMNS ? '…' : ''}`;
   };
   const show = (n: number) => `${String(n).padStart(width)} | ${shown(lines[n - 1] ?? '')}`;
-  // Tabs stay tabs above the caret, so that it stands below its character however wide a tab is.
-  const indent = shown((lines[line - 1] ?? '').slice(0, column - 1)).replace(/[^\t]/g, ' ');
+  const indent = blanksFor(shown((lines[line - 1] ?? '').slice(0, column - 1)));
   const caret = `${' '.repeat(width)} | ${indent}^`;
   return [...(line > 1 ? [show(line - 1)] : []), show(line), caret].join('\n');
+}
+
+/** Characters that a terminal draws two columns wide: those of East Asia, and emoji. */
+const WIDE =
+  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/gu;
+/** Characters that have no width of their own. */
+const NARROW = /[\p{M}\u200B-\u200D\uFE0E\uFE0F]/gu;
+
+/** As many columns of blanks as the text takes on a screen; tabs stay tabs, however wide they are. */
+function blanksFor(text: string): string {
+  return text.replace(NARROW, '').replace(WIDE, '  ').replace(/[^\t]/gu, ' ');
 }
 
 function parse(text: string, startRule: generated.StartRule): unknown {

@@ -26,6 +26,7 @@ import { endsTheRun } from './parallel.js';
 import { Scope } from './scope.js';
 import { stageInput } from './stage-input.js';
 import { closest } from '../values/suggest.js';
+import { transformerNames } from '../../grammar/keywords.js';
 
 function asResult(value: Value): Value {
   const data = dataOf(value);
@@ -256,7 +257,7 @@ async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> 
   const binding = frame.scope.find(stage.name);
   const found = binding ? dataOf(await lenient({ kind: 'reference', name: stage.name, steps, at: stage.at }, frame)) : builtIn(written);
   if (found instanceof Callable) return found;
-  const near = closest(stage.name, frame.scope.visible());
+  const near = closest(stage.name, [...frame.scope.visible(), ...transformerNames]);
   throw new MlldError(
     'UNKNOWN_STAGE',
     binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`,

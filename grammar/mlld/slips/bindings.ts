@@ -100,7 +100,7 @@ export function params(original: Spot): false {
 
 /** A bracket as a body: one that begins with a literal is an array, and no block. */
 export function arrayBody(spot: Spot): true {
-  if (look(/\[\s*(?:["'`\d{\[-]|(?:true|false|null)(?![\w-])|@[A-Za-z_][\w.-]*\s*,)/y, spot))
+  if (look(/\[\s*(?:["'`\d{[-]|(?:true|false|null)(?![\w-])|@[A-Za-z_][\w.-]*\s*,)/y, spot))
     fail(spot.at, 'An array is not the body of a function', 'return it from a block: `[ => […] ]`');
   return true;
 }

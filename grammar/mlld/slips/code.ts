@@ -1,5 +1,5 @@
 /** Slips in pipelines and in the code of other languages. */
-import { builtIn, fail, look, describe, type Spot } from './spot.js';
+import { builtIn, unclosed, fail, look, describe, type Spot } from './spot.js';
 
 export function stage(spot: Spot): false {
   const word = look(/([A-Za-z_][\w-]*)(?:\.[\w-]+)*/y, spot)?.[0];
@@ -27,10 +27,12 @@ export function whileCall(spot: Spot): never {
   fail(spot.at, '`while(CAP)` needs a function behind it', 'write `| while(10) @step`');
 }
 
-export function unclosedCode({ text, at, statementAt }: Spot): never {
+export function unclosedCode(spot: Spot & { readonly opener: number }): never {
+  const { text, at, statementAt } = spot;
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
-  fail(
-    statementAt,
+  unclosed(
+    spot,
+    spot,
     `Unclosed code block${word ? ` in \`${word}\`` : ''}: expected \`}\``,
     at < text.length ? 'braces and quotes in the code must balance' : undefined,
   );

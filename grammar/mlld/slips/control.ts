@@ -1,14 +1,15 @@
 /** Slips in blocks, conditions and loops. */
 import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
+import { otherWord } from './statements.js';
 import { value } from './values.js';
-import { words, foreign, topLevel, valueWord, atEnd, fail, look, describe, pastSpace, type Spot } from './spot.js';
+import { words, foreign, topLevel, valueWord, atEnd, unclosedBracket, lineOf, fail, look, describe, pastSpace, type Spot } from './spot.js';
 
 /** Inside a block, where neither a statement nor the closing bracket stands. */
 export function block(original: Spot): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
-  if (atEnd(spot)) fail(spot.openedAt, 'Unclosed block: expected `]`');
+  if (atEnd(spot)) unclosedBracket(spot, 'Unclosed block: expected `]`');
   if (look(/,/y, spot)) fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
   const slash = look(/\/([a-z]+)/y, spot);
   if (slash) fail(at, `\`${slash[0]}\`: inside brackets statements carry no slash`, `write \`${slash[1]}\``);
@@ -18,11 +19,19 @@ export function block(original: Spot): false {
     return false;
   }
   const word = look(/[A-Za-z][\w-]*/y, spot)?.[0];
-  if (word && topLevel.has(word)) fail(at, `\`${word}\` stands only at the top level of a file, not inside of a block`);
+  if (word && topLevel.has(word)) {
+    const isAtMargin = at === 0 || text[at - 1] === '\n';
+    const hint = isAtMargin ? `or the block that begins in line ${lineOf(text, spot.bracketAt)} lacks its \`]\`` : undefined;
+    fail(at, `\`${word}\` stands only at the top level of a file, not inside of a block`, hint);
+  }
+  if (word === 'else') {
+    fail(at, '`else` stands behind the `]` of an `if`', `the block that begins in line ${lineOf(text, spot.bracketAt)} is still open`);
+  }
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
   if (word === 'while')
     fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
   if (word && words.has(word)) return false;
+  if (word) otherWord(spot, word);
   const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, spot);
   if (field) fieldAppend(spot);
   const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot);
@@ -35,6 +44,7 @@ export function block(original: Spot): false {
 
 export function noBlock(spot: Spot): false {
   if (look(/\[/y, spot)) return false;
+  if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `[ … ]`');
   fail(spot.at, `Expected a block \`[ … ]\`, found ${describe(spot.text, spot.at)}`);
 }
 
@@ -47,6 +57,7 @@ export function ifBody(original: Spot): false {
   if (look(/\[/y, spot)) return false;
   if (look(/=>/y, spot)) fail(spot.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
   if (look(/=(?!=)/y, spot)) fail(spot.at, 'Unexpected `=` in a condition', 'compare with `==`');
+  if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `if CONDITION [ … ]`');
   if (spot.furthest > spot.at) return false;
   fail(
     spot.at,
@@ -72,8 +83,8 @@ export function when(spot: Spot): false {
 /** Among the arms of a `when`. */
 export function arms(original: Spot): false {
   const spot = pastSpace(original);
-  const { text, at } = spot;
-  if (atEnd(spot)) fail(spot.openedAt, 'Unclosed `when`: expected `]`');
+  const { at } = spot;
+  if (atEnd(spot)) unclosedBracket(spot, 'Unclosed `when`: expected `]`');
   if (look(/,/y, spot))
     fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
   const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
@@ -87,6 +98,8 @@ export function arms(original: Spot): false {
   const bare = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
   if (bare && !valueWord.test(bare) && spot.furthest <= at + bare.length) return value(spot);
   if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
+  const equals = look(/[^\n[\]=!<>~]*=(?![=>~])/y, spot);
+  if (equals) fail(at + equals[0].length - 1, 'Expected `=>`, found `=`', 'an arm is `CONDITION => ACTION`');
   return false;
 }
 

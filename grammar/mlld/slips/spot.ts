@@ -7,8 +7,9 @@ export interface Spot {
   readonly at: number;
   /** Where the innermost statement that was begun begins. */
   readonly statementAt: number;
-  /** Where the statement begins that opened the innermost bracket. */
+  /** Where the statement begins that opened the innermost bracket, and the bracket itself. */
   readonly openedAt: number;
+  readonly bracketAt: number;
   /** The furthest offset at which something was expected and not found. */
   readonly furthest: number;
 }
@@ -37,6 +38,31 @@ export function pastBlanks(spot: Spot): Spot {
 /** Is this the end of the file, or of the fence in a Markdown file that a script stands in? */
 export function atEnd({ text, at }: Pick<Spot, 'text' | 'at'>): boolean {
   return at >= text.length || (text.startsWith('```', at) && /(?:^|\n)$/.test(text.slice(Math.max(0, at - 1), at)));
+}
+
+/**
+ * What was opened at `opener` is not closed: told of there when that is on the first line of the statement, else at the statement,
+ * with the line where it begins.
+ */
+export function unclosed(
+  { text }: Pick<Spot, 'text'>,
+  from: { statementAt: number; opener: number },
+  message: string,
+  hint?: string,
+): never {
+  const { statementAt, opener } = from;
+  if (!text.slice(statementAt, opener).includes('\n')) fail(opener, message, hint);
+  fail(statementAt, message, `it begins in line ${lineOf(text, opener)}${hint ? `; ${hint}` : ''}`);
+}
+
+/** The innermost bracket that is open. */
+export function unclosedBracket(spot: Spot, message: string): never {
+  unclosed(spot, { statementAt: spot.openedAt, opener: spot.bracketAt }, message);
+}
+
+/** Counted from 1. */
+export function lineOf(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length;
 }
 
 /** What stands at a place, for messages. */

@@ -1,5 +1,6 @@
 /** Slips at the beginning and the end of a statement. */
 import { assignment } from './bindings.js';
+import { closest } from '../../closest.js';
 import { words, foreign, fail, look, pastBlanks, describe, type Spot } from './spot.js';
 
 /** Strict mode, at the beginning of a line that is no statement. */
@@ -20,6 +21,7 @@ export function statement(spot: Spot): false {
   if (word === 'skip' || word === 'retry' || word === 'pass') fail(at, `\`${word}\` stands behind an arrow, not on a line of its own`);
   if (word && words.has(word.toLowerCase()))
     fail(at, `\`${word}\` is no statement: statement words are written in lower case`, `write \`${word.toLowerCase()}\``);
+  if (word) otherWord(spot, word);
   if (word)
     fail(
       at,
@@ -35,6 +37,43 @@ export function statement(spot: Spot): false {
   if (look(/\]/y, spot)) fail(at, '`]` without an opening `[`');
   if (look(/[^\s]/y, spot)) fail(at, `Expected a statement, found ${describe(text, at)}`);
   return false;
+}
+
+/** What other languages call it. */
+const elsewhere: { readonly [word: string]: string } = Object.freeze({
+  print: 'write `show @value`',
+  echo: 'write `show "text"`, or `run cmd { echo … }`',
+  const: 'write `var @name = value`',
+  set: 'write `var @name = value`',
+  return: 'write `=> value`',
+  function: 'write `exe @name(a, b) = …`',
+  def: 'write `exe @name(a, b) = …`',
+  fn: 'write `exe @name(a, b) = …`',
+  exit: 'end the script with `=> value`, or with status 1 by `bail "why"`',
+  throw: 'write `bail "why"`',
+  switch: 'write `when @value [ PATTERN => ACTION ]`',
+  sh: 'write `run sh { … }`',
+  bash: 'write `run bash { … }`',
+  js: 'write `run js { … }`',
+  node: 'write `run node { … }`',
+  py: 'write `run py { … }`',
+  python: 'write `run py { … }`',
+  cmd: 'write `run cmd { … }`',
+});
+
+/** A word that begins no statement, where one has to begin: a misspelt one, or one of another language. */
+export function otherWord(spot: Spot, word: string): void {
+  if (word === 'else' || word === 'elif' || word === 'elseif') elseAlone(spot, word);
+  const isCode = look(/\/?[A-Za-z][\w-]*\s*[@"'`{[(<]/y, spot);
+  const near = isCode && word.length > 2 ? closest(word, words) : undefined;
+  const hint = elsewhere[word] ?? (near && `did you mean \`${near}\`?`);
+  if (hint) fail(spot.at, `\`${word}\` is no statement`, hint);
+}
+
+/** `else` where no block of an `if` has just ended. */
+export function elseAlone(spot: Spot, word: string): never {
+  if (word !== 'else') fail(spot.at, `There is no \`${word}\``, 'write `else if CONDITION [ … ]`');
+  fail(spot.at, '`else` stands behind the `]` of an `if`', 'write `if CONDITION [ … ] else [ … ]`');
 }
 
 /** In a `mlld-run` fence of a Markdown file, where neither a statement nor its end stands. */
@@ -64,7 +103,10 @@ export function afterStatement(original: Spot): false {
   if (look(/,/y, spot)) fail(at, 'Unexpected comma behind a statement');
   const word = look(/[A-Za-z]+/y, spot)?.[0];
   if (word && words.has(word)) fail(at, `A second statement (\`${word}\`) on the same line`, 'put each statement on a line of its own');
-  fail(at, `Expected the end of the statement, found ${describe(text, at)}`, 'a comment behind a statement begins with `>>`');
+  const closing = look(/[\])}]/y, spot)?.[0];
+  if (closing) fail(at, `\`${closing}\` without an opening \`${{ ']': '[', ')': '(', '}': '{' }[closing]}\``);
+  if (word && /^else?if$|^elif$/.test(word)) elseAlone(spot, word);
+  fail(at, `Expected the end of the statement, found ${describe(text, at)}`, word && 'a comment behind a statement begins with `>>`');
 }
 
 export function header(spot: Spot): never {

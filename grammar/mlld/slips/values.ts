@@ -1,6 +1,6 @@
 /** Slips in literals, strings, templates, arguments and file references. */
 import type { Reference } from '../../ast.js';
-import { words, valueWord, atEnd, fail, look, pastBlanks, describe, pastSpace, type Spot } from './spot.js';
+import { words, valueWord, atEnd, unclosed, unclosedBracket, fail, look, pastBlanks, describe, pastSpace, type Spot } from './spot.js';
 
 /** Where a value has to stand and something else does. */
 export function value(spot: Spot): false {
@@ -56,18 +56,22 @@ export function number({ text, at }: Spot): never {
   fail(from, `\`${written}\` is not a number`, hint);
 }
 
-export function unclosedString({ statementAt, text }: Spot): never {
-  const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
-  fail(
-    statementAt,
+export function unclosedString(spot: Spot & { readonly opener: number; readonly quote: string }): never {
+  const word = look(/\/?[a-z]+/y, { text: spot.text, at: spot.statementAt })?.[0];
+  unclosed(
+    spot,
+    spot,
     `Unclosed string${word ? ` in \`${word}\`` : ''}: the closing quote is missing`,
-    'a text in double quotes ends on its line; longer texts stand in backticks',
+    spot.quote === '"'
+      ? 'a text in double quotes ends on its line; longer texts stand in backticks'
+      : "a quote that belongs to the text is written `\\'`",
   );
 }
 
-export function unclosedTemplate({ text, at, statementAt, end }: Spot & { readonly end: string }): never {
-  if (text.startsWith('/end', at)) fail(statementAt, '`/end` without `/for`');
-  fail(statementAt, `Unclosed template: expected ${end === '`' ? 'a closing backtick' : `\`${end}\``} before the end of the file`);
+export function unclosedTemplate(spot: Spot & { readonly opener: number; readonly end: string }): never {
+  if (spot.text.startsWith('/end', spot.at)) fail(spot.statementAt, '`/end` without `/for`');
+  const closing = spot.end === '`' ? 'a closing backtick' : `\`${spot.end}\``;
+  unclosed(spot, spot, `Unclosed template: expected ${closing} before the end of the file`);
 }
 
 export function strayEnd(spot: Spot): never {
@@ -95,13 +99,13 @@ export function templateLine(spot: Spot): false {
 export function args(original: Spot): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'a list of arguments')) return false;
-  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed list of arguments: expected `)`');
+  if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed list of arguments: expected `)`');
   return separator(spot, ')', 'arguments');
 }
 
 export function parenthesis(original: Spot): false {
   const spot = pastSpace(original);
-  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed parenthesis: expected `)`');
+  if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed parenthesis: expected `)`');
   return false;
 }
 
@@ -121,7 +125,7 @@ export function array(original: Spot): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'an array')) return false;
   if (look(/\.\.\./y, spot)) fail(spot.at, 'There is no spread in arrays', 'write `@list.concat([…])`');
-  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed array: expected `]`');
+  if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed array: expected `]`');
   return separator(spot, ']', 'elements of an array');
 }
 
@@ -134,7 +138,7 @@ export function object(original: Spot): false {
   if (look(/\d+\s*:/y, spot)) fail(spot.at, 'A key of an object is a name or a quoted text', 'put the number in quotes');
   if (look(/\[[^\]\n]*\]\s*:/y, spot)) fail(spot.at, 'There are no computed keys');
   if (look(/\.\.\./y, spot) && startsEntry(spot)) fail(spot.at, 'Only a reference can be spread (`...@object`)');
-  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed object: expected `}`');
+  if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed object: expected `}`');
   return separator(spot, '}', 'entries of an object');
 }
 
@@ -147,7 +151,7 @@ export function spreadCall({ name, steps }: Reference): true {
 
 export function options(original: Spot): false {
   const spot = pastSpace(original);
-  if (unclosedHere(spot)) fail(spot.statementAt, 'Unclosed options: expected `}`');
+  if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed options: expected `}`');
   return separator(spot, '}', 'options');
 }
 
