@@ -51,7 +51,8 @@ function judge({ area, name, folder, steps: [step] }) {
     cpSync(join(project, '.mlld'), join(elsewhere, '.mlld'), { recursive: true });
     writeFileSync(join(elsewhere, 'mlld-config.json'), '{}');
     rmSync(project, { recursive: true });
-    return compare(ran, elsewhere, home);
+    // A pipeline's own run, which may not be the latest: those that it starts are later.
+    return compare(ran, elsewhere, home, argv.find((word) => word.endsWith('.dot')) ?? 'latest');
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
@@ -66,9 +67,9 @@ function recordedArgv({ argv, exit = 0, killAfter }) {
   return argv.includes('--checkpoint') ? argv : [...argv, '--checkpoint'];
 }
 
-function compare(ran, elsewhere, home) {
+function compare(ran, elsewhere, home, run) {
   const trace = join(elsewhere, 'trace.txt');
-  const command = [PROGRAM, 'journal', 'replay', 'latest'];
+  const command = [PROGRAM, 'journal', 'replay', run];
   const traced = options.trace
     ? ['-f', '-qq', '-o', trace, '-e', 'trace=execve,openat,open,creat,rename,unlink,mkdir,connect', process.execPath]
     : undefined;

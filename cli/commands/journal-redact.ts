@@ -2,9 +2,10 @@
 import type { Command } from 'commander';
 import { openCollector } from '../../journal/collect.js';
 import type { JournalEvent } from '../../journal/event.js';
-import type { BlobId } from '../../journal/ids.js';
+import type { BlobId, RunRef } from '../../journal/ids.js';
 import { rewriteRun } from '../../journal/rewrite.js';
 import type { JournalStore } from '../../journal/store.js';
+import { CRASHED_RUNS } from '../../replay/crashed-runs.js';
 import { forEachDigest } from '../../replay/named-blobs.js';
 import { redactEvent, type RedactionWish } from '../../replay/redaction.js';
 import { MlldError } from '../../src/errors.js';
@@ -78,10 +79,10 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   let events = 0;
   if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
   else {
-    // The index knows beginnings of arguments, and places in the file as it was: before, lest a kill leaves it, and after.
-    await store.writeAside(ref.workflow, 'index', '');
+    // What is derived knows beginnings of arguments, and places in the file as it was: before, lest a kill leaves it, and after.
+    await forgetDerived(store, ref);
     events = await rewriteRun(project.root, ref, edit, { at: new Date(io.todayMs()).toISOString(), reason });
-    await store.writeAside(ref.workflow, 'index', '');
+    await forgetDerived(store, ref);
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
   const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, collector, { going: [], dryRun });
@@ -89,6 +90,10 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
   const report: RedactionReport = { run: ref.run, dryRun, events, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
+}
+
+async function forgetDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
+  for (const name of ['index', CRASHED_RUNS]) await store.writeAside(workflow, name, '');
 }
 
 /** A run that goes on knows the places of answers in the file as it was. */

@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { JournalEvent } from '../../journal/event.js';
-import { startOf } from '../../journal/ids.js';
+import { startOf, type RunId } from '../../journal/ids.js';
 import type { JournalStore, RunFile, ScanOptions } from '../../journal/store.js';
 import { matchesFilter, type EventFilter } from '../../replay/describe.js';
+import { crashedRuns } from '../../replay/crashed-runs.js';
 import { summariseRun } from '../../replay/load.js';
+import type { RunReport } from '../../replay/summary.js';
 import { verifyRun } from '../../replay/verify.js';
 import { MlldError } from '../../src/errors.js';
 import { resolveWorkflow, scriptName, type Project } from '../../src/project.js';
@@ -101,13 +103,19 @@ async function list(io: Io, script: string | undefined, { json }: JsonOption): P
   if (script !== undefined && workflow === undefined) {
     throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'a run with --checkpoint is' });
   }
+  const files = await allRuns(store, workflow);
+  const crashed = new Map<RunId, RunReport>();
+  for (const name of new Set(files.map(({ ref }) => ref.workflow))) {
+    const itsFiles = files.filter(({ ref }) => ref.workflow === name);
+    for (const [run, report] of await crashedRuns(store, name, itsFiles)) crashed.set(run, report);
+  }
   const runs = [];
-  for (const file of (await allRuns(store, workflow)).toReversed()) runs.push(await listedRun(io, store, project, file));
+  for (const file of files.toReversed()) runs.push(await listedRun(io, store, project, file, crashed.get(file.ref.run)));
   io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, await paintFor(io.colours.stdout)));
 }
 
-/** A run that ended in order says at its end what it came to; only of the others all is read. */
-async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile): Promise<ListedRun> {
+/** A run that ended in order says at its end what it came to; only of one that goes on all is read. */
+async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
   const { ref, finished } = file;
   const startedMs = startOf(ref.run);
   const common = {
@@ -130,7 +138,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     failed,
     costUsd = null,
     inFlight,
-  } = await summariseRun(store, file, { nowMs: io.todayMs() });
+  } = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
   const calls = inFlight.map(({ fn, preview = null, elapsedMs }) => ({ fn, preview, elapsedMs }));
   return { ...common, durationMs: elapsedMs, status, executed, reused, failed, costUsd, inFlight: calls };
 }
