@@ -6,25 +6,8 @@
 import type { GraphStatement, Pipeline } from '../../grammar/graph-ast.js';
 import { ATTRIBUTES } from './attributes.js';
 import { conditionOf, edgeAttribute, labelOf, type AttributeMap, type Graph, type GraphEdge, type GraphNode } from './model.js';
+import { captionOf, COLOURS, type NodeState } from './node-state.js';
 import { shapeOf } from './shapes.js';
-
-/** What came of a node in a run. */
-export interface NodeState {
-  /** `interrupted`: it had begun, and its run is no more. */
-  readonly status: 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped' | 'running' | 'interrupted';
-  /** Finished visits. */
-  readonly visits: number;
-}
-
-const COLOURS: { readonly [S in NodeState['status']]: string } = {
-  success: '#c9e7cb',
-  partial_success: '#eef0b4',
-  retry: '#fde3b5',
-  fail: '#f6c2bd',
-  skipped: '#e3e3e3',
-  running: '#bfdcf5',
-  interrupted: '#fbd0a3',
-};
 
 /** @param states by node id; nodes without one have not been visited */
 export function drawableText(pipeline: Pipeline, graph: Graph, states?: ReadonlyMap<string, NodeState>): string {
@@ -46,16 +29,14 @@ function nodeAttributes(node: GraphNode, state: NodeState | undefined): readonly
   const classes = [...node.classes, ...(state ? [`state-${state.status}`] : [])];
   const named = classes.length === 0 ? [] : [`class=${quote(classes.join(' '))}`];
   if (!state) return [`label=${label([labelOf(node)])}`, shape, ...named, ...own];
-  const { status, visits } = state;
-  const caption = `${status.replace('_', ' ')}${visits > 1 ? ` (${visits} visits)` : ''}`;
   const style = node.attributes.get('style')?.value.text ?? '';
   return [
-    `label=${label([labelOf(node), caption])}`,
+    `label=${label([labelOf(node), captionOf(state)])}`,
     shape,
     ...named,
     ...own.filter((attribute) => !/^"(?:style|fillcolor)"=/.test(attribute)),
     `style=${quote(style === '' ? 'filled' : `${style},filled`)}`,
-    `fillcolor=${quote(COLOURS[status])}`,
+    `fillcolor=${quote(COLOURS[state.status])}`,
   ];
 }
 

@@ -2,7 +2,8 @@
 import { SyntaxFailure } from '../../grammar/errors.js';
 import { parsePipeline } from '../../grammar/parse-dot.js';
 import { MlldError } from '../errors.js';
-import { drawableText, type NodeState } from './draw.js';
+import { drawableText } from './draw.js';
+import type { NodeState } from './node-state.js';
 import { preparePipeline } from './prepare.js';
 import { layOut } from './svg.js';
 

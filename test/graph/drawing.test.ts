@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parsePipeline } from '../../grammar/parse-dot.js';
-import { drawableText, type NodeState } from '../../src/graph/draw.js';
+import { drawableText } from '../../src/graph/draw.js';
+import type { NodeState } from '../../src/graph/node-state.js';
 import { preparePipeline } from '../../src/graph/prepare.js';
 import { layOut } from '../../src/graph/svg.js';
 

@@ -30,16 +30,19 @@ async function showRuns(api: Api): Promise<never> {
     element('div', { class: 'shell' }, element('nav', { 'aria-label': 'Runs' }, element('h2', {}, 'Runs'), lost, list), place),
   );
   let view: RunView | undefined;
-  let shown: string | undefined;
+  let shown: { readonly id: string; readonly goes: boolean } | undefined;
   let listed = '';
   let wake: () => void = () => undefined;
 
   function choose(runs: readonly Status[]): void {
     const id = location.hash.slice(1);
     const run = runs.find((candidate) => candidate.id === id) ?? (id === '' ? runs[0] : undefined);
-    if (!run || run.id === shown) return;
+    if (!run) return;
+    const goes = run.status === 'running' || run.status === 'waiting';
+    const isShown = run.id === shown?.id && (shown.goes || !goes); // one that was over and goes on was resumed elsewhere
+    shown = { id: run.id, goes };
+    if (isShown) return;
     view?.close();
-    shown = run.id;
     view = runView(api, run, () => wake());
     place.replaceChildren(view.root);
     document.title = `${run.pipeline_name} ${run.id}`;
@@ -47,7 +50,7 @@ async function showRuns(api: Api): Promise<never> {
 
   function show(runs: readonly Status[]): void {
     choose(runs);
-    const text = JSON.stringify([shown, runs.map(({ id, status, current_node: node }) => [id, status, node])]);
+    const text = JSON.stringify([shown?.id, runs.map(({ id, status, current_node: node }) => [id, status, node])]);
     if (text === listed) return;
     listed = text;
     const focused = list.contains(document.activeElement) ? document.activeElement?.getAttribute('href') : undefined;
@@ -58,7 +61,7 @@ async function showRuns(api: Api): Promise<never> {
   function entry({ id, pipeline_name: name, status, started_at: started }: Status): HTMLElement {
     const link = element(
       'a',
-      { href: `#${id}`, ...(id === shown ? { 'aria-current': 'page' } : {}) },
+      { href: `#${id}`, ...(id === shown?.id ? { 'aria-current': 'page' } : {}) },
       element('span', { class: `state ${status}` }, name),
       element('small', {}, `${status} · ${started.slice(0, 19).replace('T', ' ')}`),
     );

@@ -1,5 +1,6 @@
 /** What the events of a run tell of its nodes: a fold. */
 import type { JournalEvent } from '../../journal/event.js';
+import type { NodeState } from '../../src/graph/node-state.js';
 
 export interface Visit {
   readonly visit: number;
@@ -14,7 +15,7 @@ export interface Visit {
 export interface NodeView {
   readonly id: string;
   handler: string;
-  state: string;
+  state: NodeState['status'];
   /** Of the visit that goes on. */
   retries: readonly string[];
   /** Finished ones, the latest last. */
@@ -26,23 +27,23 @@ const VISITS_MAX = 20;
 
 export type Nodes = Map<string, NodeView>;
 
-/** True when something of a node has changed. */
-export function applyTo(nodes: Nodes, event: JournalEvent): boolean {
+/** The node of which something has changed. */
+export function applyTo(nodes: Nodes, event: JournalEvent): NodeView | undefined {
   switch (event.type) {
     case 'run.started':
       if (event.restartOf !== undefined) nodes.clear();
-      return true;
+      return undefined;
     case 'node.started': {
       const node = nodeIn(nodes, event.node);
       node.handler = event.handler;
       node.state = 'running';
       node.retries = [];
-      return true;
+      return node;
     }
     case 'retry.scheduled': {
       const node = nodeIn(nodes, event.node);
       node.retries = [...node.retries, `${event.reason} (again in ${event.delayMs} ms)`];
-      return true;
+      return node;
     }
     case 'node.finished': {
       const node = nodeIn(nodes, event.node);
@@ -59,21 +60,22 @@ export function applyTo(nodes: Nodes, event: JournalEvent): boolean {
         output: event.excerpt ?? outputIn(outcome.context_updates),
       });
       if (node.visits.length > VISITS_MAX) node.visits.shift();
-      return true;
+      return node;
     }
-    case 'run.finished':
-      // What had begun did not end.
-      for (const node of nodes.values()) if (node.state === 'running') node.state = 'interrupted';
-      return true;
     default:
-      return false;
+      return undefined;
   }
+}
+
+/** The run is over: what had begun did not end. */
+export function endOf(nodes: Nodes): void {
+  for (const node of nodes.values()) if (node.state === 'running') node.state = 'interrupted';
 }
 
 function nodeIn(nodes: Nodes, id: string): NodeView {
   const known = nodes.get(id);
   if (known) return known;
-  const node: NodeView = { id, handler: '', state: '', retries: [], visits: [], visitCount: 0 };
+  const node: NodeView = { id, handler: '', state: 'running', retries: [], visits: [], visitCount: 0 };
   nodes.set(id, node);
   return node;
 }

@@ -1,13 +1,21 @@
-/** The drawing of a run. It comes from the server whole; here its nodes become buttons. */
+/**
+ * The drawing of a run. It comes from the server whole; here its nodes become buttons, and take the colours of what happens until the
+ * next drawing is there, since a layout takes its time.
+ */
+import { captionOf, COLOURS, type NodeState } from '../../src/graph/node-state.js';
 import { element } from '../dom.js';
 
 export interface Picture {
   readonly root: HTMLElement;
   show(svg: string): void;
+  mark(node: string, state: NodeState): void;
+  /** There is no drawing, and why. The last one stays, if there was one. */
+  refuse(reason: string): void;
 }
 
 export function picture(name: string, choose: (node: string) => void): Picture {
   const root = element('div', { class: 'picture', role: 'group', 'aria-label': `Graph of ${name}` });
+  const drawn = new Map<string, SVGGElement>();
   let shown = '';
   return {
     root,
@@ -18,24 +26,49 @@ export function picture(name: string, choose: (node: string) => void): Picture {
       // What the author of a graph links to would lead away from here.
       for (const link of drawing.querySelectorAll('a')) link.removeAttributeNS('http://www.w3.org/1999/xlink', 'href');
       const focused = root.contains(document.activeElement) ? document.activeElement?.getAttribute('data-node') : undefined;
-      for (const node of drawing.querySelectorAll<SVGGElement>('g.node')) asButton(node, choose);
+      drawn.clear();
+      for (const node of drawing.querySelectorAll<SVGGElement>('g.node')) {
+        const id = node.querySelector('title')?.textContent ?? '';
+        drawn.set(id, node);
+        asButton(node, id, () => choose(id));
+      }
       root.replaceChildren(drawing);
-      if (focused) root.querySelector<SVGGElement>(`[data-node="${CSS.escape(focused)}"]`)?.focus();
+      if (focused) drawn.get(focused)?.focus();
+    },
+    refuse(reason) {
+      if (drawn.size === 0) root.replaceChildren(element('p', { class: 'message' }, reason));
+    },
+    mark(id, state) {
+      const node = drawn.get(id);
+      if (!node) return;
+      const texts = [...node.querySelectorAll('text')];
+      const known = [...node.classList].find((word) => word.startsWith('state-'));
+      const caption = captionOf(state);
+      if (known === undefined) node.setAttribute('aria-label', [...texts.map(({ textContent }) => textContent), caption].join(', '));
+      else {
+        const last = texts.at(-1);
+        if (last) last.textContent = caption;
+        node.setAttribute('aria-label', nameOf(node));
+      }
+      node.querySelector('polygon, ellipse, path')?.setAttribute('fill', COLOURS[state.status]);
     },
   };
 }
 
-function asButton(node: SVGGElement, choose: (node: string) => void): void {
-  const id = node.querySelector('title')?.textContent ?? '';
-  const words = [...node.querySelectorAll('text')].map((text) => text.textContent);
+function asButton(node: SVGGElement, id: string, choose: () => void): void {
   node.setAttribute('data-node', id);
   node.setAttribute('role', 'button');
   node.setAttribute('tabindex', '0');
-  node.setAttribute('aria-label', words.join(', '));
-  node.addEventListener('click', () => choose(id));
+  node.setAttribute('aria-label', nameOf(node));
+  node.addEventListener('click', choose);
   node.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
     event.preventDefault();
-    choose(id);
+    choose();
   });
+}
+
+/** The lines in it: its label, and what came of it. */
+function nameOf(node: SVGGElement): string {
+  return [...node.querySelectorAll('text')].map(({ textContent }) => textContent).join(', ');
 }

@@ -1,7 +1,9 @@
 /** One run: its picture, what its nodes did, what it asks, its context. Kept current by its events. */
+import type { JournalEvent } from '../../journal/event.js';
 import { duration, element, section, table } from '../dom.js';
 import type { Api, Status } from './api.js';
-import { applyTo, type Nodes, type NodeView } from './nodes.js';
+import { keepLooking } from './looking.js';
+import { applyTo, endOf, type Nodes, type NodeView } from './nodes.js';
 import { picture } from './picture.js';
 import { questions } from './questions.js';
 
@@ -10,8 +12,6 @@ export interface RunView {
   close(): void;
 }
 
-/** Between two looks at the server, so that a fast run doesn't keep it busy. */
-const REST_MS = 300;
 const SHOWN_MAX = 2000;
 
 export function runView(api: Api, { id, pipeline_name: name }: Status, onChange: () => void): RunView {
@@ -31,7 +31,7 @@ export function runView(api: Api, { id, pipeline_name: name }: Status, onChange:
   });
   const asked = questions(async (question, value) => {
     await api.answer(id, question, value);
-    look();
+    lookAtRun();
   });
   const drawing = picture(name, choose);
   const list = element('div', { id: 'nodes' });
@@ -71,38 +71,35 @@ export function runView(api: Api, { id, pipeline_name: name }: Status, onChange:
     cancel.hidden = !goes;
   }
 
-  let isLooking = false;
-  let isStale = false;
-  /** One look at a time; what changes meanwhile is seen by the next. */
-  function look(): void {
-    isStale = true;
-    if (!isLooking) void keepLooking();
-  }
-  async function keepLooking(): Promise<void> {
-    isLooking = true;
-    while (isStale && !closing.signal.aborted) {
-      isStale = false;
-      try {
-        const [now, open, values, svg] = await Promise.all([api.status(id), api.questions(id), api.context(id), api.graph(id)]);
-        showStatus(now);
-        asked.show(open);
-        context.replaceChildren(
-          table(
-            ['key', 'value'],
-            Object.entries(values).map(([key, value]) => [key, shortened(value)]),
-          ),
-        );
-        drawing.show(svg);
-        list.replaceChildren(nodeTable([...nodes.values()], choose));
-        showNode();
-        trouble.hidden = true;
-        onChange();
-      } catch (error) {
-        tell(error);
-      }
-      await new Promise((resolve) => setTimeout(resolve, REST_MS));
+  const lookAtRun = keepLooking(closing.signal, async () => {
+    try {
+      const [now, open, values] = await Promise.all([api.status(id), api.questions(id), api.context(id)]);
+      showStatus(now);
+      asked.show(open);
+      context.replaceChildren(
+        table(
+          ['key', 'value'],
+          Object.entries(values).map(([key, value]) => [key, shortened(value)]),
+        ),
+      );
+      list.replaceChildren(nodeTable([...nodes.values()], choose));
+      showNode();
+      trouble.hidden = true;
+      onChange();
+    } catch (error) {
+      tell(error);
     }
-    isLooking = false;
+  });
+  const lookAtGraph = keepLooking(closing.signal, async () => {
+    try {
+      drawing.show(await api.graph(id));
+      for (const node of nodes.values()) mark(node);
+    } catch (error) {
+      drawing.refuse((error as Error).message);
+    }
+  });
+  function mark({ id: node, state, visitCount }: NodeView): void {
+    drawing.mark(node, { status: state, visits: visitCount });
   }
 
   function tell(error: unknown): void {
@@ -110,16 +107,21 @@ export function runView(api: Api, { id, pipeline_name: name }: Status, onChange:
     trouble.hidden = false;
   }
 
-  look();
-  api
-    .follow(
-      id,
-      (event) => {
-        if (applyTo(nodes, event) || event.type.startsWith('question.') || event.type === 'context.updated') look();
-      },
-      closing.signal,
-    )
-    .then(look, tell);
+  lookAtRun();
+  lookAtGraph();
+  const onEvent = (event: JournalEvent): void => {
+    const node = applyTo(nodes, event);
+    if (node) {
+      mark(node);
+      lookAtGraph();
+    }
+    if (node || !/^(op|call|effect)\./.test(event.type)) lookAtRun();
+  };
+  api.follow(id, onEvent, closing.signal).then(() => {
+    endOf(nodes);
+    lookAtRun();
+    lookAtGraph();
+  }, tell);
   return {
     root: element('div', { class: 'columns' }, main, panel),
     close() {

@@ -1,0 +1,22 @@
+/** What came of a node in a run, as drawings show it: a colour, and a word for who can't tell the colours apart. */
+
+export interface NodeState {
+  /** `interrupted`: it had begun, and its run is no more. */
+  readonly status: 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped' | 'running' | 'interrupted';
+  /** Finished visits. */
+  readonly visits: number;
+}
+
+export const COLOURS: { readonly [S in NodeState['status']]: string } = {
+  success: '#c9e7cb',
+  partial_success: '#eef0b4',
+  retry: '#fde3b5',
+  fail: '#f6c2bd',
+  skipped: '#e3e3e3',
+  running: '#bfdcf5',
+  interrupted: '#fbd0a3',
+};
+
+export function captionOf({ status, visits }: NodeState): string {
+  return `${status.replace('_', ' ')}${visits > 1 ? ` (${visits} visits)` : ''}`;
+}

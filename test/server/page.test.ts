@@ -1,0 +1,184 @@
+/// <reference lib="dom" />
+/** The page of a server in a real browser. Skipped where there is none: `apt-get install chromium-headless-shell` brings one. */
+import fs from 'node:fs';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pipeline } from '../support/pipeline-run.js';
+import { serve, type Served } from '../support/served.js';
+import { ENDLESS, GATED, QUICK } from './pipelines.js';
+
+const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
+const ATTACK = `<img src=x onerror="document.title='owned'">`;
+
+/** The machine may be busy, and a browser wants much of it. */
+const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
+
+describe.skipIf(BROWSER === undefined)('the page of a server', () => {
+  let browser: Browser;
+  let served: Served;
+  let page: Page;
+  /** Requests to others, errors, what the console said. */
+  let noise: string[];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: BROWSER as string, args: ['--no-sandbox'] });
+    served = await serve();
+  }, 60_000);
+  afterEach(() => page?.close());
+  afterAll(async () => {
+    await browser?.close();
+    await served?.end('SIGKILL');
+  });
+
+  async function open(path: string, { url = served.url, colorScheme = 'light' as 'light' | 'dark' } = {}): Promise<void> {
+    page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    noise = [];
+    page.on('request', (request) => request.url().startsWith(url) || request.url().startsWith('data:') || noise.push(request.url()));
+    page.on('pageerror', (error) => noise.push(error.message));
+    page.on('console', (message) => noise.push(message.text()));
+    await page.goto(`${url}/${path}`);
+  }
+
+  const node = (id: string): string => `[data-node="${id}"]`;
+  const label = (id: string): Promise<string | null> => page.locator(node(id)).getAttribute('aria-label');
+  const status = (): Promise<string | null> => page.locator('#status').textContent();
+
+  it('shows how the states of nodes change while a run goes on', async () => {
+    const steps = pipeline(
+      `a [shape=parallelogram, tool_command="until test -e go-a; do sleep 0.1; done; echo four cars"]
+       b [shape=parallelogram, tool_command="until test -e go-b; do sleep 0.1; done; exit 3", max_retries=1, retry_delay=1ms]
+       start -> a -> b -> exit`,
+    );
+    const id = await served.send(steps);
+    await open(`#${id}`);
+    await page.waitForSelector(node('a'));
+    await poll(() => label('a')).toBe('a, running');
+    expect(await label('b')).toBe('b');
+    await poll(status).toContain('running · at a');
+    fs.writeFileSync(`${served.folder}/go-a`, '');
+    await poll(() => label('a')).toBe('a, success');
+    await poll(() => label('b')).toBe('b, running');
+    fs.writeFileSync(`${served.folder}/go-b`, '');
+    await poll(() => label('b')).toBe('b, fail');
+    await poll(status).toContain('failed · last b');
+    await poll(() => page.locator('#cancel').isHidden()).toBe(true);
+
+    await page.locator(node('b')).click();
+    const panel = page.locator('#panel');
+    expect(await panel.locator('dl').textContent()).toContain('attempts2');
+    expect(await panel.textContent()).toContain('status 3');
+    // By keyboard as well.
+    await page.locator(node('a')).focus();
+    await page.keyboard.press('Enter');
+    expect(await panel.locator('pre').textContent()).toBe('four cars');
+    expect(await page.locator('#context').textContent()).toContain('tool.exit_code');
+    expect(noise).toEqual([]);
+  });
+
+  it('lets a question be answered by a click, and by the key of a choice', async () => {
+    const id = await served.send(GATED);
+    await open(`#${id}`);
+    const question = page.locator('section[aria-label=Question]');
+    await question.waitFor();
+    expect(await question.textContent()).toContain('Open the field?');
+    await question.getByRole('button', { name: '[A] Again' }).click();
+    await poll(() => label('load')).toBe('load, success (2 visits)');
+    await question.waitFor();
+    await page.keyboard.press('o');
+    await poll(status).toContain('completed');
+    await poll(() => question.count()).toBe(0);
+    expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ status: 'completed', completed_nodes: 6 });
+    expect(noise).toEqual([]);
+  });
+
+  it('cancels a run', async () => {
+    const id = await served.send(ENDLESS);
+    await open(`#${id}`);
+    await poll(status).toContain('at wait');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await poll(status).toContain('cancelled');
+    expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ status: 'cancelled' });
+    await poll(() => page.locator('nav a[aria-current=page]').textContent()).toContain('cancelled');
+  });
+
+  it('lists the runs, takes in new ones, and shows the one that is chosen', async () => {
+    const first = await served.send(QUICK);
+    await open('');
+    await page.locator('nav a').first().waitFor();
+    const second = await served.send(QUICK.replace('digraph g', 'digraph harbour'));
+    await page.locator(`nav a[href="#${second}"]`).click();
+    await poll(() => page.locator('h1').textContent()).toBe(`harbour ${second}`);
+    await page.locator(`nav a[href="#${first}"]`).focus();
+    await page.keyboard.press('Enter');
+    await poll(() => page.locator('h1').textContent()).toBe(`g ${first}`);
+    const nameless = await page.evaluate(
+      () => [...document.querySelectorAll('button, a, input')].filter((each) => (each.textContent ?? '').trim() === '').length,
+    );
+    expect(nameless).toBe(0);
+    expect(noise).toEqual([]);
+  });
+
+  it('is light and dark as the reader wants it', async () => {
+    const id = await served.send(QUICK);
+    const colours: string[][] = [];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page?.close();
+      await open(`#${id}`, { colorScheme });
+      await page.waitForSelector(node('a'));
+      await poll(() => label('exit')).toBe('exit, success');
+      const text = page.locator(`${node('a')} text`).first();
+      colours.push([
+        await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
+        await text.evaluate((element) => getComputedStyle(element).fill),
+      ]);
+    }
+    // The text of a coloured node stands on its colour in both.
+    expect(colours).toEqual([
+      ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
+      ['rgb(13, 17, 23)', 'rgb(0, 0, 0)'],
+    ]);
+  });
+
+  it('shows what a pipeline contains as text, runs none of it, and leads nowhere', async () => {
+    const quoted = ATTACK.replaceAll('"', '\\"');
+    const hostile = pipeline(
+      `a [label="${quoted}", prompt="p", URL="javascript:document.title='owned'", image="http://127.0.0.1:1/x.png"]
+       warden [shape=hexagon, label="${quoted}"]
+       start -> a -> warden
+       warden -> exit [label="${quoted}"]`,
+    );
+    const id = await served.send(hostile);
+    await open(`#${id}`);
+    const question = page.locator('section[aria-label=Question]');
+    await question.waitFor();
+    expect(await question.textContent()).toContain(ATTACK);
+    await page.locator(node('a')).click();
+    await page.waitForTimeout(300);
+    expect(await page.title()).toBe(`g ${id}`);
+    expect(await page.locator('img').count()).toBe(0);
+    expect(page.url()).toBe(`${served.url}/#${id}`);
+    expect(noise).toEqual([]);
+  });
+
+  it('asks for the token, and goes on when the server was away', async () => {
+    const env = { MLLD_SERVE_TOKEN: 'open sesame' };
+    const first = await serve({ env });
+    const { port } = new URL(first.url);
+    const bearer = { authorization: 'Bearer open sesame' };
+    const { body } = await first.post('/pipelines', { dot: GATED }, bearer);
+    const { id } = body as { id: string };
+    await open(`#${id}`, { url: first.url });
+    await page.locator('#token').fill('guess');
+    await page.keyboard.press('Enter');
+    await poll(() => page.locator('[role=alert]').textContent()).toContain('not the token');
+    await page.locator('#token').fill('open sesame');
+    await page.keyboard.press('Enter');
+    await page.locator('section[aria-label=Question]').waitFor();
+    await first.end('SIGKILL');
+    await page.getByText('The server does not answer.').waitFor();
+    const second = await serve({ folder: first.folder, env, args: ['--port', port] });
+    await poll(status).toContain('interrupted');
+    await poll(() => label('warden')).toContain('interrupted');
+    await second.end('SIGKILL');
+  });
+});
