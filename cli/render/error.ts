@@ -26,8 +26,25 @@ export function renderError(error: unknown, { debug = false }: { readonly debug?
     lines.push(...indented(codeFrame(error.location.text, error.location.at)));
   }
   if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
-  for (const { what, location } of error.trail ?? []) lines.push(`  in ${what} (${placeOf(location)})`);
+  lines.push(...trailOf(error));
   return `${lines.join('\n')}\n`;
+}
+
+/** So many lines of a trail are shown at either end. */
+const TRAIL_ENDS = 12;
+
+/** A function that calls itself passes the same places again and again: a run of equal lines is told once, the middle of a long trail counted. */
+function trailOf({ trail = [] }: UserError): readonly string[] {
+  const lines: string[] = [];
+  let times = 1;
+  const passed = trail.map(({ what, location }) => `  in ${what} (${placeOf(location)})`);
+  passed.forEach((line, i) => {
+    if (line === passed[i + 1]) return void times++;
+    lines.push(times === 1 ? line : `${line}, ${times} times`);
+    times = 1;
+  });
+  const left = lines.length - 2 * TRAIL_ENDS;
+  return left <= 1 ? lines : [...lines.slice(0, TRAIL_ENDS), `  … ${left} more`, ...lines.slice(-TRAIL_ENDS)];
 }
 
 function headingOf(error: UserError): string {

@@ -5,15 +5,14 @@ import type { Checkpoint, Script, Statement } from '../../grammar/ast.js';
 export function misplacedCheckpoints(script: Script): Checkpoint[] {
   const allowed = new Set<Checkpoint>(script.statements.flatMap(allowedIn));
   const misplaced: Checkpoint[] = [];
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
+  // A list, not a descent: what the parser took may be nested more deeply than a stack of ours is high.
+  const left: unknown[] = [...script.statements];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
     if ((node as { kind?: unknown }).kind === 'checkpoint') {
       if (!allowed.has(node as Checkpoint)) misplaced.push(node as Checkpoint);
-      return;
-    }
-    Object.values(node).forEach(visit);
-  };
-  visit(script.statements);
+    } else for (const member of Object.values(node)) if (member !== undefined) left.push(member);
+  }
   return misplaced.toSorted((a, b) => a.at - b.at);
 }
 

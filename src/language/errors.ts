@@ -15,12 +15,27 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
   if (!(known instanceof MlldError)) return known;
   const here = locationOf(module, at);
   if (!known.location) known.location = here;
-  else known.trail.push({ what, location: here });
+  else {
+    const inner = known.trail.at(-1);
+    // A statement tells of the call on its own line; a call further down in it, or in a template, has a line to itself.
+    if (inner?.what.startsWith('@') && !what.startsWith('@') && isSameLine(inner.location, here)) known.trail.pop();
+    known.trail.push({ what, location: here });
+  }
   return known;
+}
+
+function isSameLine(inner: SourceLocation, outer: SourceLocation): boolean {
+  return inner.file === outer.file && !outer.text.slice(outer.at, inner.at).includes('\n');
 }
 
 function asUsersError(error: unknown): unknown {
   if (error instanceof WorldError) return new MlldError(error.code, error.message, { hint: error.hint, cause: error });
+  if (error instanceof RangeError && error.message.includes('string length')) {
+    return new MlldError('TEXT_TOO_LONG', 'A text grew longer than a text can be, which is half a billion characters', {
+      hint: 'write the parts to a file with append',
+      cause: error,
+    });
+  }
   if (error instanceof RangeError && error.message.includes('call stack')) {
     return new MlldError('NESTED_TOO_DEEPLY', 'A value is nested too deeply to be worked on', {
       hint: 'some thousand levels are too many',

@@ -19,5 +19,5 @@ export async function evaluateNew({ callee, at }: New, frame: Frame): Promise<Va
       location: locationOf(frame.module, at),
     });
   }
-  return constructHost(target, await evaluateArguments(last?.args ?? [], frame));
+  return constructHost(target, await evaluateArguments(last?.args ?? [], frame), locationOf(frame.module, at));
 }

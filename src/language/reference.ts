@@ -60,8 +60,8 @@ interface Origin {
   /** The reference so far as it is written, for messages. */
   readonly written: string;
   readonly binding: Binding | undefined;
-  /** Names before a call, for hooks on a namespace: `mine.dig`. */
-  readonly path?: readonly string[];
+  /** Names before a call, for hooks on a namespace: `mine.dig`. Grows while the reference is followed. */
+  readonly path?: string[];
 }
 
 /** The value; undefined for a name that is not defined. */
@@ -95,8 +95,8 @@ async function followContext(node: Reference, frame: Frame, origin: Origin): Pro
 
 async function follow(start: Value, steps: readonly Step[], from: number, frame: Frame, origin: Origin): Promise<Value> {
   let value = start;
+  const { path } = origin;
   let { written, binding } = origin;
-  let path = origin.path;
   for (let i = from; i < steps.length; i++) {
     const step = steps[i] as Step;
     if (value === undefined && !(step.kind === 'method' && step.name in typeChecks)) {
@@ -119,13 +119,13 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
             value = readNamespace(base, step.name, written) ?? readField(base, step.name, { written });
           }
           written += `.${step.name}`;
-          path = path && [...path, step.name];
+          path?.push(step.name);
           break;
         case 'index': {
           const index = await indexOf(step.index, frame);
           value = readNamespace(value, textOf(index), written) ?? readIndex(value, index, { written });
           written += '[…]';
-          path = path && [...path, String(dataOf(index))];
+          path?.push(String(dataOf(index)));
           break;
         }
         case 'slice':
@@ -141,10 +141,10 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
           break;
         }
         case 'method':
-          value = await callMember(value, step, frame, written, path ?? []);
+          value = await callMember(value, step, frame, written, [...(path ?? [])]);
           break;
         case 'apply':
-          value = await apply(value, step.args, step.at, frame, written, path ?? []);
+          value = await apply(value, step.args, step.at, frame, written, [...(path ?? [])]);
           break;
       }
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Functions and classes of Node modules. World section 11.3. */
 import type { Import } from '../../grammar/ast.js';
-import { MlldError } from '../errors.js';
+import { MlldError, type SourceLocation } from '../errors.js';
 import { locationOf } from '../language/errors.js';
 import type { Frame } from '../language/frame.js';
 import { askWorld } from '../operation/effect.js';
@@ -35,13 +35,28 @@ export async function nodeModule(node: Import, source: Source, frame: Frame): Pr
   return members;
 }
 
-/** `new @URL("…")`: an object whose fields can be read. */
-export function constructHost(host: HostFunction, args: readonly Value[]): Value {
+/** What the function returns, a promise awaited. `location` is that of the call. */
+export async function callHost(host: HostFunction, args: readonly Value[], location: SourceLocation): Promise<Value> {
+  const given = args.map(toNative);
   try {
-    return fromHost(Reflect.construct(host.target, args.map(toNative)));
+    return fromHost(await host.apply(given));
   } catch (cause) {
-    throw new MlldError('CODE_THREW', `new @${host.name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw hostThrew(`@${host.name}`, cause, location);
   }
+}
+
+/** `new @URL("…")`: an object whose fields can be read. */
+export function constructHost(host: HostFunction, args: readonly Value[], location: SourceLocation): Value {
+  const given = args.map(toNative);
+  try {
+    return fromHost(Reflect.construct(host.target, given));
+  } catch (cause) {
+    throw hostThrew(`new @${host.name}`, cause, location);
+  }
+}
+
+function hostThrew(called: string, cause: unknown, location: SourceLocation): MlldError {
+  return new MlldError('CODE_THREW', `${called}: ${cause instanceof Error ? cause.message : String(cause)}`, { location, cause });
 }
 
 /** `node @scope/pkg` may be a package of a scope or a file of a package, as `fs/promises` is. */

@@ -46,13 +46,7 @@ const OPERATORS_MAX = 1000;
 
 /** `a OP b OP c …` to a tree by precedence; operators of one level group to the left. */
 export function operation(first: Expression, rest: readonly (readonly [BinaryOperator, Expression])[]): Expression {
-  if (rest.length > OPERATORS_MAX) {
-    throw new SyntaxFailure(`More than ${OPERATORS_MAX} operators in one expression`, {
-      code: 'NESTED_TOO_DEEPLY',
-      at: first.at,
-      hint: 'bind inner parts to variables',
-    });
-  }
+  if (rest.length > OPERATORS_MAX) throw tooManyOperators(first.at);
   let next = 0;
   const climb = (head: Expression, level: number): Expression => {
     let left = head;
@@ -65,6 +59,22 @@ export function operation(first: Expression, rest: readonly (readonly [BinaryOpe
     return left;
   };
   return climb(first, 0);
+}
+
+/** `!!x`, with so many of them. */
+export function negation(at: number, count: number, operand: Expression): Expression {
+  if (count > OPERATORS_MAX) throw tooManyOperators(at);
+  let negated = operand;
+  for (let place = at + count - 1; place >= at; place--) negated = { kind: 'unary', at: place, operator: '!', operand: negated };
+  return negated;
+}
+
+function tooManyOperators(at: number): SyntaxFailure {
+  return new SyntaxFailure(`More than ${OPERATORS_MAX} operators in one expression`, {
+    code: 'NESTED_TOO_DEEPLY',
+    at,
+    hint: 'bind inner parts to variables',
+  });
 }
 
 /** A pattern of `when V [ … ]` as a condition on the value. */
