@@ -7,6 +7,7 @@
  * R3  A run that a `loop_restart` edge ended is followed by a new one, which begins with nothing.
  */
 import path from 'node:path';
+import { withPlainLineEnds } from '../grammar/line-ends.js';
 import type { FactOf, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
@@ -75,7 +76,7 @@ async function soundGraph(options: GraphRunOptions, world: World): Promise<{ rea
       answer.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${answer.detail}`,
     );
   }
-  const { text } = answer;
+  const text = withPlainLineEnds(answer.text);
   const { transforms = [], rules = [], handlers } = options;
   const { report, graph } = preflightPipeline(
     { file: options.name, text },

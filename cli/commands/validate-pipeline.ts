@@ -1,6 +1,7 @@
 /** `mlld validate FILE.dot`: syntax and lint of a pipeline. Kept apart, so that checking a script loads nothing of graphs. */
 import fs from 'node:fs';
 import path from 'node:path';
+import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { MlldError } from '../../src/errors.js';
 import { preflightPipeline } from '../../src/graph/report.js';
 import type { Io } from '../io.js';
@@ -26,5 +27,5 @@ export function readPipeline(io: Io, target: string): string {
   const absolute = path.resolve(io.workingDirectory, target);
   const stat = fs.statSync(absolute, { throwIfNoEntry: false });
   if (!stat?.isFile()) throw new MlldError('FILE_NOT_FOUND', `File not found: ${target}`, { hint: 'name a .dot file' });
-  return fs.readFileSync(absolute, 'utf8');
+  return withPlainLineEnds(fs.readFileSync(absolute, 'utf8'));
 }

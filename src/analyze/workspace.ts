@@ -2,6 +2,7 @@
 import path from 'node:path';
 import type { Script, Template } from '../../grammar/ast.js';
 import { SyntaxFailure } from '../../grammar/errors.js';
+import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { parseTemplateFile } from '../../grammar/parse.js';
 import type { ParsedScript } from './rule.js';
 import type { SourceFiles } from './source-files.js';
@@ -38,8 +39,13 @@ export function openWorkspace({ files, display, ...paths }: PathSettings & Pick<
   const scripts = new Map<string, Promise<Opened<ParsedScript>>>();
   const templates = new Map<string, Promise<Opened<ParsedTemplate>>>();
 
-  async function openScript(absolute: string): Promise<Opened<ParsedScript>> {
+  async function readSource(absolute: string): Promise<string | undefined> {
     const text = await files.readText(absolute);
+    return text === undefined ? undefined : withPlainLineEnds(text);
+  }
+
+  async function openScript(absolute: string): Promise<Opened<ParsedScript>> {
+    const text = await readSource(absolute);
     if (text === undefined) return { kind: 'missing' };
     const facts = { display: display(absolute), absolute, text };
     const parsed = parseForAnalysis(text, modeOf(absolute));
@@ -48,7 +54,7 @@ export function openWorkspace({ files, display, ...paths }: PathSettings & Pick<
   }
 
   async function openTemplate(absolute: string): Promise<Opened<ParsedTemplate>> {
-    const text = await files.readText(absolute);
+    const text = await readSource(absolute);
     if (text === undefined) return { kind: 'missing' };
     const facts = { display: display(absolute), absolute, text };
     try {

@@ -38,16 +38,15 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
   }
   const answer = await askWorld(frame, 'file.read', { path: absolute });
   if (!('text' in answer)) throw await fileMissing({ absolute, written, root: frame.module.directory }, answer, frame, at, 'Template file');
-  const { text } = answer;
-  await recordSource(frame, absolute, text, 'template');
   const module = createModule({
     path: absolute,
     display: displayPath(absolute, frame.run.settings),
     directory: dirname(absolute),
-    text,
+    text: answer.text,
   });
+  await recordSource(frame, absolute, module.text, 'template');
   try {
-    return { template: parseTemplateFile(text, kind), written, module };
+    return { template: parseTemplateFile(module.text, kind), written, module };
   } catch (error) {
     throw syntaxError(error, module);
   }

@@ -1,5 +1,6 @@
 /** A file whose code runs: what it is made of, and its evaluation for those who import it. World sections 11.5 and 12. */
 import { SyntaxFailure } from '../../grammar/errors.js';
+import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { parseScript } from '../../grammar/parse.js';
 import type { Script } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -25,7 +26,7 @@ export function createModule({ path, display, directory, text, isMain = false, i
     path,
     display,
     directory,
-    text,
+    text: withPlainLineEnds(text),
     scope: new Scope('module'),
     isMain,
     silent: importedBy !== undefined,

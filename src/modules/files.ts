@@ -57,7 +57,7 @@ async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExpor
   const text = await readModule(place, frame);
   const display = displayPath(absolute, frame.run.settings);
   const module = createModule({ path: absolute, display, directory: nodePath.dirname(absolute), text, importedBy: frame.module });
-  await recordSource(frame, absolute, text, 'module');
+  await recordSource(frame, absolute, module.text, 'module');
   if (name.endsWith('.mld') || name.endsWith('.mlld')) return evaluateModule(module, 'strict', frame);
   if (name.endsWith('.md')) return evaluateModule(module, 'markdown', frame);
   return { module, values: name.endsWith('.json') ? jsonExports(module) : new Map(), listed: false, frontmatter: undefined };

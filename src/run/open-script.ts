@@ -18,8 +18,8 @@ export interface OpenedScript {
 
 /** Errors: FILE_NOT_FOUND, those of the parser, CHECKPOINT_PLACE. */
 export async function openScript(options: Pick<RunOptions, 'script' | 'mode' | 'workingDirectory'>, world: World): Promise<OpenedScript> {
-  const { text, module, mode } = await readScript(options, world);
-  const script = parse(text, module, mode);
+  const { module, mode } = await readScript(options, world);
+  const script = parse(module, mode);
   refuseMisplacedCheckpoints(script, module);
   return { script, module };
 }
@@ -30,7 +30,7 @@ export function parseScriptText(
   { path: file, mode, workingDirectory }: { readonly path: string; readonly mode: RunOptions['mode']; readonly workingDirectory: string },
 ): OpenedScript {
   const module = scriptModule(file, text, workingDirectory);
-  const script = parse(text, module, mode ?? modeOf(file));
+  const script = parse(module, mode ?? modeOf(file));
   refuseMisplacedCheckpoints(script, module);
   return { script, module };
 }
@@ -45,7 +45,6 @@ function modeOf(file: string): Script['mode'] {
 }
 
 interface ReadScript {
-  readonly text: string;
   readonly module: Module;
   readonly mode: Script['mode'];
 }
@@ -53,7 +52,7 @@ interface ReadScript {
 async function readScript({ script, mode, workingDirectory }: Parameters<typeof openScript>[0], world: World): Promise<ReadScript> {
   if (script.kind === 'text') {
     const { text, directory, label } = script;
-    return { text, module: createModule({ path: label, display: label, directory, text, isMain: true }), mode: mode ?? 'strict' };
+    return { module: createModule({ path: label, display: label, directory, text, isMain: true }), mode: mode ?? 'strict' };
   }
   const answer = await world.ask('file.read', { path: script.path });
   const display = displayPath(script.path, { workingDirectory });
@@ -63,16 +62,15 @@ async function readScript({ script, mode, workingDirectory }: Parameters<typeof 
       answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`,
     );
   }
-  const { text } = answer;
-  return { text, module: scriptModule(script.path, text, workingDirectory), mode: mode ?? modeOf(script.path) };
+  return { module: scriptModule(script.path, answer.text, workingDirectory), mode: mode ?? modeOf(script.path) };
 }
 
-function parse(text: string, module: Module, mode: Script['mode']): Script {
+function parse({ text, display }: Module, mode: Script['mode']): Script {
   try {
     return parseScript(text, { mode });
   } catch (error) {
     if (!(error instanceof SyntaxFailure)) throw error;
-    const location = { file: module.display, at: error.at, text };
+    const location = { file: display, at: error.at, text };
     throw new MlldError(error.code, `Parse error: ${error.message}`, { location, hint: error.hint, cause: error });
   }
 }

@@ -65,6 +65,6 @@ async function loadModule(file: string, frame: Frame): ReturnType<typeof evaluat
   if (!('text' in answer)) throw new StageError('permanent', `the backend's file ${file} can't be read: ${answer.detail}`);
   const display = displayPath(file, { workingDirectory: frame.run.settings.workingDirectory });
   const module = createModule({ path: file, display, directory: path.dirname(file), text: answer.text, importedBy: frame.module });
-  await recordSource(frame, file, answer.text, 'module');
+  await recordSource(frame, file, module.text, 'module');
   return evaluateModule(module, file.endsWith('.md') ? 'markdown' : 'strict', frame);
 }
