@@ -20,7 +20,7 @@ export function exportsOf({ script, symbols }: ParsedScript, imported: (declarat
   for (const [name, declaration] of symbols.module) {
     if (isEverything || listed.includes(name)) names.set(name, declaration.exe ?? imported(declaration));
   }
-  for (const name of instrumentNames(script)) if (listed.includes(name)) names.set(name, undefined);
+  for (const name of instrumentNames(script)) if ((isEverything || listed.includes(name)) && !names.has(name)) names.set(name, undefined);
   if (returnsValue(script)) names.set('default', undefined);
   return { names, complete: true };
 }

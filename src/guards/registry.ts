@@ -6,6 +6,7 @@ import { locationOf } from '../language/errors.js';
 import type { Frame, Module } from '../language/frame.js';
 import type { GuardSwitch, Operation } from '../operation/operation.js';
 import { labelsOf } from '../values/value.js';
+import { refuseBadOptions } from './allow-options.js';
 
 export interface RegisteredGuard extends Watcher {
   /** The name, or `<unnamed-guard-N>`. */
@@ -33,7 +34,7 @@ export class GuardRegistry {
     return this.registered;
   }
 
-  /** Throws DUPLICATE_GUARD: names are unique in a run, modules included. */
+  /** Throws DUPLICATE_GUARD (names are unique in a run, modules included) and GUARD_OPTION. */
   register(node: Guard, { module }: Frame): void {
     const { name, filter, timing } = node;
     if (name !== undefined && this.names.has(name)) {
@@ -42,6 +43,7 @@ export class GuardRegistry {
         hint: 'names of guards are unique in a run, those of imported modules included; choose another, or leave it out',
       });
     }
+    refuseBadOptions(node, module);
     if (name !== undefined) this.names.add(name);
     const number = ++this.registered;
     const guard = { number, id: name ?? `<unnamed-guard-${number}>`, filter, node, module };

@@ -7,11 +7,12 @@ import { executeLet } from '../language/variables.js';
 import type { Operation } from '../operation/operation.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
+import { allowOptions, type AllowOptions } from './allow-options.js';
 import { displayFilter, type Phase, type RegisteredGuard } from './registry.js';
 import { lenient } from '../language/down.js';
 
 export type Verdict =
-  | { readonly decision: 'allow'; readonly value?: { readonly value: Value } }
+  | { readonly decision: 'allow'; readonly value?: { readonly value: Value }; readonly options?: AllowOptions }
   | { readonly decision: 'deny' | 'retry'; readonly reason: string };
 
 export interface Case {
@@ -42,9 +43,9 @@ export async function judge(guard: RegisteredGuard, frame: Frame, about: Case): 
 
 async function act({ action }: GuardRule, frame: Frame): Promise<Verdict> {
   if (action.kind !== 'allow') return { decision: action.kind, reason: action.text };
-  return action.value
-    ? { decision: 'allow', value: { value: (await frame.evaluate(action.value, frame)) ?? null } }
-    : { decision: 'allow' };
+  const value = action.value && { value: (await frame.evaluate(action.value, frame)) ?? null };
+  const options = await allowOptions(action.options, frame);
+  return { decision: 'allow', ...(value && { value }), ...(options && { options }) };
 }
 
 /** Inside a guard neither hooks nor guards act: a guard can't be stopped by guards. */

@@ -3,7 +3,8 @@
  *
  * G1  All matching guards of a phase are evaluated, also behind a denial: every reason is known.
  * G2  `deny` beats `retry` beats `allow`; the first denial gives the reason.
- * G3  What they allow instead chains: the next guard sees the replaced value. Labels are never lost by it.
+ * G3  What they allow instead chains: the next guard sees the replaced value. It keeps the labels of what it replaces, unless a
+ *     privileged guard takes them away by name.
  */
 import { arrayOf } from '../hooks/inputs.js';
 import type { Frame, GuardWatch } from '../language/frame.js';
@@ -12,6 +13,7 @@ import { GuardRetry } from '../operation/guard-retry.js';
 import type { Operation } from '../operation/operation.js';
 import { addInputTests } from '../values/input-test.js';
 import { flow, type Value } from '../values/value.js';
+import { relabelled } from './allow-options.js';
 import { displayFilter, type GuardRegistry, type Match, type Phase, type RegisteredGuard } from './registry.js';
 import { judge, namedArguments, type Case, type Verdict } from './rules.js';
 
@@ -41,24 +43,23 @@ class OperationGuards implements GuardWatch {
     const refusals = new Refusals();
     for (const match of this.registry.matching('before', this.byOperation.before, received, this.count)) {
       const operation = { ...received, inputs };
-      const { decision, value } = refusals.note(match, await decide(match, frame, { phase: 'before', operation, ...view(match, inputs) }));
-      if (decision !== 'allow' || !value) continue;
+      const verdict = refusals.note(match, await decide(match, frame, { phase: 'before', operation, ...view(match, inputs) }));
       const place = match.index ?? 0;
-      inputs = inputs.map((input, i) => (i === place ? flow(value.value, [input]) : input));
+      if (changes(verdict)) inputs = inputs.map((input, i) => (i === place ? allowed(verdict, input) : input));
     }
     this.conclude(frame, 'before', { ...received, inputs }, refusals);
     return inputs;
   }
 
-  async after(frame: Frame, allowed: Operation, result: Value): Promise<Value> {
+  async after(frame: Frame, received: Operation, result: Value): Promise<Value> {
     let output = result;
     const refusals = new Refusals();
-    for (const match of this.registry.matching('after', this.byOperation.after, allowed, this.count)) {
-      const about = { phase: 'after', operation: allowed, output, ...view(match, allowed.inputs) } as const;
-      const { value } = refusals.note(match, await decide(match, frame, about));
-      if (value) output = flow(value.value, [output]);
+    for (const match of this.registry.matching('after', this.byOperation.after, received, this.count)) {
+      const about = { phase: 'after', operation: received, output, ...view(match, received.inputs) } as const;
+      const verdict = refusals.note(match, await decide(match, frame, about));
+      if (changes(verdict)) output = allowed(verdict, output);
     }
-    this.conclude(frame, 'after', allowed, refusals);
+    this.conclude(frame, 'after', received, refusals);
     return output;
   }
 
@@ -87,11 +88,23 @@ class Refusals {
   readonly denials: Refusal[] = [];
   readonly retries: Refusal[] = [];
 
-  note(match: Match, verdict: Verdict): { readonly decision: Verdict['decision']; readonly value?: { readonly value: Value } } {
+  note(match: Match, verdict: Verdict): Verdict {
     if (verdict.decision === 'deny') this.denials.push({ match, reason: verdict.reason });
     if (verdict.decision === 'retry') this.retries.push({ match, reason: verdict.reason });
     return verdict;
   }
+}
+
+type Allowance = Extract<Verdict, { decision: 'allow' }>;
+
+function changes(verdict: Verdict): verdict is Allowance {
+  return verdict.decision === 'allow' && (verdict.value !== undefined || verdict.options !== undefined);
+}
+
+/** What takes the place of a value (G3). */
+function allowed({ value, options }: Allowance, before: Value): Value {
+  const instead = value ? flow(value.value, [before]) : before;
+  return options ? relabelled(instead, options) : instead;
 }
 
 function view({ index }: Match, inputs: readonly Value[]): Pick<Case, 'input' | 'inputs'> {
@@ -101,12 +114,13 @@ function view({ index }: Match, inputs: readonly Value[]): Pick<Case, 'input' | 
 
 async function decide({ guard }: Match, frame: Frame, about: Case): Promise<Verdict> {
   const verdict = await judge(guard, frame, about);
-  const { recorder } = frame.run;
+  const { recorder, warn } = frame.run;
+  if (verdict.decision === 'allow' && verdict.options?.warning !== undefined) warn(`[Guard Warning] ${verdict.options.warning}`);
   if (recorder.on) {
     const { decision } = verdict;
     const filter = displayFilter(guard.filter);
     const reason = verdict.decision === 'allow' ? {} : { reason: verdict.reason };
-    const transformed = verdict.decision === 'allow' && verdict.value !== undefined;
+    const transformed = changes(verdict);
     recorder.post({
       type: 'guard.decided',
       op: frame.op.path,

@@ -131,6 +131,8 @@ export interface RunState {
 export interface ModuleExports {
   readonly module: Module;
   readonly values: ReadonlyMap<string, Value>;
+  /** Names of guards and hooks: who imports them by name gets no value, they are in force already. */
+  readonly instruments: ReadonlySet<string>;
   /** False: it has no export list, so that reading a missing name gives null. */
   readonly listed: boolean;
   readonly frontmatter: Value;

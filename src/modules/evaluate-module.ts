@@ -66,7 +66,7 @@ export async function evaluateModule(module: Module, mode: Script['mode'], frame
   const completion = await frame.execute(script.statements, { ...outer, stack: undefined, module, scope: module.scope, within: 'for' });
   const values = exported(script, module);
   if (completion instanceof Return && completion.given) values.set('default', completion.value);
-  return { module, values, listed: module.exports.size > 0, frontmatter };
+  return { module, values, instruments: exportedInstruments(script, module), listed: module.exports.size > 0, frontmatter };
 }
 
 function parsed(module: Module, mode: Script['mode']): Script {
@@ -80,13 +80,13 @@ function parsed(module: Module, mode: Script['mode']): Script {
 /** Without a list, or with `*`, every name that the module declared or imported; else those of its lists. */
 function exported(script: Script, module: Module): Map<string, Value> {
   const values = new Map<string, Value>();
-  const everything = module.exports.size === 0 || module.exports.has('*');
-  if (everything) for (const { name, value, kind } of module.scope.entries()) if (kind !== 'ambient') values.set(name, value);
+  if (exportsEverything(module))
+    for (const { name, value, kind } of module.scope.entries()) if (kind !== 'ambient') values.set(name, value);
   for (const name of module.exports) {
     if (name === '*') continue;
     const binding = module.scope.own(name);
     if (!binding || binding.kind === 'ambient') {
-      if (isGuard(name, script)) continue;
+      if (instrumentNames(script).includes(name)) continue;
       throw exportUndefined(name, script, module);
     }
     values.set(name, binding.value);
@@ -94,9 +94,20 @@ function exported(script: Script, module: Module): Map<string, Value> {
   return values;
 }
 
-/** Guards may stand in the list; they are in force for whoever imports anything. */
-function isGuard(name: string, script: Script): boolean {
-  return script.statements.some((statement) => statement.kind === 'guard' && statement.name === name);
+function exportsEverything({ exports }: Module): boolean {
+  return exports.size === 0 || exports.has('*');
+}
+
+/** Guards and hooks may stand in lists of exports and imports; they are in force for whoever imports anything. */
+function exportedInstruments(script: Script, module: Module): ReadonlySet<string> {
+  const names = instrumentNames(script);
+  return new Set(exportsEverything(module) ? names : names.filter((name) => module.exports.has(name)));
+}
+
+function instrumentNames({ statements }: Script): readonly string[] {
+  return statements.flatMap((statement) =>
+    (statement.kind === 'guard' || statement.kind === 'hook') && statement.name !== undefined ? [statement.name] : [],
+  );
 }
 
 function exportUndefined(name: string, script: Script, module: Module): MlldError {

@@ -60,7 +60,13 @@ async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExpor
   await recordSource(frame, absolute, module.text, 'module');
   if (name.endsWith('.mld') || name.endsWith('.mlld')) return evaluateModule(module, 'strict', frame);
   if (name.endsWith('.md')) return evaluateModule(module, 'markdown', frame);
-  return { module, values: name.endsWith('.json') ? jsonExports(module) : new Map(), listed: false, frontmatter: undefined };
+  return {
+    module,
+    values: name.endsWith('.json') ? jsonExports(module) : new Map(),
+    instruments: new Set(),
+    listed: false,
+    frontmatter: undefined,
+  };
 }
 
 async function readModule(place: ModulePlace, frame: Frame): Promise<string> {

@@ -52,17 +52,26 @@ async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promis
   if (node.type === 'templates') return fromNamespace(node, await templateCollection(absolute, node, frame), absolute, frame);
   const located = await locateModule(absolute, rest.endsWith('/') ? 'slash' : 'name', frame);
   if (located.kind === 'directory') return fromNamespace(node, await directoryModule(absolute, node, frame), absolute, frame);
-  const { values, listed, frontmatter } = await moduleAt({ absolute: located.absolute, written, root, at: node.source.at }, frame);
-  return fromNamespace(node, { members: values, listed, frontmatter, source: node.written }, absolute, frame);
+  const { values, instruments, listed, frontmatter } = await moduleAt(
+    { absolute: located.absolute, written, root, at: node.source.at },
+    frame,
+  );
+  return fromNamespace(node, { members: values, instruments, listed, frontmatter, source: node.written }, absolute, frame);
 }
 
 function fromNamespace(node: Import, namespace: Namespace, file: string, frame: Frame): readonly Imported[] {
   if (!node.names) return [{ name: node.alias ?? nameAfter(file), value: namespaceValue(namespace), at: node.at }];
-  return picked(node, namespace.members, (name, at) => {
+  const names = node.names.filter(({ name, alias }) => !isInstrument(name, alias, namespace));
+  return picked({ ...node, names }, namespace.members, (name, at) => {
     const error = notExported(name, `import { @${name} }`, node.written, namespace.members);
     error.location = locationOf(frame.module, at);
     throw error;
   });
+}
+
+/** Under its own name: that of a guard stands in messages and switches, whoever imports it. */
+function isInstrument(name: string, alias: string | undefined, { members, instruments }: Namespace): boolean {
+  return alias === undefined && !members.has(name) && instruments?.has(name) === true;
 }
 
 /** Data has no export list: what it lacks is null, and as a whole it is plain data. */

@@ -10,6 +10,8 @@ export interface Namespace {
   readonly members: ReadonlyMap<string, Value>;
   /** The module has an export list: a name that is not in it is an error, not null. */
   readonly listed: boolean;
+  /** See `ModuleExports`. */
+  readonly instruments?: ReadonlySet<string>;
   /** The source as written, for messages. */
   readonly source: string;
   readonly frontmatter: Value;

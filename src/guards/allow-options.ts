@@ -1,0 +1,69 @@
+/**
+ * `allow … with { addLabels, removeLabels, warning }`. Instrumentation 3.3 and 11: only a privileged guard takes labels away.
+ *
+ * A label is taken from the value itself; loaded files in a list keep their own.
+ */
+import type { Guard, GuardRule, Options } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { locationOf } from '../language/errors.js';
+import type { Frame, Module } from '../language/frame.js';
+import { textOf } from '../values/text.js';
+import { annotate, dataOf, labelsOf, union, Annotated, NO_LABELS, type Value } from '../values/value.js';
+
+/** What a guard says about the value that it lets through. */
+export interface AllowOptions {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  readonly warning: string | undefined;
+}
+
+const NAMES = ['addLabels', 'removeLabels', 'warning'];
+const LABEL = /^[A-Za-z][\w-]*(:[A-Za-z][\w-]*)*$/;
+
+/** Throws GUARD_OPTION for what can be seen before the guard is ever asked. */
+export function refuseBadOptions({ rules, privileged }: Guard, module: Module): void {
+  for (const { action } of rules.filter((rule): rule is GuardRule => rule.kind === 'rule')) {
+    for (const { name, at } of action.kind === 'allow' ? (action.options ?? []) : []) {
+      const location = locationOf(module, at);
+      if (!NAMES.includes(name)) {
+        throw new MlldError('GUARD_OPTION', `allow … with { ${name} } means nothing`, { location, hint: `there are ${NAMES.join(', ')}` });
+      }
+      if (name === 'removeLabels' && privileged !== true) {
+        throw new MlldError('GUARD_OPTION', 'Only a privileged guard takes labels away', {
+          location,
+          hint: 'guard privileged @name …, which nobody can switch off',
+        });
+      }
+    }
+  }
+}
+
+export async function allowOptions(options: Options | undefined, frame: Frame): Promise<AllowOptions | undefined> {
+  if (options === undefined) return undefined;
+  const read = async (name: string): Promise<Value> => {
+    const option = options.find((candidate) => candidate.name === name);
+    return option && frame.evaluate(option.value, frame);
+  };
+  const labels = async (name: string): Promise<readonly string[]> => {
+    const data = dataOf(await read(name));
+    if (data === undefined) return NO_LABELS;
+    const list = (Array.isArray(data) ? (data as readonly Value[]) : [data]).map(dataOf);
+    const bad = list.find((label) => typeof label !== 'string' || !LABEL.test(label));
+    if (bad === undefined) return list as readonly string[];
+    throw new MlldError('GUARD_OPTION', `${name} takes labels, not ${textOf(bad)}`, { hint: `${name}: ["pii", "net:w"]` });
+  };
+  const warning = await read('warning');
+  return {
+    add: await labels('addLabels'),
+    remove: await labels('removeLabels'),
+    warning: warning === undefined ? undefined : textOf(warning),
+  };
+}
+
+export function relabelled(value: Value, { add, remove }: AllowOptions): Value {
+  const labels = union(
+    labelsOf(value).filter((label) => !remove.includes(label)),
+    add,
+  );
+  return value instanceof Annotated ? value.withNote({ ...value.note, labels }) : annotate(value, { labels });
+}
