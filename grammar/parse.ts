@@ -86,8 +86,15 @@ function parse(text: string, startRule: generated.StartRule): unknown {
   try {
     return generated.parse(text, options);
   } catch (error) {
-    throw toFailure(error, text, options.progress?.() ?? 0);
+    throw atInk(toFailure(error, text, options.progress?.() ?? 0), text);
   }
+}
+
+/** What is missing at the end of the file is missing behind its last word, not on the empty line below. */
+function atInk(error: unknown, text: string): unknown {
+  const end = text.trimEnd().length;
+  if (!(error instanceof SyntaxFailure) || error.at <= end) return error;
+  return new SyntaxFailure(error.message, { code: error.code, at: end, hint: error.hint });
 }
 
 function toFailure(error: unknown, text: string, statementAt: number): unknown {

@@ -20,6 +20,15 @@ describe('places in a source', () => {
     expect(codeFrame('\tshow 5\r\n', 6)).toBe('1 | \tshow 5\n  | \t     ^');
   });
 
+  it.each([
+    ['show "日本" 5', '          '],
+    ['show "😀" 5', '        '],
+    ['show "e\u0301" 5', '       '],
+    ['show "é" 5', '       '],
+  ])('counts the columns that a terminal draws: %s', (line, blanks) => {
+    expect(codeFrame(line, line.length - 2)).toBe(`1 | ${line}\n  | ${blanks} ^`);
+  });
+
   it('aligns the numbers of lines', () => {
     expect(codeFrame('\n'.repeat(8) + 'a\nb', 10)).toBe(' 9 | a\n10 | b\n   | ^');
   });

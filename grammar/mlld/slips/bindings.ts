@@ -6,7 +6,7 @@ export function variable(spot: Spot): false {
 }
 
 function binding(spot: Spot, word: 'var' | 'let'): false {
-  const { at, statementAt } = spot;
+  const { text, at, statementAt } = spot;
   const labels = '(?:[A-Za-z][\\w:-]*(?:\\s*,\\s*[A-Za-z][\\w:-]*)*\\s*)?';
   const find = (pattern: string) => look(new RegExp(`${word}(?![\\w-])\\s*${pattern}`, 'y'), spot);
   const bare = find('()([A-Za-z_][\\w-]*)\\s*=');
@@ -16,6 +16,8 @@ function binding(spot: Spot, word: 'var' | 'let'): false {
       `Missing \`@\` before the name in \`${word} ${bare[2]}\``,
       `write \`${word} @${bare[2]} = …\``,
     );
+  const dollar = find(`()${labels}\\$([A-Za-z_][\\w-]*)`)?.[2];
+  if (dollar) fail(text.indexOf('$', at), `\`$${dollar}\`: a name begins with an at sign`, `write \`${word} @${dollar} = …\``);
   const digit = find(`${labels}@([^\\sA-Za-z_=][^\\s=]*)`);
   if (digit) fail(at + digit[0].length - (digit[1] as string).length, `\`@${digit[1]}\`: a name must start with a letter or underscore`);
   if (find(`${labels}@\\s*(?:=|$)`) || find(`${labels}@\\s`))
@@ -78,6 +80,7 @@ export function assignment(spot: Spot): never {
 }
 
 export function executable(spot: Spot): false {
+  if (!look(/exe\s+\S/y, spot)) fail(spot.at, 'Expected a name behind `exe`', 'write `exe @name(…) = …`');
   const bare = look(/exe\s+(?:[A-Za-z][\w:,\s-]*\s)?([A-Za-z_][\w-]*)\s*(?:\([^)\n]*\)\s*=|=\s*[^{\s])/y, spot);
   if (bare)
     fail(

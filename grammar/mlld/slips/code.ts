@@ -1,10 +1,11 @@
 /** Slips in pipelines and in the code of other languages. */
-import { builtIn, unclosed, fail, look, describe, type Spot } from './spot.js';
+import { builtIn, unclosed, otherOperator, fail, look, describe, type Spot } from './spot.js';
 
 export function stage(spot: Spot): false {
   const word = look(/([A-Za-z_][\w-]*)(?:\.[\w-]+)*/y, spot)?.[0];
   if (!word) {
     if (look(/[[{@]/y, spot)) return false;
+    if (spot.text[spot.at - 1] === '|') otherOperator({ ...spot, at: spot.at - 1 });
     fail(spot.at, `Expected a stage behind \`|\`, found ${describe(spot.text, spot.at)}`, 'a stage is a function, as in `| @trim`');
   }
   if (/^(?:output|append|while|show|log|cmd|sh|bash|js|javascript|node|py|python|data)$/.test(word)) {

@@ -3,7 +3,21 @@ import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
 import { otherWord } from './statements.js';
 import { value } from './values.js';
-import { words, foreign, topLevel, valueWord, atEnd, unclosedBracket, lineOf, fail, look, describe, pastSpace, type Spot } from './spot.js';
+import {
+  words,
+  foreign,
+  topLevel,
+  valueWord,
+  atEnd,
+  unclosedBracket,
+  lineOf,
+  otherOperator,
+  fail,
+  look,
+  describe,
+  pastSpace,
+  type Spot,
+} from './spot.js';
 
 /** Inside a block, where neither a statement nor the closing bracket stands. */
 export function block(original: Spot): false {
@@ -45,7 +59,10 @@ export function block(original: Spot): false {
 export function noBlock(spot: Spot): false {
   if (look(/\[/y, spot)) return false;
   if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `[ … ]`');
-  fail(spot.at, `Expected a block \`[ … ]\`, found ${describe(spot.text, spot.at)}`);
+  const limit = look(/[\w@.-]+/y, spot)?.[0];
+  if (limit && look(/\/?loop(?![\w-])\s*$/y, { text: spot.text.slice(0, spot.at), at: spot.statementAt }))
+    fail(spot.at, 'The limit of a `loop` stands in parentheses', `write \`loop(${limit}) [ … ]\``);
+  fail(spot.at, `Expected a block \`[ … ]\`, found ${describe(spot.text, spot.at)}`, 'the brackets are required');
 }
 
 export function condition(spot: Spot): false {
@@ -58,6 +75,7 @@ export function ifBody(original: Spot): false {
   if (look(/=>/y, spot)) fail(spot.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
   if (look(/=(?!=)/y, spot)) fail(spot.at, 'Unexpected `=` in a condition', 'compare with `==`');
   if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `if CONDITION [ … ]`');
+  otherOperator(spot);
   if (spot.furthest > spot.at) return false;
   fail(
     spot.at,
@@ -83,7 +101,7 @@ export function when(spot: Spot): false {
 /** Among the arms of a `when`. */
 export function arms(original: Spot): false {
   const spot = pastSpace(original);
-  const { at } = spot;
+  const { text, at } = spot;
   if (atEnd(spot)) unclosedBracket(spot, 'Unclosed `when`: expected `]`');
   if (look(/,/y, spot))
     fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
@@ -100,6 +118,9 @@ export function arms(original: Spot): false {
   if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
   const equals = look(/[^\n[\]=!<>~]*=(?![=>~])/y, spot);
   if (equals) fail(at + equals[0].length - 1, 'Expected `=>`, found `=`', 'an arm is `CONDITION => ACTION`');
+  const reached = text.startsWith('->', spot.furthest - 1) ? spot.furthest - 1 : spot.furthest;
+  if (reached > at && !/=>|\n/.test(text.slice(at, reached)) && look(/["'`@\w[:]|->/y, { text, at: reached }))
+    fail(reached, `Expected \`=>\`, found ${text[reached] === '-' ? '`->`' : describe(text, reached)}`, 'an arm is `CONDITION => ACTION`');
   return false;
 }
 

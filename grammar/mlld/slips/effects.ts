@@ -45,6 +45,11 @@ export function run(spot: Spot): false {
   );
 }
 
+/** Where nothing is logged: the value stands on the line of the word. */
+export function log(spot: Spot): never {
+  fail(spot.statementAt, '`log` needs something to log', 'write `log @name` or `log "text"`');
+}
+
 /** `output` and `append` */
 export function output(spot: Spot & { readonly word: string }): false {
   const { word, at, text, furthest } = spot;

@@ -40,7 +40,7 @@ export function guard(spot: Spot): false {
   const form = /guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?(\S*)/y;
   const timing = look(form, spot)?.[1] ?? '';
   if (!/^(?:before|after|always|for)$/.test(timing))
-    fail(spot.at, `A guard runs \`before\`, \`after\` or \`always\`; found \`${timing}\``, guardForm);
+    fail(spot.at, `A guard runs \`before\`, \`after\` or \`always\`; found ${timing ? `\`${timing}\`` : 'nothing'}`, guardForm);
   if (!look(/guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?\w+\s+(?:@?[A-Za-z_][\w.:-]*)\s*=\s*when\s*\[/y, spot)) {
     fail(spot.at, 'A guard needs one filter, `=` and `when [ … ]`', guardForm);
   }

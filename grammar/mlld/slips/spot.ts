@@ -55,6 +55,25 @@ export function unclosed(
   fail(statementAt, message, `it begins in line ${lineOf(text, opener)}${hint ? `; ${hint}` : ''}`);
 }
 
+/** Operators of other languages. */
+const operators: readonly (readonly [written: RegExp, ours: string])[] = [
+  [/===/y, '=='],
+  [/!==/y, '!='],
+  [/<>/y, '!='],
+  [/=</y, '<='],
+  [/and(?![\w-])/y, '&&'],
+  [/or(?![\w-])/y, '||'],
+  [/\|>/y, '|'],
+];
+
+/** Behind a complete value: an operator that is written otherwise here. */
+export function otherOperator(spot: Pick<Spot, 'text' | 'at'>): void {
+  for (const [pattern, ours] of operators) {
+    const written = look(pattern, spot)?.[0];
+    if (written) fail(spot.at, `\`${written}\` is no operator`, `write \`${ours}\``);
+  }
+}
+
 /** The innermost bracket that is open. */
 export function unclosedBracket(spot: Spot, message: string): never {
   unclosed(spot, { statementAt: spot.openedAt, opener: spot.bracketAt }, message);

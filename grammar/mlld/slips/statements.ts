@@ -1,7 +1,7 @@
 /** Slips at the beginning and the end of a statement. */
 import { assignment } from './bindings.js';
 import { closest } from '../../closest.js';
-import { words, foreign, fail, look, pastBlanks, describe, type Spot } from './spot.js';
+import { words, foreign, fail, otherOperator, look, pastBlanks, describe, type Spot } from './spot.js';
 
 /** Strict mode, at the beginning of a line that is no statement. */
 export function statement(spot: Spot): false {
@@ -14,7 +14,8 @@ export function statement(spot: Spot): false {
       'A `resume:` header must be the very first line, alone on it',
       'write `resume: auto`, `resume: manual` or `resume: never` in line 1',
     );
-  if (text.startsWith('//', at) || text.startsWith('/*', at)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
+  if (text.startsWith('//', at) || text.startsWith('/*', at))
+    fail(at, `\`${text.slice(at, at + 2)}\` does not begin a comment`, 'comments begin with `>>`');
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
   if (word === 'while')
     fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
@@ -97,6 +98,9 @@ export function afterStatement(original: Spot): false {
     fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own; inside `[ … ]` a `;` is fine');
   if (look(/\/\//y, spot)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
   if (look(/[-+*/%]/y, original)) fail(at, `\`${text[at]}\` needs a blank on both sides`, 'write `@a + 1`');
+  otherOperator(spot);
+  if (look(/from(?![\w-])/y, spot) && look(/import\s+@/y, { text, at: spot.statementAt }))
+    fail(at, 'The names of an `import` stand in braces', 'write `import { @name } from "./file.mld"`');
   if (spot.furthest > at) return false;
   if (look(/\.[A-Za-z_]/y, original)) fail(at, 'A field or method cannot follow this value directly', 'bind the value to a variable first');
   if (look(/=(?![=>~])/y, spot)) fail(at, 'Unexpected `=`', 'compare with `==`');

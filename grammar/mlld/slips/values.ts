@@ -1,6 +1,19 @@
 /** Slips in literals, strings, templates, arguments and file references. */
 import type { Reference } from '../../ast.js';
-import { words, valueWord, atEnd, unclosed, unclosedBracket, fail, look, pastBlanks, describe, pastSpace, type Spot } from './spot.js';
+import {
+  words,
+  valueWord,
+  atEnd,
+  unclosed,
+  unclosedBracket,
+  otherOperator,
+  fail,
+  look,
+  pastBlanks,
+  describe,
+  pastSpace,
+  type Spot,
+} from './spot.js';
 
 /** Where a value has to stand and something else does. */
 export function value(spot: Spot): false {
@@ -22,7 +35,13 @@ export function value(spot: Spot): false {
   }
   if (word === 'exe' || word === 'checkpoint' || word === 'hook' || word === 'guard') fail(at, `\`${word}\` is a statement, not a value`);
   if (word && valueWord.test(word)) return false;
+  if (word === 'if') fail(at, '`if` is a statement, not a value', 'write `CONDITION ? A : B`, or `when [ CONDITION => A; * => B ]`');
+  if (word === 'not') fail(at, '`not` is no operator', 'write `!`');
   if (word) fail(at, `\`${word}\` is not a value`, `write text in quotes ("${word}") or a variable with an at sign (@${word})`);
+  const dollar = look(/\$([A-Za-z_][\w-]*)/y, spot)?.[1];
+  if (dollar) fail(at, `\`$${dollar}\` is not a value: a name begins with an at sign`, `write \`@${dollar}\``);
+  if (look(/\d+\.\.\.?\d*/y, spot)) fail(at, 'There are no ranges', 'write the numbers as a list, or make the list in `js { … }`');
+  if (text[at] === '>' && text[at - 1] === '=') fail(at - 1, 'Expected `=`, found `=>`');
   if (look(/>>|<<|#/y, spot)) fail(at, 'A comment stands where a value is expected');
   fail(at, `Expected a value, found ${describe(text, at)}`);
 }
@@ -100,12 +119,16 @@ export function args(original: Spot): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'a list of arguments')) return false;
   if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed list of arguments: expected `)`');
+  if (look(/[A-Za-z_][\w-]*\s*:(?!:)/y, spot))
+    fail(spot.at, 'There are no named arguments', 'pass the values in the order of the parameters');
   return separator(spot, ')', 'arguments');
 }
 
 export function parenthesis(original: Spot): false {
   const spot = pastSpace(original);
   if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed parenthesis: expected `)`');
+  if (look(/,/y, spot)) fail(spot.at, 'A comma in parentheses', 'a list stands in square brackets: `[a, b]`');
+  otherOperator(spot);
   return false;
 }
 
@@ -182,6 +205,7 @@ export function separator(spot: Spot, close: string, what: string): false {
     numberSlip(spot);
     return spot.furthest > at || close === '}' ? false : value(spot);
   }
+  otherOperator(spot);
   if (look(/[-+*/%]/y, spot)) fail(at, `\`${text[at]}\` needs a blank on both sides`);
   if (look(/\.[A-Za-z]/y, spot)) fail(at, 'A field or method cannot follow this value directly', 'bind the value to a variable first');
   if (look(/["'`@\d{[A-Za-z]/y, spot)) fail(at, `Two ${what} without a comma between them`, `expected \`,\` or \`${close}\``);
