@@ -32,6 +32,7 @@ import {
   type ScanReport,
 } from './store.js';
 import { readFirst, readTail } from './tail.js';
+import { takeTurn } from './turn.js';
 import { RunWriter } from './writer.js';
 
 /** Results come from the same run again and again, and its path takes a while to put together. */
@@ -106,6 +107,15 @@ class FileStore implements JournalStore {
       for (const name of made) await disk.remove(name).catch(() => undefined);
       if (codeOf(error) !== 'EEXIST') throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
       throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
+    }
+  }
+
+  async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
+    const folder = workflowFolder(this.journal, workflow);
+    try {
+      return await takeTurn(this.disk, folder);
+    } catch (error) {
+      throw journalError(error, `begin a run of ${workflow}`);
     }
   }
 

@@ -20,11 +20,16 @@ export function takeLock(disk: Disk, path: string, onCreated: () => void): void 
   const file = disk.create(path);
   onCreated();
   try {
-    const text = Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Holder));
+    const text = holderOfThisProcess();
     writeAll(disk, file, text, text.length);
   } finally {
     disk.close(file);
   }
+}
+
+/** What stands in the lock of a living process: this one. */
+export function holderOfThisProcess(): Uint8Array {
+  return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Holder));
 }
 
 export async function isHeld(disk: Disk, path: string): Promise<boolean> {

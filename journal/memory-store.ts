@@ -81,6 +81,8 @@ class MemoryStore implements JournalStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
   private readonly asides = new Map<string, Buffer>();
+  /** When the last turn that was asked for ends. */
+  private readonly turns = new Map<Workflow, Promise<void>>();
 
   constructor(private readonly keyring: Keyring) {}
 
@@ -98,6 +100,14 @@ class MemoryStore implements JournalStore {
     const run = new MemoryRun(ref);
     this.all.set(ref.run, run);
     return run;
+  }
+
+  async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
+    const before = this.turns.get(workflow);
+    let end = (): void => {};
+    this.turns.set(workflow, new Promise((resolve) => (end = resolve)));
+    await before;
+    return async () => end();
   }
 
   async workflows(): Promise<readonly Workflow[]> {

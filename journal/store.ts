@@ -84,6 +84,11 @@ export interface JournalStore {
   readonly immediate?: ImmediateReads;
   /** Creates a run and becomes its only writer. */
   create(ref: RunRef): Promise<Journal>;
+  /**
+   * Waits until nobody else, in any process, has the turn of this workflow, and gives what ends it; ending it again does nothing. For
+   * whoever decides from the past which run comes next. A process that dies gives up its turn.
+   */
+  takeTurn(workflow: Workflow): Promise<() => Promise<void>>;
   workflows(): Promise<readonly Workflow[]>;
   /** Oldest first. Reads heads, tails and locks only. */
   runs(workflow: Workflow): Promise<readonly RunFile[]>;

@@ -5,6 +5,7 @@
  * R1  Nothing is recorded, and no folder made, before the graph is sound and what is to be resumed is found.
  * R2  A resumed run never writes to the journal of an earlier one.
  * R3  A run that a `loop_restart` edge ended is followed by a new one, which begins with nothing.
+ * R4  Of two processes that resume one chain the second finds the run that the first has begun, and is refused.
  */
 import path from 'node:path';
 import { withPlainLineEnds } from '../grammar/line-ends.js';
@@ -34,7 +35,7 @@ import { childStarter } from './run/graph-child.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph-journal.js';
 import { createStateKeeper } from './run/graph-ledger.js';
 import { writeManifest } from './run/graph-manifest.js';
-import { resumption } from './run/graph-resume.js';
+import { resumption, turnToResume } from './run/graph-resume.js';
 import { initialContext, startFacts, type Beginning } from './run/graph-start.js';
 import { untilEnded, type EndedBy } from './run/until-ended.js';
 import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
@@ -56,14 +57,19 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   if (!graph) return { status: 'failed' };
   const store = await storeOf(options, world);
   const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
-  const found = options.resume === undefined ? undefined : await resumption(options, store, plan);
-  if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
-  let beginning: Beginning = { ...found, number: 1 };
-  for (;;) {
-    const report = await runOnce({ options, world, ending, plan, text, store, beginning });
-    const { restartAt, ...rest } = report;
-    if (report.status !== 'restarted' || restartAt === undefined || !report.journal) return rest;
-    beginning = { restartOf: report.journal.run, enterAt: restartAt, number: beginning.number + 1 };
+  const endTurn = await turnToResume(options, store); // R4
+  try {
+    const found = options.resume === undefined ? undefined : await resumption(options, store, plan);
+    if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
+    let beginning: Beginning = { ...found, number: 1 };
+    for (;;) {
+      const report = await runOnce({ options, world, ending, plan, text, store, beginning, onBegun: endTurn });
+      const { restartAt, ...rest } = report;
+      if (report.status !== 'restarted' || restartAt === undefined || !report.journal) return rest;
+      beginning = { restartOf: report.journal.run, enterAt: restartAt, number: beginning.number + 1 };
+    }
+  } finally {
+    await endTurn();
   }
 }
 
@@ -77,10 +83,10 @@ async function soundGraph(options: GraphRunOptions, world: World): Promise<{ rea
     );
   }
   const text = withPlainLineEnds(answer.text);
-  const { transforms = [], rules = [], handlers } = options;
+  const { transforms = [], rules = [], handlers, backends } = options;
   const { report, graph } = preflightPipeline(
     { file: options.name, text },
-    { transforms, rules, handlers: new Set(handlers?.keys() ?? []) },
+    { transforms, rules, handlers: new Set(handlers?.keys() ?? []), backends: new Set(backends?.keys() ?? []) },
   );
   options.onFindings?.(report);
   return graph ? { text, graph } : { text };
@@ -94,6 +100,8 @@ interface Once {
   readonly text: string;
   readonly store: JournalStore;
   readonly beginning: Beginning;
+  /** The run is in the journal: others see that it goes on. */
+  readonly onBegun: () => Promise<void>;
 }
 
 async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?: string }> {
@@ -116,6 +124,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
       return startFacts(once, opened);
     },
   });
+  await once.onBegun();
   const timestamp = (): string => new Date(io.nowMs()).toISOString();
   const ledger = keeper.ledger(journal.recorder, refOf(), timestamp);
   const folder = createRunFolder(path.resolve(options.project.root, keeper.state.runDir), world);
@@ -149,6 +158,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     threads: createThreads(lost),
     walk: walkOn,
     backend: options.backend,
+    backends: options.backends ?? new Map(),
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
     random: Math.random,

@@ -8,6 +8,13 @@ import { newestChain, resumePoint, resumePointAt } from './graph-chain.js';
 import { refuseEdited } from './graph-edited.js';
 import type { Beginning } from './graph-start.js';
 
+/** From looking what there is to resume until that has begun; gives what ends it. */
+export async function turnToResume({ resume, project, file }: GraphRunOptions, store: JournalStore): Promise<() => Promise<void>> {
+  const workflow = workflowFor(project, file);
+  const isThereAny = resume !== undefined && (await store.runs(workflow)).length > 0;
+  return isThereAny ? store.takeTurn(workflow) : async () => {};
+}
+
 /** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH. */
 export async function resumption(
   options: GraphRunOptions,

@@ -220,6 +220,27 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect(await store.runs(workflow)).toEqual([]);
     });
 
+    it('gives turns one after the other, each workflow its own', async () => {
+      const store = open();
+      const log: string[] = [];
+      const inTurn = async (name: string): Promise<void> => {
+        const end = await store.takeTurn(workflow);
+        log.push(`${name} begins`);
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        log.push(`${name} ends`);
+        await end();
+        await end(); // nothing, whoever has it now
+      };
+      await Promise.all(['a', 'b', 'c'].map(inTurn));
+      for (const [i, line] of log.entries()) expect(line).toBe(i % 2 === 0 ? `${line[0]} begins` : `${log[i - 1]?.[0]} ends`);
+      expect(log).toHaveLength(6);
+      const end = await store.takeTurn(workflow);
+      await (
+        await store.takeTurn(workflowOf('other.mld'))
+      )();
+      await end();
+    });
+
     it('writes two runs at once without mixing them', async () => {
       const store = open();
       const journals = [await store.create(runRef(1)), await store.create(runRef(2))] as const;
