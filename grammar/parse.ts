@@ -65,7 +65,7 @@ export function codeFrame(text: string, at: number): string {
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/gu;
 /** Characters that have no width of their own. */
-const NARROW = /[\p{M}\u200B-\u200D\uFE0E\uFE0F]/gu;
+const NARROW = /\p{M}|\p{Cf}/gu;
 
 /** As many columns of blanks as the text takes on a screen; tabs stay tabs, however wide they are. */
 function blanksFor(text: string): string {
