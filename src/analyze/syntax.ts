@@ -1,9 +1,10 @@
 /**
  * All mistakes that a file's syntax shows at once, where the parser itself stops at the first.
  *
- * In strict mode a statement begins with one of a few words at the start of a line. What follows the broken statement is parsed
- * once more from there, as long as the part that is left out has its quotes and brackets in pairs: behind an open one the words may be
- * text, and a mistake that is none is worse than one that is reported later.
+ * In strict mode a statement begins with a word at the start of a line: one of a few, or, where that is the mistake, one that is followed by
+ * what these few are followed by. What comes behind the broken statement is parsed once more from the first such line up to which
+ * quotes and brackets are in pairs: behind an open one the words may be text, and a mistake that is none is worse than one that is reported
+ * later.
  */
 import type { Script } from '../../grammar/ast.js';
 import { SyntaxFailure } from '../../grammar/errors.js';
@@ -11,7 +12,10 @@ import { statementWords } from '../../grammar/keywords.js';
 import { parseScript } from '../../grammar/parse.js';
 
 const FAILURES_MAX = 20;
-const STATEMENT_START = new RegExp(`^(?:${statementWords.join('|')})\\b`, 'gm');
+/** Words that go on with a statement above them. */
+const CONTINUATIONS = ['else', 'with', 'from', 'to', 'as', 'in'];
+const MISSPELT = `(?!(?:${CONTINUATIONS.join('|')})\\b)[a-z]+(?= +[@"\`{\\[])`;
+const STATEMENT_START = new RegExp(`^(?:(?:${statementWords.join('|')})\\b|${MISSPELT})`, 'gm');
 
 export type Parsed = { readonly script: Script } | { readonly failures: readonly SyntaxFailure[] };
 
@@ -43,8 +47,7 @@ function attempt(text: string, mode: Script['mode']): Script | SyntaxFailure {
 function nextStatement(text: string, from: number, at: number): number | undefined {
   const starts = [...text.slice(from).matchAll(STATEMENT_START)].map(({ index }) => from + index);
   const broken = starts.findLast((start) => start <= at) ?? from;
-  const next = starts.find((start) => start > at);
-  return next !== undefined && isClosed(text.slice(broken, next)) ? next : undefined;
+  return starts.find((start) => start > at && isClosed(text.slice(broken, start)));
 }
 
 function isClosed(text: string): boolean {

@@ -10,6 +10,11 @@ describe('syntax errors', () => {
     ['no further error behind an open template', 'var @a = `text\nvar is a word, and run too', [1]],
     ['no further error inside a template', 'show @a.. `\nvar x\n`\nshow "1"', [1]],
     ['no name is checked in what is left', 'var @ = 1\nshow @ghost', [1]],
+    ['misspelt words, one behind the other', 'var @x = 1\nshwo @x\nvra @y = 1\nexprot { @x }\nshow @x', [2, 3, 4]],
+    ['behind a template that holds such words', 'vra @x = `\nshow me\nvra @y\n`\nshwo @x', [1, 5]],
+    ['no further error in the lines of code', 'vra @f() = sh {\necho "a"\nvar @x\n}\nshow "1"', [1]],
+    ['no further error where a statement goes on', 'if @x [\n  shwo "1"\n]\nelse [\n  show "2"\n]\nshow "3"', [2]],
+    ['no further error for each line of prose', 'This is no script.\nIt says something,\nand more of it.', [1]],
     ['the last statement', 'var @a = 1\nshow', [2]],
   ];
   it.each(rows)('%s', async (_about, source, lines) => {
