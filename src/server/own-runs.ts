@@ -7,6 +7,7 @@
  */
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
+import { isReservedKey } from '../graph/context-keys.js';
 import { backendFor } from '../graph/backends/backend.js';
 import { preflightPipeline } from '../graph/report.js';
 import { sentFolder, type Project } from '../project.js';
@@ -14,6 +15,7 @@ import { runGraph } from '../run-graph.js';
 import { CANCELLED, type GraphReport, type GraphRunIo } from '../run-graph-options.js';
 import { randomDigits } from '../world/host.js';
 import { createLiveWorld } from '../world/live.js';
+import { WorldError } from '../world/world.js';
 import { Refusal } from './refusal.js';
 
 export interface Submission {
@@ -62,10 +64,11 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
       });
     }
     const name = soundName(submission);
+    const file = path.join(sentFolder(options.project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
     const ending = new AbortController();
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
-    const working = run(options, { submission, name, signal: ending.signal, begun });
+    const working = run(options, { submission, file, signal: ending.signal, begun });
     const own: OwnRun = { ending, ended: working.then(ignore, ignore) };
     runs.add(own);
     const over = working.finally(() => runs.delete(own));
@@ -75,6 +78,8 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
       ({ status, error }) => {
         known.delete(id);
         options.log(`${id}: ${name} ${status}${error instanceof Error ? `: ${error.message}` : ''}`);
+        if (status !== 'completed')
+          options.log(`  resume: mlld run ${path.relative(options.workingDirectory, file)} --resume --ask remote`);
       },
       (error: unknown) => {
         known.delete(id);
@@ -98,7 +103,11 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
 }
 
 /** Of the pipeline. Throws before anything has been written. */
-function soundName({ dot, backend }: Submission): string {
+function soundName({ dot, set, backend }: Submission): string {
+  const reserved = Object.keys(set).find(isReservedKey);
+  if (reserved !== undefined) {
+    throw new Refusal(422, 'CONTEXT_KEY', `"set": ${reserved}: this key belongs to the engine`, { hint: 'choose another name' });
+  }
   const { report, graph } = preflightPipeline({ file: 'pipeline.dot', text: dot });
   if (!graph) {
     const { diagnostics } = report;
@@ -118,22 +127,21 @@ function soundName({ dot, backend }: Submission): string {
 
 interface Run {
   readonly submission: Submission;
-  readonly name: string;
+  readonly file: string;
   readonly signal: AbortSignal;
   readonly begun: (id: RunId) => void;
 }
 
-async function run(options: OwnRunsOptions, { submission, name, signal, begun }: Run): Promise<GraphReport> {
+async function run(options: OwnRunsOptions, { submission, file, signal, begun }: Run): Promise<GraphReport> {
   const { project, workingDirectory, environment, clock, log } = options;
   const { dot, set, backend } = submission;
-  const file = path.join(sentFolder(project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
   await keep(file, dot);
   let id: RunId | undefined;
   const tell = (text: string): void =>
     text
       .trimEnd()
       .split('\n')
-      .forEach((line) => log(`${id ?? name}: ${line}`));
+      .forEach((line) => log(`${id ?? path.basename(file)}: ${line}`));
   const report = await runGraph({
     file,
     name: path.relative(workingDirectory, file),
@@ -163,7 +171,15 @@ function refused({ error }: GraphReport): never {
 }
 
 async function keep(file: string, text: string): Promise<void> {
-  await withFiles((world) => world.ask('file.write', { path: file, text }));
+  try {
+    await withFiles((world) => world.ask('file.write', { path: file, text }));
+  } catch (error) {
+    if (!(error instanceof WorldError)) throw error;
+    throw new Refusal(503, 'PIPELINE_JOURNAL', `The pipeline can't be kept: ${error.message}`, {
+      hint: 'the folder .mlld has to be writable',
+      cause: error,
+    });
+  }
 }
 
 async function discard(file: string): Promise<void> {

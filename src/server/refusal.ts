@@ -24,7 +24,6 @@ export class Refusal extends MlldError {
 /** Errors of the engine that a request can cause. */
 const STATUS: { readonly [code: string]: number } = {
   ANSWER_UNFIT: 422,
-  CONTEXT_KEY: 422,
   GRAPH_NOT_DRAWN: 422,
   GRAPH_TOO_DENSE: 422,
   PIPELINE_JOURNAL: 503,

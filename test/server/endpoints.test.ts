@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../support/cli.js';
+import { projectFolder, runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
 import { serve, type Served } from '../support/served.js';
 import { ENDLESS, GATED, QUICK } from './pipelines.js';
@@ -67,6 +67,7 @@ describe('POST /pipelines', () => {
         ]) as object,
       },
     });
+    expect((await served.post('/pipelines', { dot: QUICK, set: { outcome: 'success' } })).status).toBe(422);
     expect((await served.post('/pipelines', { dot: 'graph g { a -- b }' })).body).toMatchObject({
       error: { diagnostics: [{ rule: 'dot_undirected', line: 1, column: 1 }] },
     });
@@ -81,6 +82,13 @@ describe('POST /pipelines', () => {
     for (const id of ids) await statusOf(id);
     await served.send(QUICK);
   });
+});
+
+it('says so when nothing can be kept', async () => {
+  const elsewhere = await serve({ folder: await projectFolder({ '.mlld': 'a file in the way' }) });
+  const { status, body } = await elsewhere.post('/pipelines', { dot: QUICK });
+  expect([status, body]).toEqual([503, { error: expect.objectContaining({ code: 'PIPELINE_JOURNAL' }) as object }]);
+  await elsewhere.end('SIGKILL');
 });
 
 describe('GET /pipelines', () => {

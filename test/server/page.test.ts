@@ -11,7 +11,7 @@ const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/
 const ATTACK = `<img src=x onerror="document.title='owned'">`;
 
 /** The machine may be busy, and a browser wants much of it. */
-const poll = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
+const PATIENCE = { timeout: 15_000 };
 
 describe.skipIf(BROWSER === undefined)('the page of a server', () => {
   let browser: Browser;
@@ -52,16 +52,16 @@ describe.skipIf(BROWSER === undefined)('the page of a server', () => {
     const id = await served.send(steps);
     await open(`#${id}`);
     await page.waitForSelector(node('a'));
-    await poll(() => label('a')).toBe('a, running');
+    await expect.poll(() => label('a'), PATIENCE).toBe('a, running');
     expect(await label('b')).toBe('b');
-    await poll(status).toContain('running · at a');
+    await expect.poll(status, PATIENCE).toContain('running · at a');
     fs.writeFileSync(`${served.folder}/go-a`, '');
-    await poll(() => label('a')).toBe('a, success');
-    await poll(() => label('b')).toBe('b, running');
+    await expect.poll(() => label('a'), PATIENCE).toBe('a, success');
+    await expect.poll(() => label('b'), PATIENCE).toBe('b, running');
     fs.writeFileSync(`${served.folder}/go-b`, '');
-    await poll(() => label('b')).toBe('b, fail');
-    await poll(status).toContain('failed · last b');
-    await poll(() => page.locator('#cancel').isHidden()).toBe(true);
+    await expect.poll(() => label('b'), PATIENCE).toBe('b, fail');
+    await expect.poll(status, PATIENCE).toContain('failed · last b');
+    await expect.poll(() => page.locator('#cancel').isHidden(), PATIENCE).toBe(true);
 
     await page.locator(node('b')).click();
     const panel = page.locator('#panel');
@@ -82,11 +82,11 @@ describe.skipIf(BROWSER === undefined)('the page of a server', () => {
     await question.waitFor();
     expect(await question.textContent()).toContain('Open the field?');
     await question.getByRole('button', { name: '[A] Again' }).click();
-    await poll(() => label('load')).toBe('load, success (2 visits)');
+    await expect.poll(() => label('load'), PATIENCE).toBe('load, success (2 visits)');
     await question.waitFor();
     await page.keyboard.press('o');
-    await poll(status).toContain('completed');
-    await poll(() => question.count()).toBe(0);
+    await expect.poll(status, PATIENCE).toContain('completed');
+    await expect.poll(() => question.count(), PATIENCE).toBe(0);
     expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ status: 'completed', completed_nodes: 6 });
     expect(noise).toEqual([]);
   });
@@ -94,11 +94,11 @@ describe.skipIf(BROWSER === undefined)('the page of a server', () => {
   it('cancels a run', async () => {
     const id = await served.send(ENDLESS);
     await open(`#${id}`);
-    await poll(status).toContain('at wait');
+    await expect.poll(status, PATIENCE).toContain('at wait');
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await poll(status).toContain('cancelled');
+    await expect.poll(status, PATIENCE).toContain('cancelled');
     expect((await served.get(`/pipelines/${id}`)).body).toMatchObject({ status: 'cancelled' });
-    await poll(() => page.locator('nav a[aria-current=page]').textContent()).toContain('cancelled');
+    await expect.poll(() => page.locator('nav a[aria-current=page]').textContent(), PATIENCE).toContain('cancelled');
   });
 
   it('lists the runs, takes in new ones, and shows the one that is chosen', async () => {
@@ -107,10 +107,10 @@ describe.skipIf(BROWSER === undefined)('the page of a server', () => {
     await page.locator('nav a').first().waitFor();
     const second = await served.send(QUICK.replace('digraph g', 'digraph harbour'));
     await page.locator(`nav a[href="#${second}"]`).click();
-    await poll(() => page.locator('h1').textContent()).toBe(`harbour ${second}`);
+    await expect.poll(() => page.locator('h1').textContent(), PATIENCE).toBe(`harbour ${second}`);
     await page.locator(`nav a[href="#${first}"]`).focus();
     await page.keyboard.press('Enter');
-    await poll(() => page.locator('h1').textContent()).toBe(`g ${first}`);
+    await expect.poll(() => page.locator('h1').textContent(), PATIENCE).toBe(`g ${first}`);
     const nameless = await page.evaluate(
       () => [...document.querySelectorAll('button, a, input')].filter((each) => (each.textContent ?? '').trim() === '').length,
     );
@@ -125,7 +125,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', () => {
       await page?.close();
       await open(`#${id}`, { colorScheme });
       await page.waitForSelector(node('a'));
-      await poll(() => label('exit')).toBe('exit, success');
+      await expect.poll(() => label('exit'), PATIENCE).toBe('exit, success');
       const text = page.locator(`${node('a')} text`).first();
       colours.push([
         await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
@@ -170,15 +170,15 @@ describe.skipIf(BROWSER === undefined)('the page of a server', () => {
     await open(`#${id}`, { url: first.url });
     await page.locator('#token').fill('guess');
     await page.keyboard.press('Enter');
-    await poll(() => page.locator('[role=alert]').textContent()).toContain('not the token');
+    await expect.poll(() => page.locator('[role=alert]').textContent(), PATIENCE).toContain('not the token');
     await page.locator('#token').fill('open sesame');
     await page.keyboard.press('Enter');
     await page.locator('section[aria-label=Question]').waitFor();
     await first.end('SIGKILL');
     await page.getByText('The server does not answer.').waitFor();
     const second = await serve({ folder: first.folder, env, args: ['--port', port] });
-    await poll(status).toContain('interrupted');
-    await poll(() => label('warden')).toContain('interrupted');
+    await expect.poll(status, PATIENCE).toContain('interrupted');
+    await expect.poll(() => label('warden'), PATIENCE).toContain('interrupted');
     await second.end('SIGKILL');
   });
 });
