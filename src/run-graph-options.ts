@@ -2,6 +2,7 @@
 import type { JournalEvent, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { GraphState } from '../replay/graph-state.js';
+import type { Backends } from './graph/backends/backend.js';
 import type { Handlers } from './graph/handlers/handler.js';
 import type { CustomRule } from './graph/lint/rule.js';
 import type { Interviewer } from './graph/people/interviewer.js';
@@ -50,6 +51,8 @@ export interface GraphRunOptions {
   readonly signal: AbortSignal;
   readonly openStore?: NonNullable<RunOptions['openStore']>;
   readonly handlers?: Handlers;
+  /** Who answers model stages, beside the built-in ones: `backend="kind:rest"` names them. */
+  readonly backends?: Backends;
   readonly transforms?: readonly Transform[];
   readonly rules?: readonly CustomRule[];
   /** What lint found, before anything happens; errors end the run. */

@@ -159,6 +159,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     walk: walkOn,
     backend: options.backend,
     backends: options.backends ?? new Map(),
+    backends: options.backends ?? new Map(),
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
     random: Math.random,

@@ -12,6 +12,7 @@ import { toJson } from '../values/native.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
 import { backendFor, type Answered, type Backend } from './backends/backend.js';
+import { toolCalls } from './backends/tool-calls.js';
 import type { Stage } from './handlers/handler.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute } from './model.js';
 import type { StageOutcome } from './outcome.js';
@@ -54,14 +55,14 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<An
       call: { declared: fn, called: [fn], params: ['prompt'], site, declaredAt: site, repeatable: false },
       llm: llmCall(stage, { fn, prompt, carried, text, backend }),
     },
-    async (inner, [sent]) => encode(await backend.ask(stage, inner, { text: textOf(sent) })),
+    async (inner, [sent]) => encode(await backend.ask(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) })),
   );
   return decode(value);
 }
 
 function backendOf({ run, node }: Stage): Backend {
   const written = run.backend ?? (nodeAttribute(node, 'backend') || graphAttribute(run.plan.graph, 'backend'));
-  if (written) return backendFor(written);
+  if (written) return backendFor(written, run.backends);
   run.warnOnce('no backend is configured: model stages are simulated (--backend, or the attribute backend, names one)');
   return backendFor('simulated');
 }

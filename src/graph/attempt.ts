@@ -1,13 +1,13 @@
 /** One attempt of a visit: the handler within its time, and what came of it in whatever way. Reference 6.7, 14. */
 import type { Frame } from '../language/frame.js';
 import { perform } from '../operation/perform.js';
-import type { World } from '../world/world.js';
 import type { Wait } from './graph-run.js';
 import type { Handler, Stage } from './handlers/handler.js';
 import { nodeAttribute } from './model.js';
 import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from './outcome.js';
 import { readReport, unreported, withReport } from './reported.js';
 import type { Walking } from './walking.js';
+import { within } from './within.js';
 
 export interface AttemptEnd {
   readonly node: string;
@@ -102,16 +102,6 @@ function failed({ node, frame }: Attempt, walking: Walking, error: unknown): Att
 
 function timedOut(limitMs: number | undefined, error: unknown): StageError {
   return new StageError('transient', `timed out after ${limitMs} ms`, error instanceof StageError ? error.updates : {});
-}
-
-/** The same frame, whose commands and waits end with the attempt. */
-function within(frame: Frame, signal: AbortSignal): Frame {
-  const { world } = frame.run;
-  const bound: World = {
-    ask: (question, request, inner) => world.ask(question, request, inner ? AbortSignal.any([signal, inner]) : signal),
-    close: (reason) => world.close(reason),
-  };
-  return { ...frame, run: { ...frame.run, world: bound } };
 }
 
 interface Limit {

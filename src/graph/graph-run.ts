@@ -2,6 +2,7 @@
 import type { GraphFact } from '../../journal/graph-event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
+import type { Backends } from './backends/backend.js';
 import type { CheckpointFile } from './checkpoint-file.js';
 import type { Handlers } from './handlers/handler.js';
 import type { Interviewer } from './people/interviewer.js';
@@ -64,6 +65,8 @@ export interface GraphRun {
   readonly walk: (run: GraphRun, walking: Walking) => Promise<WalkEnd>;
   /** Of the command line: beats the attributes. */
   readonly backend: string | undefined;
+  /** Of the embedding program. */
+  readonly backends: Backends;
   /** Where commands run. */
   readonly workingDirectory: string;
   /** Where the pipeline's file is. */

@@ -150,6 +150,7 @@ function runOf({ started, settings, file, root, options }: Replayed, { plan, fra
     threads: createThreads(lost),
     walk: walkOn,
     backend: started.backend,
+    backends: new Map(),
     workingDirectory: settings.workingDirectory,
     fileDirectory: baseFolder({ root }, file),
     random: () => 0.5,

@@ -1,0 +1,12 @@
+/** The same frame, whose commands and waits end with a signal too. */
+import type { Frame } from '../language/frame.js';
+import type { World } from '../world/world.js';
+
+export function within(frame: Frame, signal: AbortSignal): Frame {
+  const { world } = frame.run;
+  const bound: World = {
+    ask: (question, request, inner) => world.ask(question, request, inner ? AbortSignal.any([signal, inner]) : signal),
+    close: (reason) => world.close(reason),
+  };
+  return { ...frame, run: { ...frame.run, world: bound } };
+}
