@@ -2,16 +2,10 @@
 import type { EventOf } from '../journal/event.js';
 import type { Defect, JournalStore, RunFile, RunLiveness } from '../journal/store.js';
 import { foldRun } from './load.js';
-import {
-  causeChain,
-  inFlight,
-  postMortem,
-  type FailureGroup,
-  type GuardDenial,
-  type HookFailure,
-  type PostMortem,
-  type Step,
-} from './postmortem.js';
+import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
+import { causeChain, inFlight, type Step } from './open-steps.js';
+import { pipelineStand, type PipelineStand } from './pipeline-stand.js';
+import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import type { ReportedStatus } from './summary.js';
@@ -41,6 +35,8 @@ export interface PostMortemReport {
   readonly executed: number;
   readonly reused: number;
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
+  /** Only of a pipeline. */
+  readonly pipeline?: PipelineStand;
 }
 
 export interface ChainLink {
@@ -54,6 +50,7 @@ export interface ChainLink {
 
 export interface Pending {
   readonly op: string;
+  readonly kind: string;
   /** `@review`, or the kind of the operation. */
   readonly what: string;
   readonly preview: string | undefined;
@@ -114,6 +111,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     checkpoint: state.checkpoint,
     inFlight: inFlight(state).map(({ op, kind, name, item, call, startedMs: begunMs }) => ({
       op,
+      kind,
       what: call === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${call.fn}`,
       preview: call === undefined ? item : call.preview,
       elapsedMs: untilMs - (call?.startedMs ?? begunMs),
@@ -124,6 +122,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     executed: state.executed,
     reused: state.reused,
     resume: { ...estimateResume(state, usualCalls), comparedWith: usual?.ref.run },
+    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineStand(state.nodes, status, untilMs) }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What going on with a run would take: asked again, not come to, time and cost by what the run itself measured. */
-import { causeChain, type PostMortem, type Rate, type Unanswered } from './postmortem.js';
+import { causeChain } from './open-steps.js';
+import type { PostMortem, Rate, Unanswered } from './postmortem.js';
 
 export interface ResumeEstimate {
   /** Questions with an answer that can be served. */

@@ -10,6 +10,7 @@ import { durationMs } from '../../src/payload.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io, Signal } from '../io.js';
 import { examples } from '../render/examples.js';
+import { pipelineResumeCommand } from '../render/resume-command.js';
 import { paintFor } from '../render/paint.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/pipeline.js';
 
@@ -101,13 +102,18 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     onFindings: (findings) => io.stderr(renderDiagnostics(findings, paint)),
     onEvent: (event) => io.stderr(renderProgressOf(event)),
   }).finally(stopListening);
-  await conclude(io, target, report);
+  await conclude(io, target, argv, report);
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }
 
 /** The last line says how it ended, and above it how to go on. */
-async function conclude(io: Io, target: string, { status, pipeline, journal, error, notice }: GraphReport): Promise<void> {
+async function conclude(
+  io: Io,
+  target: string,
+  argv: readonly string[],
+  { status, pipeline, journal, error, notice }: GraphReport,
+): Promise<void> {
   if (notice !== undefined) io.stderr(`${notice}\n`);
   if (status === 'completed') return io.stdout(renderCompleted(pipeline ?? target));
   if (journal === undefined) {
@@ -115,7 +121,7 @@ async function conclude(io: Io, target: string, { status, pipeline, journal, err
     const { renderError } = await import('../render/error.js');
     return io.stderr(renderError(error, {}));
   }
-  io.stderr(`  resume: mlld run ${target} --resume\n  look at it: mlld journal show ${journal.run}\n`);
+  io.stderr(`  resume: ${pipelineResumeCommand({ name: target, argv })}\n  look at it: mlld journal postmortem ${journal.run}\n`);
   io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 

@@ -1,10 +1,11 @@
 /** `mlld journal postmortem` as text: what happened, where, what is lost, how to go on. */
 import type { FailureCause } from '../../replay/failure-cause.js';
+import type { NodeStand, PipelineStand } from '../../replay/pipeline-stand.js';
 import type { ChainLink, PostMortemReport } from '../../replay/postmortem-run.js';
 import type { ReportedStatus } from '../../replay/summary.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
-import { resumeCommand, type RecordedCommand } from './resume-command.js';
+import { pipelineResumeCommand, resumeCommand, type RecordedCommand } from './resume-command.js';
 import { shellWords } from './shell.js';
 import { duration, money, time } from './units.js';
 
@@ -38,9 +39,10 @@ export function renderPostMortem(report: PostMortemReport, paint: Paint): string
   const sections = [
     headOf(report, paint),
     chainOf(report, paint),
+    nodesOf(report, paint),
     standOf(report),
     failuresOf(report, paint),
-    resumeOf(report),
+    report.pipeline ? pipelineResumeOf(report.pipeline) : resumeOf(report),
     nextOf(report, paint),
   ];
   return sections
@@ -79,8 +81,11 @@ function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn
   return lines;
 }
 
-function chainOf({ chain, status }: PostMortemReport, paint: Paint): string[] {
-  if (chain.length === 0) return [];
+/** Kinds of operations that the nodes of a pipeline are told by. */
+const OF_NODES: ReadonlySet<string> = new Set(['node', 'branch', 'attempt']);
+
+function chainOf({ chain, status, pipeline }: PostMortemReport, paint: Paint): string[] {
+  if (chain.length === 0 || (pipeline && chain.every(({ kind }) => OF_NODES.has(kind)))) return [];
   const title = status === 'running' || status === 'crashed' ? 'Where it stands' : 'Down to what failed';
   return [paint.bold(title), ...chain.map((link, depth) => `  ${'  '.repeat(Math.min(depth, 10))}${linkOf(link, paint)}`)];
 }
@@ -97,11 +102,48 @@ function linkOf({ kind, name, item, site, source, op }: ChainLink, paint: Paint)
   return `${what}${about}${where}${source === undefined ? '' : `  ${paint.dim(oneLine(source))}`}`;
 }
 
-function standOf(report: PostMortemReport): string[] {
-  const { checkpoint, inFlight, status } = report;
+const NODES_SHOWN = 15;
+
+function nodesOf({ pipeline, status }: PostMortemReport, paint: Paint): string[] {
+  if (!pipeline) return [];
+  const { nodes, unmetGate, questions } = pipeline;
+  const earlier = nodes.length - NODES_SHOWN;
   const lines = [
-    checkpoint === undefined ? 'No checkpoint was reached.' : `Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`,
+    paint.bold('Nodes'),
+    ...(earlier > 0 ? [`  ${earlier} earlier`] : []),
+    ...nodes.slice(-NODES_SHOWN).map((node) => nodeOf(node, status === 'running', paint)),
   ];
+  if (unmetGate !== undefined) lines.push(`The goal gate ${unmetGate} is not met, and nothing says where to go back to.`);
+  for (const { id, node, text, options, waitedMs } of questions) {
+    const choices = options.map(({ label }) => label).join(' / ');
+    lines.push(`${node} asks (${id}, for ${duration(waitedMs)}): ${clip(oneLine(`${text} ${choices}`), MESSAGE_UNITS_MAX)}`);
+  }
+  return lines;
+}
+
+/** Inside a branch it stands deeper. */
+function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeStand, isLive: boolean, paint: Paint): string {
+  const colour = status === 'success' || status === 'partial_success' ? paint.green : status === 'running' ? paint.yellow : paint.red;
+  const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
+  const again = visit === 0 ? '' : ` (visit ${visit + 1})`;
+  const why = reason === '' ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`;
+  return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(elapsedMs)}${why}`;
+}
+
+function pipelineResumeOf({ resume, nodes }: PipelineStand): string[] {
+  if (!resume) return [];
+  const ended = nodes.filter(({ op, status }) => status !== 'running' && op.split('/').length === 2);
+  const kept = resume.place === 'at' && ended.at(-1)?.node === resume.node ? ended.length - 1 : ended.length;
+  const before = kept === 1 ? 'the visit before it is kept' : `the ${kept} visits before it are kept`;
+  return [`A resume goes on ${resume.place} ${resume.node}${kept === 0 ? '' : `; ${before}`}.`];
+}
+
+function standOf(report: PostMortemReport): string[] {
+  const { checkpoint, status, pipeline } = report;
+  const inFlight = report.inFlight.filter(({ kind }) => !pipeline || !OF_NODES.has(kind));
+  const lines: string[] = [];
+  if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
+  else if (!pipeline) lines.push('No checkpoint was reached.');
   if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
   for (const { what, preview, elapsedMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
     lines.push(
@@ -148,21 +190,35 @@ function resumeOf({ resume, status }: PostMortemReport): string[] {
 }
 
 function nextOf(report: PostMortemReport, paint: Paint): string[] {
-  const { run, status, checkpoint, chain } = report;
+  const { run, status, checkpoint, chain, pipeline } = report;
   if (status === 'completed') return [];
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
     status === 'running'
-      ? [[`mlld journal show ${run} --follow`, 'watch it']]
-      : [
-          [resumeCommand(report), 'go on'],
-          [resumeCommand(report, '--plan'), 'see first what that would ask'],
-          ...(checkpoint === undefined ? [] : [[resumeCommand(report, checkpoint.name), 'ask again from the last checkpoint'] as const]),
-        ];
+      ? [...answersOf(report), [`mlld journal show ${run} --follow`, 'watch it']]
+      : pipeline
+        ? [
+            [pipelineResumeCommand(report), 'go on'],
+            ...pipeline.nodes
+              .slice(-1)
+              .map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
+            [`mlld graph ${report.workflow} --run ${run}`, 'what came of each node, drawn'],
+          ]
+        : [
+            [resumeCommand(report), 'go on'],
+            [resumeCommand(report, '--plan'), 'see first what that would ask'],
+            ...(checkpoint === undefined ? [] : [[resumeCommand(report, checkpoint.name), 'ask again from the last checkpoint'] as const]),
+          ];
   if (inner !== undefined)
     steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   const width = Math.max(...steps.map(([command]) => command.length));
   return [paint.bold('To go on'), ...steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${paint.dim(`# ${what}`)}`)];
+}
+
+/** Only who was asked from elsewhere can be answered from elsewhere. */
+function answersOf({ run, argv, pipeline }: PostMortemReport): (readonly [string, string])[] {
+  if (!argv.includes('remote')) return [];
+  return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
 }
 
 function countedCauses({ failures }: PostMortemReport): string {

@@ -13,6 +13,16 @@ export function resumeCommand({ name, argv }: RecordedCommand, ...more: readonly
   return shellWords(['mlld', ...words(name ?? '', argv), ...more]);
 }
 
+/** Of a pipeline: its words without an earlier `--resume`, then that one. `node`: where to go on, if not where it ended. */
+export function pipelineResumeCommand({ name, argv }: RecordedCommand, node?: string): string {
+  const kept = argv.filter((word, index) => !isResume(word) && !(argv[index - 1] === '--resume' && !word.startsWith('-') && word !== name));
+  return shellWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...(node === undefined ? [] : [node])]);
+}
+
+function isResume(word: string): boolean {
+  return word === '--resume' || word.startsWith('--resume=');
+}
+
 /** Words of an older version that mean nothing now are left out, together with the data they carried. */
 function words(name: string, argv: readonly string[]): readonly string[] {
   try {

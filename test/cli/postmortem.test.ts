@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { projectFolder, resultOf, runCli, startCli } from '../support/cli.js';
 import { recordCrash, recordRun } from '../support/recorded-project.js';
 import { ask } from '../support/run-script.js';
 
@@ -53,5 +53,43 @@ describe('mlld journal postmortem', () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
     expect(await runCli(['journal', 'postmortem'], { cwd })).toMatchObject({ stdout: 'Every recorded run completed.\n', status: 0 });
+  });
+
+  it('tells of a pipeline node by node: retries, branches, the gate, and where a resume goes on', async () => {
+    const cwd = await projectFolder({
+      'leak.dot': `digraph leak { start [shape=Mdiamond]; exit [shape=Msquare]; fan [shape=component]; a [prompt="A"]; b [prompt="B"]; meet [shape=tripleoctagon]
+        pump [shape=parallelogram, tool_command="echo no pump >&2; exit 3", max_retries=1, retry_delay="1ms", goal_gate=true]
+        start -> fan; fan -> a -> meet; fan -> b -> meet; meet -> pump; pump -> exit [condition="outcome=fail"]; pump -> exit }`,
+    });
+    const failed = await runCli(['run', 'leak.dot', '--yes', '--backend', 'simulated'], { cwd });
+    expect(failed.stderr).toContain('  resume: mlld run leak.dot --yes --backend simulated --resume\n');
+    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    expect(stdout).toMatch(/Nodes\n {2}start success, \S+\n {2}fan success, \S+\n {4}a success, \S+\n {4}b success/);
+    expect(stdout).toMatch(/\n {2}pump fail, 2 attempts, \S+: the command ended with status 3: no pump\n/);
+    expect(stdout).toContain('The goal gate pump is not met');
+    expect(stdout).toContain('A resume goes on at pump; the 3 visits before it are kept.');
+    expect(stdout).toContain('mlld run leak.dot --yes --backend simulated --resume ');
+    expect(stdout).not.toContain('--plan');
+    const { pipeline } = JSON.parse((await runCli(['journal', 'postmortem', '--json'], { cwd })).stdout);
+    expect(pipeline).toMatchObject({ unmetGate: 'pump', questions: [], resume: { node: 'pump', place: 'at' } });
+    // What it says is what happens.
+    const resumed = await runCli(['run', 'leak.dot', '--yes', '--resume'], { cwd });
+    expect(resumed.stderr.match(/^(\w+) ended/m)?.[1]).toBe('pump');
+  });
+
+  it('tells of a pipeline that waits for a person who is asked from elsewhere, and how to answer', async () => {
+    const cwd = await projectFolder({
+      'lock.dot': `digraph lock { start [shape=Mdiamond]; exit [shape=Msquare]; go [shape=hexagon, label="Open?"]
+        start -> go; go -> exit [label="[Y] Yes"]; go -> start2 [label="[N] No"]; start2 [prompt="x"]; start2 -> exit }`,
+    });
+    const child = startCli(['run', 'lock.dot', '--ask', 'remote'], { cwd });
+    const result = resultOf(child);
+    let stdout = '';
+    while (!stdout.includes('go asks')) ({ stdout } = await runCli(['journal', 'postmortem', 'lock.dot'], { cwd }));
+    expect(stdout).toMatch(/lock\.dot is still running/);
+    expect(stdout).toMatch(/go running, .*\ngo asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No\n/);
+    const answer = /mlld answer (\S+) CHOICE --question q1/.exec(stdout);
+    await runCli(['answer', answer?.[1] as string, 'Y', '--question', 'q1'], { cwd });
+    expect((await result).status).toBe(0);
   });
 });
