@@ -37,7 +37,13 @@ export type Miss =
   /** Declared output files were not what the known answer had written. */
   | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
   /** There is an answer, and it could not be read. */
-  | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq };
+  | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq }
+  /** `journal redact` took the answer out of the run that had it. */
+  | { readonly why: 'redacted'; readonly reason: string; readonly run: RunId; readonly seq: Seq }
+  /** An earlier run was served an answer of `run`, which is not in the journal any more. */
+  | { readonly why: 'collected'; readonly run: RunId; readonly seq: Seq }
+  /** An earlier run borrowed the answer; this one does not fork `workflow`. */
+  | { readonly why: 'lent'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -62,7 +68,7 @@ export interface ExplainedCall {
 }
 
 /** The latest thing that happened to a question that has no usable answer. */
-type Fate = Extract<Miss, { why: 'invalidated' | 'forgotten' | 'failed' | 'unusable' | 'interrupted' | 'damaged' }>;
+type Fate = Extract<Miss, { why: 'invalidated' | 'forgotten' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
 
 export interface Explanation {
   /** The past as the call that comes next sees it. */
@@ -76,6 +82,8 @@ export interface Explanation {
   // How the answers of questions were lost.
   readonly fates: Map<CallKey, Fate>;
   readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' }>>;
+  /** What answered it when an earlier run was served. */
+  readonly servedFrom: Map<CallKey, Hit['from']>;
   // The run that is being folded.
   current: RunId | undefined;
   ended: boolean;
@@ -100,6 +108,7 @@ export function explanation(target: RunId, lenders: readonly LendingPast[]): Pro
       earlier: new Map(),
       fates: new Map(),
       refusals: new Map(),
+      servedFrom: new Map(),
       current: undefined,
       ended: false,
       flags: {},
@@ -194,11 +203,14 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     case 'call.reused':
       noteEarlier(state, event.fn, event.op, event.key);
+      state.servedFrom.set(event.key, event.from);
       return;
     case 'call.completed':
       finishCall(state, event, 'executed');
-      if (event.unusable === undefined) state.fates.delete(event.key);
-      else state.fates.set(event.key, { why: 'unusable', message: event.unusable, run, seq: event.seq });
+      if (event.unusable !== undefined) state.fates.set(event.key, { why: 'unusable', message: event.unusable, run, seq: event.seq });
+      else if ('redacted' in event.result)
+        state.fates.set(event.key, { why: 'redacted', reason: event.result.redacted, run, seq: event.seq });
+      else state.fates.delete(event.key);
       return;
     case 'call.failed': {
       const denied = event.denied === true;
@@ -211,6 +223,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
         if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'forgotten', by: event.reason, run, seq: event.seq });
       }
       state.refusals.clear();
+      state.servedFrom.clear();
       return;
     default:
   }
@@ -241,7 +254,14 @@ function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: r
   const fate = state.fates.get(key);
   // The later of the two is what stands in the way.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
-  return fate ?? { why: 'new' };
+  return fate ?? whereItWent(state.servedFrom.get(key));
+}
+
+/** A question that left no other trace than that it was served once. */
+function whereItWent(from: Hit['from'] | undefined): Miss {
+  if (from === undefined) return { why: 'new' };
+  const { workflow, run, seq } = from;
+  return workflow === undefined ? { why: 'collected', run, seq } : { why: 'lent', workflow, run, seq };
 }
 
 function isLater(left: EventRef, right: EventRef): boolean {

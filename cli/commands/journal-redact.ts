@@ -51,6 +51,8 @@ interface RedactionReport {
   readonly dryRun: boolean;
   /** Events that were changed. */
   readonly events: number;
+  /** Answers of `llm` calls among what was taken out. What has no other answer is asked again. */
+  readonly answers: number;
   /** Contents that were removed. */
   readonly blobs: number;
   readonly blobsLeft: BlobsLeft | null;
@@ -74,7 +76,12 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   }
   const wish = await wishFor(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();
-  const edit = (event: JournalEvent): JournalEvent | undefined => redactNoting(event, wish, taken);
+  let answers = 0;
+  const edit = (event: JournalEvent): JournalEvent | undefined => {
+    const changed = redactNoting(event, wish, taken);
+    if (changed !== undefined && isAnswer(event) && !isAnswer(changed)) answers++;
+    return changed;
+  };
 
   let events = 0;
   if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
@@ -88,7 +95,7 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, collector, { going: [], dryRun });
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
-  const report: RedactionReport = { run: ref.run, dryRun, events, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
+  const report: RedactionReport = { run: ref.run, dryRun, events, answers, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
 }
 
@@ -116,11 +123,18 @@ function redactNoting(event: JournalEvent, wish: RedactionWish, taken: Set<BlobI
   return changed;
 }
 
-function render({ run, dryRun, events, blobs, blobsLeft, sharedBlobs }: RedactionReport): string {
+function isAnswer(event: JournalEvent): boolean {
+  return event.type === 'call.completed' && event.unusable === undefined && !('redacted' in event.result);
+}
+
+function render({ run, dryRun, events, answers, blobs, blobsLeft, sharedBlobs }: RedactionReport): string {
   const lines = [
     dryRun
       ? `Would change ${counted(events, 'event')} of ${run}.`
       : `Changed ${counted(events, 'event')} of ${run}, removed ${counted(blobs, 'content')}.`,
+    ...(answers === 0
+      ? []
+      : [`${counted(answers, 'answer')} of llm calls among them: what has no other one is asked again by the next run.`]),
     ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
     ...(sharedBlobs.length === 0
       ? []

@@ -43,7 +43,7 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
   const inRun = (at: { readonly run: string }): string => (at.run === run ? 'in this run' : `in run ${at.run}`);
   switch (miss.why) {
     case 'new':
-      return resembles === undefined ? 'never asked before' : changed(resembles);
+      return resembles === undefined ? 'no recorded run asked it' : changed(resembles);
     case 'invalidated':
       return `--resume ${miss.selector} dropped its answer ${inRun(miss)}`;
     case 'refused':
@@ -68,6 +68,12 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
     case 'damaged':
       return `its answer ${inRun(miss)} can't be read`;
+    case 'redacted':
+      return `its answer was taken out of run ${miss.run} (${miss.reason})`;
+    case 'collected':
+      return `its answer went with run ${miss.run}, which was removed`;
+    case 'lent':
+      return `its answer is one of ${miss.workflow}, from which this run does not fork`;
   }
 }
 

@@ -59,6 +59,32 @@ describe('mlld journal explain', () => {
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('No llm call of run') as string });
   });
 
+  it('tells where an answer went: taken out, removed with its run, lent by another script', async () => {
+    const ask = 'exe llm @ask(q) = `A:@q`\n';
+    const cwd = await projectFolder({
+      'job.mld': `${ask}show @ask("ebb")\nshow @ask("flow")\n`,
+      'other.mld': `${ask}show @ask("ebb")\n`,
+    });
+    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    const explained = async (script: string): Promise<string> => (await mlld('journal', 'explain', script, 'main/ask#0')).stdout;
+    await mlld('job.mld', '--checkpoint');
+    await mlld('other.mld', '--fork', 'job');
+    await mlld('other.mld', '--checkpoint');
+    expect(await explained('other')).toMatch(/asked: its answer is one of job\.mld, from which this run does not fork\n$/);
+
+    const { stdout } = await mlld('journal', 'redact', 'job', '--op', 'main/ask#0', '--reason', 'asked by customer');
+    expect(stdout).toContain('1 answer of llm calls among them: what has no other one is asked again by the next run.\n');
+    await mlld('job.mld', '--checkpoint');
+    expect(await explained('job')).toMatch(/asked: its answer was taken out of run \S+ \(asked by customer\)\n$/);
+
+    await mlld('job.mld', '--checkpoint');
+    for (const journal of fs.readdirSync(path.join(cwd, '.mlld/journal/job.mld/runs')).slice(0, 2)) {
+      fs.rmSync(path.join(cwd, '.mlld/journal/job.mld/runs', journal), { recursive: true });
+    }
+    await mlld('job.mld', '--checkpoint');
+    expect(await explained('job')).toMatch(/asked: its answer went with run \S+, which was removed\n$/);
+  });
+
   it('tells a crash', async () => {
     const cwd = await projectFolder({
       'job.mld': 'exe llm @ask(q) = sh { [ -f done ] || kill -9 $PPID; echo "A:$q" }\nshow @ask("ebb")\n',
