@@ -33,6 +33,7 @@ export {
 export { validate, validateOrThrow } from './graph/lint/validate.js';
 export type { CustomRule, Finding, Severity } from './graph/lint/rule.js';
 export { runGraph } from './run-graph.js';
+export { watchGraph, type GraphNotice, type WatchedGraph } from './watch-graph.js';
 export type { GraphReport, GraphRunIo, GraphRunOptions, WhoAnswers } from './run-graph-options.js';
 export type { Answered, Backend, Backends, ModelQuestion } from './graph/backends/backend.js';
 export type { CallTool, ToolAnswer } from './graph/backends/tool-calls.js';

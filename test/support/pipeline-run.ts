@@ -26,6 +26,8 @@ export interface Workshop {
   write(name: string, text: string): void;
   read(name: string): string;
   run(options?: Partial<GraphRunOptions>): Promise<PipelineRun>;
+  /** Of a run in this folder. */
+  options(): GraphRunOptions;
   /** As `run`, without a look at what came of it. */
   begin(options?: Partial<GraphRunOptions>): Promise<GraphReport>;
   remove(): void;
@@ -47,35 +49,35 @@ export function workshop(text: string, store: JournalStore = openMemoryStore()):
   let said = '';
   let found = '';
   let events: JournalEvent[] = [];
-  const begin = (options: Partial<GraphRunOptions> = {}): Promise<GraphReport> =>
-    runGraph({
-      file,
-      name: 'p.dot',
-      project,
-      workingDirectory: folder,
-      argv: [],
-      set: {},
-      checkpoint: false,
-      people: 'auto',
-      environment: { PATH: process.env['PATH'] },
-      io: {
-        stdin: async () => undefined,
-        stdout: () => undefined,
-        stderr: (line) => void (said += line),
-        nowMs: Date.now,
-        monotonicMs: () => performance.now(),
-      },
-      signal: new AbortController().signal,
-      openStore: async () => store,
-      onEvent: (event) => void events.push(event),
-      onFindings: ({ diagnostics }) => void (found += diagnostics.map(({ rule }) => rule).join(' ')),
-      ...options,
-    });
+  const ofRun = (): GraphRunOptions => ({
+    file,
+    name: 'p.dot',
+    project,
+    workingDirectory: folder,
+    argv: [],
+    set: {},
+    checkpoint: false,
+    people: 'auto',
+    environment: { PATH: process.env['PATH'] },
+    io: {
+      stdin: async () => undefined,
+      stdout: () => undefined,
+      stderr: (line) => void (said += line),
+      nowMs: Date.now,
+      monotonicMs: () => performance.now(),
+    },
+    signal: new AbortController().signal,
+    openStore: async () => store,
+    onEvent: (event) => void events.push(event),
+    onFindings: ({ diagnostics }) => void (found += diagnostics.map(({ rule }) => rule).join(' ')),
+  });
+  const begin = (options: Partial<GraphRunOptions> = {}): Promise<GraphReport> => runGraph({ ...ofRun(), ...options });
   return {
     folder,
     store,
     write: (name, content) => writeFileSync(path.join(folder, name), content),
     read: (name) => readFileSync(path.join(folder, name), 'utf8'),
+    options: ofRun,
     begin,
     async run(options) {
       [said, found, events] = ['', '', []];
