@@ -5,10 +5,9 @@
  * R2  `run.started` is on disk before the first statement runs, `run.finished` is the last event of every run that ends in order.
  * R3  Trouble with the journal is told of once and never ends a run.
  */
-import { locate } from '../grammar/parse.js';
 import type { FactOf, RunStatus, RunTotals } from '../journal/event.js';
-import { MlldError, type SourceLocation } from './errors.js';
-import { Bail } from './language/errors.js';
+import { MlldError } from './errors.js';
+import { Bail, placeOf } from './language/errors.js';
 import { execute } from './language/evaluate.js';
 import type { Module, RunState } from './language/frame.js';
 import { SecretTexts } from './operation/secret-texts.js';
@@ -88,12 +87,6 @@ function finished(status: RunStatus, error: unknown, { secrets }: RunState, tota
   const message = secrets.messageOf(error);
   const where = location ? { location: placeOf(location) } : {};
   return { type: 'run.finished', status, error: { code, message, ...where }, totals };
-}
-
-/** `llm/run/job.mld:12:9` */
-function placeOf({ file, at, text }: SourceLocation): string {
-  const { line, column } = locate(text, at);
-  return `${file}:${line}:${column}`;
 }
 
 /** The list at the end of a run: control section 24.2. */

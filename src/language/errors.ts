@@ -1,4 +1,5 @@
 /** Errors of running code, and where they happened. */
+import { locate } from '../../grammar/parse.js';
 import { MlldError, type SourceLocation } from '../errors.js';
 import { WorldError } from '../world/world.js';
 import { closest } from '../values/suggest.js';
@@ -22,6 +23,19 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
     known.trail.push({ what, location: here });
   }
   return known;
+}
+
+/** For a warning about an error that goes no further: ` (job.mld:3:8)`, and a line for each call around it. */
+export function placesOf(error: unknown): string {
+  if (!(error instanceof MlldError) || !error.location) return '';
+  const around = error.trail.map(({ what, location }) => `\n  in ${what} (${placeOf(location)})`);
+  return ` (${placeOf(error.location)})${around.join('')}`;
+}
+
+/** `llm/run/job.mld:12:9` */
+export function placeOf({ file, at, text }: SourceLocation): string {
+  const { line, column } = locate(text, at);
+  return `${file}:${line}:${column}`;
 }
 
 function isSameLine(inner: SourceLocation, outer: SourceLocation): boolean {

@@ -16,7 +16,7 @@ import { WorldError } from '../world/world.js';
 import { Signal, type Outcome } from './completion.js';
 import { durationOf } from './durations.js';
 import type { Entry } from './entries.js';
-import { Bail, locationOf } from './errors.js';
+import { Bail, locationOf, placesOf } from './errors.js';
 import type { Frame } from './frame.js';
 
 export interface Settled {
@@ -131,7 +131,7 @@ class ParallelRun {
       const message = (error as Error).message;
       const marker = flow(errorMarker({ index: position, key: entry.key, message, value: asElement(entry.value) }), [entry.value]);
       this.frame.context.errors.list = [...this.frame.context.errors.list, marker];
-      if (this.loop.isValue) this.frame.run.warn(`for parallel: item ${entry.key} failed: ${message}`);
+      if (this.loop.isValue) this.frame.run.warn(`for parallel: item ${entry.key} failed: ${message}${placesOf(error)}`);
       this.keep(position, marker);
     }
   }
