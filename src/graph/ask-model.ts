@@ -18,6 +18,7 @@ import { graphAttribute, modelSettingsOf, nodeAttribute } from './model.js';
 import type { StageOutcome } from './outcome.js';
 import { preambleOf, transcriptOf, type Past } from './preamble.js';
 import { statusReport } from './status-file.js';
+import type { Conversation } from './threads.js';
 
 /** What stands before the prompt. `forKey` is the same without what differs between two runs of one walk. */
 interface CarryOver {
@@ -72,13 +73,20 @@ function carryOver({ run, manner, walks }: Stage): CarryOver {
   const { mode } = manner.fidelity;
   const past: Past = { goal: run.plan.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
   if (mode === 'full') {
-    const turns = run.threads.turns(manner.thread ?? '');
-    if (turns) return conversation(transcriptOf(turns));
+    const said = run.threads.said(manner.thread ?? '');
+    if (said) {
+      const transcript = transcriptOf(said.turns);
+      return conversation(said.leftOut === 0 ? transcript : `${preambleOf('compact', past)}\n\n${leftOut(said)}\n\n${transcript}`);
+    }
     // The node's own start is recorded by now: a thread that was spoken in before this process is more than that.
     if (!run.threads.isLost(manner.thread ?? '')) return conversation('');
   }
   const told = mode === 'full' ? 'compact' : mode;
   return { text: preambleOf(told, past), forKey: preambleOf(told, { ...past, runId: '' }), isPreamble: true };
+}
+
+function leftOut({ leftOut: count }: Conversation): string {
+  return `(The ${count === 1 ? 'first turn' : `first ${count} turns`} of this conversation ${count === 1 ? 'is' : 'are'} left out.)`;
 }
 
 function conversation(text: string): CarryOver {
