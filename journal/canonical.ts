@@ -44,6 +44,11 @@ export function isTooDeep(error: unknown): boolean {
 
 const TOO_DEEP = 'NESTED_TOO_DEEPLY';
 
+/** Whether it is data that JSON holds as it is. */
+export function isJson(value: unknown): boolean {
+  return typeof weigh(value, 0) === 'number';
+}
+
 interface Fault {
   readonly found: string;
   /** From the inside out; made only when something is wrong. */
@@ -84,7 +89,8 @@ function weighMembers(members: object, depth: number): number | Fault {
   // A plain object of another realm (a vm context) has that realm's Object.prototype, which has no prototype either.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return fault(`a ${members.constructor?.name || 'class instance'}`);
   let total = 2;
-  for (const [name, member] of Object.entries(members)) {
+  for (const name of Object.keys(members)) {
+    const member = (members as { readonly [name: string]: unknown })[name];
     if (member === undefined) continue;
     const size = weigh(member, depth + 1);
     if (typeof size !== 'number') return within(size, name);

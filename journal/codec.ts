@@ -31,6 +31,14 @@ const TAIL_BYTES = 75;
 /** `,"tombstone":"…"` */
 const TOMBSTONE_BYTES = 79;
 const CURLY_CLOSE = 0x7d;
+const COMMA = 0x2c;
+const LINE_END = Buffer.from('"}\n');
+const TYPE = '{"type":"';
+const KEY = ',"key":"';
+const OP = ',"op":"';
+/** UTF-8 needs at most this many bytes for a UTF-16 unit. */
+const BYTES_PER_UNIT_MAX = 3;
+const COPIED_UNITS_MAX = 1024;
 const HEAD = Buffer.from(`{"v":${JOURNAL_VERSION},`);
 const ANY_HEAD = /^\{"v":(\d{1,9}),/;
 
@@ -42,9 +50,68 @@ export interface Line {
 
 /** Throws `JournalError` `NOT_JSON` when the fact holds a bigint or contains itself. */
 export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previousHash: string): Line {
-  const body = 'seq' in fact ? copiedBody(fact, seq, ts) : newBody(fact, seq, ts);
+  const body = bodyOf(draftOf(fact, seq, ts));
   const digest = hash('sha256', previousHash + body, 'hex');
   return { text: `${body.slice(0, -1)},"hash":"${digest}"}\n`, hash: digest };
+}
+
+/** A line that has no hash yet: `head`, the members of the object `members`, and `tail` in the place of its last brace. */
+export interface Draft {
+  /** Empty: `members` begins as the line does. */
+  readonly head: string;
+  readonly members: string;
+  readonly tail: string;
+}
+
+/** Throws like `encode`. */
+export function draftOf(fact: Fact | JournalEvent, seq: Seq, ts: string): Draft {
+  if (!('seq' in fact)) {
+    const members = textOf(fact);
+    if (isInOrder(fact, members)) return { head: `{"v":${JOURNAL_VERSION},"seq":${seq}`, members, tail: `,"ts":"${ts}"}` };
+  }
+  return { head: '', members: copiedBody(fact, seq, ts), tail: '}' };
+}
+
+/** Most facts are made in the order of C1: nothing to move. */
+function isInOrder(fact: Fact, text: string): boolean {
+  if (!text.startsWith(TYPE)) return false;
+  let at = TYPE.length + fact.type.length + 1;
+  if ('key' in fact) {
+    if (!text.startsWith(KEY, at)) return false;
+    at += KEY.length + fact.key.length + 1;
+  }
+  return !('op' in fact) || text.startsWith(OP, at);
+}
+
+/** Bytes that the line of a draft takes at most. */
+export function lineBytesMax({ head, members, tail }: Draft): number {
+  return head.length + members.length * BYTES_PER_UNIT_MAX + tail.length + TAIL_BYTES + 1;
+}
+
+/**
+ * Writes the line that `encode` gives to `start`, where `lineBytesMax` fit, directly behind the end of its predecessor
+ * (`PREDECESSOR_BYTES`), and says where it ends.
+ */
+export function encodeInto(bytes: Buffer, start: number, draft: Draft): number {
+  const end = draft.members.length < COPIED_UNITS_MAX ? start + bytes.write(bodyOf(draft), start) : writeParts(bytes, start, draft);
+  // Hashed in place: for as long as that takes, the predecessor's hash stands directly before the line.
+  bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
+  const digest = hash('sha256', bytes.subarray(start - HASH_DIGITS, end), 'hex');
+  bytes.copyWithin(start - PREDECESSOR_BYTES, start - HASH_DIGITS, start);
+  bytes.set(LINE_END, start - HASH_TO_LINE);
+  return end - 1 + bytes.write(`,"hash":"${digest}"}\n`, end - 1, 'latin1');
+}
+
+/** A large text is not put together before it is written. */
+function writeParts(bytes: Buffer, start: number, { head, members, tail }: Draft): number {
+  let end = start + bytes.write(head, start, 'latin1');
+  end += bytes.write(members, end) - 1;
+  if (head !== '') bytes[start + head.length] = COMMA;
+  return end + bytes.write(tail, end, 'latin1');
+}
+
+function bodyOf({ head, members, tail }: Draft): string {
+  return head === '' ? members : `${head},${members.slice(1, -1)}${tail}`;
 }
 
 /** The line of an event whose content was changed, in the place of the one that was there (C3). `event.hash` stays. */
@@ -53,16 +120,6 @@ export function encodeTombstone(event: JournalEvent, previousHash: string): Line
   const body = copiedBody(changed as JournalEvent, event.seq, event.ts);
   const mark = hash('sha256', previousHash + body + event.hash, 'hex');
   return { text: `${body.slice(0, -1)},"tombstone":"${mark}","hash":"${event.hash}"}\n`, hash: event.hash };
-}
-
-/** Most facts are made in the order of C1: nothing to move. */
-function newBody(fact: Fact, seq: Seq, ts: string): string {
-  const text = textOf(fact);
-  const key = 'key' in fact ? `,"key":"${fact.key}"` : '';
-  const op = 'op' in fact ? ',"op":"' : '';
-  return text.startsWith(`{"type":"${fact.type}"${key}${op}`)
-    ? `{"v":${JOURNAL_VERSION},"seq":${seq},${text.slice(1, -1)},"ts":"${ts}"}`
-    : copiedBody(fact, seq, ts);
 }
 
 /** An event that was decoded before, or a fact in another order. */

@@ -73,10 +73,10 @@ export async function makeDurableFolder(disk: Disk, path: string): Promise<void>
 }
 
 /** Writes all of it, however many calls that takes. Throws what the disk throws; then some of it may be written. */
-export function writeAll(disk: Disk, file: number, bytes: Uint8Array, length: number): void {
+export function writeAll(disk: Disk, file: number, bytes: Uint8Array): void {
   let written = 0;
-  while (written < length) {
-    const count = disk.write(file, bytes, written, length - written);
+  while (written < bytes.length) {
+    const count = disk.write(file, bytes, written, bytes.length - written);
     if (count === 0) throw Object.assign(new Error('ENOSPC: the disk takes no more bytes'), { code: 'ENOSPC' });
     written += count;
   }
@@ -117,7 +117,7 @@ export async function writeNew(disk: Disk, path: string, temporary: string, cont
 /** Writes, syncs and closes. */
 async function fill(disk: Disk, file: number, content: Uint8Array): Promise<void> {
   try {
-    writeAll(disk, file, content, content.length);
+    writeAll(disk, file, content);
     await syncFile(disk, file);
   } finally {
     disk.close(file);

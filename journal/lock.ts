@@ -21,7 +21,7 @@ export function takeLock(disk: Disk, path: string, onCreated: () => void): void 
   onCreated();
   try {
     const text = holderOfThisProcess();
-    writeAll(disk, file, text, text.length);
+    writeAll(disk, file, text);
   } finally {
     disk.close(file);
   }

@@ -36,7 +36,7 @@ export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because:
     const made = disk.create(temporary);
     try {
       try {
-        writeLines(disk, path, (bytes) => writeAll(disk, made, bytes, bytes.length), changes, because);
+        writeLines(disk, path, (bytes) => writeAll(disk, made, bytes), changes, because);
         await new Promise<void>((resolve, reject) => disk.sync(made, (error) => (error ? reject(error) : resolve())));
       } finally {
         disk.close(made);

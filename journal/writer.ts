@@ -11,17 +11,15 @@
  *    rejects with it, and what lies in the file is a prefix of what was queued. A rejected fact may still be found there.
  * J6 What a failed write left behind is cut off again; where even that fails, readers find a torn tail.
  */
-import { CHAIN_SEED, encode, LINE_BYTES_MAX } from './codec.js';
+import { draftOf } from './codec.js';
 import { journalError, writeAll, type Disk } from './disk.js';
 import { DURABILITY, type Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
-import { JournalError, type Journal, type Recorded } from './store.js';
+import { LineQueue } from './line-queue.js';
+import type { Journal, Recorded } from './store.js';
 
-const QUEUE_BYTES = 256 * 1024;
 /** How long an ordered fact may wait for company. */
 const ORDERED_DELAY_MS = 2;
-/** UTF-8 needs at most this many bytes for a UTF-16 unit. */
-const BYTES_PER_UNIT_MAX = 3;
 
 interface Waiter {
   readonly recorded: Recorded;
@@ -30,12 +28,10 @@ interface Waiter {
 }
 
 export class RunWriter implements Journal {
-  private readonly queue = Buffer.allocUnsafe(QUEUE_BYTES);
-  private queuedBytes = 0;
+  private readonly queue = new LineQueue();
   private writtenBytes = 0;
   private syncedBytes = 0;
   private nextSeq = 0;
-  private previousHash = CHAIN_SEED;
   private awaitingWrite: Waiter[] = [];
   private awaitingSync: Waiter[] = [];
   private syncing = false;
@@ -66,13 +62,14 @@ export class RunWriter implements Journal {
     }
   }
 
-  append(fact: Fact): Promise<Recorded> {
+  append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded> {
     let recorded: Recorded;
     try {
       recorded = this.enqueue(fact);
     } catch (error) {
       return Promise.reject(error);
     }
+    placed?.(recorded);
     const durability = DURABILITY[fact.type];
     if (durability === 'ordered') {
       this.writeSoon();
@@ -118,48 +115,21 @@ export class RunWriter implements Journal {
     if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
     const seq = seqOf(this.nextSeq);
     const ts = this.clock();
-    const line = encode(fact, seq, ts, this.previousHash);
+    const line = draftOf(fact, seq, ts);
+    if (!this.queue.fits(line)) this.writeQueue();
+    if (this.failure) throw this.failure;
     const offset = this.endOffset();
-    const bytes = this.enqueueText(line.text);
+    const bytes = this.queue.add(line);
     this.nextSeq++;
-    this.previousHash = line.hash;
     return { seq, ts, position: { offset, bytes: bytes - 1 } };
   }
 
-  private enqueueText(text: string): number {
-    const bytesMax = text.length * BYTES_PER_UNIT_MAX;
-    if (bytesMax > QUEUE_BYTES - this.queuedBytes) {
-      if (bytesMax > QUEUE_BYTES) return this.writeLarge(Buffer.from(text));
-      this.writeQueue();
-      if (this.failure) throw this.failure;
-    }
-    const bytes = this.queue.write(text, this.queuedBytes);
-    this.queuedBytes += bytes;
-    return bytes;
-  }
-
-  /** A line that doesn't fit into the queue: written at once, behind the queue. */
-  private writeLarge(line: Buffer): number {
-    if (line.length > LINE_BYTES_MAX) {
-      throw new JournalError('JOURNAL_EVENT_TOO_LARGE', `an event of ${line.length} bytes; at most ${LINE_BYTES_MAX} fit into the journal`);
-    }
-    this.writeQueue();
-    if (!this.failure) this.write(line, line.length);
-    if (this.failure) throw this.failure;
-    return line.length;
-  }
-
   private writeQueue(): void {
-    if (this.queuedBytes === 0) return;
-    const bytes = this.queuedBytes;
-    this.queuedBytes = 0;
-    this.write(this.queue, bytes);
-  }
-
-  private write(bytes: Uint8Array, length: number): void {
+    if (this.queue.length === 0) return;
+    const lines = this.queue.take();
     try {
-      writeAll(this.disk, this.file, bytes, length);
-      this.writtenBytes += length;
+      writeAll(this.disk, this.file, lines);
+      this.writtenBytes += lines.length;
     } catch (error) {
       this.fail(error);
     }
@@ -219,7 +189,7 @@ export class RunWriter implements Journal {
     if (this.failure) return;
     const failure = journalError(cause, this.task());
     this.failure = failure;
-    this.queuedBytes = 0;
+    this.queue.take();
     try {
       this.disk.cut(this.file, this.writtenBytes);
     } catch {
@@ -231,7 +201,7 @@ export class RunWriter implements Journal {
   }
 
   private endOffset(): number {
-    return this.writtenBytes + this.queuedBytes;
+    return this.writtenBytes + this.queue.length;
   }
 
   private task(): string {

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CHAIN_SEED, decode, decodeOwn, encode, PREDECESSOR_BYTES, predecessorEnd } from '../../journal/codec.js';
+import { CHAIN_SEED, decode, decodeOwn, draftOf, encode, PREDECESSOR_BYTES, predecessorEnd } from '../../journal/codec.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { openFileStore } from '../../journal/file-store.js';
 import { seqOf } from '../../journal/ids.js';
+import { LineQueue } from '../../journal/line-queue.js';
 import { journalFolder, runPath } from '../../journal/layout.js';
 import { climb } from '../../journal/upcast.js';
 import { anyFact } from './support/any-fact.js';
@@ -33,6 +34,37 @@ it('gives back any event as it was written, and writes it the same again', () =>
       expect(encode(event, event.seq, event.ts, previous)).toEqual(line);
     }),
   );
+});
+
+it('puts the same bytes into a queue, behind what stands there', () => {
+  fc.assert(
+    fc.property(fc.array(anyFact, { maxLength: 8 }), fc.nat({ max: 8 }), (facts, taken) => {
+      const queue = new LineQueue();
+      const written: Uint8Array[] = [];
+      let previous = CHAIN_SEED;
+      let text = '';
+      facts.forEach((fact, n) => {
+        if (n === taken) written.push(Buffer.from(queue.take()));
+        const line = encode(fact, seqOf(n), ts, previous);
+        expect(queue.add(draftOf(fact, seqOf(n), ts))).toBe(Buffer.byteLength(line.text));
+        previous = line.hash;
+        text += line.text;
+      });
+      written.push(queue.take());
+      expect(Buffer.concat(written).toString()).toBe(text);
+    }),
+  );
+});
+
+it.each([2000, 300_000])('queues an event of %i letters, larger than the queue or not, and goes on behind it', (length) => {
+  const queue = new LineQueue();
+  let previous = CHAIN_SEED;
+  [opStarted(0), { ...callCompleted(1), result: { inline: 'é'.repeat(length) } } as Fact, opStarted(2)].forEach((fact, n) => {
+    const line = encode(fact, seqOf(n), ts, previous);
+    previous = line.hash;
+    queue.add(draftOf(fact, seqOf(n), ts));
+    expect(Buffer.from(queue.take()).toString()).toBe(line.text);
+  });
 });
 
 it('begins a line with version, number, type, key and path, whatever the order of the members', () => {
