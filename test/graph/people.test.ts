@@ -41,3 +41,14 @@ it('asks again at a terminal until something fits', async () => {
   expect(shown).toContain('[S] [S] Keep shut');
   expect(shown).toContain('"maybe" fits none');
 });
+
+it('takes no end of the run for an answer, however early it comes', async () => {
+  place = workshop(ASKING);
+  const ending = new AbortController();
+  const onEvent = ({ type }: { type: string }): void => void (type === 'question.asked' && ending.abort());
+  const { report } = await place.run({ people: 'remote', signal: ending.signal, onEvent });
+  expect(report.status).toBe('interrupted');
+  const resumed = await place.run({ resume: '' });
+  expect(resumed.report.status).toBe('completed');
+  expect(resumed.events.map(({ type }) => type)).toContain('question.asked');
+});

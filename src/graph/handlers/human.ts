@@ -74,7 +74,11 @@ async function answered(
   const given = async (): Promise<string> => {
     for (;;) {
       const answer = await interviewer.ask(question, signal);
-      if (answer.kind === 'skipped') return 'skipped';
+      if (answer.kind === 'skipped') {
+        // Whoever waits no longer was not told to skip: as an answer it would outlast the end of the run.
+        if (stage.signal.aborted) throw calledOffError();
+        return 'skipped';
+      }
       const choice = choiceFor(answer.text, choices);
       if (choice) return choice.key;
       if (interviewer.onMisfit === 'accept') return answer.text;
@@ -82,7 +86,7 @@ async function answered(
     }
   };
   const calledOff = new Promise<never>((_, reject) => {
-    const onAbort = (): void => reject(new StageError('permanent', 'nobody waits for the answer any more'));
+    const onAbort = (): void => reject(calledOffError());
     stage.signal.addEventListener('abort', onAbort, { once: true, signal: done.signal });
   });
   try {
@@ -90,6 +94,10 @@ async function answered(
   } finally {
     done.abort();
   }
+}
+
+function calledOffError(): StageError {
+  return new StageError('permanent', 'nobody waits for the answer any more');
 }
 
 function outcomeFor(stage: Stage, choices: readonly Choice[], answer: string): StageOutcome {
