@@ -32,6 +32,8 @@ export interface GraphRuns {
 
 /** States are held of so many; of all others only what the list shows. */
 const FOLLOWED_MAX = 32;
+/** Workflows that are looked into at a time. */
+const READERS = 8;
 
 /** `isOwn`: the line is being run by this process, also between two of its runs. */
 export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boolean): GraphRuns {
@@ -39,6 +41,9 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
   const followers = new Map<RunId, Follower>();
+  /** One list at a time; who asks meanwhile shares the next, which knows all that was there when it was asked for. */
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<readonly PipelineStatus[]> | undefined;
   const shown = new Map<RunId, { readonly of: string; readonly status: PipelineStatus }>();
 
   async function linesIn(workflow: Workflow): Promise<readonly { readonly line: Line; readonly latest: RunFile }[]> {
@@ -104,14 +109,27 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
     return liveness === 'running' || isOwn(id);
   }
 
-  return {
-    async list() {
-      const all: PipelineStatus[] = [];
-      for (const workflow of await store.workflows()) {
+  function listNow(): Promise<readonly PipelineStatus[]> {
+    next = undefined;
+    const listing = listAll();
+    last = listing;
+    return listing;
+  }
+
+  async function listAll(): Promise<readonly PipelineStatus[]> {
+    const waiting = [...(await store.workflows())];
+    const all: PipelineStatus[] = [];
+    const work = async (): Promise<void> => {
+      for (let workflow = waiting.pop(); workflow !== undefined; workflow = waiting.pop()) {
         for (const found of await linesIn(workflow)) all.push(await statusIn(found));
       }
-      return all.sort((a, b) => (a.id < b.id ? 1 : -1));
-    },
+    };
+    await Promise.all(Array.from({ length: READERS }, work));
+    return all.sort((a, b) => (a.id < b.id ? 1 : -1));
+  }
+
+  return {
+    list: () => (next ??= last.then(listNow, listNow)),
     async find(id) {
       if (!isRunId(id)) return undefined;
       const workflow = workflows.get(id) ?? (await store.find(id))?.workflow;

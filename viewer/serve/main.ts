@@ -4,6 +4,8 @@ import { ApiError, createApi, type Api, type Status } from './api.js';
 import { runView, type RunView } from './run-view.js';
 
 const LIST_MS = 2000;
+/** A long list takes its time, and is asked for less often. */
+const LIST_FACTOR = 10;
 const TOKEN = 'token';
 
 async function main(): Promise<void> {
@@ -70,6 +72,7 @@ async function showRuns(api: Api): Promise<never> {
 
   window.addEventListener('hashchange', () => wake());
   for (;;) {
+    const sinceMs = performance.now();
     try {
       show(await api.list());
       lost.hidden = true;
@@ -77,7 +80,7 @@ async function showRuns(api: Api): Promise<never> {
       lost.hidden = false;
     }
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, LIST_MS);
+      const timer = setTimeout(resolve, Math.max(LIST_MS, (performance.now() - sinceMs) * LIST_FACTOR));
       wake = () => {
         clearTimeout(timer);
         resolve();

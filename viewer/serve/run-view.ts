@@ -14,10 +14,12 @@ export interface RunView {
 
 const SHOWN_MAX = 2000;
 
-export function runView(api: Api, { id, pipeline_name: name }: Status, onChange: () => void): RunView {
+/** `onChange`: its status is another one. */
+export function runView(api: Api, { id, pipeline_name: name, ...known }: Status, onChange: () => void): RunView {
   const closing = new AbortController();
   const nodes: Nodes = new Map();
   let chosen: string | undefined;
+  let word = known.status;
 
   const status = element('p', { id: 'status', role: 'status' });
   const trouble = element('p', { class: 'message', role: 'alert', hidden: '' });
@@ -85,7 +87,8 @@ export function runView(api: Api, { id, pipeline_name: name }: Status, onChange:
       list.replaceChildren(nodeTable([...nodes.values()], choose));
       showNode();
       trouble.hidden = true;
-      onChange();
+      if (now.status !== word) onChange();
+      word = now.status;
     } catch (error) {
       tell(error);
     }
