@@ -2,7 +2,7 @@
  * What a run would be served and what it would ask, told before it starts. Decided from the journal, the flags and the definitions as
  * the script has them now; whether a question comes up at all only the run can tell.
  */
-import type { CallKey, Fingerprint } from '../journal/ids.js';
+import type { CallKey, Fingerprint, Seq } from '../journal/ids.js';
 import type { ReachedCheckpoint } from './checkpoints.js';
 import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
 import type { LendingPast } from './explain.js';
@@ -34,6 +34,8 @@ export interface PlannedFunction {
   unanswered: number;
   /** Answers from before an edit that are served all the same. */
   servedOld: number;
+  /** Of those that are served: see `Plan`. */
+  later: number;
   /** What differs between the definition now and those that the usable answers were made with. */
   readonly changes: DefinitionChange[];
   /** Captured variables of which that can't be told before the run. */
@@ -48,6 +50,11 @@ export interface Plan {
   readonly usable: number;
   readonly again: number;
   readonly unanswered: number;
+  /**
+   * Answers that are served as far as the journal can tell, to questions that the last run asked when it had an answer of one that is now
+   * asked again: if that one comes out differently, so may they. What a script does with an answer is not recorded, so this is a bound.
+   */
+  readonly later: number;
   /** In the order of first asking. */
   readonly functions: readonly PlannedFunction[];
   /** If the run asks what the last one did. Undefined without a recorded run. */
@@ -92,6 +99,7 @@ export function planRun(facts: PlanFacts): Plan {
       reasons: {},
       unanswered: 0,
       servedOld: 0,
+      later: 0,
       changes: [],
       unknown: [...new Set(facts.current.get(fn)?.flatMap(({ unknown }) => unknown))],
       declared: facts.current.has(fn) || COMMANDS.has(fn),
@@ -105,6 +113,8 @@ export function planRun(facts: PlanFacts): Plan {
   };
 
   const asked = new Map<CallKey, Asked>();
+  const served: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
+  let firstAnswer = Number.POSITIVE_INFINITY;
   for (const [key, question] of everyQuestion(facts)) {
     const entry = entryOf(question.fn);
     const standing = standingOf(key, question, facts);
@@ -116,6 +126,7 @@ export function planRun(facts: PlanFacts): Plan {
     if (standing.kind === 'none') {
       if (facts.latest?.asked.has(key) !== true) continue;
       entry.unanswered++;
+      firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
       example(entry, key, question.preview, 'unanswered');
       continue;
     }
@@ -123,20 +134,29 @@ export function planRun(facts: PlanFacts): Plan {
     for (const change of standing.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
     if (standing.kind === 'served') {
       if (standing.edited) entry.servedOld++;
+      served.push({ key, entry });
       continue;
     }
     entry.again++;
+    firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
     entry.reasons[standing.why] = (entry.reasons[standing.why] ?? 0) + 1;
     example(entry, key, question.preview, standing.why);
   }
+  for (const { key, entry } of served) if ((facts.latest?.asked.get(key)?.lastSeq ?? -1) > firstAnswer) entry.later++;
   const all = [...functions.values()].filter(({ usable, unanswered }) => usable + unanswered > 0);
   return {
     usable: sum(all, ({ usable }) => usable),
     again: sum(all, ({ again }) => again),
     unanswered: sum(all, ({ unanswered }) => unanswered),
+    later: sum(all, ({ later }) => later),
     functions: all,
     estimate: facts.latest && estimateOf(facts.latest, asked),
   };
+}
+
+/** Where the last run first had something to go on with. */
+function answeredAt({ latest }: PlanFacts, key: CallKey): number {
+  return latest?.asked.get(key)?.answeredSeq ?? Number.POSITIVE_INFINITY;
 }
 
 /** One's own, then what only fork sources know. */
@@ -249,9 +269,19 @@ function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
 
 // ---- the last run, and what it says about the next
 
+interface AskedThen {
+  readonly fn: string;
+  /** First argument as text. */
+  readonly preview: string | undefined;
+  /** Where it came up last. */
+  lastSeq: Seq;
+  /** Where it was first answered, or failed. */
+  answeredSeq: Seq | undefined;
+}
+
 export interface LatestRun {
-  /** Every question that came up, with its first argument as text. */
-  readonly asked: Map<CallKey, { readonly fn: string; readonly preview: string | undefined }>;
+  /** Every question that came up. */
+  readonly asked: Map<CallKey, AskedThen>;
   readonly checkpoints: Map<string, ReachedCheckpoint>;
   /** By function: what its calls cost, where they told it. */
   readonly costs: Map<string, { usd: number; calls: number }>;
@@ -263,12 +293,17 @@ export const latestRun: Projection<LatestRun> = {
   apply(state, event) {
     switch (event.type) {
       case 'call.started':
-        state.asked.set(event.key, { fn: event.fn, preview: event.preview ?? previewOf(event.args) });
+        noteAsked(state, event, event.preview ?? previewOf(event.args));
         return state;
       case 'call.reused':
-        if (!state.asked.has(event.key)) state.asked.set(event.key, { fn: event.fn, preview: event.preview });
+        noteAsked(state, event, event.preview);
+        noteAnswered(state, event);
+        return state;
+      case 'call.failed':
+        noteAnswered(state, event);
         return state;
       case 'call.completed': {
+        noteAnswered(state, event);
         const fn = state.asked.get(event.key)?.fn;
         const usd = event.usage?.costUsd;
         if (fn === undefined || usd === undefined) return state;
@@ -286,6 +321,21 @@ export const latestRun: Projection<LatestRun> = {
     }
   },
 };
+
+function noteAsked(
+  { asked }: LatestRun,
+  { key, fn, seq }: { readonly key: CallKey; readonly fn: string; readonly seq: Seq },
+  preview: string | undefined,
+): void {
+  const known = asked.get(key);
+  if (known === undefined) asked.set(key, { fn, preview, lastSeq: seq, answeredSeq: undefined });
+  else known.lastSeq = seq;
+}
+
+function noteAnswered({ asked }: LatestRun, { key, seq }: { readonly key: CallKey; readonly seq: Seq }): void {
+  const known = asked.get(key);
+  if (known !== undefined) known.answeredSeq ??= seq;
+}
 
 interface Asked {
   readonly fn: string;

@@ -31,17 +31,22 @@ function flagsOf({ flags: { checkpoint, fresh, resume, changed, forks = [] } }: 
   return words.length === 0 ? '' : ` with ${words.join(' ')}`;
 }
 
-function headline({ usable, again, unanswered, records, serves, lastRun }: RunPlan): string {
+function headline({ usable, again, unanswered, later, records, serves, lastRun }: RunPlan): string {
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
   if (!records && !serves) return `Nothing is recorded or served here: ${counted(usable, 'recorded answer')} would stay unused.`;
   const open =
     unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} of the last run ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
-  return `${again} of ${counted(usable, 'call')} will run again${open}.`;
+  if (later === 0) return `${again} of ${counted(usable, 'call')} will run again${open}.`;
+  const [come, their] =
+    later === 1
+      ? ['comes after them and does so if an answer changes', 'its']
+      : ['come after them and do so where an answer changes', 'their'];
+  return `At least ${again} of ${counted(usable, 'call')} will run again${open}. ${later} more ${come} ${their} arguments.`;
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): string[] {
-  const { fn, usable, again, unanswered, declared } = entry;
-  const parts = [`${usable - again} served`];
+  const { fn, usable, again, unanswered, later, declared } = entry;
+  const parts = [later === 0 ? `${usable - again} served` : `${usable - again} served (${later} of them if asked the same)`];
   if (again > 0) parts.push(paint.yellow(`${again} again (${reasonsOf(entry, plan)})`));
   if (unanswered > 0) parts.push(paint.yellow(`${unanswered} without an answer`));
   const lines = [`${paint.bold(`@${fn}`)}: ${parts.join(', ')}`];

@@ -56,10 +56,11 @@ describe('mlld run NAME --plan', () => {
       estimate: { calls: 2 },
       functions: [
         { fn: 'review', usable: 3, again: 2, reasons: { invalidated: 2 }, examples: [{ preview: 'b' }, { preview: 'c' }] },
-        { fn: 'judge', usable: 1, again: 0 },
+        { fn: 'judge', usable: 1, again: 0, later: 1 },
       ],
+      later: 1,
     });
-    expect(await planned(mlld, '--resume', 'reviewed')).toMatchObject({ usable: 4, again: 1 });
+    expect(await planned(mlld, '--resume', 'reviewed')).toMatchObject({ usable: 4, again: 1, later: 0 });
     expect(await planned(mlld, '--fresh')).toMatchObject({
       usable: 4,
       again: 4,
@@ -67,8 +68,9 @@ describe('mlld run NAME --plan', () => {
     });
     const { stdout } = await mlld('run', 'job', '--resume', '@review', '--plan');
     expect(stdout).toContain(
-      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\n3 of 4 calls will run again.\n',
+      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\nAt least 3 of 4 calls will run again. 1 more comes after them and does so if an answer changes its arguments.\n',
     );
+    expect(stdout).toContain('@judge: 1 served (1 of them if asked the same)\n');
     expect(stdout).toContain('@review: 0 served, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
   });
 
@@ -107,7 +109,7 @@ describe('mlld run NAME --plan', () => {
     expect((await mlld('run', 'job', '--plan')).stdout).toContain('Nothing is recorded for this script: every call will be asked.');
     await mlld('run', 'job', '--checkpoint');
     expect(await mlld('run', 'job', '--resume', '@nobody', '--plan')).toMatchObject({ status: 1, stdout: '' });
-    expect((await mlld('-e', 'show 1', '--plan')).stderr).toContain('--plan needs a script file');
+    expect((await mlld('-e', 'show 1', '--plan')).stderr).toContain('--plan does nothing for -e');
     expect((await mlld('llm/run/job.mld', '--plan')).stdout).toContain('0 of 4 calls will run again');
   });
 

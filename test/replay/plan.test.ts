@@ -48,6 +48,20 @@ describe('a plan', () => {
     expect(plan.functions[0]?.examples.map(({ why }) => why)).toEqual(['invalidated', 'unanswered']);
   });
 
+  it('tells what came up when something that is asked again had its answer: that may be asked otherwise', () => {
+    const before = ask('main/ask#0', 'before');
+    const first = ask('main/group#0[0]/ask#0', 'first');
+    const beside = ask('main/group#0[1]/ask#0', 'beside');
+    const sideBySide = [...first.slice(0, 2), ...beside.slice(0, 2), ...first.slice(2), ...beside.slice(2)];
+    const last = run(runRef(1), before, sideBySide, ask('main/ask#1', 'behind'), ask('main/ask#2', 'before', { outcome: 'reused' }));
+    const planned = (...dropped: string[]) => planRun(facts(last, { droppedKeys: new Set(dropped.map((text) => questionKey(text))) }));
+    expect(planned()).toMatchObject({ again: 0, later: 0 });
+    expect(planned('behind')).toMatchObject({ again: 1, later: 1 }); // what was asked before and comes up once more behind it
+    expect(planned('first')).toMatchObject({ again: 1, later: 2, functions: [{ later: 2 }] });
+    expect(planned('before')).toMatchObject({ again: 1, later: 3 });
+    expect(planned('beside', 'behind', 'before', 'first')).toMatchObject({ again: 4, later: 0 });
+  });
+
   it('takes what a fork lends first, and one’s own where that is refused', () => {
     const lent = fold(index, run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap')));
     const forks = [{ workflow: workflowOf('collect.mld'), memo: lent.memo, definitions: lent.definitions }];
