@@ -10,6 +10,7 @@ const path = require('path');
 const log = path.join(__dirname, 'calls.log');
 const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 exports.answer = async (name, tag, ...args) => {
+  if (fs.existsSync(path.join(__dirname, 'dead.txt'))) return new Promise(() => {});
   const line = name + ' ' + JSON.stringify(args);
   fs.appendFileSync(log, line + '\\n');
   const lines = fs.readFileSync(log, 'utf8').split('\\n');

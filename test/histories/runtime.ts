@@ -1,4 +1,5 @@
 /** A project folder in which scripts run in this process, against a store that can die at any event. */
+import { writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -53,7 +54,9 @@ export async function openRuntime(library: Library, kind: 'memory' | 'file'): Pr
       await journal.close();
     },
     async run(command, killAt) {
-      const mortal = mortalStore(store, killAt);
+      const dead = path.join(folder, 'dead.txt');
+      await fs.rm(dead, { force: true });
+      const mortal = mortalStore(store, { killAt, dead });
       const before = await questionsIn(folder);
       const workflow = workflowFor(project, `${command.script}.mld`);
       const runsBefore = (await store.runs(workflow)).length;
@@ -129,9 +132,12 @@ export async function questionsIn(folder: string): Promise<string[]> {
 
 /**
  * When it is about to record the n-th event, or the next one that the run waits for, it dies: nothing is recorded any more, and the run waits for
- * ever. It can't die at an event that is only posted, because the run would go on.
+ * ever. It can't die at an event that is only posted, because the run would go on. The file `dead` keeps what else is in flight from asking.
  */
-function mortalStore(store: JournalStore, killAt: number | undefined): { readonly store: JournalStore; readonly died: Promise<void> } {
+function mortalStore(
+  store: JournalStore,
+  { killAt, dead }: { readonly killAt: number | undefined; readonly dead: string },
+): { readonly store: JournalStore; readonly died: Promise<void> } {
   let die = (): void => {};
   const died = new Promise<void>((resolve) => (die = resolve));
   if (killAt === undefined) return { store, died };
@@ -145,10 +151,11 @@ function mortalStore(store: JournalStore, killAt: number | undefined): { readonl
       count(fact);
       return journal.post(fact);
     },
-    async append(fact) {
-      if (!isDead && !count(fact)) return journal.append(fact);
+    async append(fact, placed) {
+      if (!isDead && !count(fact)) return journal.append(fact, placed);
       if (!isDead) {
         isDead = true;
+        writeFileSync(dead, '');
         void journal.close().then(die);
       }
       return new Promise(() => {});
