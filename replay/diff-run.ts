@@ -15,6 +15,7 @@ import {
   type ForkPoint,
 } from './diff.js';
 import { align } from './align.js';
+import { areNodesSame, diffNodes, type NodesDiff } from './diff-nodes.js';
 import { foldRun, readAnswer } from './load.js';
 import { rememberMemos, type MemoOf } from './memos.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
@@ -70,6 +71,8 @@ export interface RunDiff {
   readonly sources: readonly { readonly path: string; readonly lines: DiffLines }[];
   readonly output: { readonly same: boolean; readonly lines: DiffLines };
   readonly files: readonly FileDifference[];
+  /** Only where one is a run of a pipeline. */
+  readonly nodes?: NodesDiff;
 }
 
 export interface ForkPointReport {
@@ -103,9 +106,17 @@ export async function diffRuns(store: JournalStore, leftFile: RunFile, rightFile
   const isOutputSame = left.output.digest === right.output.digest;
   const lines = isOutputSame ? [] : await textDiff(left.output.beginnings.join('\n'), right.output.beginnings.join('\n'));
   const [leftSide, rightSide] = [sideOf(leftFile, left), sideOf(rightFile, right)];
+  const isPipeline = left.nodes.visits.size + right.nodes.visits.size > 0;
+  const nodes = isPipeline ? diffNodes(left.nodes, right.nodes) : undefined;
   const areCallsSame = changed.length + calls.onlyLeft.length + calls.onlyRight.length === 0;
   return {
-    same: areCallsSame && leftSide.status === rightSide.status && sources.length === 0 && files.length === 0 && isOutputSame,
+    same:
+      areCallsSame &&
+      (!nodes || areNodesSame(nodes)) &&
+      leftSide.status === rightSide.status &&
+      sources.length === 0 &&
+      files.length === 0 &&
+      isOutputSame,
     left: leftSide,
     right: rightSide,
     calls: {
@@ -118,6 +129,7 @@ export async function diffRuns(store: JournalStore, leftFile: RunFile, rightFile
     sources,
     output: { same: isOutputSame, lines },
     files,
+    ...(nodes ? { nodes } : {}),
   };
 }
 

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { EventOf, Payload } from '../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
+import { nodeVisits, type NodeVisits } from './node-visits.js';
 import type { Projection } from './projection.js';
 import { previewOf } from './preview.js';
 
@@ -31,6 +32,8 @@ export interface RunCalls {
   /** The last content that was written, by path. */
   readonly files: Map<string, string>;
   readonly output: RunOutput;
+  /** Empty but of a pipeline. */
+  readonly nodes: NodeVisits;
   status: EventOf<'run.finished'>['status'] | undefined;
   error: EventOf<'run.finished'>['error'];
   forks: EventOf<'run.started'>['forks'];
@@ -58,6 +61,7 @@ export const runCalls: Projection<RunCalls> = {
     sources: new Map(),
     files: new Map(),
     output: { digest: '', writes: 0, beginnings: [] },
+    nodes: nodeVisits.initial(),
     status: undefined,
     error: undefined,
     forks: undefined,
@@ -66,7 +70,9 @@ export const runCalls: Projection<RunCalls> = {
     callsMs: 0,
     costUsd: undefined,
   }),
-  apply(state, event, { ref, position }) {
+  apply(state, event, place) {
+    const { ref, position } = place;
+    nodeVisits.apply(state.nodes, event, place);
     switch (event.type) {
       case 'run.started':
         state.startedMs = Date.parse(event.ts);

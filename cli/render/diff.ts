@@ -3,8 +3,9 @@ import type { DiffCall, DiffPair, DiffSide, ForkPointReport, RunDiff } from '../
 import type { DiffLines } from '../../replay/text-diff.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
-import { tableLines } from './table.js';
-import { duration, money } from './units.js';
+import { nodesDiffLines } from './diff-nodes.js';
+import { figures, table } from './table.js';
+import { duration, moneyOrDash } from './units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const CALLS_SHOWN = 50;
@@ -15,6 +16,7 @@ export function renderDiff(diff: RunDiff, paint: Paint): string {
   const lines = [
     ...totalsOf(diff, paint),
     '',
+    ...(diff.nodes ? [...nodesDiffLines(diff.nodes, paint), ''] : []),
     paint.bold(
       `${counted(same)} the same${moved === 0 ? '' : ` (${moved} at another place)`}, ${changed.length} changed, ${onlyLeft.length} only left, ${onlyRight.length} only right`,
     ),
@@ -65,14 +67,8 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     { title: '' },
     { title: 'RUN' },
     { title: 'STATUS' },
-    { title: 'CALLS', align: 'right' },
-    { title: 'EXECUTED', align: 'right' },
-    { title: 'REUSED', align: 'right' },
-    { title: 'FAILED', align: 'right' },
-    { title: 'TOOK', align: 'right' },
-    { title: 'IN CALLS', align: 'right' },
-    { title: 'COST', align: 'right' },
-  ] as const;
+    ...figures('CALLS', 'EXECUTED', 'REUSED', 'FAILED', 'TOOK', 'IN CALLS', 'COST'),
+  ];
   const row = (name: string, { run, status, calls, executed, served, failed, elapsedMs, callsMs, costUsd }: DiffSide): string[] => [
     name,
     run,
@@ -83,10 +79,9 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     String(failed),
     duration(elapsedMs),
     duration(callsMs),
-    costUsd === null ? '-' : money(costUsd),
+    moneyOrDash(costUsd),
   ];
-  const [titles = '', ...rows] = tableLines(columns, [row('left', left), row('right', right)]);
-  return [paint.bold(titles), ...rows];
+  return table(columns, [row('left', left), row('right', right)], paint);
 }
 
 function pairLines({ left, right, changes, arguments: args, result }: DiffPair, paint: Paint): string[] {

@@ -4,8 +4,8 @@ import { describeEvent } from '../../replay/describe.js';
 import type { VerifyReport } from '../../replay/verify.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
-import { tableLines, type Cell } from './table.js';
-import { duration, money, time } from './units.js';
+import { figures, table, type Cell } from './table.js';
+import { durationOrDash, moneyOrDash, time } from './units.js';
 
 /** A row of `journal list`; the shape that `--json` prints. */
 export interface ListedRun {
@@ -33,21 +33,19 @@ export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
     { title: 'RUN' },
     { title: 'SCRIPT' },
     { title: 'STARTED' },
-    { title: 'TOOK', align: 'right' },
+    ...figures('TOOK'),
     { title: 'STATUS' },
-    { title: 'EXECUTED', align: 'right' },
-    { title: 'REUSED', align: 'right' },
-    { title: 'FAILED', align: 'right' },
-    { title: 'COST', align: 'right' },
-  ] as const;
-  const [titles = '', ...lines] = tableLines(
+    ...figures('EXECUTED', 'REUSED', 'FAILED', 'COST'),
+  ];
+  const [titles = '', ...lines] = table(
     columns,
     runs.map((run) => rowOf(run, paint)),
+    paint,
   );
   const details = runs.map(({ inFlight, status }) =>
     inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`],
   );
-  return [paint.bold(titles), ...lines.flatMap((line, index) => [line, ...(details[index] ?? [])])].map((line) => `${line}\n`).join('');
+  return [titles, ...lines.flatMap((line, index) => [line, ...(details[index] ?? [])])].map((line) => `${line}\n`).join('');
 }
 
 function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
@@ -56,12 +54,12 @@ function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
     run.run,
     run.script,
     time(Date.parse(run.started)),
-    run.durationMs === null ? '-' : duration(run.durationMs),
+    durationOrDash(run.durationMs),
     { text: status, paint: colourOf(status, paint) },
     String(run.executed),
     String(run.reused),
     String(run.failed),
-    run.costUsd === null ? '-' : money(run.costUsd),
+    moneyOrDash(run.costUsd),
   ];
 }
 

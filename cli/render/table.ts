@@ -1,4 +1,6 @@
 /** Columns, as wide as what stands in them. The last one is not padded. */
+import type { Paint } from './paint.js';
+
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
@@ -6,7 +8,18 @@ export interface Column {
 
 export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
 
-/** Lines without newlines, the titles first. */
+/** Figures: what is in them is written to the right. */
+export function figures(...titles: readonly string[]): readonly Column[] {
+  return titles.map((title) => ({ title, align: 'right' }));
+}
+
+/** Lines without newlines, the titles first and bold. */
+export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint): readonly string[] {
+  const [titles = '', ...lines] = tableLines(columns, rows);
+  return [paint.bold(titles), ...lines];
+}
+
+/** The same without colours. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly string[] {
   const all: readonly (readonly Cell[])[] = [columns.map(({ title }) => title), ...rows];
   const widths = columns.map((_, index) => Math.max(...all.map((row) => textOf(row[index]).length)));

@@ -28,3 +28,13 @@ export function size(bytes: number): string {
   if (bytes < 999_500) return `${(bytes / 1000).toFixed(1)} kB`;
   return bytes < 999_500_000 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
+
+/** Of what is not always known. */
+export function durationOrDash(ms: number | null): string {
+  return ms === null ? '-' : duration(ms);
+}
+
+/** Of what is not always told. */
+export function moneyOrDash(dollars: number | null): string {
+  return dollars === null ? '-' : money(dollars);
+}

@@ -51,4 +51,19 @@ describe('mlld journal diff', () => {
   it('exits with 2 when there is nothing to compare', async () => {
     expect(await runCli(['journal', 'diff', 'a', 'b'], { cwd: await projectFolder() })).toMatchObject({ status: 2, stdout: '' });
   });
+
+  it('compares two pipelines node by node', async () => {
+    const dot = (status: number) =>
+      `digraph leak { start [shape=Mdiamond]; exit [shape=Msquare]; pump [shape=parallelogram, tool_command="exit ${status}", max_retries=0]; start -> pump -> exit }`;
+    const cwd = await projectFolder({ 'leak.dot': dot(3) });
+    await runCli(['run', 'leak.dot'], { cwd });
+    await fs.writeFile(path.join(cwd, 'leak.dot'), dot(0));
+    await runCli(['run', 'leak.dot'], { cwd });
+    const { stdout, status } = await runCli(['journal', 'diff', 'leak.dot@2', 'leak.dot'], { cwd });
+    expect(status).toBe(1);
+    expect(stdout).toContain('1 visit of nodes the same, 1 changed, 0 only left, 1 only right\n');
+    expect(stdout).toContain('~ pump main/pump#0: fail (the command ended with status 3) -> success, context, goes to nothing -> exit\n');
+    expect(stdout).toContain('    tool.exit_code: 3 -> 0\n');
+    expect(await runCli(['journal', 'diff', 'leak.dot', 'leak.dot'], { cwd })).toMatchObject({ status: 0 });
+  });
 });

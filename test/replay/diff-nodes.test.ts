@@ -1,0 +1,106 @@
+/** The walks of two pipelines side by side. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../journal/event.js';
+import { opPath } from '../../journal/ids.js';
+import { areNodesSame, diffNodes, type NodesDiff } from '../../replay/diff-nodes.js';
+import { nodeVisits, type NodeVisits } from '../../replay/node-visits.js';
+import { fold } from '../../replay/projection.js';
+import { entries, runRef, started } from '../support/run-script.js';
+
+type Ended = 'success' | 'partial_success' | 'fail' | undefined;
+interface Step {
+  readonly node: string;
+  readonly status: Ended;
+  readonly retries: number;
+  readonly found: string;
+}
+
+const OUTCOME = { preferred_label: '', suggested_next_ids: [], notes: '' };
+
+/** A walk through these nodes, each visit a step; the gate is the node `gate`. */
+function walk(steps: readonly Step[]): NodeVisits {
+  const visits = new Map<string, number>();
+  const facts: Fact[] = [];
+  for (const [index, { node, status, retries, found }] of steps.entries()) {
+    const visit = visits.get(node) ?? 0;
+    visits.set(node, visit + 1);
+    const at = { op: opPath(`main/${node}#${visit}`), node, visit };
+    facts.push({ type: 'node.started', ...at, handler: 'tool' });
+    for (let attempt = 1; attempt <= retries; attempt++)
+      facts.push({ type: 'retry.scheduled', ...at, attempt, delayMs: 1, reason: 'no', cause: 'error' });
+    if (status === undefined) continue;
+    const outcome = { ...OUTCOME, status, failure_reason: status === 'fail' ? found : '', context_updates: { found } };
+    facts.push({ type: 'node.finished', ...at, status, outcome, attempts: retries + 1, elapsedMs: 1 });
+    const next = steps[index + 1];
+    if (next) facts.push({ type: 'edge.selected', op: opPath('main'), from: node, to: next.node, via: 'weight' });
+    if (node === 'gate')
+      facts.push({
+        type: 'gate.checked',
+        op: opPath('main'),
+        satisfied: status !== 'fail',
+        gates: { gate: status === 'fail' ? 'unsatisfied' : 'satisfied' },
+      });
+  }
+  return fold(nodeVisits, entries(runRef(1), [started(runRef(1)), ...facts]));
+}
+
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  node: fc.constantFrom('plan', 'work', 'gate'),
+  status: fc.constantFrom<Ended>('success', 'partial_success', 'fail', undefined),
+  retries: fc.nat(2),
+  found: fc.constantFrom('ebb', 'flow'),
+});
+const anyWalk = fc.array(anyStep, { maxLength: 6 }).map(walk);
+
+describe('the difference of two walks', () => {
+  it('is nothing between a walk and itself', () => {
+    fc.assert(
+      fc.property(anyWalk, (one) => {
+        const diff = diffNodes(one, one);
+        expect(areNodesSame(diff)).toBe(true);
+        expect(diff.same).toBe(one.visits.size);
+      }),
+    );
+  });
+
+  it('is the same from the other side, mirrored', () => {
+    const mirrored = ({ same, changed, onlyLeft, onlyRight, given, unmet }: NodesDiff): NodesDiff => ({
+      same,
+      changed: changed.map(({ left, right, changes, context }) => ({
+        left: right,
+        right: left,
+        changes,
+        context: context.map((change) => ({ key: change.key, left: change.right, right: change.left })),
+      })),
+      onlyLeft: onlyRight,
+      onlyRight: onlyLeft,
+      given: given.map((change) => ({ key: change.key, left: change.right, right: change.left })),
+      unmet: { left: unmet.right, right: unmet.left },
+    });
+    const byPlace = (diff: NodesDiff): NodesDiff => ({
+      ...diff,
+      changed: [...diff.changed].sort((a, b) => (a.left.op < b.left.op ? -1 : 1)),
+    });
+    fc.assert(
+      fc.property(anyWalk, anyWalk, (one, other) => {
+        expect(byPlace(diffNodes(other, one))).toEqual(byPlace(mirrored(diffNodes(one, other))));
+      }),
+    );
+  });
+
+  it('says what became of each node: status, attempts, context, way, gate', () => {
+    const plan: Step = { node: 'plan', status: 'success', retries: 0, found: 'ebb' };
+    const gate: Step = { node: 'gate', status: 'fail', retries: 1, found: 'flow' };
+    const diff = diffNodes(walk([plan, gate]), walk([plan, { ...gate, status: 'success', retries: 0, found: 'ebb' }, plan]));
+    expect(diff.changed).toMatchObject([
+      {
+        left: { node: 'gate', status: 'fail', attempts: 2, to: null },
+        right: { status: 'success', attempts: 1, to: 'plan' },
+        changes: ['status', 'attempts', 'context', 'way'],
+        context: [{ key: 'found', left: 'flow', right: 'ebb' }],
+      },
+    ]);
+    expect(diff).toMatchObject({ same: 1, onlyLeft: [], onlyRight: [{ node: 'plan', visit: 1 }], unmet: { left: ['gate'], right: [] } });
+  });
+});
