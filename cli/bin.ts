@@ -23,8 +23,8 @@ const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze',
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /**
- * After how many bytes of executed bytecode V8 optimizes a function. A run is over in a second or lasts for hours: with V8's own
- * 132 KB most of the processor time of a run of some hundred calls went into optimizing what was about to end.
+ * After how many bytes of executed bytecode V8 optimizes a function. Most commands are over in a second: with V8's own 132 KB a third
+ * of the processor time of a run of some hundred calls, or of a long file's validation, went into optimizing what was about to end.
  */
 const INTERRUPT_BUDGET = 400_000;
 
@@ -36,12 +36,9 @@ function main(): void {
     return;
   }
   const file = path.join(__dirname, 'cli.cjs');
-  const kind = kindOf(words);
   const require = createRequire(file);
-  if (kind === 'run' || kind === 'record') {
-    (require('node:v8') as typeof import('node:v8')).setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`); // B4
-  }
-  load(file, kind, require);
+  (require('node:v8') as typeof import('node:v8')).setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`); // B4
+  load(file, kindOf(words), require);
 }
 
 /** Commands of one kind need the same parts of the program. */
