@@ -1,5 +1,7 @@
 /** Commands, their arguments and their help, for commander. `mlld FILE` and `mlld run` parse their own flags: theirs is only the help. */
 import { Command, CommanderError } from 'commander';
+import { MlldError } from '../src/errors.js';
+import { closest } from '../src/values/suggest.js';
 import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
 import { addAnswerCommand } from './commands/answer.js';
 import { addCheckpointCommand } from './commands/checkpoint.js';
@@ -15,13 +17,33 @@ export async function runProgram(io: Io): Promise<number> {
   try {
     let status = EXIT_OK;
     const words = io.argv.filter((word) => word !== '--debug'); // for the renderer of errors, on every command
-    await programFor(io, (found = EXIT_FAILED) => (status = found)).parseAsync(words, { from: 'user' });
+    const program = programFor(io, (found = EXIT_FAILED) => (status = found));
+    await program.parseAsync(words[0] === 'help' ? helpAbout(program, words.slice(1)) : words, { from: 'user' });
     return status;
   } catch (error) {
     // Commander has printed what it had to say.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_FAILED;
     throw error;
   }
+}
+
+/** Commander's own `help` looks one level deep, and says nothing of a word that is none. Throws USAGE. */
+function helpAbout(program: Command, words: readonly string[]): readonly string[] {
+  let command = program;
+  for (const word of words) {
+    const found = command.commands.find((candidate) => candidate.name() === word || candidate.aliases().includes(word));
+    if (found === undefined) {
+      const near = closest(
+        word,
+        command.commands.map((candidate) => candidate.name()),
+      );
+      throw new MlldError('USAGE', `There is no command "${word}"`, {
+        hint: near === undefined ? 'mlld help' : `did you mean ${near}?`,
+      });
+    }
+    command = found;
+  }
+  return [...words, '--help'];
 }
 
 /** Prints the help of a command, or of the whole. */

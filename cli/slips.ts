@@ -1,11 +1,26 @@
-/** Flags of the script that look like a slip of the hand: `--chekpoint`. A run without the record one asked for is found out too late. */
+/** Slips of the hand that would be taken for something else: `mlld journl` for a file, `--chekpoint` for a flag of the script. */
 import fs from 'node:fs';
+import path from 'node:path';
+import { MlldError } from '../src/errors.js';
 import { optionNames } from '../src/payload.js';
 import type { Execution } from './commands/execute.js';
 import type { Io } from './io.js';
+import { shellWords } from './render/shell.js';
 
 const SHORTEST = 4;
 const EDITS_MAX = 2;
+
+/** Throws USAGE where the first word is no file and nearly a command. */
+export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, commands: readonly string[]): Promise<void> {
+  const [first = '', ...rest] = argv;
+  if (fs.existsSync(path.resolve(workingDirectory, first))) return;
+  const { closest } = await import('../src/values/suggest.js');
+  const meant = closest(first, commands);
+  if (meant === undefined) return;
+  throw new MlldError('USAGE', `There is no command and no file "${first}"`, {
+    hint: `did you mean: ${shellWords(['mlld', meant, ...rest])}`,
+  });
+}
 
 /** A line on standard error for each; nothing for a name that the script itself writes: it knows its flags. */
 export async function warnOfSlips(io: Io, { request, form, script }: Execution): Promise<void> {

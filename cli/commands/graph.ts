@@ -14,7 +14,10 @@ interface RenderOptions {
 }
 
 export function addGraphCommand(program: Command, io: Io): void {
-  const command = program.command('graph').description('pictures of pipelines');
+  const command = program
+    .command('graph')
+    .description('pictures of pipelines')
+    .addHelpText('after', examples(['mlld graph render release.dot -o release.svg']));
   command
     .command('render')
     .description('draw a pipeline as SVG')

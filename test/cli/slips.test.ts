@@ -46,3 +46,38 @@ describe('a record of what has no file', () => {
     });
   });
 });
+
+describe('a misspelt command', () => {
+  it.each([
+    [['journl', 'list', 'a b'], /There is no command and no file "journl"\n {2}hint: did you mean: mlld journal list 'a b'\n/],
+    [['chekpoint', 'list', 'job'], /did you mean: mlld checkpoint list job/],
+    [['rnu', 'job'], /did you mean: mlld run job/],
+    [['journal', 'shwo', 'latest'], /unknown command 'shwo'\n\(Did you mean show\?\)/],
+    [['help', 'jounal'], /There is no command "jounal"\n {2}hint: did you mean journal\?/],
+    [['help', 'journal', 'shwo'], /did you mean show\?/],
+    [['tides'], /File not found: tides/],
+  ])('%j is refused with the one that was meant', async (argv, message) => {
+    const { status, stdout, stderr } = await runCli(argv, { cwd: await projectFolder() });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('is none when a file has the name', async () => {
+    const cwd = await projectFolder({ journl: 'show "a script"\n' });
+    expect(await runCli(['journl'], { cwd })).toMatchObject({ stdout: 'a script\n', status: 0 });
+  });
+});
+
+describe('mlld help', () => {
+  it.each([
+    [['help', 'journal', 'show'], 'Usage: mlld journal show'],
+    [['help', 'run'], 'Usage: mlld run'],
+    [['help', 'analyze'], 'Usage: mlld validate'],
+    [['help'], 'Usage: mlld FILE'],
+  ])('%j prints the help of that command', async (argv, first) => {
+    const { stdout, status } = await runCli(argv, { cwd: await projectFolder() });
+    expect(status).toBe(0);
+    expect(stdout.startsWith(first)).toBe(true);
+    expect(stdout).toContain('Examples:');
+  });
+});
