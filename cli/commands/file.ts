@@ -51,7 +51,7 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
   if (script === STDIN) return { kind: 'text', text: (await io.stdin()) ?? '', directory, label: STDIN };
   const file = path.resolve(directory, script);
   const stat = statOf(file);
-  if (stat === undefined) throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, { hint: await similarFiles(file) });
+  if (stat === undefined) throw new MlldError('FILE_NOT_FOUND', `File not found: ${script}`, { hint: await similarFiles(io, file) });
   if (stat.isDirectory()) {
     throw new MlldError('FILE_IS_DIRECTORY', `${script} is a directory`, {
       hint: 'name the file in it, or validate all of it: mlld validate',
@@ -60,12 +60,14 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
   return { kind: 'file', path: file };
 }
 
-async function similarFiles(file: string): Promise<string> {
+async function similarFiles(io: Io, file: string): Promise<string> {
   const { closest } = await import('../../src/values/suggest.js');
   const folder = path.dirname(file);
   const names = statOf(folder)?.isDirectory() ? fs.readdirSync(folder) : [];
   const near = closest(path.basename(file), names);
-  return near === undefined ? `paths are relative to ${folder}; scripts of a project are run by name: mlld run` : `did you mean ${near}?`;
+  return near === undefined
+    ? `paths are relative to ${io.workingDirectory}; scripts of a project are run by name: mlld run`
+    : `did you mean ${near}?`;
 }
 
 function statOf(file: string): fs.Stats | undefined {

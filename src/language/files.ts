@@ -39,8 +39,11 @@ export async function fileMissing(
 async function nearby(absolute: string, written: string, root: string, frame: Frame): Promise<string> {
   const { names } = await askWorld(frame, 'file.similar', { path: absolute });
   const meant = names.length === 0 ? '' : `did you mean ${names.join(', ')}? `;
-  const start = displayPath(root, frame.run.settings);
-  return path.isAbsolute(written)
-    ? `${meant}the path is absolute`
-    : `${meant}the path is relative to ${start === '.' ? 'the working directory' : start}`;
+  return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(root, frame)}`;
+}
+
+/** The folder of a script often is the working directory as well, and calling it that would teach the wrong rule. */
+function startOf(root: string, { module, run: { settings } }: Frame): string {
+  if (root === path.dirname(module.path)) return `the folder of ${module.display}`;
+  return root === settings.workingDirectory ? 'the working directory' : displayPath(root, settings);
 }

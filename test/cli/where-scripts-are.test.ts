@@ -81,3 +81,19 @@ describe('without a marker', () => {
     expect(journalsIn(root)).toEqual(['jobs']);
   });
 });
+
+describe('a path that leads nowhere', () => {
+  it('is told what it is relative to: the file that it stands in, wherever the command was started', async () => {
+    const cwd = await projectFolder({ 'jobs/letter.mld': 'exe @l(n) = template "./nope.att"\nshow @l("x")\n' });
+    const [above, beside] = [await runCli(['jobs/letter.mld'], { cwd }), await runCli(['letter.mld'], { cwd: path.join(cwd, 'jobs') })];
+    expect(above.stderr).toContain('hint: the path is relative to the folder of jobs/letter.mld\n');
+    expect(beside.stderr).toContain('hint: the path is relative to the folder of letter.mld\n');
+    const inline = await runCli(['-e', 'show <./nope.txt>'], { cwd });
+    expect(inline.stderr).toContain('hint: the path is relative to the working directory\n');
+  });
+
+  it('is relative to the working directory on the command line', async () => {
+    const cwd = await projectFolder();
+    expect((await runCli(['gone/x.mld'], { cwd })).stderr).toContain(`hint: paths are relative to ${cwd};`);
+  });
+});
