@@ -1,14 +1,25 @@
 /** A server that ends or dies in the middle of runs: the next one knows them all, from their journals. */
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
-import { serve, type Served } from '../support/served.js';
+import { serve as startServer, type Served, type ServeOptions } from '../support/served.js';
 import { GATED, QUICK } from './pipelines.js';
 
 const STEPS = pipeline(
   `${['a', 'b', 'c', 'd'].map((id) => `${id} [prompt="${id}"]`).join('; ')}; start -> a -> b -> c -> d -> exit`,
   'backend="cmd:sleep 0.2; echo $MLLD_NODE_ID >> asked.txt; echo reply"',
 );
+
+const begun: Served[] = [];
+afterEach(async () => {
+  await Promise.all(begun.splice(0).map((served) => served.end('SIGKILL')));
+});
+
+async function serve(options?: ServeOptions): Promise<Served> {
+  const served = await startServer(options);
+  begun.push(served);
+  return served;
+}
 
 async function fileOf(served: Served, id: string): Promise<string> {
   for await (const { event } of served.events(id)) if (event.type === 'run.started') return event.workflow;
@@ -49,7 +60,6 @@ it('is killed: the next one lists all runs with their states, and they can be re
   expect(rest.map(({ id }) => id)).toEqual(rest.map((_, n) => frames.length + n));
   expect(rest[0]?.type).toBe('run.started');
   expect(rest.at(-1)?.type).toBe('run.finished');
-  await second.end('SIGKILL');
 });
 
 it.each(['SIGINT', 'SIGTERM'] as const)('is asked to end by %s: its runs end in order, those who watch are told', async (signal) => {
@@ -75,7 +85,6 @@ it.each(['SIGINT', 'SIGTERM'] as const)('is asked to end by %s: its runs end in 
   for (const id of [asking, working]) expect((await runCli(['journal', 'verify', id], { cwd: first.folder })).status).toBe(0);
   const resumed = await runCli(['run', await fileOf(second, asking), '--resume', '--yes'], { cwd: first.folder });
   expect(resumed).toMatchObject({ status: 0, stdout: 'g: completed\n' });
-  await second.end('SIGKILL');
 });
 
 it('loses no answer that it accepted', async () => {
