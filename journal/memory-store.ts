@@ -45,8 +45,10 @@ class MemoryRun implements Journal {
     }
   }
 
-  async append(fact: Fact): Promise<Recorded> {
-    return this.add(fact);
+  async append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded> {
+    const recorded = this.add(fact);
+    placed?.(recorded);
+    return recorded;
   }
 
   async flush(): Promise<void> {

@@ -24,8 +24,11 @@ export interface Journal {
   readonly ref: RunRef;
   /** Queues a fact behind all earlier ones; it is with the kernel a few milliseconds later. Never throws: a write error is kept for the next `append`. */
   post(fact: Fact): Recorded;
-  /** Resolves when the fact is as durable as `DURABILITY` promises for its type, never before. Rejects with `JournalError` when it can't be. */
-  append(fact: Fact): Promise<Recorded>;
+  /**
+   * Resolves when the fact is as durable as `DURABILITY` promises for its type, never before. Rejects with `JournalError` when it can't be.
+   * `placed` is called before `append` returns, when the fact has its place: who follows a run sees it in the order of its journal.
+   */
+  append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded>;
   /** Resolves when all that was posted so far is with the kernel. */
   flush(): Promise<void>;
   /** Flushes, syncs and releases the run. */

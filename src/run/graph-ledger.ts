@@ -1,6 +1,7 @@
 /** Keeps the state of a graph run current with its journal, and going when the journal can't be written any more. */
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import type { RunRef, Seq } from '../../journal/ids.js';
+import type { Position } from '../../journal/store.js';
 import { graphState, type GraphState } from '../../replay/graph-state.js';
 import { eventOf } from '../../replay/projection.js';
 import type { Ledger } from '../graph/graph-run.js';
@@ -24,21 +25,21 @@ export function createStateKeeper(
 ): StateKeeper {
   let state = earlier ?? graphState.initial();
   let followed = 0;
-  const apply = (event: JournalEvent, ref: RunRef): void => {
-    state = graphState.apply(state, event, { ref, position: NOWHERE });
+  const apply = (event: JournalEvent, ref: RunRef, position: Position): void => {
+    state = graphState.apply(state, event, { ref, position });
   };
   return {
     get state() {
       return state;
     },
-    follow(event) {
+    follow(event, position) {
       followed += 1;
-      apply(event, refOf());
+      apply(event, refOf(), position);
       onEvent?.(event);
     },
     ledger(recorder, ref, timestamp) {
       // A journal that broke follows no more facts; the run goes on without it.
-      const applyAlone = (fact: Fact): void => apply(eventOf(fact, (state.seq ?? 0) as Seq, timestamp()), ref);
+      const applyAlone = (fact: Fact): void => apply(eventOf(fact, (state.seq ?? 0) as Seq, timestamp()), ref, NOWHERE);
       return {
         get state() {
           return state;
@@ -49,7 +50,10 @@ export function createStateKeeper(
           if (followed === before) applyAlone(fact);
         },
         async append(fact) {
-          if ((await recorder.append(fact)) === undefined) applyAlone(fact);
+          const before = followed;
+          const appended = recorder.append(fact);
+          if (followed === before) applyAlone(fact);
+          await appended;
         },
       };
     },

@@ -1,9 +1,9 @@
 /**
  * Where the facts of a run go.
  *
- * W1  Facts reach the journal in the order in which they are handed over.
- * W3  No text that the run knows to be secret gets past this place.
+ * W1  Facts reach the journal in the order in which they are handed over, and followers see them in that order, as they stand there.
  * W2  A journal that can't be written is told of once; the run goes on and is not recorded any further.
+ * W3  No text that the run knows to be secret gets past this place.
  */
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../journal/store.js';
@@ -48,9 +48,7 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
       if (broken) return undefined;
       try {
         const fact = conceal(given, secrets);
-        const recorded = await journal.append(fact);
-        follow(fact, recorded);
-        return recorded;
+        return await journal.append(fact, (recorded) => follow(fact, recorded));
       } catch (error) {
         return trouble(error);
       }

@@ -25,7 +25,7 @@ function dyingStore(store: JournalStore, last: number): { readonly store: Journa
     return {
       ref: journal.ref,
       post: (fact: Fact) => (take() ? journal.post(fact) : nowhere),
-      append: (fact: Fact) => (take() ? journal.append(fact) : new Promise(() => undefined)),
+      append: (...args) => (take() ? journal.append(...args) : new Promise(() => undefined)),
       flush: () => journal.flush(),
       close: () => journal.close(),
     };

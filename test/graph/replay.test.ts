@@ -265,7 +265,7 @@ function dying(store: JournalStore, count: number): JournalStore {
     ref: journal.ref,
     post: (fact: Fact) =>
       left-- > 0 ? journal.post(fact) : ({ seq: 0, position: { offset: 0, bytes: 0 } } as ReturnType<Journal['post']>),
-    append: (fact: Fact) => (left-- > 0 ? journal.append(fact) : new Promise(() => undefined)),
+    append: (...args) => (left-- > 0 ? journal.append(...args) : new Promise(() => undefined)),
     flush: () => journal.flush(),
     close: () => journal.close(),
   });
