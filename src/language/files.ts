@@ -39,11 +39,12 @@ export async function fileMissing(
 async function nearby(absolute: string, written: string, root: string, frame: Frame): Promise<string> {
   const { names } = await askWorld(frame, 'file.similar', { path: absolute });
   const meant = names.length === 0 ? '' : `did you mean ${names.join(', ')}? `;
-  return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(root, frame)}`;
+  return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(written, root, frame)}`;
 }
 
-/** The folder of a script often is the working directory as well, and calling it that would teach the wrong rule. */
-function startOf(root: string, { module, run: { settings } }: Frame): string {
-  if (root === path.dirname(module.path)) return `the folder of ${module.display}`;
+function startOf(written: string, root: string, { module, run: { settings } }: Frame): string {
+  if (/^@(root|base)\b/.test(written) && root === settings.projectRoot) return 'the project root';
+  // The folder of a script often is the working directory as well, and calling it that would teach the wrong rule.
+  if (root === module.directory && path.dirname(module.path) === root) return `the folder of ${module.display}`;
   return root === settings.workingDirectory ? 'the working directory' : displayPath(root, settings);
 }

@@ -113,6 +113,12 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
             if (next?.kind === 'field') {
               value = mxField(value, next.name, about);
               i++;
+              // What follows `.mx.data` is read from the data, a member called `mx` too (world 9).
+              const member = steps[i + 1];
+              if (next.name === 'data' && member?.kind === 'field' && member.name === 'mx') {
+                value = readField(value, 'mx', { written: `${written}.mx.data` });
+                i++;
+              }
             } else value = mxObject(value, about);
           } else {
             const base = await constructed(value, frame, step.at);

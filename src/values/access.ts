@@ -7,6 +7,7 @@ import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './va
 import { looseEquals } from './equality.js';
 import { firstInk } from './json-text.js';
 import { aKind, kindOf } from './kind.js';
+import { canKeep, kept } from './keep.js';
 import { fromHost } from './native.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';
@@ -22,8 +23,16 @@ export interface Access {
 
 /** null for a missing field and below null; MlldError NO_FIELDS for a base that has none. An undefined base is the caller's to refuse. */
 export function readField(base: Value, name: string, context: Access): Value {
+  if (isKeep(base, name)) return kept(base);
   if (base instanceof Annotated) return flow(fieldOf(base.data, name, context), [base]);
   return fieldOf(base ?? null, name, context);
+}
+
+/** `.keep` of something loaded; a member of that name is nearer. */
+function isKeep(base: Value, name: string): boolean {
+  if (name !== 'keep' && name !== 'keepStructured') return false;
+  const data = dataOf(base);
+  return canKeep(base) && !(isDataObject(data) && Object.hasOwn(data, name));
 }
 
 function fieldOf(data: Data, name: string, context: Access): Value {

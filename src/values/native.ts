@@ -10,13 +10,14 @@ import { MlldError } from '../errors.js';
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './callable.js';
 import { HostFunction } from './host-function.js';
+import { withMx } from './keep.js';
 import { putEntry } from './plain-object.js';
 import { textOf } from './text.js';
 
 /** A deep copy without notes (N1). Functions are their text, host objects themselves; `undefined` stays. */
 export function toNative(value: Value): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Annotated) return toNative(value.data);
+  if (value instanceof Annotated) return value.note.isKept ? withMx(toNative(value.data), value, toNative) : toNative(value.data);
   if (value instanceof Callable) return textOf(value);
   if (value instanceof HostObject) return value.target;
   if (Array.isArray(value)) return value.map(toNative);

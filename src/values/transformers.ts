@@ -7,6 +7,7 @@ import { sortByText } from './array-methods.js';
 import { toCsv } from './csv.js';
 import { normaliseDocument } from './document.js';
 import { parseStructure, valueOfText } from './json-text.js';
+import { kept } from './keep.js';
 import { kindOf } from './kind.js';
 import { parseAnswer, parseLines, parseLoose, parseStrict } from './parse.js';
 import { isDataObject, putEntry } from './plain-object.js';
@@ -31,8 +32,8 @@ export const transformers: { readonly [name: string]: Transformer } = withAliase
   typeof: labelled(kindOf),
   typeInfo: labelled(describe),
   exists: labelled((value) => value !== undefined),
-  keep: (value) => value,
-  keepStructured: (value) => value,
+  keep: kept,
+  keepStructured: kept,
 });
 
 /** A built-in stage by its name as written, without the `@`. */

@@ -52,6 +52,8 @@ export interface Note {
   readonly command?: CommandFacts;
   /** Data that left a pipeline: written to a file it stays on one line (world 14.2 leaves the spacing of results open). */
   readonly isResult?: true;
+  /** Code bodies see the metadata of this file (`keep.ts`). */
+  readonly isKept?: true;
 }
 
 export class Annotated {

@@ -26,7 +26,7 @@ export function crossed(value: unknown, builder: Builder, met?: Map<object, unkn
     const copy = builder.list();
     copies.set(value, copy);
     for (const element of value as unknown[]) copy.push(crossed(element, builder, copies));
-    return copy;
+    return withMx(value, copy);
   }
   const copy = builder.record();
   copies.set(value, copy);
@@ -36,7 +36,13 @@ export function crossed(value: unknown, builder: Builder, met?: Map<object, unkn
     if (key === '__proto__') Object.defineProperty(copy, key, { value: inner, writable: true, enumerable: true, configurable: true });
     else copy[key] = inner;
   }
-  return copy;
+  return withMx(value, copy);
+}
+
+/** The metadata of a file that was passed with `.keep` is no entry, and comes along. */
+function withMx<T extends object>(value: object, copy: T): T {
+  const mx = Object.getOwnPropertyDescriptor(value, 'mx');
+  return mx && !mx.enumerable ? Object.defineProperty(copy, 'mx', mx) : copy;
 }
 
 /** An object made by a literal of either realm: its prototype is the end of the chain, or there is none. */

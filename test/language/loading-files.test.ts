@@ -17,6 +17,7 @@ const files = {
   '/p/notes/b.md': '# Other\nx',
   '/p/pages/[id].txt': 'a page',
   '/p/tpl/foot.txt': '-- end',
+  '/p/odd.json': '{"mx":"a member","keep":"another"}',
 };
 
 async function shows(script: string): Promise<string> {
@@ -49,6 +50,8 @@ describe('what a load yields', () => {
     ['var @g = <rule.md>\nvar @x = @g.mx.fm ?? "none"\nshow @x', 'none'],
     ['show <ships/gull.json>.mx.relative', './ships/gull.json'],
     ['var @t = <log.txt>\nshow @t.mx.taint.join(" ")', 'src:file'],
+    ['var @m = <odd.json>\nshow @m.mx.data.mx', 'a member'],
+    ['var @m = <odd.json>\nshow `@m.mx.data.mx, @m.keep`', 'a member, another'],
   ])('%s', async (script, expected) => {
     expect(await shows(script)).toBe(expected);
   });
@@ -60,7 +63,8 @@ describe('what a load yields', () => {
 
 describe('what cannot be loaded', () => {
   it.each([
-    ['show <lig.txt>', 'FILE_NOT_FOUND', ['lig.txt', 'log.txt', 'relative to']],
+    ['show <lig.txt>', 'FILE_NOT_FOUND', ['lig.txt', 'log.txt', 'relative to the folder of main.mld']],
+    ['show <@root/lig.txt>', 'FILE_NOT_FOUND', ['@root/lig.txt', 'relative to the project root']],
     ['show <ships>', 'FILE_UNREADABLE', ['ships', 'directory']],
     ['var @n = "lig"\nshow <@n\\.txt>', 'FILE_NOT_FOUND', ['@n', 'lig.txt']],
     ['show <broken.json>', 'INVALID_JSON', ['broken.json']],

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Callable } from '../../src/values/callable.js';
 import { HostFunction } from '../../src/values/host-function.js';
+import { readField } from '../../src/values/access.js';
+import { kept } from '../../src/values/keep.js';
 import { commandText, fromHost, fromNative, shellText, toJson, toNative } from '../../src/values/native.js';
 import { parseResult, resultOfCode } from '../../src/values/results.js';
 import { textOf } from '../../src/values/text.js';
@@ -30,6 +32,22 @@ describe('into code', () => {
     const url = new URL('http://a.example');
     expect(toNative(undefined)).toBe(undefined);
     expect(toNative(new HostObject(url))).toBe(url);
+  });
+
+  it('goes what was kept with its metadata, which no loop and no JSON shows', () => {
+    const loaded = (data: Value, name: string): Value =>
+      annotate(dataOf(data), { file: { absolute: `/p/${name}`, relative: `./${name}` } });
+    type Seen = object & { mx: { filename: string } };
+    const seen = (value: Value): Seen => toNative(kept(value)) as Seen;
+    const [ship, text] = [loaded({ tons: 80 }, 'tern.json'), loaded('wind', 'log.txt')];
+    expect(seen(ship).mx.filename).toBe('tern.json');
+    expect(JSON.stringify([Object.entries(seen(ship)), seen(text), fromNative(seen(text))])).toBe('[[["tons",80]],"wind","wind"]');
+    expect(`${String(seen(text))}, ${seen(text).mx.filename}`).toBe('wind, log.txt');
+    expect((seen([ship, 1]) as unknown as Seen[])[0]?.mx.filename).toBe('tern.json');
+    expect(toNative(ship)).not.toHaveProperty('mx');
+    expect(kept(secret('4411'))).toEqual(secret('4411'));
+    expect(readField(ship, 'keep', { written: '@f' })).toEqual(kept(ship));
+    expect(readField({ keep: 1 }, 'keep', { written: '@o' })).toBe(1);
   });
 
   it('and back, JSON stays what it is', () => {

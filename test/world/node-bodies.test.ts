@@ -29,6 +29,12 @@ describe('a node body', () => {
     expect(await js('import("node:path").then((path) => path.basename("a/b"))')).toBe('b');
   });
 
+  it('gets what a list and a record know of their files', async () => {
+    const known = (value: object): object => Object.defineProperty(value, 'mx', { value: { filename: 'a.json' } });
+    const code = 'return [whole.mx.filename, list.map((one) => one.mx.filename).join(), Object.keys(whole).join()]';
+    expect(await node(code, { whole: known({ n: 1 }), list: [known([2])] })).toEqual(['a.json', 'a.json', 'n']);
+  });
+
   it('finds files relative to its directory', async () => {
     const directory = await temporaryFolder();
     const before = process.cwd();
