@@ -8,7 +8,7 @@ import { Return } from '../language/completion.js';
 import { locationOf } from '../language/errors.js';
 import type { Frame, Module, ModuleExports } from '../language/frame.js';
 import { Scope } from '../language/scope.js';
-import { parseScriptFrontmatter } from '../values/frontmatter.js';
+import { parseScriptFrontmatter, yamlErrorAt } from '../values/frontmatter.js';
 import { closest } from '../values/suggest.js';
 import type { Value } from '../values/value.js';
 
@@ -52,8 +52,10 @@ export async function bindFrontmatter(script: Script, module: Module): Promise<V
     module.scope.define({ name: 'fm', value, kind: 'ambient' });
     return value;
   } catch (error) {
-    if (error instanceof MlldError) error.location ??= locationOf(module, frontmatter.at);
-    throw error;
+    if (!(error instanceof MlldError)) throw error;
+    const at = module.text.indexOf(frontmatter.text, frontmatter.at) + yamlErrorAt(error);
+    const cause = new SyntaxFailure(error.message, { at }); // a head that can't be read is a parse error (world 12.3)
+    throw new MlldError(error.code, error.message, { location: locationOf(module, at), cause });
   }
 }
 

@@ -69,7 +69,13 @@ async function parseWith(text: string, schema: 'core' | 'failsafe'): Promise<Dat
 
 function invalidYaml(error: unknown): MlldError {
   const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return new MlldError('INVALID_YAML', `Invalid YAML: ${reason.replace(/:$/, '')}`, { cause: error });
+  return new MlldError('INVALID_YAML', `Invalid YAML: ${reason.replace(/( at line \d+, column \d+)?:?$/, '')}`, { cause: error });
+}
+
+/** Where in the text the YAML is wrong, in UTF-16 units. */
+export function yamlErrorAt(error: MlldError): number {
+  const { pos } = (error.cause ?? {}) as { pos?: unknown };
+  return Array.isArray(pos) && typeof pos[0] === 'number' ? pos[0] : 0;
 }
 
 /** Block style, two blanks per level, a line end at the end. */

@@ -27,6 +27,7 @@ const files = {
   '/p/bad.mld': 'var @ = 3',
   '/p/throws.mld': 'var @x = @nothing.here',
   '/p/bails.mld': 'bail "no luck"',
+  '/p/head.mld': '---\na: [\n---\nvar @x = 1',
   '/p/noisy.mld':
     'show "s"\nlog "l"\noutput "x" to "o.txt"\nappend "x" to "a.txt"\nif true [ show "if" ]\nfor @i in [1] => show "for"\nwhen true => show "when"\nexe @say() = [\n  log "said"\n  => "yes"\n]\nvar @v = 7\nshow @say()',
   '/p/prose.mld.md': '# Manual\n\nSome text about @nothing.\n\n/var @word = "two words"\n\nMore text.\n',
@@ -148,6 +149,7 @@ describe('imports that fail', () => {
     ['import { @x } from "./bad.mld"', 'SYNTAX', ['']],
     ['import { @x } from "./throws.mld"', 'UNKNOWN_VARIABLE', ['nothing']],
     ['import { @x } from "./bails.mld"', 'BAIL', ['no luck']],
+    ['import { @x } from "./head.mld"', 'INVALID_YAML', ['Invalid YAML']],
   ])('%s', async (script, code, words) => {
     const { error } = await runScript(script, { files });
     expect(error).toMatchObject({ code });
@@ -159,6 +161,7 @@ describe('imports that fail', () => {
     ['bad.mld', 'var @ = 3'],
     ['throws.mld', 'var @x = @nothing.here'],
     ['bails.mld', 'bail "no luck"'],
+    ['head.mld', '---\na: [\n---\nvar @x = 1'],
   ])('names %s and the import that led there', async (name, text) => {
     const nested = { ...files, '/p/outer.mld': `import { @x } from "./${name}"` };
     const { error } = await runScript('import { @x } from "./outer.mld"', { files: nested });
@@ -210,9 +213,12 @@ describe('Node modules', () => {
   class Point {
     constructor(readonly x: number) {}
   }
+  function Fails(): never {
+    throw new Error('no such point');
+  }
   const node = {
     path: { basename: (file: string) => file.split('/').at(-1) },
-    '@deck/geo': { Point },
+    '@deck/geo': { Point, Fails },
     'fs/promises': { later: async () => 'then' },
   };
 
@@ -224,11 +230,18 @@ describe('Node modules', () => {
     expect(await shows(script, { node })).toBe(expected);
   });
 
+  it('tells where a function of theirs was called that threw', async () => {
+    const { error } = await runScript('import { basename } from node @path\nshow @basename(null)', { files, node });
+    expect(error?.location).toMatchObject({ file: 'main.mld', at: 'import { basename } from node @path\nshow @basename'.length });
+  });
+
   it.each([
     ['import { basenam } from node @path', 'NOT_EXPORTED', 'did you mean basename?'],
     ['import "nothing" from node @path', 'SYNTAX', ''],
     ['import node @path as @p', 'NODE_IMPORT', 'single names'],
     ['import { x } from node @nowhere', 'NODE_MODULE', 'nowhere'],
+    ['import { basename } from node @path\nshow @basename(null)', 'CODE_THREW', '@basename: '],
+    ['import { Fails } from node @deck/geo\nexe @f = new @Fails(1)\nshow @f.x', 'CODE_THREW', 'new @Fails: no such point'],
   ])('%s', async (script, code, words) => {
     const { error } = await runScript(script, { files, node });
     expect(error).toMatchObject({ code });
