@@ -36,6 +36,20 @@ describe('a mistake in a script', () => {
     expect(renderError(error, {})).toContain('  in @fare (lib/fare.mld:1:1)\n  in import "lib/fare.mld" (main.mld:2:1)\n');
   });
 
+  it('tells a run of equal places once, and counts the middle of a long trail', () => {
+    const error = new MlldError('RECURSION_DEPTH', 'too deep', { location });
+    const pass = (what: string): void => void error.trail.push({ what, location });
+    for (let i = 0; i < 60; i++) pass('@same');
+    pass('show');
+    expect(renderError(error, {})).toMatch(/ {2}in @same \(main\.mld:2:1\), 60 times\n {2}in show \(main\.mld:2:1\)\n$/);
+    for (let i = 0; i < 60; i++) pass(i % 2 === 0 ? '@ping' : '@pong');
+    const trail = renderError(error, {})
+      .split('\n')
+      .filter((line) => /^ {2}(in |…)/.test(line));
+    expect(trail).toHaveLength(25);
+    expect(trail[12]).toBe('  … 38 more');
+  });
+
   it('has no stack, whatever its cause', () => {
     const error = new MlldError('CODE', 'js failed', { cause: new TypeError('x is not a function') });
     expect(renderError(error, { debug: true })).toBe('Error: js failed\n');

@@ -28,6 +28,7 @@ const table: [source: string, tree: string][] = [
   ['output "legacy.txt"', 'output{target:file{path:["legacy.txt"]}}'],
   ['output @v "legacy.txt"', 'output{value:@v target:file{path:["legacy.txt"]}}'],
   ['append `x` to "o.jsonl" as jsonl', 'append{value:template{quote:backtick parts:["x"]} target:file{path:["o.jsonl"]} format:jsonl}'],
+  ['file notes/a.md = @b', 'file{path:["notes/a.md"] value:@b}'],
   ['file "a/@b" = { a: 1 }', 'file{path:["a/" hole{value:@b}] value:object{entries:[{key:"a" value:1}]}}'],
   [
     'files "src/" = [ { "a.js": @a, desc: "e" } ]',

@@ -114,6 +114,11 @@ describe('deep nesting', () => {
     expect(() => parseExpression(nested(1_000_000))).toThrow(/nested too deeply/);
   });
 
+  it.each(['+ 1 ', '&& @x ', '?? @x '])('of a thousand operators (%s) is fine, of many more one clear error', (more) => {
+    expect(parseExpression(`@x ${more.repeat(1000)}`)).toBeDefined();
+    expect(() => parseExpression(`@x ${more.repeat(200_000)}`)).toThrow(expect.objectContaining({ code: 'NESTED_TOO_DEEPLY', at: 0 }));
+  });
+
   it('of a hundred blocks is fine', () => {
     expect(parseScript(`if @x ${'[ if @x '.repeat(100)}[ show "x" ]${' ]'.repeat(100)}`, { mode: 'strict' }).statements).toHaveLength(1);
   });

@@ -70,7 +70,7 @@ export function negation(at: number, count: number, operand: Expression): Expres
 }
 
 function tooManyOperators(at: number): SyntaxFailure {
-  return new SyntaxFailure(`More than ${OPERATORS_MAX} operators in one expression`, {
+  return new SyntaxFailure(`The source is nested too deeply: more than ${OPERATORS_MAX} operators in one expression`, {
     code: 'NESTED_TOO_DEEPLY',
     at,
     hint: 'bind inner parts to variables',

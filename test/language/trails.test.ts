@@ -1,0 +1,52 @@
+/** An error tells the whole way to it: imports, calls, templates and statements, innermost first. World 18. */
+import { describe, expect, it } from 'vitest';
+import { locate } from '../../grammar/parse.js';
+import { runScript } from '../support/script-run.js';
+
+const files = {
+  '/p/a.mld': 'import { @b } from "./deep/b.mld"\nexe @a(list) = [\n  let @r = @b(@list)\n  => @r\n]\nexport { @a }',
+  '/p/deep/b.mld': 'import { @c } from "./c.mld"\nexe @b(list) = [\n  for @i in @list [\n    show @c(@i)\n  ]\n]',
+  '/p/deep/c.mld': 'exe @bad(x) = `@x.y()`\nexe @c(x) = for @y in [1, 2] =>\n  @bad(@y)',
+  '/p/tpl.mld': 'exe @boom(x) = [ bail "stop @x" ]\nexe @page(x) = template "./t/page.att"\nexport { @page }',
+  '/p/t/page.att': 'first line\nthen @boom(@x)\n',
+  '/p/one.mld': 'import { @x } from "./two.mld"',
+  '/p/two.mld': 'import { @x } from "./three.mld"',
+  '/p/three.mld': 'var @y = 1\nvar @x = <gone.txt>',
+};
+
+async function way(script: string): Promise<string[]> {
+  const { error } = await runScript(script, { files });
+  if (!error?.location) throw new Error('it has no place');
+  const places = [{ what: 'at', location: error.location }, ...error.trail];
+  return places.map(({ what, location: { file, text, at } }) => {
+    const { line, column } = locate(text, at);
+    return `${what} ${file}:${line}:${column}`;
+  });
+}
+
+describe('the way to an error', () => {
+  it.each<[string, string, string[]]>([
+    [
+      'through three levels of import',
+      'import { @x } from "./one.mld"',
+      ['at three.mld:2:10', 'var three.mld:2:1', 'import two.mld:1:1', 'import one.mld:1:1', 'import main.mld:1:1'],
+    ],
+    [
+      'through calls and loops of modules, a call on a line of its own by its name',
+      'import { @a } from "./a.mld"\nshow @a([1])',
+      ['at deep/c.mld:1:18', '@bad deep/c.mld:3:7', 'show deep/b.mld:4:5', 'for deep/b.mld:3:3', 'let a.mld:3:3', 'show main.mld:2:1'],
+    ],
+    [
+      'through a template of a module',
+      'import { @page } from "./tpl.mld"\nshow @page("p")',
+      ['at tpl.mld:1:18', 'bail tpl.mld:1:18', '@boom t/page.att:2:11', 'show main.mld:2:1'],
+    ],
+    [
+      'through the stages of a pipeline',
+      'exe @f(x) = @x | @g | @h\nexe @g(x) = `@x!`\nexe @h(x) = `@x.y()`\nvar @z = "a" | @f',
+      ['at main.mld:3:16', '@h main.mld:1:23', 'var main.mld:4:1'],
+    ],
+  ])('%s', async (_, script, expected) => {
+    expect(await way(script)).toEqual(expected);
+  });
+});
