@@ -10,6 +10,7 @@ import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
 import { askWorld } from '../../operation/effect.js';
+import { isSecret } from '../../operation/secret-texts.js';
 import { modelSettingsOf } from '../model.js';
 import { StageError } from '../outcome.js';
 import { statusReport } from '../status-file.js';
@@ -37,12 +38,21 @@ export function executableBackend(written: string): Backend {
         { ...frame, run: { ...frame.run, answers } },
         { at: 0, called: [name] },
       );
+      if (isSecret(result)) throw new StageError('permanent', secretReply(name));
       const data = dataOf(result);
       if (typeof data === 'object' && data !== null && 'outcome' in data)
         return { reply: replyIn(data), outcome: statusReport(toJson(data as Value)) };
       return { reply: textOf(result) };
     },
   };
+}
+
+/** The state of a run is plain text, in the journal, in files and in the prompts of later stages: no secret may get in. */
+function secretReply(name: string): string {
+  return (
+    `the reply of @${name} is labelled secret, and replies are kept in clear; where it holds none, take the label away: ` +
+    `guard privileged after @${name} = when [ * => allow with { removeLabels: ["secret"] } ]`
+  );
 }
 
 function replyIn(data: object): string {
