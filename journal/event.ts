@@ -366,4 +366,5 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'question.asked': 'written',
   'question.answered': 'synced',
   'artifact.stored': 'ordered',
+  'artifact.removed': 'written',
 };

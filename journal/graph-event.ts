@@ -152,4 +152,6 @@ export type GraphFact =
       readonly sizeBytes: number;
       readonly fileBacked: boolean;
       readonly payload: Payload;
-    };
+    }
+  /** It is in the list no more; what was stored stays in the journal. */
+  | { readonly type: 'artifact.removed'; readonly op: OpPath; readonly id: string };

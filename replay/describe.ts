@@ -51,6 +51,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
       options.map(({ label }) => label),
     )}`,
   'question.answered': ({ id, answer, by }) => `${id} answered by ${by}: ${short(answer)}`,
+  'artifact.removed': ({ id }) => `artifact ${id} removed`,
   'artifact.stored': ({ id, sizeBytes }) => `artifact ${id} stored, ${sizeBytes} bytes`,
 };
 

@@ -8,7 +8,8 @@
  */
 import type { EventOf, JournalEvent, Json, RunStatus } from '../journal/event.js';
 import type { Fidelity, GateStatus, StageOutcome, StageStatus } from '../journal/graph-event.js';
-import type { CallKey, OpPath, RunId, Seq } from '../journal/ids.js';
+import type { CallKey, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
+import type { Position } from '../journal/store.js';
 import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './graph-walk.js';
 import type { Projection } from './projection.js';
 
@@ -19,6 +20,9 @@ export interface Artifact {
   readonly sizeBytes: number;
   readonly storedAt: string;
   readonly fileBacked: boolean;
+  /** Where its event is: payloads are not held. */
+  readonly ref: RunRef;
+  readonly position: Position;
 }
 
 export interface OpenQuestion {
@@ -115,7 +119,7 @@ export const graphState: Projection<GraphState> = {
     jumps: 0,
     retriesTotal: 0,
   }),
-  apply(state, event, { ref }) {
+  apply(state, event, { ref, position }) {
     state.seq = event.seq;
     state.timestamp = event.ts;
     switch (event.type) {
@@ -153,9 +157,12 @@ export const graphState: Projection<GraphState> = {
         return state;
       case 'artifact.stored': {
         const { id, name, node, sizeBytes, fileBacked, ts } = event;
-        state.artifacts.set(id, { id, name, node, sizeBytes, fileBacked, storedAt: ts });
+        state.artifacts.set(id, { id, name, node, sizeBytes, fileBacked, storedAt: ts, ref, position });
         return state;
       }
+      case 'artifact.removed':
+        state.artifacts.delete(event.id);
+        return state;
       default:
         return state;
     }

@@ -37,6 +37,7 @@ export { watchGraph, type GraphNotice, type WatchedGraph } from './watch-graph.j
 export type { GraphReport, GraphRunIo, GraphRunOptions, WhoAnswers } from './run-graph-options.js';
 export type { Answered, Backend, Backends, ModelQuestion } from './graph/backends/backend.js';
 export type { CallTool, ToolAnswer } from './graph/backends/tool-calls.js';
+export type { ArtifactEntry, Artifacts } from './graph/artifacts.js';
 export type { Handler, Handlers, Stage } from './graph/handlers/handler.js';
 export { outcomeOf, StageError, type StageOutcome, type StageStatus } from './graph/outcome.js';
 export { askMultiple, callbackInterviewer, queueOf, type Answer, type Interviewer, type Question } from './graph/people/interviewer.js';

@@ -31,6 +31,7 @@ import type { Answers } from './operation/operation.js';
 import { recordSource } from './operation/sources.js';
 import { baseFolder } from './project.js';
 import { interviewerFor } from './run/graph-people.js';
+import { readArtifact } from './run/graph-artifact.js';
 import { childStarter } from './run/graph-child.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph-journal.js';
 import { createStateKeeper } from './run/graph-ledger.js';
@@ -159,12 +160,15 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     walk: walkOn,
     backend: options.backend,
     backends: options.backends ?? new Map(),
-    backends: options.backends ?? new Map(),
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
     random: Math.random,
     wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, signal)),
     ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
+    readArtifact: async (id) => {
+      await journal.flush();
+      return readArtifact(store, keeper.state, id);
+    },
     warnOnce,
   };
   await recordSource(frame, options.file, text, 'script');

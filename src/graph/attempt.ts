@@ -2,6 +2,7 @@
 import type { Frame } from '../language/frame.js';
 import { perform } from '../operation/perform.js';
 import type { Wait } from './graph-run.js';
+import { artifactsOf } from './artifacts.js';
 import type { Handler, Stage } from './handlers/handler.js';
 import { nodeAttribute } from './model.js';
 import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from './outcome.js';
@@ -20,7 +21,7 @@ export interface AttemptEnd {
   readonly allowsPartial: boolean;
 }
 
-export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'signal' | 'context'> & {
+export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'artifacts' | 'signal' | 'context'> & {
   readonly handler: Handler;
   /** Of the node. */
   readonly frame: Frame;
@@ -49,6 +50,7 @@ export async function attempt(options: Attempt): Promise<AttemptEnd> {
         nodeFrame: frame,
         frame: within(inner, limit.signal),
         folder: options.folder,
+        artifacts: artifactsOf(run, { op: frame.op.path, node: node.id }),
         walks: options.walks,
         manner: options.manner,
         signal: limit.signal,

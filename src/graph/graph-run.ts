@@ -1,4 +1,5 @@
 /** One run of a pipeline, as its parts see it. `run-graph.ts` fills the ports. */
+import type { Json } from '../../journal/event.js';
 import type { GraphFact } from '../../journal/graph-event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
@@ -79,6 +80,8 @@ export interface GraphRun {
   startChild(request: { readonly node: string; readonly file: string; readonly workingDirectory: string | undefined }): Promise<ChildRun>;
   /** A run that somebody else started. */
   findChild(runId: string): Promise<ChildRun | undefined>;
+  /** The payload of an artifact, from the journal. Undefined when it can't be read any more. */
+  readArtifact(id: string): Promise<Json | undefined>;
   /** One line on stderr, the same one only once. */
   warnOnce(message: string): void;
 }

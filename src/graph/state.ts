@@ -11,6 +11,15 @@ export interface HistoryView {
   readonly failure_reason?: string;
 }
 
+export interface ArtifactView {
+  readonly id: string;
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** ISO 8601, UTC. */
+  readonly storedAt: string;
+  readonly fileBacked: boolean;
+}
+
 export type NotableView =
   | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
   | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
@@ -53,7 +62,7 @@ export interface StateView {
   readonly runId: RunId | undefined;
   readonly main: WalkView;
   readonly results: ReadonlyMap<string, StageStatus | undefined>;
-  readonly artifacts: ReadonlyMap<string, { readonly id: string; readonly sizeBytes: number }>;
+  readonly artifacts: ReadonlyMap<string, ArtifactView>;
   readonly received: ReadonlyMap<
     OpPath,
     { readonly reply?: CallKey; readonly answer?: { readonly id: string; readonly answer: string; readonly by: AnsweredBy } }

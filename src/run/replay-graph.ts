@@ -157,6 +157,7 @@ function runOf({ started, settings, file, root, options }: Replayed, { plan, fra
     wait: stages.wait,
     startChild: never,
     findChild: never,
+    readArtifact: never,
     warnOnce(message) {
       if (!warned.has(message)) options.sinks.stderr(`warning: ${message}\n`);
       warned.add(message);

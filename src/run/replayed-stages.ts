@@ -157,10 +157,7 @@ function handlerAsThen({ walk, order, stuck }: Ports, type: string): Handler {
 }
 
 function isSaidBy({ nodeOp, frame }: Stage, { type, op }: GraphFact): boolean {
-  return (
-    (type === 'artifact.stored' && op === nodeOp) ||
-    ((type === 'artifact.stored' || type === 'context.updated') && isInside(op, frame.op.path))
-  );
+  return (op === nodeOp || isInside(op, frame.op.path)) && (type.startsWith('artifact.') || type === 'context.updated');
 }
 
 function cameTo(

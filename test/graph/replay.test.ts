@@ -5,7 +5,6 @@ import { openMemoryStore } from '../../journal/memory-store.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
 import { outcomeOf, StageError } from '../../src/graph/outcome.js';
 import type { Stage } from '../../src/graph/handlers/handler.js';
-import { storeArtifact } from '../../src/graph/artifacts.js';
 import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
 import { replayRun, type ReplayOptions, type ReplayReport } from '../../src/run/replay.js';
 import type { GraphRunOptions } from '../../src/run-graph-options.js';
@@ -159,7 +158,7 @@ describe('a pipeline replays the same', () => {
         {
           async handle(stage: Stage) {
             if (attempts++ === 0) throw new StageError('transient', 'not yet');
-            await storeArtifact(stage.run, { op: stage.nodeOp, id: 'odd.1', name: 'odd', node: stage.node.id, data: 'found' });
+            await stage.artifacts.store('odd.1', 'odd', 'found');
             return outcomeOf('success', { context_updates: { luck: Math.random() }, notes: 'by chance' });
           },
         },

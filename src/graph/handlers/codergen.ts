@@ -1,5 +1,5 @@
 /** A model stage. Reference 7.3. */
-import { INLINE_BYTES_MAX, storeArtifact } from '../artifacts.js';
+import { INLINE_BYTES_MAX } from '../artifacts.js';
 import { askModel } from '../ask-model.js';
 import { headOf } from '../head.js';
 import { labelOf, nodeAttribute } from '../model.js';
@@ -13,14 +13,14 @@ export const codergen: Handler = {
   asksModel: true,
   isTimed: true,
   async handle(stage) {
-    const { node, folder, run, nodeOp, visit } = stage;
+    const { node, folder, run, artifacts, visit } = stage;
     // The goal is expanded in prompts beforehand; a label stands in for one here.
     const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.plan.goal) || node.id;
     folder.write('prompt.md', prompt);
     const { reply, outcome } = await askModel(stage, prompt);
     folder.write('response.md', reply);
     if (Buffer.byteLength(reply) > INLINE_BYTES_MAX) {
-      await storeArtifact(run, { op: nodeOp, id: `${node.id}.${visit}.response`, name: 'response', node: node.id, data: reply });
+      await artifacts.store(`${node.id}.${visit}.response`, 'response', reply);
     }
     const own = outcomeOf('success', { context_updates: { last_stage: node.id, last_response: headOf(reply, RESPONSE_CODE_POINTS) } });
     return withReport(own, outcome);

@@ -2,6 +2,7 @@
 import type { OpPath } from '../../../journal/ids.js';
 import type { BranchRef } from '../../../journal/graph-event.js';
 import type { Frame } from '../../language/frame.js';
+import type { Artifacts } from '../artifacts.js';
 import type { Manner } from '../fidelity.js';
 import type { GraphRun } from '../graph-run.js';
 import type { GraphNode } from '../model.js';
@@ -24,6 +25,7 @@ export interface Stage {
   /** Performs below the attempt's path; its world ends with the attempt's time. */
   readonly frame: Frame;
   readonly folder: StageFolder;
+  readonly artifacts: Artifacts;
   /** The walk that the node is on, last of those around it; the first is the main path. */
   readonly walks: readonly WalkView[];
   readonly manner: Manner;

@@ -1,5 +1,5 @@
 /** A tool stage runs a shell command. Reference 7.7. */
-import { INLINE_BYTES_MAX, storeArtifact } from '../artifacts.js';
+import { INLINE_BYTES_MAX } from '../artifacts.js';
 import { headOf } from '../head.js';
 import { nodeAttribute } from '../model.js';
 import { outcomeOf, StageError, type Updates } from '../outcome.js';
@@ -26,6 +26,6 @@ export const tool: Handler = {
 async function outputUpdates(stage: Stage, stdout: string): Promise<Updates> {
   if (Buffer.byteLength(stdout) <= INLINE_BYTES_MAX) return { 'tool.output': withoutLineEnds(stdout) };
   const id = `${stage.node.id}.${stage.visit}.output`;
-  await storeArtifact(stage.run, { op: stage.nodeOp, id, name: 'output', node: stage.node.id, data: stdout });
+  await stage.artifacts.store(id, 'output', stdout);
   return { 'tool.output': headOf(stdout, HEAD_CODE_POINTS), 'tool.output_artifact': id };
 }
