@@ -10,7 +10,6 @@ import type {
   Literal,
   Loop,
   Options,
-  ParallelLimits,
   Param,
   Reference,
   ResumeMode,
