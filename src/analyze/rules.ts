@@ -7,6 +7,7 @@ import { deprecatedJsonRule } from './rules/deprecated-json.js';
 import { exportedNamesRule } from './rules/exported-names.js';
 import { hyphenatedNamesRule } from './rules/hyphenated-names.js';
 import { importFormsRule } from './rules/import-forms.js';
+import { missingArraysRule } from './rules/missing-arrays.js';
 import { parameterNamesRule } from './rules/parameter-names.js';
 import { redefinedBuiltInsRule } from './rules/redefined-built-ins.js';
 import { reservedNamesRule } from './rules/reserved-names.js';
@@ -25,6 +26,7 @@ export const rules: readonly Rule[] = [
   deprecatedJsonRule,
   hyphenatedNamesRule,
   callArityRule,
+  missingArraysRule,
   unreachableArmsRule,
   redefinedBuiltInsRule,
 ];

@@ -133,6 +133,8 @@ describe('other warnings', () => {
     ['a stage without parameters', 'exe @f() = `@input`\nshow "x" | @f', []],
     ['members of a group without source', 'exe @f(a) = `@a`\nvar @r = || @f(1) || @f(2)\nshow @r', []],
     ['an alias hands everything on', 'exe @g(a, b) = `@a @b`\nexe @f = @g\nshow @f(1, 2)', []],
+    ['too few arrays', 'exe @f(a, b) = `@a @b`\nvar @r = foreach @f(["1"])\nshow @r', ['2:18 missing-arrays']],
+    ['an array for each parameter', 'exe @f(a, b) = `@a @b`\nvar @r = foreach @f(["1"], ["2"])\nshow @r', []],
     ['a parameter that hides the function', 'exe @f(a) = `@a`\nexe @g(f) = [ => @f(1, 2) ]\nshow @g(@f)', []],
     ['arms below one that always matches', 'var @n = 1\nwhen [\n  * => show "1"\n  @n => show "2"\n]', ['4:3 unreachable-arm']],
     ['a literal twice', 'var @n = "a"\nwhen @n [\n  "a" => show "1"\n  "b" => show "2"\n  \'a\' => show "3"\n]', ['5:3 unreachable-arm']],

@@ -1,0 +1,24 @@
+/** A `foreach` with fewer arrays than the function has parameters, which ends a run. Too many are told of as with any call. Control section 13. */
+import type { Foreach } from '../../../grammar/ast.js';
+import type { Rule } from '../rule.js';
+
+export const missingArraysRule: Rule = {
+  code: 'missing-arrays',
+  list: 'antiPatterns',
+  *check({ script, symbols }) {
+    const used = new Map(symbols.uses.map((use) => [use.at, use]));
+    for (const { call } of foreachIn(script.statements)) {
+      const { given, target } = used.get(call.at) ?? {};
+      const exe = target?.exe;
+      if (!exe || given === undefined || given >= exe.params.length) continue;
+      const { length: needed } = exe.params;
+      yield { at: call.at, message: `foreach @${call.name} needs an array for each of ${needed} parameters and is given ${given}` };
+    }
+  },
+};
+
+function* foreachIn(node: unknown): Generator<Foreach> {
+  if (typeof node !== 'object' || node === null) return;
+  if ((node as { readonly kind?: unknown }).kind === 'foreach') yield node as Foreach;
+  for (const child of Object.values(node)) yield* foreachIn(child);
+}
