@@ -57,7 +57,7 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
 
   if (request.structured && report.structured && report.error === undefined)
     io.stdout(`${JSON.stringify(report.structured, undefined, 2)}\n`);
-  if (signal !== 'SIGPIPE') await explain(io, execution, report);
+  await explain(io, execution, report, signal);
   if (request.debug && execution.form === 'run') io.stderr(`Metrics:\n  total time: ${elapsedMs} ms\n`);
   else if (request.metrics) io.stderr(`Total time: ${elapsedMs} ms\n`);
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
@@ -107,9 +107,12 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
 }
 
 /** What ended the run, and how to go on where something was recorded. */
-async function explain(io: Io, { argv, name, project }: Execution, report: RunReport): Promise<void> {
+async function explain(io: Io, { argv, name, project }: Execution, report: RunReport, signal: Signal | undefined): Promise<void> {
   if (report.status === 'completed') return;
-  if (report.error !== undefined) {
+  if (signal === 'SIGPIPE') {
+    // `| head -1` has what it wanted. Only where something was recorded is there anything to go on with.
+    if (report.journal !== undefined) io.stderr('Standard output was closed before the run was done\n');
+  } else if (report.error !== undefined) {
     const { renderError } = await import('../render/error.js');
     io.stderr(renderError(report.error, {}));
   } else if (report.status === 'interrupted') io.stderr('Interrupted\n');

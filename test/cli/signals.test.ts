@@ -88,6 +88,26 @@ describe('output that nobody reads', () => {
     await expect(fs.stat(path.join(cwd, 'reached'))).rejects.toThrow('ENOENT');
   });
 
+  it('ends a recorded run with how to go on, and what was answered stays', async () => {
+    const cwd = await projectFolder({
+      'many.mld': `exe llm @ask(q) = sh { sleep 0.05; echo "$q" }\n${Array.from({ length: 20 }, (_, i) => `show @ask("${i}")\n`).join('')}`,
+    });
+    const child = startCli(['many.mld', '--checkpoint'], { cwd });
+    const result = resultOf(child);
+    child.stdout.once('data', () => child.stdout.destroy());
+    const { stderr, status } = await result;
+    expect(status).toBe(141);
+    expect(stderr).toMatch(
+      /^Standard output was closed before the run was done\n {2}\d+ answers? kept\n {2}resume: mlld many\.mld --resume\n/,
+    );
+    const resumed = await runCli(['many.mld', '--resume'], { cwd });
+    expect(resumed.stdout.split('\n')).toHaveLength(21);
+    const { stdout } = await runCli(['journal', 'list', '--json'], { cwd });
+    const [second, first] = JSON.parse(stdout) as { executed: number; reused: number; status: string }[];
+    expect(first?.status).toBe('interrupted');
+    expect([second?.reused, second?.executed]).toEqual([first?.executed, 20 - (first?.executed ?? 0)]);
+  });
+
   it('ends a report quietly', async () => {
     const cwd = await projectFolder();
     const child = startCli(['--help'], { cwd });
