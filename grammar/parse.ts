@@ -3,6 +3,7 @@
  * imports generated parsers.
  */
 import type { Expression, Script, Template } from './ast.js';
+import { columnsOf } from './columns.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/mlld.js';
 import * as ahead from './mlld/ahead.js';
@@ -61,15 +62,10 @@ export function codeFrame(text: string, at: number): string {
   return [...(line > 1 ? [show(line - 1)] : []), show(line), caret].join('\n');
 }
 
-/** Characters that a terminal draws two columns wide: those of East Asia, and emoji. */
-const WIDE =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}/gu;
-/** Characters that have no width of their own. */
-const NARROW = /\p{M}|\p{Cf}/gu;
-
 /** As many columns of blanks as the text takes on a screen; tabs stay tabs, however wide they are. */
 function blanksFor(text: string): string {
-  return text.replace(NARROW, '').replace(WIDE, '  ').replace(/[^\t]/gu, ' ');
+  const parts = text.split('\t');
+  return parts.map((part) => ' '.repeat(columnsOf(part))).join('\t');
 }
 
 function parse(text: string, startRule: generated.StartRule): unknown {

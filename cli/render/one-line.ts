@@ -1,3 +1,5 @@
+import { wholeCharacters } from '../../grammar/columns.js';
+
 const CONTROLS = /[\u0000-\u001F\u007F-\u009F]/;
 
 /** Text of a script or a model on one line of a terminal: no line break and no control sequence gets through. */
@@ -9,6 +11,5 @@ export function oneLine(text: string): string {
 /** At most `max` UTF-16 units; what is cut ends in three dots. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text;
-  // Never half a character.
-  return `${text.slice(0, max - 3).replace(/[\uD800-\uDBFF]$/, '')}...`;
+  return `${wholeCharacters(text, max - 3)}...`;
 }

@@ -1,4 +1,5 @@
 /** Columns, as wide as what stands in them. The last one is not padded. */
+import { columnsOf } from '../../grammar/columns.js';
 import type { Paint } from './paint.js';
 
 export interface Column {
@@ -22,7 +23,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
 /** The same without colours. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly string[] {
   const all: readonly (readonly Cell[])[] = [columns.map(({ title }) => title), ...rows];
-  const widths = columns.map((_, index) => Math.max(...all.map((row) => textOf(row[index]).length)));
+  const widths = columns.map((_, index) => Math.max(...all.map((row) => columnsOf(textOf(row[index])))));
   return all.map((row) =>
     columns
       .map(({ align }, index) => pad(row[index], widths[index] ?? 0, align))
@@ -35,7 +36,7 @@ function pad(cell: Cell | undefined, width: number, align: Column['align']): str
   const text = textOf(cell);
   // Painted text has characters that take no room, so the blanks go around it.
   const shown = typeof cell === 'object' ? cell.paint(text) : text;
-  const blanks = ' '.repeat(width - text.length);
+  const blanks = ' '.repeat(width - columnsOf(text));
   return align === 'right' ? blanks + shown : shown + blanks;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderEntries } from '../../cli/render/checkpoint.js';
+import { columnsOf } from '../../grammar/columns.js';
 import { clip, oneLine } from '../../cli/render/one-line.js';
 import { shellWords } from '../../cli/render/shell.js';
 import { tableLines } from '../../cli/render/table.js';
@@ -29,6 +30,32 @@ it('lets no control sequence through to a terminal', () => {
 it('never cuts a character in two', () => {
   expect(clip('🐦🐦🐦', 6)).toBe('🐦🐦🐦');
   expect(clip('🐦🐦🐦🐦', 6)).toBe('🐦...');
+  expect(clip('a👩‍👩‍👧 and others', 7)).toBe('a...');
+  expect(clip('e\u0301e\u0301e\u0301e\u0301', 6)).toBe('e\u0301...');
+});
+
+it.each([
+  ['tide', 4],
+  ['潮汐', 4],
+  ['🐦', 2],
+  ['👩‍👩‍👧', 2],
+  ['❤️', 2],
+  ['e\u0301', 1],
+  ['é\u200B', 1],
+  ['', 0],
+])('knows the columns of %s', (text, columns) => {
+  expect(columnsOf(text)).toBe(columns);
+});
+
+it('aligns columns behind wide characters', () => {
+  const lines = tableLines(
+    [{ title: 'NAME' }, { title: 'N', align: 'right' }, { title: 'END' }],
+    [
+      ['潮汐', '1', 'x'],
+      ['tide 🐦', '22', 'y'],
+    ],
+  );
+  expect(lines).toEqual(['NAME      N  END', '潮汐      1  x', 'tide 🐦  22  y']);
 });
 
 it('gives words that a shell reads back', () => {
