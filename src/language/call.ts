@@ -1,5 +1,5 @@
 /** Calling a function. Control sections 4 and 6, checkpoint section 4. */
-import type { ApplyStep, Expression, MethodStep, Reference, Step, When } from '../../grammar/ast.js';
+import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { callHost } from '../modules/node-module.js';
 import { fingerprintOf } from '../operation/fingerprint.js';
@@ -15,6 +15,7 @@ import { valueOfText } from '../values/json-text.js';
 import { dataOf, flow, union, type Value } from '../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from './built-ins.js';
+import { stepsToCallee } from './called-steps.js';
 import { Return, Signal, type Outcome } from './completion.js';
 import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from './down.js';
 import { locationOf, rise } from './errors.js';
@@ -158,10 +159,10 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       // Evaluated once, before the lookup; on a miss the body uses these values.
       const inner = functionFrame(executable, inputs, { ...frame, stack }, details.ambient);
       const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
-      const target = dataOf(await frame.evaluate({ ...forwarded, steps: targetSteps(forwarded.steps) }, inner));
+      const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
       if (!(target instanceof Callable)) return { question: asked, hasSecret };
       const args = await evaluateArguments(call.args, inner);
-      const path = [forwarded.name, ...targetSteps(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
+      const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
       const body: Body = async (entered, received) => {
         const bodyFrame = functionFrame(executable, received, { ...entered, stack }, details.ambient);
         const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
@@ -188,13 +189,6 @@ async function keyValues(executable: Executable, inputs: readonly Value[], frame
   const data = dataOf(chosen);
   // What is read out of a labelled list is labelled.
   return Array.isArray(data) ? data.map((element: Value) => flow(element ?? null, [chosen])) : [chosen];
-}
-
-/** The function that a one-call body calls: the steps before the call, a method name among them as a field. */
-function targetSteps(steps: readonly Step[]): readonly Step[] {
-  const last = steps.at(-1) as MethodStep | ApplyStep;
-  const before = steps.slice(0, -1);
-  return last.kind === 'method' ? [...before, { kind: 'field', name: last.name, at: last.at }] : before;
 }
 
 /** Arguments that were not passed are not part of the question. */

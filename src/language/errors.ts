@@ -74,3 +74,10 @@ export class Bail extends MlldError {
     this.name = 'Bail';
   }
 }
+
+/** `bail`, an interrupt and a broken invariant of ours are never collected. */
+export function endsTheRun(error: unknown): boolean {
+  if (error instanceof Bail) return true;
+  if (error instanceof MlldError || error instanceof WorldError) return error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT';
+  return true;
+}

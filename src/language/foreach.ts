@@ -1,5 +1,5 @@
 /** `foreach @f(XS, YS)`: a call for every combination. Control section 13. */
-import type { ApplyStep, Expression, Foreach, MethodStep, Options, Reference } from '../../grammar/ast.js';
+import type { ApplyStep, Expression, Foreach, MethodStep, Options } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { Denial } from '../operation/denial.js';
 import { Callable } from '../values/callable.js';
@@ -8,9 +8,9 @@ import { showText } from '../values/show.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../values/value.js';
 import { callValue, lenient, runStages } from './down.js';
 import { entriesOf } from './entries.js';
-import { locationOf } from './errors.js';
+import { stepsToCallee } from './called-steps.js';
+import { endsTheRun, locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { endsTheRun } from './parallel.js';
 
 const COMBINATIONS_MAX = 10_000;
 
@@ -22,7 +22,7 @@ export async function evaluateForeach(node: Foreach, frame: Frame): Promise<Valu
 async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
   const location = locationOf(frame.module, at);
   const last = call.steps.at(-1) as ApplyStep | MethodStep;
-  const callee = dataOf(await lenient(targetOf(call, last), frame));
+  const callee = dataOf(await lenient({ ...call, steps: stepsToCallee(call.steps) }, frame));
   const name = last.kind === 'method' ? last.name : call.name;
   if (!(callee instanceof Callable)) throw new MlldError('UNKNOWN_FUNCTION', `Function @${name} is not defined`, { location });
   if (callee.params.length !== last.args.length) {
@@ -71,11 +71,6 @@ function combination(lists: readonly Value[][], i: number): Value[] {
     rest = Math.floor(rest / list.length);
   }
   return chosen;
-}
-
-function targetOf(call: Reference, last: ApplyStep | MethodStep): Reference {
-  const before = call.steps.slice(0, -1);
-  return { ...call, steps: last.kind === 'method' ? [...before, { kind: 'field', name: last.name, at: last.at }] : before };
 }
 
 /** `show foreach …`: a line for each result, by the options `separator` and `template`. Undefined for anything else. */

@@ -5,15 +5,14 @@ import { HostFunction } from '../values/host-function.js';
 import { constructHost } from '../modules/node-module.js';
 import { dataOf, type Value } from '../values/value.js';
 import { evaluateArguments } from './arguments.js';
+import { stepsToCallee } from './called-steps.js';
 import { lenient } from './down.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
 
 export async function evaluateNew({ callee, at }: New, frame: Frame): Promise<Value> {
   const last = callee.steps.at(-1) as ApplyStep | MethodStep | undefined;
-  const before = callee.steps.slice(0, -1);
-  const steps = last?.kind === 'method' ? [...before, { kind: 'field' as const, name: last.name, at: last.at }] : before;
-  const target = dataOf(await lenient({ ...callee, steps }, frame));
+  const target = dataOf(await lenient({ ...callee, steps: stepsToCallee(callee.steps) }, frame));
   if (!(target instanceof HostFunction)) {
     throw new MlldError('NOT_A_CLASS', `new @${callee.name}: @${callee.name} is not a class of a Node module`, {
       location: locationOf(frame.module, at),

@@ -6,26 +6,17 @@
  * L3  Results keep the order of the source, whatever finishes first.
  */
 import type { ParallelLimits } from '../../grammar/ast.js';
-import { MlldError } from '../errors.js';
-import { askWorld } from '../operation/effect.js';
 import { perform } from '../operation/perform.js';
 import { errorMarker } from '../values/marker.js';
-import { toNumber } from '../values/numbers.js';
 import { annotate, asElement, flow, type Value } from '../values/value.js';
-import { WorldError } from '../world/world.js';
 import { Signal, type Outcome } from './completion.js';
-import { durationOf } from './durations.js';
 import type { Entry } from './entries.js';
-import { Bail, locationOf, placesOf } from './errors.js';
+import { endsTheRun, placesOf } from './errors.js';
 import type { Frame } from './frame.js';
+import { createPace, limitsOf, runPool, type ParallelSettings } from './pool.js';
 
 export interface Settled {
   readonly outcome: Outcome;
-}
-
-export interface ParallelSettings {
-  readonly cap: number;
-  readonly paceMs: number;
 }
 
 interface Loop extends ParallelSettings {
@@ -43,15 +34,7 @@ export async function parallelSettings(
   frame: Frame,
   at: number,
 ): Promise<ParallelSettings | undefined> {
-  if (!limits) return frame.context.parallel;
-  const cap = limits.cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(limits.cap, frame));
-  if (!Number.isInteger(cap) || cap < 1) {
-    throw new MlldError('BAD_LIMIT', 'The limit of a parallel loop must be a whole number from 1', {
-      location: locationOf(frame.module, at),
-    });
-  }
-  const pace = limits.pace && (await frame.evaluate(limits.pace, frame));
-  return { cap, paceMs: pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, at)) };
+  return limits ? limitsOf(limits, frame, at) : frame.context.parallel;
 }
 
 export async function runParallel(entries: readonly Entry[], loop: Loop, frame: Frame, one: One): Promise<Settled[]> {
@@ -66,7 +49,7 @@ class ParallelRun {
   private readonly results: (Settled | undefined)[];
   private probed = false;
   private done = false;
-  private lastStartMs = Number.NEGATIVE_INFINITY;
+  private readonly pace: () => Promise<void>;
 
   constructor(
     private readonly entries: readonly Entry[],
@@ -75,6 +58,7 @@ class ParallelRun {
     private readonly one: One,
   ) {
     this.results = new Array<Settled | undefined>(entries.length);
+    this.pace = createPace(loop.paceMs, frame);
   }
 
   /** What was run, in the order of the source (L3). */
@@ -101,16 +85,15 @@ class ParallelRun {
   async inPool(start: number, end: number): Promise<void> {
     let next = start;
     while (!this.probed && next < end && !this.done) await this.probe(next++);
-    const failures: unknown[] = [];
-    const worker = async (): Promise<void> => {
-      while (next < end && !this.done && failures.length === 0) {
-        const position = next++;
-        await this.pace();
-        await this.collectFailure(position).catch((error: unknown) => failures.push(error));
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(this.loop.cap, end - next) }, worker));
-    if (failures.length > 0) throw failures[0];
+    const { pace } = this;
+    await runPool({
+      from: next,
+      to: end,
+      cap: this.loop.cap,
+      pace,
+      isDone: () => this.done,
+      start: (position) => this.collectFailure(position),
+    });
   }
 
   /** L1: elements that the filter leaves out don't count as the first. */
@@ -150,16 +133,6 @@ class ParallelRun {
     const context = { ...this.frame.context, for: view, errors: { list: [] }, parallel: { cap, paceMs } };
     return this.one(entry, position, { ...this.frame, context });
   }
-
-  /** Least time between two starts. */
-  private async pace(): Promise<void> {
-    const { paceMs } = this.loop;
-    if (paceMs === 0) return;
-    const now = this.frame.run.monotonicMs();
-    const startMs = Math.max(now, this.lastStartMs + paceMs);
-    this.lastStartMs = startMs;
-    if (startMs > now) await askWorld(this.frame, 'clock.sleep', { ms: startMs - now });
-  }
 }
 
 function listOf(values: readonly Value[]): Value {
@@ -168,11 +141,4 @@ function listOf(values: readonly Value[]): Value {
 
 function outcomeValue(outcome: Outcome): Value {
   return outcome instanceof Signal ? null : (outcome ?? null);
-}
-
-/** `bail`, an interrupt and a broken invariant of ours are never collected. */
-export function endsTheRun(error: unknown): boolean {
-  if (error instanceof Bail) return true;
-  if (error instanceof MlldError || error instanceof WorldError) return error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT';
-  return true;
 }

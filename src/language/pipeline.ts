@@ -4,29 +4,21 @@
  * A pipeline is a row of places: the source is place 0, every stage one more. `retry` from place n runs place n - 1 again, with the
  * input that it had, and then place n.
  */
-import type { CallStage, EffectStage, Expression, GroupStage, LeadingGroup, Pipeline, Stage, WhileStage } from '../../grammar/ast.js';
+import type { CallStage, EffectStage, Expression, LeadingGroup, Pipeline, Stage } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { askWorld } from '../operation/effect.js';
 import { GuardRetry } from '../operation/guard-retry.js';
 import { Callable } from '../values/callable.js';
-import { errorMarker } from '../values/marker.js';
-import { toNumber } from '../values/numbers.js';
 import { Annotated, annotate, asElement, dataOf, flow, HostObject, type DataObject, type Value } from '../values/value.js';
-import { builtIn } from './built-ins.js';
-import { evaluateArguments } from './arguments.js';
+import { runCallStage, runUnpiped, withInput } from './call-stage.js';
 import { evaluateCode } from './code.js';
 import { Signal, type Outcome } from './completion.js';
-import { callOutcome, lenient } from './down.js';
-import { durationOf } from './durations.js';
+import { lenient } from './down.js';
 import { locationOf } from './errors.js';
-import { Executable } from './executable.js';
 import type { Frame, StageContext } from './frame.js';
+import { runWhile } from './while-stage.js';
 import { evaluateInlineEffect } from './inline-effect.js';
-import { endsTheRun } from './parallel.js';
+import { runGroup } from './group.js';
 import { Scope } from './scope.js';
-import { stageInput } from './stage-input.js';
-import { closest } from '../values/suggest.js';
-import { transformerNames } from '../../grammar/keywords.js';
 
 function asResult(value: Value): Value {
   const data = dataOf(value);
@@ -59,7 +51,7 @@ export async function sendThrough(value: Value, stages: readonly Stage[], frame:
 
 /** `|| @f() || @g(1) | @h`: nothing is piped into the members. */
 export async function evaluateLeadingGroup(node: LeadingGroup, frame: Frame): Promise<Value> {
-  const results = await runGroup(node.group, undefined, frame);
+  const results = await runGroup(node.group, undefined, frame, (member, inner) => runUnpiped(member as CallStage, inner));
   return node.stages.length > 0 ? sendThrough(results, node.stages, frame) : results;
 }
 
@@ -219,7 +211,7 @@ async function runStage(
     case 'call-stage':
       return runCallStage(stage, input, frame, ambient, repeatable);
     case 'group-stage':
-      return runGroup(stage, { value: input, ambient }, frame);
+      return runGroup(stage, input, frame, (member, inner) => runStage(member, input, inner, ambient, false));
     case 'command-stage': {
       const scope = new Scope('block', frame.scope);
       for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
@@ -231,129 +223,4 @@ async function runStage(
     case 'data-stage':
       return frame.evaluate(stage.value, withInput(frame, input));
   }
-}
-
-async function runCallStage(
-  stage: CallStage,
-  input: Value,
-  frame: Frame,
-  ambient: ReadonlyMap<string, Value>,
-  repeatable: boolean,
-): Promise<Outcome> {
-  const callee = await stageFunction(stage, frame);
-  const explicit = await evaluateArguments(stage.args, withInput(frame, input));
-  const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable };
-  if (!(callee instanceof Executable)) return callOutcome(callee, [input, ...explicit], frame, details);
-  const given = callee.params.length === 0 ? explicit : [stageInput(callee, input), ...explicit];
-  // Missing arguments of a stage are the empty text, surplus ones are ignored.
-  const args = callee.params.map((_, i) => (i < given.length ? given[i] : ''));
-  return callOutcome(callee, args, frame, details);
-}
-
-/** A function of the script wins over a built-in stage of its name. */
-async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> {
-  const written = [stage.name, ...stage.path].join('.');
-  const steps = stage.path.map((name) => ({ kind: 'field' as const, name, at: stage.at }));
-  const binding = frame.scope.find(stage.name);
-  const found = binding ? dataOf(await lenient({ kind: 'reference', name: stage.name, steps, at: stage.at }, frame)) : builtIn(written);
-  if (found instanceof Callable) return found;
-  const near = closest(stage.name, [...frame.scope.visible(), ...transformerNames]);
-  throw new MlldError(
-    'UNKNOWN_STAGE',
-    binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`,
-    {
-      location: locationOf(frame.module, stage.at),
-      hint: near === undefined || binding ? undefined : `did you mean @${near}?`,
-    },
-  );
-}
-
-function withInput(frame: Frame, value: Value): Frame {
-  const scope = new Scope('block', frame.scope);
-  scope.define({ name: 'input', value, kind: 'ambient' });
-  return { ...frame, scope };
-}
-
-/** All members get the same input and run at the same time; the results stand in the written order. Control section 20. */
-async function runGroup(
-  group: GroupStage,
-  piped: { readonly value: Value; readonly ambient: ReadonlyMap<string, Value> } | undefined,
-  frame: Frame,
-): Promise<Value> {
-  frame.context.errors.list = [];
-  const { cap, paceMs } = await groupLimits(group, frame);
-  const results: Value[] = [];
-  let next = 0;
-  let lastStartMs = Number.NEGATIVE_INFINITY;
-  const worker = async (): Promise<void> => {
-    while (next < group.members.length) {
-      const index = next++;
-      const now = frame.run.monotonicMs();
-      const startMs = Math.max(now, lastStartMs + paceMs);
-      lastStartMs = startMs;
-      if (startMs > now) await askWorld(frame, 'clock.sleep', { ms: startMs - now });
-      results[index] = await runMember(group, index, piped, frame);
-    }
-  };
-  // A member that ends the run waits for the others: what they ask is paid for.
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(cap, group.members.length) }, worker));
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  return flow(annotate(results.map(asElement), {}), results);
-}
-
-async function groupLimits({ limits, at }: GroupStage, frame: Frame): Promise<{ cap: number; paceMs: number }> {
-  const cap = limits?.cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(limits.cap, frame));
-  const pace = limits?.pace && (await frame.evaluate(limits.pace, frame));
-  return { cap: Math.max(1, cap), paceMs: pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, at)) };
-}
-
-async function runMember(
-  group: GroupStage,
-  index: number,
-  piped: { readonly value: Value; readonly ambient: ReadonlyMap<string, Value> } | undefined,
-  frame: Frame,
-): Promise<Value> {
-  const member = group.members[index] as Exclude<Stage, EffectStage>;
-  const op = frame.op.at(index, 'g');
-  const inner: Frame = { ...frame, op, context: { ...frame.context, errors: { list: [] } } };
-  try {
-    const outcome = piped ? await runStage(member, piped.value, inner, piped.ambient, false) : await runUnpiped(member as CallStage, inner);
-    if (outcome instanceof Signal && outcome.word === 'retry') {
-      throw new MlldError('RETRY', 'A member of a parallel group asked for a retry, which only works one stage after the other', {
-        location: locationOf(frame.module, member.at),
-      });
-    }
-    return outcome instanceof Signal ? outcome.value : outcome;
-  } catch (error) {
-    if (endsTheRun(error) || (error as MlldError).code === 'RETRY') throw error;
-    const value = piped ? asElement(piped.value) : null;
-    const marker = errorMarker({ index, key: String(index), message: (error as Error).message, value });
-    frame.context.errors.list = [...frame.context.errors.list, marker];
-    return marker;
-  }
-}
-
-async function runUnpiped(member: CallStage, frame: Frame): Promise<Outcome> {
-  const callee = await stageFunction(member, frame);
-  const args = await evaluateArguments(member.args, frame);
-  return callOutcome(callee, args, frame, { at: member.at, called: [member.name, ...member.path] });
-}
-
-/** Control section 15. */
-async function runWhile(stage: WhileStage, input: Value, frame: Frame, ambient: ReadonlyMap<string, Value>): Promise<Value> {
-  const cap = toNumber(await frame.evaluate(stage.cap, frame));
-  const pace = stage.pace && (await frame.evaluate(stage.pace, frame));
-  const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, stage.at));
-  let state = input;
-  for (let turn = 1; turn <= cap; turn++) {
-    if (turn > 1 && paceMs > 0) await askWorld(frame, 'clock.sleep', { ms: paceMs });
-    const inner: Frame = { ...frame, context: { ...frame.context, while: { iteration: turn, limit: cap } } };
-    const outcome = await runCallStage(stage.call, state, inner, new Map([...ambient, ['input', state]]), false);
-    if (!(outcome instanceof Signal)) state = outcome;
-    else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
-    else if (outcome.given) state = outcome.value;
-  }
-  throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, {
-    location: locationOf(frame.module, stage.at),
-  });
 }

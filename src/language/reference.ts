@@ -10,6 +10,7 @@ import { mxField, mxObject, type Binding as MxBinding } from '../values/mx.js';
 import { InputTest } from '../values/input-test.js';
 import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../values/value.js';
 import { ambientValue } from './ambient.js';
+import { stepsToCallee } from './called-steps.js';
 import { contextValue } from './context-variables.js';
 import { type CallDetails, callValue } from './down.js';
 import { locationOf, undefinedVariable } from './errors.js';
@@ -32,8 +33,7 @@ export async function evaluateReference(node: Reference, frame: Frame): Promise<
 export async function evaluateCall(node: Reference, frame: Frame, details: Pick<CallDetails, 'labels' | 'guards'>): Promise<Value> {
   const last = node.steps.at(-1);
   if (last?.kind !== 'apply' && last?.kind !== 'method') return evaluateReference(node, frame);
-  const before = node.steps.slice(0, -1);
-  const steps = last.kind === 'method' ? [...before, { kind: 'field' as const, name: last.name, at: last.at }] : before;
+  const steps = stepsToCallee(node.steps);
   const isName = steps.every((step) => step.kind === 'field');
   const callee = isName ? dataOf(await memberOrNothing({ ...node, steps }, frame)) : undefined;
   if (!(callee instanceof Executable)) return evaluateReference(node, frame);
