@@ -188,6 +188,15 @@ describe('--fork beside other flags', () => {
     expect((await project.mlld('analyze.mld', '--fork', 'collect', '--fresh')).stdout).toBe('C:ebb\nC:flow\nN:slack\n');
   });
 
+  it('with --resume counts own and lent answers, as the plan does', async () => {
+    const project = await folder();
+    await project.mlld('collect.mld', '--checkpoint');
+    await project.mlld('analyze.mld', '--fork', 'collect');
+    const again = ['analyze.mld', '--fork', 'collect', '--resume', '@ask("flow")'];
+    expect((await project.mlld(...again, '--plan')).stdout).toContain('2 of 3 calls will run again');
+    expect((await project.mlld(...again)).stderr).toContain('2 of 3 calls will run again');
+  });
+
   it('with a checkpoint keeps what the prior run used before it, borrowed or not', async () => {
     const project = await folder({
       'analyze.mld': `${ask('N')}show @ask("ebb")\ncheckpoint "collected"\nshow @ask("flow")\nshow @ask("slack")\n`,
