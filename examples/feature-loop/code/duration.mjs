@@ -1,0 +1,4 @@
+/** Milliseconds of a text like `90s`. */
+export function parseDuration(text) {
+  throw new Error(`not written yet: ${text}`);
+}
