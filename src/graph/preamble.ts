@@ -25,7 +25,8 @@ const BUDGET_UNITS: { readonly [M in FidelityMode]: number } = {
   'summary:medium': 6_000,
   'summary:high': 12_000,
 };
-const VALUE_UNITS_MAX = 200;
+/** Of one value of the context: the whole of it, as far as the budget goes, is told by the richest mode alone. */
+const VALUE_UNITS = { compact: 200, medium: 400, high: 8_000 };
 const EXCERPT_UNITS = { medium: 160, high: 400 };
 const RECENT_STAGES = 12;
 /** Of the budget: stages leave some of it to the context. */
@@ -45,7 +46,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
         stages(past).map(({ id, status, visits }) => `- ${id}: ${status}${times(visits)}`),
         STAGES_SHARE,
       );
-      lines.section('Context:', contextLines(past));
+      lines.section('Context:', contextLines(past, VALUE_UNITS.compact));
       break;
     case 'summary:low':
       lines.add(countsSentence(past));
@@ -65,7 +66,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(past), NOTABLE_SHARE);
-      lines.section('Context:', contextLines(past));
+      lines.section('Context:', contextLines(past, VALUE_UNITS.medium));
       break;
     case 'summary:high':
       lines.add(countsSentence(past));
@@ -75,7 +76,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(past), NOTABLE_SHARE);
-      lines.section('Context:', contextLines(past));
+      lines.section('Context:', contextLines(past, VALUE_UNITS.high));
       break;
   }
   return lines.text();
@@ -132,12 +133,12 @@ function countsSentence({ walks }: Past): string {
   return `So far ${finished} stages have finished, ${sum(({ failures }) => failures)} of them failed, with ${sum(({ retried }) => retried)} retries.`;
 }
 
-function contextLines({ walks }: Past): string[] {
+function contextLines({ walks }: Past, units: number): string[] {
   const { context } = walks.at(-1) as WalkView; // never empty
   return Object.entries(context)
     .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
     .reverse()
-    .map(([key, value]) => `- ${key}: ${clipped(oneLine(textOf(value)), VALUE_UNITS_MAX)}`);
+    .map(([key, value]) => `- ${key}: ${clipped(oneLine(textOf(value)), units)}`);
 }
 
 function textOf(value: Json): string {

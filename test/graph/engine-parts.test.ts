@@ -172,6 +172,13 @@ describe('the carry-over text', () => {
     expect(text).toBe(preambleOf(mode, past));
     expect(text).not.toContain('internal.y');
   });
+  it('tells values of the context in the length that the mode has room for', () => {
+    const { main } = graphState.initial();
+    main.context['report'] = 'z'.repeat(1_000);
+    const told = (mode: 'compact' | 'summary:medium' | 'summary:high'): number =>
+      /z+/.exec(preambleOf(mode, { ...past, walks: [main] }))?.[0].length ?? 0;
+    expect([told('compact'), told('summary:medium'), told('summary:high')]).toEqual([199, 399, 1_000]);
+  });
   it('tells of failures, retries, jumps and answers, newest first', () => {
     const walk = graphState.initial().main;
     addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' });
