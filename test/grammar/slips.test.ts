@@ -329,6 +329,8 @@ const table: [source: string, place: string, message: string, hint: string][] = 
   ['if true [ log\n show "x" ]', '1:11', '`log` needs something to log', 'write `log @name` or `log "text"`'],
   ['var @x = if true [ 1 ]', '1:10', '`if` is a statement, not a value', 'write `CONDITION ? A : B`, or `when [ CONDITION => A; * => B ]`'],
   ['var @x = @a ? 1\n\n', '1:16', 'Unexpected end of the file', ''],
+  ['var\u00A0@x = 1', '1:4', 'Expected a label or `@`, found the blank U+00A0, which is no space', ''],
+  ['show "a"\u2003"b"', '1:9', 'Expected the end of the statement, found the blank U+2003, which is no space', ''],
 ];
 
 describe('a slip is explained where it stands', () => {

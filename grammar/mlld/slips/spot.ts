@@ -91,6 +91,9 @@ export function describe(text: string, at: number): string {
     at: at + (look(/[ \t\r]*/y, { text, at })?.[0].length ?? 0),
   })?.[0];
   if (token) return `\`${token}\``;
+  // A blank that looks like a space and is none, as it comes with text copied from a page.
+  const blank = look(/[^\S \t\r\n\uFEFF]/y, { text, at })?.[0];
+  if (blank) return `the blank U+${blank.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}, which is no space`;
   return /\S/.test(text.slice(at)) ? 'the end of the line' : 'the end of the file';
 }
 
