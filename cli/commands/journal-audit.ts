@@ -2,7 +2,10 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { auditRun, type AuditFilter } from '../../replay/audit-run.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { RunFile } from '../../journal/store.js';
+import type { AuditEntry } from '../../replay/audit.js';
+import { auditRun, type AuditConclusion, type AuditFilter } from '../../replay/audit-run.js';
 import { originOfFile } from '../../replay/file-origin-run.js';
 import { MlldError } from '../../src/errors.js';
 import type { Project } from '../../src/project.js';
@@ -11,7 +14,7 @@ import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../render/audit.js';
 import { examples } from '../render/examples.js';
-import { paintFor } from '../render/paint.js';
+import { paintFor, type Paint } from '../render/paint.js';
 
 interface AuditOptions {
   readonly op?: string;
@@ -51,36 +54,57 @@ export function addAuditCommand(journal: Command, io: Io, runArgument: string, o
     });
 }
 
-async function audit(io: Io, text: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
+async function audit(io: Io, text: string, options: AuditOptions): Promise<boolean> {
+  const { op, label, from, to } = options;
   const { project, store } = await projectStore(io);
   const file = await resolveRun(store, project, text);
   const filter: AuditFilter = { op, label, fromMs: timeOf('--from', from), toMs: timeOf('--to', to) };
-  if (csv) {
-    io.stdout(CSV_HEAD);
-    const lines = batched(io.stdout);
-    const { integrity } = await auditRun(store, file, filter, (entry) => lines.add(renderCsv(entry)));
-    lines.end();
-    return integrity.ok;
-  }
-  if (json) {
-    // Entry by entry: a long run has more of them than one text may hold.
-    const lines = batched(io.stdout);
-    let separator = '\n';
-    lines.add(`{"workflow":${JSON.stringify(file.ref.workflow)},"run":"${file.ref.run}","entries":[`);
-    const { totals, integrity } = await auditRun(store, file, filter, (entry) => {
-      lines.add(`${separator}${JSON.stringify(entry)}`);
-      separator = ',\n';
-    });
-    lines.add(`\n],"totals":${JSON.stringify(totals)},\n"integrity":${JSON.stringify(integrity)}}\n`);
-    lines.end();
-    return integrity.ok;
-  }
-  const paint = await paintFor(io.colours.stdout);
+  let seen = false;
+  const { integrity } = await printAudit(io, file, options, (see) =>
+    auditRun(store, file, filter, (entry) => {
+      seen = true;
+      see(entry);
+    }),
+  );
+  const isFiltered = [op, label, from, to].some((option) => option !== undefined);
+  if (!seen && isFiltered) await (await import('../no-match.js')).tellNoMatch(io, store, file.ref, { op, label });
+  return integrity.ok;
+}
+
+type Read = (see: (entry: AuditEntry) => void) => Promise<AuditConclusion>;
+
+async function printAudit(io: Io, { ref }: RunFile, { csv, json }: AuditOptions, read: Read): Promise<AuditConclusion> {
   const lines = batched(io.stdout);
-  const conclusion = await auditRun(store, file, filter, (entry) => lines.add(renderEntry(entry, paint)));
-  lines.add(renderConclusion(conclusion, paint));
+  const conclusion = csv
+    ? await csvOf(lines, read)
+    : json
+      ? await jsonOf(lines, ref, read)
+      : await textOf(lines, await paintFor(io.colours.stdout), read);
   lines.end();
-  return conclusion.integrity.ok;
+  return conclusion;
+}
+
+async function csvOf(lines: Lines, read: Read): Promise<AuditConclusion> {
+  lines.add(CSV_HEAD);
+  return read((entry) => lines.add(renderCsv(entry)));
+}
+
+/** Entry by entry: a long run has more of them than one text may hold. */
+async function jsonOf(lines: Lines, { workflow, run }: RunRef, read: Read): Promise<AuditConclusion> {
+  let separator = '\n';
+  lines.add(`{"workflow":${JSON.stringify(workflow)},"run":"${run}","entries":[`);
+  const conclusion = await read((entry) => {
+    lines.add(`${separator}${JSON.stringify(entry)}`);
+    separator = ',\n';
+  });
+  lines.add(`\n],"totals":${JSON.stringify(conclusion.totals)},\n"integrity":${JSON.stringify(conclusion.integrity)}}\n`);
+  return conclusion;
+}
+
+async function textOf(lines: Lines, paint: Paint, read: Read): Promise<AuditConclusion> {
+  const conclusion = await read((entry) => lines.add(renderEntry(entry, paint)));
+  lines.add(renderConclusion(conclusion, paint));
+  return conclusion;
 }
 
 async function origin(io: Io, text: string, asked: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
@@ -124,10 +148,15 @@ function timeOf(flag: string, text: string | undefined): number | undefined {
   return ms;
 }
 
+interface Lines {
+  add(text: string): void;
+  end(): void;
+}
+
 const BATCH_UNITS = 64 * 1024;
 
 /** A write for every line would take longer than the reading. */
-function batched(write: (text: string) => void): { add(text: string): void; end(): void } {
+function batched(write: (text: string) => void): Lines {
   let pending = '';
   const end = (): void => {
     if (pending !== '') write(pending);

@@ -68,6 +68,7 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   const pattern = match === undefined ? undefined : patternOf('--match', match);
   const { project, store } = await projectStore(io);
   const { ref } = await resolveRun(store, project, text);
+  if (op !== undefined) await refuseUnknownOperation(store, ref, op);
   if (!dryRun) await refuseWhileRunning(store);
   const collector = openCollector(project.root);
   if (!dryRun) {
@@ -101,6 +102,16 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
 
 async function forgetDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
   for (const name of ['index', CRASHED_RUNS]) await store.writeAside(workflow, name, '');
+}
+
+/** Paths stay when their contents go: one that is not there was misspelt, and what was to go would still be there. */
+async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: string): Promise<void> {
+  const { findOperation } = await import('../no-match.js');
+  const { found, near } = await findOperation(store, ref, op);
+  if (found) return;
+  throw new MlldError('USAGE', `--op ${op}: run ${ref.run} has no such operation, nothing was taken out`, {
+    hint: near === undefined ? `mlld journal show ${ref.run} names the operations` : `did you mean ${near}?`,
+  });
 }
 
 /** A run that goes on knows the places of answers in the file as it was. */

@@ -156,17 +156,21 @@ async function show(io: Io, text: string, { type: types, op, follow, json }: Sho
   const print = json ? await printerOfJson(io) : await printerOfText(io);
   const onDefect = reportDefects(io);
   const visit = (event: JournalEvent): void => {
-    if (matchesFilter(event, filter)) print(event);
+    if (!matchesFilter(event, filter)) return;
+    shown = true;
+    print(event);
   };
+  let shown = false;
   let from: ScanOptions['from'];
   for (;;) {
     // Asked before reading: what a run writes before it ends is read then.
     const isRunning = follow === true && (await resolveRun(store, project, file.ref.run)).liveness === 'running';
     const { end } = await store.scan(file.ref, visit, { onDefect, ...(from === undefined ? {} : { from }) });
     from = end;
-    if (!isRunning) return;
+    if (!isRunning) break;
     await sleep(FOLLOW_EVERY_MS);
   }
+  if (!shown && (types !== undefined || op !== undefined)) await (await import('../no-match.js')).tellNoMatch(io, store, file.ref, filter);
 }
 
 async function printerOfText(io: Io): Promise<(event: JournalEvent) => void> {
