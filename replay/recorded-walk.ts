@@ -21,14 +21,28 @@ export interface RecordedWalk {
   readonly answered: Map<OpPath, EventOf<'question.answered'>>;
   /** First visits on whatever path, by node. */
   readonly started: Map<string, EventOf<'node.started'>>;
+  /** Beginnings of the names of those who answered model stages. */
+  readonly backends: Set<string>;
   /** Of the last fact about the walk. */
   last: Seq | undefined;
 }
 
 export const recordedWalk: Projection<RecordedWalk> = {
-  initial: () => ({ facts: new Map(), ends: new Map(), begun: new Map(), answered: new Map(), started: new Map(), last: undefined }),
+  initial: () => ({
+    facts: new Map(),
+    ends: new Map(),
+    begun: new Map(),
+    answered: new Map(),
+    started: new Map(),
+    backends: new Set(),
+    last: undefined,
+  }),
   apply(state, event) {
     if (event.type === 'op.started' && event.kind === 'attempt') state.begun.set(event.op, event.seq);
+    if (event.type === 'definition.recorded') {
+      for (const { kind, name, preview } of event.parts)
+        if (kind === 'variable' && name === 'backend' && preview !== undefined) state.backends.add(preview);
+    }
     if (!isGraphEvent(event)) return state;
     state.last = event.seq;
     const name = placeOf(event);

@@ -2,7 +2,7 @@
 export { run } from './run.js';
 export type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource, StructuredResult } from './run-options.js';
 export { replayRun, type ReplayedWalk, type ReplayOptions, type ReplayReport, type Stopped } from './run/replay.js';
-export type { Asked, Divergence } from './run/divergence.js';
+export type { Divergence } from './run/divergence.js';
 export {
   findProject,
   findScript,

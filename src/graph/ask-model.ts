@@ -58,7 +58,7 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<An
     },
     async (inner, [sent]) => encode(await backend.ask(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) })),
   );
-  return decode(value);
+  return answeredIn(value);
 }
 
 function backendOf({ run, node }: Stage): Backend {
@@ -143,7 +143,8 @@ function encode({ reply, outcome }: Answered): Value {
   return { outcome: status, ...report, reply } as unknown as Value;
 }
 
-function decode(value: Value): Answered {
+/** What was answered, of the value that the journal has of it. */
+export function answeredIn(value: Value): Answered {
   const json = toJson(value);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { reply: textOf(value) };
   const { reply } = json as { readonly reply?: Json };

@@ -33,6 +33,7 @@ import { mainFrame, newRunState } from './main-frame.js';
 import { impossible, noStop, numberedStop } from './replay-refused.js';
 import { createSetting, endDivergences, inScope, type Ending, type Setting } from './replay-setting.js';
 import type { Replayed, ReplayReport, Stopped } from './replay.js';
+import { createReplayedBackends, type ReplayedBackends } from './replayed-backends.js';
 import { createReplayedLedger, unsaid } from './replayed-ledger.js';
 import { createReplayedStages, type ReplayedStages } from './replayed-stages.js';
 import { isEndOfReplay } from './replayed-world.js';
@@ -54,12 +55,13 @@ export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> 
     isCalledOff: ({ seq }) => isWhole(recording) || (walk.last !== undefined && seq < walk.last),
   });
   const { course, order, stuck } = setting;
+  const models = createReplayedBackends({ store, walk, recording, order, diverge: course.diverge, stuck });
   const stages = createReplayedStages({ walk, recording, order, stuck });
-  const plan = planIn(replayed, stages);
+  const plan = planIn(replayed, stages, models);
   const ledger = createReplayedLedger({ ref, walk, recording, state, lastSeq, onEvent }, setting);
   const frame = frameOf(replayed, setting);
   setting.begin(frame);
-  const run = runOf(replayed, { plan, frame, ledger, stages, lost });
+  const run = runOf(replayed, { plan, frame, ledger, stages, backends: models.backends, lost });
 
   const ended = walked(run, state, setting);
   const end = await Promise.race([ended, course.ended]);
@@ -67,7 +69,10 @@ export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> 
   ended.catch(() => undefined); // what it may still say is about the end of the replay
 
   const stopped = setting.stopped();
-  const divergences = stopped || course.divergences.length > 0 ? course.divergences : leftOut(replayed, { walk, stages, end });
+  const divergences =
+    stopped || course.divergences.length > 0
+      ? course.divergences
+      : leftOut(replayed, { walk, end, isOfAnother: (op) => stages.isOfAnother(op) || models.isOfAnother(op) });
   const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
   const { main } = ledger.state;
   return {
@@ -91,9 +96,9 @@ function stopIn({ options, recording }: Replayed, { started }: RecordedWalk): nu
   throw noStop(ref, `node "${until.at}"`, [...started.keys()]);
 }
 
-function planIn({ options, text, file, settings }: Replayed, { ownTypes }: ReplayedStages): Plan {
+function planIn({ options, text, file, settings }: Replayed, { ownTypes }: ReplayedStages, { backends }: ReplayedBackends): Plan {
   const name = displayPath(file, { workingDirectory: settings.workingDirectory });
-  const { report, graph } = preflightPipeline({ file: name, text }, { handlers: ownTypes });
+  const { report, graph } = preflightPipeline({ file: name, text }, { handlers: ownTypes, backends: new Set(backends.keys()) });
   if (graph) return planOf(graph, ownTypes);
   const error = report.diagnostics.find(({ severity }) => severity === 'error');
   const why = `${error?.rule}: ${error?.message} (${name}:${error?.line}:${error?.column})`;
@@ -131,10 +136,11 @@ interface Parts {
   readonly frame: Frame;
   readonly ledger: GraphRun['ledger'];
   readonly stages: ReplayedStages;
+  readonly backends: GraphRun['backends'];
   readonly lost: ReadonlySet<string>;
 }
 
-function runOf({ started, settings, file, root, options }: Replayed, { plan, frame, ledger, stages, lost }: Parts): GraphRun {
+function runOf({ started, settings, file, root, options }: Replayed, { plan, frame, ledger, stages, backends, lost }: Parts): GraphRun {
   const never = (): never => {
     throw new Error('a stage that watches another run is not repeated');
   };
@@ -150,7 +156,7 @@ function runOf({ started, settings, file, root, options }: Replayed, { plan, fra
     threads: createThreads(lost),
     walk: walkOn,
     backend: started.backend,
-    backends: new Map(),
+    backends,
     workingDirectory: settings.workingDirectory,
     fileDirectory: baseFolder({ root }, file),
     random: () => 0.5,
@@ -184,10 +190,14 @@ async function walked(run: GraphRun, { given }: Pick<GraphState, 'given'>, { cou
 
 function leftOut(
   { recording }: Replayed,
-  { walk, stages, end }: { readonly walk: RecordedWalk; readonly stages: ReplayedStages; readonly end: Ending | undefined },
+  {
+    walk,
+    end,
+    isOfAnother,
+  }: { readonly walk: RecordedWalk; readonly end: Ending | undefined; readonly isOfAnother: (op: OpPath) => boolean },
 ): readonly Divergence[] {
   const missing = isWhole(recording) ? unsaid(walk) : undefined;
-  return missing ? [missing] : endDivergences(recording, end, ({ op }) => !stages.isOfAnother(op));
+  return missing ? [missing] : endDivergences(recording, end, ({ op }) => !isOfAnother(op));
 }
 
 /** Of the innermost walk that the operation is on. */

@@ -1,8 +1,10 @@
 /** Recorded runs of pipelines again: the same walk from the journal alone, whatever it met; and where the record and the replay part. */
+import { rm } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
+import type { Backend, Backends } from '../../src/graph/backends/backend.js';
 import { outcomeOf, StageError } from '../../src/graph/outcome.js';
 import type { Stage } from '../../src/graph/handlers/handler.js';
 import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
@@ -168,6 +170,33 @@ describe('a pipeline replays the same', () => {
     expectSame({ run, replayed });
   });
 
+  it('with models of the program that ran it, which reply what they replied, and the tools that they called', async () => {
+    let replies = 0;
+    const backends: Backends = new Map([
+      [
+        'pigeon',
+        (rest: string): Backend => ({
+          name: `pigeon:${rest}`,
+          async ask(_stage, _frame, { callTool }) {
+            if (replies++ === 0) throw new StageError('transient', 'lost on the way');
+            await callTool('weather', { place: rest }, async () => Math.random());
+            return { reply: `coo ${Math.random()}`, outcome: outcomeOf('success', { context_updates: { luck: Math.random() } }) };
+          },
+        }),
+      ],
+    ]);
+    const { run, replayed } = await ranAndReplayed(
+      pipeline(
+        `a [prompt="A", max_retries=2, ${FAST}]; b [prompt="B"]; start -> a -> b -> exit`,
+        'backend="pigeon:east"; "tool_hooks.pre"="date +%N"',
+      ),
+      { backends },
+    );
+    expectSame({ run, replayed });
+    expect(replies).toBe(3);
+    expect(run.report.status).toBe('completed');
+  });
+
   it('with a manager and its child, each by itself', async () => {
     shop = workshop(
       pipeline(`boss [shape=house, "manager.poll_interval"="20ms"]; start -> boss -> exit`, '"stack.child_dotfile"="child.dot"'),
@@ -196,7 +225,9 @@ describe('a replayed pipeline', () => {
       );
     expect(await parted('prompt="Plan"', 'prompt="Think"')).toEqual(['changed call main/plan#0/try#1/model#0']);
     expect(await parted('date +%N', 'date +%s')).toEqual(['changed command.run main/work#0/try#1']);
-    expect(await parted('start -> plan -> work', 'start -> work [weight=2]; start -> plan -> work')).toEqual(['changed edge.selected main']);
+    expect(await parted('start -> plan -> work', 'start -> work [weight=2]; start -> plan -> work')).toEqual([
+      'changed edge.selected main',
+    ]);
     expect(await parted('shape=tripleoctagon', 'shape=tripleoctagon, prompt="Best?"')).toEqual(['changed node.started main/meet#0']);
     expect(await parted('prompt="B"', 'prompt="B" ')).toEqual([]);
   });
@@ -220,7 +251,10 @@ describe('a replayed pipeline', () => {
     const { graphState } = await import('../../replay/graph-state.js');
     const ref = await latest(shop);
     let state = graphState.initial();
-    for (const event of events.slice(0, events.findLastIndex(({ type }) => type === 'node.finished'))) {
+    for (const event of events.slice(
+      0,
+      events.findLastIndex(({ type }) => type === 'node.finished'),
+    )) {
       state = graphState.apply(state, event, { ref, position: { offset: 0, bytes: 0 } });
       const { stopped, verdict } = await replay(shop, { until: { seq: event.seq } });
       expect(verdict).toBe('stopped');
@@ -244,31 +278,41 @@ describe('a replayed pipeline', () => {
   it('agrees with the record of one that died at any event, up to its end', async () => {
     for (let last = 3; last < 60; last += 4) {
       const store = openMemoryStore();
-      shop = workshop(TEXT, dying(store, last));
-      const run = shop.begin();
-      await Promise.race([run, new Promise((resolve) => setTimeout(resolve, 150))]);
+      const { dying, died } = dyingAt(store, last);
+      shop = workshop(TEXT, dying);
+      await Promise.race([shop.begin(), died]);
       const from = { ...shop, store };
       const { verdict, divergences } = await replay(from);
       expect(divergences, `died at event ${last}`).toEqual([]);
       expect(['cut', 'same']).toContain(verdict);
-      shop.remove();
+      // What was left alone goes on writing files for a moment.
+      await rm(shop.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
       if (verdict === 'same') break;
     }
   }, 60_000);
 });
 
 /** Takes so many events and loses the rest. */
-function dying(store: JournalStore, count: number): JournalStore {
+function dyingAt(store: JournalStore, count: number): { readonly dying: JournalStore; readonly died: Promise<void> } {
+  let die = (): void => undefined;
+  const died = new Promise<void>((resolve) => (die = resolve));
   let left = count;
-  const lossy = (journal: Journal): Journal => ({
-    ref: journal.ref,
-    post: (fact: Fact) =>
-      left-- > 0 ? journal.post(fact) : ({ seq: 0, position: { offset: 0, bytes: 0 } } as ReturnType<Journal['post']>),
-    append: (...args) => (left-- > 0 ? journal.append(...args) : new Promise(() => undefined)),
-    flush: () => journal.flush(),
-    close: () => journal.close(),
-  });
-  return Object.create(store, {
+  const lossy = (journal: Journal): Journal => {
+    const take = (): boolean => {
+      left -= 1;
+      if (left === -1) void journal.flush().then(die);
+      return left >= 0;
+    };
+    return {
+      ref: journal.ref,
+      post: (fact: Fact) => (take() ? journal.post(fact) : ({ seq: 0, position: { offset: 0, bytes: 0 } } as ReturnType<Journal['post']>)),
+      append: (...args) => (take() ? journal.append(...args) : new Promise(() => undefined)),
+      flush: () => journal.flush(),
+      close: () => journal.close(),
+    };
+  };
+  const dying = Object.create(store, {
     create: { value: async (ref: Parameters<JournalStore['create']>[0]) => lossy(await store.create(ref)) },
   }) as JournalStore;
+  return { dying, died };
 }

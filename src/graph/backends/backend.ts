@@ -39,7 +39,7 @@ const BUILT_IN: Backends = new Map<string, (rest: string) => Backend>([
 /** `own` are those of the embedding program. Throws a permanent `StageError` for a backend that there isn't. */
 export function backendFor(written: string, own: Backends = new Map()): Backend {
   const at = written.indexOf(':');
-  const kind = at < 0 ? written.trim() : written.slice(0, at).trim();
+  const kind = kindOf(written);
   const rest = at < 0 ? '' : written.slice(at + 1).trim();
   const added = own.get(kind);
   if (added) return added(rest);
@@ -47,4 +47,14 @@ export function backendFor(written: string, own: Backends = new Map()): Backend 
   if (!make || (kind !== 'simulated' && rest === ''))
     throw new StageError('permanent', `the backend "${written}" is none of simulated, cmd:COMMAND, worker:COMMAND, exe:FILE#NAME`);
   return make(rest);
+}
+
+/** `cmd` of `cmd:wc -c`. */
+export function kindOf(written: string): string {
+  const at = written.indexOf(':');
+  return (at < 0 ? written : written.slice(0, at)).trim();
+}
+
+export function isBuiltIn(kind: string): boolean {
+  return BUILT_IN.has(kind);
 }
