@@ -1,4 +1,7 @@
-/** `mlld-config.json`, parsed once into what the program needs of it. World section 20: unknown keys are left alone. */
+/**
+ * `mlld-config.json`, parsed once into what the program needs of it. World section 20: unknown keys are left alone. Reads the file
+ * itself, because it is needed before there is a run, and so a world.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from './errors.js';

@@ -1,6 +1,7 @@
 /**
  * The project a script belongs to: its root, its configuration, its script folder. World section 4, 17.2 and 20.
- * A few synchronous look-ups when a command starts take less time than starting the thread pool for them.
+ * Reads files itself: a world is made for a run, and what is read here decides which run that is. A few synchronous look-ups when a
+ * command starts take less time than starting the thread pool for them.
  */
 import fs from 'node:fs';
 import path from 'node:path';

@@ -40,6 +40,7 @@ import { resumption, turnToResume } from './run/graph-resume.js';
 import { initialContext, startFacts, type Beginning } from './run/graph-start.js';
 import { untilEnded, type EndedBy } from './run/until-ended.js';
 import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
+import { randomFraction } from './world/host.js';
 import type { World } from './world/world.js';
 
 const RESTARTS_MAX = 100;
@@ -162,7 +163,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     backends: options.backends ?? new Map(),
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
-    random: Math.random,
+    random: randomFraction,
     wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, signal)),
     ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
     readArtifact: async (id) => {

@@ -1,5 +1,4 @@
 /** The port to what is paid for: the folds decide, this reads and encodes. */
-import { randomBytes } from 'node:crypto';
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, Fingerprint, RunRef } from '../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../journal/secrets.js';
@@ -14,6 +13,7 @@ import type { Answers, AskedQuestion, HeldAnswer, KnownAnswer } from '../operati
 import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
 import { NO_LABELS, noteOf, type Value } from '../values/value.js';
+import { randomKey } from '../world/host.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
 import { HELD_BYTES_MAX, recalled } from './recalled.js';
 
@@ -115,7 +115,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
   const keys = async (): Promise<Secrets> => {
     secrets ??= await store.secrets().catch((error: unknown) => {
       sources.onTrouble(error as Error);
-      return digestingSecrets(randomBytes(KEY_BYTES)); // nothing will be found by it later, and nothing given away
+      return digestingSecrets(randomKey(KEY_BYTES)); // nothing will be found by it later, and nothing given away
     });
     return secrets;
   };

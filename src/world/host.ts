@@ -1,5 +1,5 @@
-/** Facts about the machine and the process, and its randomness: for the head of a journal and the ids of runs. */
-import { randomInt } from 'node:crypto';
+/** Facts about the machine and the process, and its randomness: for the head of a journal, the ids of runs, keys and waits. */
+import { randomBytes, randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 
 export interface HostFacts {
@@ -16,4 +16,14 @@ export function hostFacts(): HostFacts {
 /** Digits of base 36. */
 export function randomDigits(count: number): string {
   return Array.from({ length: count }, () => randomInt(36).toString(36)).join('');
+}
+
+/** For a key that is used once and kept nowhere. */
+export function randomKey(bytes: number): Uint8Array {
+  return randomBytes(bytes);
+}
+
+/** Uniform in [0, 1). */
+export function randomFraction(): number {
+  return Math.random();
 }
