@@ -12,7 +12,7 @@ import type { Io, Signal } from '../io.js';
 import { examples } from '../render/examples.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { paintFor } from '../render/paint.js';
-import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/pipeline.js';
+import { renderCompleted, renderDiagnostics, renderProgressOf, renderQuestion } from '../render/pipeline.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -75,6 +75,8 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     signal ??= received;
     interruption.abort(received);
   });
+  let runId = '';
+  const people = options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin'));
   const report = await runGraph({
     file,
     name: target,
@@ -87,7 +89,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     checkpoint: options.checkpoint === true,
     ...(options.resume === undefined ? {} : { resume: options.resume === true ? '' : options.resume }),
     ...(options.fork === undefined ? {} : { forks: options.fork }),
-    people: options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin')),
+    people,
     environment: io.environment,
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
     io: {
@@ -100,7 +102,9 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     },
     signal: interruption.signal,
     onFindings: (findings) => io.stderr(renderDiagnostics(findings, paint)),
-    onEvent: (event) => io.stderr(renderProgressOf(event)),
+    onState: (state) => (runId = state.runId ?? ''),
+    onEvent: (event) =>
+      io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
   }).finally(stopListening);
   await conclude(io, target, argv, report);
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];

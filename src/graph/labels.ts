@@ -14,6 +14,11 @@ export function acceleratorOf(label: string): string {
   return (boxed ?? single ?? [...text][0] ?? '').toUpperCase();
 }
 
+/** `[K] label`, as people are shown a choice; a key that the label brings along is not said twice. */
+export function choiceLine({ key, label }: Pick<Choice, 'key' | 'label'>): string {
+  return `[${key}] ${label.trim().replace(PREFIX, '').trim()}`;
+}
+
 export interface Choice {
   readonly key: string;
   /** As written; the target where there is none. */

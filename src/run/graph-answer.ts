@@ -4,7 +4,7 @@ import { isRunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { OpenQuestion } from '../../replay/graph-state.js';
 import { MlldError } from '../errors.js';
-import { choiceFor, type Choice } from '../graph/labels.js';
+import { choiceFor, choiceLine, type Choice } from '../graph/labels.js';
 import { answerFile } from '../graph/people/remote.js';
 import type { Project } from '../project.js';
 import { createLiveWorld } from '../world/live.js';
@@ -40,7 +40,7 @@ export async function answerQuestion({ store, project, run, question: id, text }
   const choice = choiceFor(text, choices);
   if (!choice) {
     throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${question.id}: ${question.text}`, {
-      hint: question.options.map(({ key, label }) => `[${key}] ${label}`).join(', '),
+      hint: question.options.map(choiceLine).join(', '),
     });
   }
   const nowhere = { stdin: async () => undefined, stdout: () => undefined, stderr: () => undefined, environment: {} };

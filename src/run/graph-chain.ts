@@ -9,6 +9,7 @@ import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../jour
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import { graphState, isGraphRun, type GraphState } from '../../replay/graph-state.js';
 import { MlldError } from '../errors.js';
+import { closest } from '../values/suggest.js';
 
 /** A run of a chain, up to the event from which the next one went on. */
 interface Segment {
@@ -94,8 +95,9 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   }
   const start = starts.get(node);
   if (!start) {
+    const near = closest(node, starts.keys());
     throw new MlldError('RESUME_NODE', `--resume ${node}: no such node was visited on the main path`, {
-      hint: `nodes that can be named: ${[...starts.keys()].join(', ')}`,
+      hint: `${near === undefined ? '' : `did you mean ${near}? `}nodes that can be named: ${[...starts.keys()].join(', ')}`,
     });
   }
   const kept = segments.slice(0, start.segment + 1);

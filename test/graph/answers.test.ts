@@ -47,6 +47,8 @@ it('names the nodes at which it can be resumed', async () => {
   await place.run();
   const { report } = await place.run({ resume: 'zz' });
   expect(report).toMatchObject({ status: 'failed', error: { code: 'RESUME_NODE', hint: 'nodes that can be named: start, a, b, exit' } });
+  const near = await place.run({ resume: 'exti' });
+  expect(near.report).toMatchObject({ error: { hint: 'did you mean exit? nodes that can be named: start, a, b, exit' } });
 });
 
 it('keeps a reply that is durable for the attempt it was given to, whatever the resumed stage would be told', async () => {

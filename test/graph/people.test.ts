@@ -38,7 +38,7 @@ it('asks again at a terminal until something fits', async () => {
   const people = consoleInterviewer({ write: (text) => void (shown += text), readLine: async () => lines.shift() });
   const { checkpoint } = await place.run({ people });
   expect(checkpoint.context['human.gate.selected']).toBe('O');
-  expect(shown).toContain('[S] [S] Keep shut');
+  expect(shown).toContain('  [S] Keep shut\n  [O] Open\n');
   expect(shown).toContain('"maybe" fits none');
 });
 

@@ -1,4 +1,5 @@
 /** A person at a terminal. Reference 12.1. */
+import { choiceLine } from '../labels.js';
 import { given, type Interviewer } from './interviewer.js';
 
 export interface Terminal {
@@ -13,7 +14,7 @@ export function consoleInterviewer({ write, readLine }: Terminal): Interviewer {
     by: 'console',
     onMisfit: 'ask-again',
     async ask({ text, options, default: fallback }, signal) {
-      write(`\n${text}\n${options.map(({ key, label }) => `  [${key}] ${label}\n`).join('')}`);
+      write(`\n${text}\n${options.map((option) => `  ${choiceLine(option)}\n`).join('')}`);
       write(fallback === undefined ? '> ' : `(${fallback}) > `);
       const line = await readLine(signal);
       if (line === undefined) return { kind: 'skipped' };
