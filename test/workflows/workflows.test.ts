@@ -1,0 +1,113 @@
+/**
+ * Three projects as users write them: modules, templates, phases in folders, hooks, guards, parallel loops, retries. A stand-in
+ * for the model leaves a line in `asked.jsonl` for every question, so what is counted is what was really asked. Each workflow
+ * has what it prints in its `expected.txt`.
+ */
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli, type CliResult } from '../support/cli.js';
+import { PROJECT } from '../support/source-files.js';
+
+interface Workflow {
+  readonly name: string;
+  readonly argv: readonly string[];
+  /** Beside the files of the folder: what no formatter or linter of ours should see. */
+  readonly files?: { readonly [name: string]: string };
+  readonly asks: number;
+  /** Parts of files that are there after two runs. */
+  readonly writes: readonly (readonly [file: string, part: string])[];
+  /** A change after two runs, and how many questions the third one asks. */
+  readonly then: {
+    readonly why: string;
+    readonly argv?: readonly string[];
+    readonly edit?: readonly [file: string, from: string, to: string];
+    readonly asks: number;
+  };
+}
+
+const USERS = `var limit = 10;
+function list(db) {
+  return db.all().then(function (rows) { return rows.slice(0, limit); });
+}
+module.exports = { list };
+`;
+
+const workflows: readonly Workflow[] = [
+  {
+    name: 'bulletin',
+    argv: ['run', 'bulletin', '--checkpoint'],
+    asks: 7,
+    writes: [
+      ['out/bulletin.md', '- **Skua Bank**: A hard morning at Skua Bank, wind 31 (warning)\n'],
+      ['out/feed.jsonl', '{"id":"gull","tries":2,"warn":true}\n{"id":"tern","tries":1,"warn":false}\n'],
+      ['out/index.yaml', 'winds:\n  - 24\n  - 12\n'],
+      ['out/costs.jsonl', '{"fn":"ask","what":"title","cached":true}\n'],
+      ['out/pages/auk.html', '<a href="mailto:desk@coast.example">'],
+    ],
+    then: { why: 'for a part of the coast only the headline', argv: ['--sea', 'south'], asks: 1 },
+  },
+  {
+    name: 'tickets',
+    argv: ['support/main.mld.md', '--checkpoint', '--state', '{"expected": 6, "desk": {}}'],
+    asks: 16,
+    writes: [
+      ['out/report.md', '| 4 | faults | Dear dan, about export fails: ask for the time of the error. |\n'],
+      ['out/report.md', 'Batches: [[1,2],[3,4],[6]]\n'],
+      ['out/answers.jsonl', '"text":"Dear ben, about invoice twice: refunds within a week.","tries":2}\n'],
+      ['out/calls.log', 'classify true\n'],
+    ],
+    then: { why: 'for some of the tickets nothing', argv: ['--only', '2', '--dry-run'], asks: 0 },
+  },
+  {
+    name: 'migration',
+    argv: ['run', 'migration'],
+    files: {
+      'src/api/ports.js': 'const ports = ["Ystad", "Visby"];\nmodule.exports = { ports };\n',
+      'src/api/rates.js': 'const day = 24;\nfunction isDay(hours) {\n  return hours == day;\n}\nmodule.exports = { isDay };\n',
+      'src/api/users.js': USERS,
+      'src/ui/broken.js': 'var broken = (;\n',
+      'src/ui/page.js': 'var title = "Ports";\nvar footer = "2024";\nmodule.exports = { title, footer };\n',
+      'src/ui/notes.txt': 'no code\n',
+    },
+    asks: 11,
+    writes: [
+      ['out/code/api/users.js', 'return db.all().then((rows) => rows.slice(0, limit));'],
+      ['out/code/ui/page.js', 'const footer = "2024";'],
+      ['out/report.md', '| ./src/ui/broken.js | 3 | given up: use const |\n'],
+      ['out/report.md', '#### no-var\n\nBindings are constants; a binding that changes has a reason beside it.\n'],
+    ],
+    then: { why: 'for a file that changed its two attempts', edit: ['src/ui/page.js', '2024', '2025'], asks: 2 },
+  },
+];
+
+describe.each(workflows)('the workflow $name', ({ name, argv, files = {}, asks, writes, then }) => {
+  it(`runs to its end, asks nothing twice, and ${then.why}`, async () => {
+    const cwd = await projectFolder(files);
+    cpSync(join(PROJECT, 'test/workflows', name), cwd, { recursive: true });
+    const run = async (...more: readonly string[]): Promise<CliResult & { readonly asked: number }> => {
+      const result = await runCli([...argv, ...more], { cwd });
+      return { ...result, asked: readFileSync(join(cwd, 'asked.jsonl'), 'utf8').split('\n').length - 1 };
+    };
+    const stdout = readFileSync(join(cwd, 'expected.txt'), 'utf8');
+
+    const first = await run();
+    expect(first, first.stderr).toMatchObject({ status: 0, stdout, asked: asks });
+    const second = await run();
+    expect(second, second.stderr).toMatchObject({ status: 0, stdout, asked: asks });
+    for (const [file, part] of writes) expect(readFileSync(join(cwd, file), 'utf8')).toContain(part);
+
+    if (then.edit) {
+      const [file, from, to] = then.edit;
+      writeFileSync(join(cwd, file), readFileSync(join(cwd, file), 'utf8').replace(from, to));
+    }
+    const third = await run(...(then.argv ?? []));
+    expect(third, third.stderr).toMatchObject({ status: 0, asked: asks + then.asks });
+  });
+
+  it('is valid', async () => {
+    const { stdout, status } = await runCli(['validate', '.', '--deep'], { cwd: join(PROJECT, 'test/workflows', name) });
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(/\d+ files: \d+ passed$/m);
+  });
+});
