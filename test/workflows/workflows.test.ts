@@ -18,7 +18,7 @@ interface Workflow {
   /** Parts of files that are there after two runs. */
   readonly writes: readonly (readonly [file: string, part: string])[];
   /** A change after two runs, and how many questions the third one asks. */
-  readonly then: {
+  readonly afterwards: {
     readonly why: string;
     readonly argv?: readonly string[];
     readonly edit?: readonly [file: string, from: string, to: string];
@@ -45,7 +45,7 @@ const workflows: readonly Workflow[] = [
       ['out/costs.jsonl', '{"fn":"ask","what":"title","cached":true}\n'],
       ['out/pages/auk.html', '<a href="mailto:desk@coast.example">'],
     ],
-    then: { why: 'for a part of the coast only the headline', argv: ['--sea', 'south'], asks: 1 },
+    afterwards: { why: 'for a part of the coast only the headline', argv: ['--sea', 'south'], asks: 1 },
   },
   {
     name: 'tickets',
@@ -57,7 +57,7 @@ const workflows: readonly Workflow[] = [
       ['out/answers.jsonl', '"text":"Dear ben, about invoice twice: refunds within a week.","tries":2}\n'],
       ['out/calls.log', 'classify true\n'],
     ],
-    then: { why: 'for some of the tickets nothing', argv: ['--only', '2', '--dry-run'], asks: 0 },
+    afterwards: { why: 'for some of the tickets nothing', argv: ['--only', '2', '--dry-run'], asks: 0 },
   },
   {
     name: 'migration',
@@ -77,12 +77,12 @@ const workflows: readonly Workflow[] = [
       ['out/report.md', '| ./src/ui/broken.js | 3 | given up: use const |\n'],
       ['out/report.md', '#### no-var\n\nBindings are constants; a binding that changes has a reason beside it.\n'],
     ],
-    then: { why: 'for a file that changed its two attempts', edit: ['src/ui/page.js', '2024', '2025'], asks: 2 },
+    afterwards: { why: 'for a file that changed its two attempts', edit: ['src/ui/page.js', '2024', '2025'], asks: 2 },
   },
 ];
 
-describe.each(workflows)('the workflow $name', ({ name, argv, files = {}, asks, writes, then }) => {
-  it(`runs to its end, asks nothing twice, and ${then.why}`, async () => {
+describe.each(workflows)('the workflow $name', ({ name, argv, files = {}, asks, writes, afterwards }) => {
+  it(`runs to its end, asks nothing twice, and ${afterwards.why}`, async () => {
     const cwd = await projectFolder(files);
     cpSync(join(PROJECT, 'test/workflows', name), cwd, { recursive: true });
     const run = async (...more: readonly string[]): Promise<CliResult & { readonly asked: number }> => {
@@ -97,12 +97,12 @@ describe.each(workflows)('the workflow $name', ({ name, argv, files = {}, asks, 
     expect(second, second.stderr).toMatchObject({ status: 0, stdout, asked: asks });
     for (const [file, part] of writes) expect(readFileSync(join(cwd, file), 'utf8')).toContain(part);
 
-    if (then.edit) {
-      const [file, from, to] = then.edit;
+    if (afterwards.edit) {
+      const [file, from, to] = afterwards.edit;
       writeFileSync(join(cwd, file), readFileSync(join(cwd, file), 'utf8').replace(from, to));
     }
-    const third = await run(...(then.argv ?? []));
-    expect(third, third.stderr).toMatchObject({ status: 0, asked: asks + then.asks });
+    const third = await run(...(afterwards.argv ?? []));
+    expect(third, third.stderr).toMatchObject({ status: 0, asked: asks + afterwards.asks });
   });
 
   it('is valid', async () => {
