@@ -12,7 +12,8 @@ import type { Io, Signal } from '../io.js';
 import { examples } from '../render/examples.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { paintFor } from '../render/paint.js';
-import { renderCompleted, renderDiagnostics, renderProgressOf, renderQuestion } from '../render/pipeline.js';
+import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/pipeline.js';
+import { renderQuestion } from '../render/question.js';
 
 interface Options {
   readonly yes?: boolean;

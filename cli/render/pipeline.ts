@@ -1,7 +1,6 @@
 /** What is said of a pipeline: findings, for `mlld validate` and before a run, and the progress of a run. */
-import type { EventOf, JournalEvent } from '../../journal/event.js';
+import type { JournalEvent } from '../../journal/event.js';
 import { describeEvent } from '../../replay/describe.js';
-import { choiceLine } from '../../src/graph/labels.js';
 import type { Diagnostic, PipelineReport } from '../../src/graph/report.js';
 import type { Paint } from './paint.js';
 
@@ -27,12 +26,6 @@ const SHOWN: ReadonlySet<string> = new Set(['node.finished', 'retry.scheduled', 
 /** A line for standard error, or nothing. */
 export function renderProgressOf(event: JournalEvent): string {
   return SHOWN.has(event.type) ? `${describeEvent(event)}\n` : '';
-}
-
-/** What is asked, and how somebody elsewhere answers. */
-export function renderQuestion({ id, text, options }: EventOf<'question.asked'>, run: string): string {
-  const answer = options[0] === undefined ? 'TEXT' : options.map(({ key }) => key).join('|');
-  return `${id}: ${text} ${options.map(choiceLine).join(', ')}\n  answer it: mlld answer ${run} ${answer}\n`;
 }
 
 /** The last line of a run that came to its end, for standard output. */
