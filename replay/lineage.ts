@@ -46,7 +46,8 @@ export const lineage: Projection<Lineage> = {
   initial: () => ({ index: index.initial(), runs: new Map(), completedBy: new Map(), insideBy: new Map(), alone: memo.initial() }),
   apply(state, event, place) {
     const ties = tiesOf(state, place);
-    const before = event.type === 'call.reused' ? state.index.memo.questions.get(event.key)?.inside : undefined;
+    const asks = event.type === 'call.started' || event.type === 'call.reused';
+    const before = asks ? state.index.memo.questions.get(event.key)?.inside : undefined; // folding replaces the array
     index.apply(state.index, event, place);
     memo.apply(state.alone, event, place);
     switch (event.type) {
@@ -60,11 +61,10 @@ export const lineage: Projection<Lineage> = {
           break;
         }
         ties.answered.add(event.key);
-        noteInside(state, event.key, place, 'replaces');
+        noteInside(state, event.key, place, namesIn(state.alone, event.key));
         break;
       case 'call.reused':
         ties.servedFrom.set(event.from.run, event.from.workflow);
-        if (state.index.memo.questions.get(event.key)?.inside !== before) noteInside(state, event.key, place, 'adds');
         break;
       case 'checkpoint.closed':
         if (event.complete !== undefined) state.completedBy.set(event.name, place.ref.run);
@@ -79,6 +79,7 @@ export const lineage: Projection<Lineage> = {
       default:
         break;
     }
+    if (asks) noteInside(state, event.key, place, namesIn(state.index.memo, event.key, before));
     return state;
   },
 };
@@ -108,11 +109,15 @@ function noteStart({ ref: { workflow }, builtOn, forkedFrom }: RunTies, event: E
   for (const run of [event.resume?.run, event.restartOf, event.parent?.run]) if (run !== undefined) builtOn.push({ workflow, run });
 }
 
-/** A run that shows all of it by itself replaces earlier ones; one that was only served adds what is new. */
-function noteInside(state: Lineage, key: CallKey, { ref: { run } }: Place, how: 'replaces' | 'adds'): void {
-  const names = (how === 'replaces' ? state.alone : state.index.memo).questions.get(key)?.inside ?? [];
+/** A run that shows all of it by itself replaces earlier ones; one that was only served, or only asked, adds what is new. */
+function noteInside(state: Lineage, key: CallKey, { ref: { run } }: Place, names: readonly string[]): void {
   if (names.length === 0) return;
   const known = state.insideBy.get(key) ?? new Map<string, RunId>();
-  for (const name of names) if (how === 'replaces' || !known.has(name)) known.set(name, run);
+  for (const name of names) known.set(name, run);
   state.insideBy.set(key, known);
+}
+
+function namesIn({ questions }: Memo, key: CallKey, but: readonly string[] = []): readonly string[] {
+  const names = questions.get(key)?.inside ?? [];
+  return names === but ? [] : names.filter((name) => !but.includes(name));
 }

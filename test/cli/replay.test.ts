@@ -109,9 +109,10 @@ show \`@text @MLLD_PORT @payload.ship @state.count @depth\`
   });
 
   it('agrees with a run that was killed, up to the end of its record', async () => {
-    const { cwd, mlld } = await project({ 'job.mld': 'show "begun"\nrun sh { echo ready > ready; sleep 20 }\nshow "ended"\n' });
+    const { cwd, mlld } = await project({ 'job.mld': 'show "begun"\nrun sh { sleep 20 }\nshow "ended"\n' });
     const child = startCli(['job.mld', '--checkpoint'], { cwd });
-    while (!fs.existsSync(path.join(cwd, 'ready'))) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (!(await mlld('journal', 'show', 'latest', '--type', 'effect.performed')).stdout.includes('begun'))
+      await new Promise((resolve) => setTimeout(resolve, 20));
     child.kill('SIGKILL');
     await once(child, 'close');
     const replayed = await mlld('journal', 'replay', 'latest');

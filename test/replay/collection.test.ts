@@ -71,7 +71,7 @@ describe('what may be removed', () => {
         for (let done = 1; done <= remove.length; done++)
           expect(await serves(await storeOf(without(runs, remove.slice(0, done))))).toEqual(before);
       }),
-      { numRuns: 300 },
+      { numRuns: 1000 },
     );
   });
 
