@@ -1,5 +1,5 @@
 /** The frame in which the body of a hook or the rules of a guard run. Instrumentation 5.5, 7 and 8. */
-import type { Context, Frame, Module } from '../language/frame.js';
+import { OUTERMOST, PLAIN, type Context, type Frame, type Module } from '../language/frame.js';
 import { Scope } from '../language/scope.js';
 import type { Ending } from '../operation/ending.js';
 import type { Operation } from '../operation/operation.js';
@@ -35,20 +35,11 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context,
     module,
     scope,
     op: frame.op.child(segment),
-    context: {
-      op: operation,
-      ...(iteration ? { for: iteration } : {}),
-      ...(loop ? { loop } : {}),
-      ...(turn ? { while: turn } : {}),
-      ...(stage ? { stage } : {}),
-      attempt,
-      errors: { list: errors.list },
-      ...context,
-    },
-    stack: undefined,
+    context: { ...OUTERMOST, op: operation, for: iteration, loop, while: turn, stage, attempt, errors: { list: errors.list }, ...context },
     within: 'body',
-    ...(frame.secret ? { secret: true as const } : {}),
-    ...(ending ? { ending } : {}),
+    ...PLAIN,
+    secret: frame.secret,
+    ending,
     evaluate,
     execute,
   };

@@ -92,10 +92,10 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
   const scope = new Scope('function', module.scope);
   if (ambient) for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
   executable.params.forEach((name, i) => scope.define({ name, value: inputs[i], kind: 'param' }));
-  const { parallel: _, ...context } = frame.context;
   const { code, labels } = executable;
-  const secret = labels.includes(SECRET) ? { secret: true as const } : {};
-  return { ...frame, module, scope, context, within: 'body', ...secret, ...(code ? { bodyCode: code } : {}) };
+  const secret = labels.includes(SECRET) ? true : frame.secret;
+  const context = { ...frame.context, parallel: undefined };
+  return { ...frame, module, scope, context, within: 'body', secret, bodyCode: code ?? frame.bodyCode };
 }
 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {

@@ -63,9 +63,9 @@ export async function bindFrontmatter(script: Script, module: Module): Promise<V
 export async function evaluateModule(module: Module, mode: Script['mode'], frame: Frame): Promise<ModuleExports> {
   const script = parsed(module, mode);
   const frontmatter = await bindFrontmatter(script, module);
-  const { stack: _stack, subject: _subject, ...outer } = frame;
   // `for`: a `when` with a value at the top level shows it in a script, and nothing here.
-  const completion = await frame.execute(script.statements, { ...outer, stack: undefined, module, scope: module.scope, within: 'for' });
+  const inner: Frame = { ...frame, stack: undefined, subject: undefined, module, scope: module.scope, within: 'for' };
+  const completion = await frame.execute(script.statements, inner);
   const values = exported(script, module);
   if (completion instanceof Return && completion.given) values.set('default', completion.value);
   return { module, values, instruments: exportedInstruments(script, module), listed: module.exports.size > 0, frontmatter };

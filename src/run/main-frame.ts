@@ -1,7 +1,7 @@
 /** Where an evaluation begins: the state that all code of a run shares, and the frame of its first statement. */
 import { createInstruments } from '../instruments.js';
 import { evaluate, evaluator } from '../language/evaluate.js';
-import type { Frame, Module, RunState } from '../language/frame.js';
+import { OUTERMOST, PLAIN, type Frame, type Module, type RunState } from '../language/frame.js';
 import { OpNode } from '../operation/identity.js';
 import type { RunOptions } from '../run-options.js';
 
@@ -31,10 +31,10 @@ export function mainFrame(run: RunState, module: Module, execute: Frame['execute
     module,
     scope: module.scope,
     op: OpNode.root(),
-    context: { denied: false, errors: { list: [] }, suppress: 'nothing', attempt: 1 },
-    stack: undefined,
+    context: { ...OUTERMOST, errors: { list: [] } },
     within: 'script',
     evaluate,
     execute,
+    ...PLAIN,
   };
 }

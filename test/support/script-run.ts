@@ -4,7 +4,7 @@ import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
 import { createInstruments } from '../../src/instruments.js';
 import { evaluate, evaluator, execute } from '../../src/language/evaluate.js';
-import type { Frame, Module, RunState, Settings } from '../../src/language/frame.js';
+import { OUTERMOST, PLAIN, type Frame, type Module, type RunState, type Settings } from '../../src/language/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
 import { OpNode } from '../../src/operation/identity.js';
 import { SecretTexts } from '../../src/operation/secret-texts.js';
@@ -107,10 +107,10 @@ function mainFrame(run: RunState, module: Module): Frame {
     module,
     scope: module.scope,
     op: OpNode.root(),
-    context: { denied: false, errors: { list: [] }, suppress: 'nothing', attempt: 1 },
-    stack: undefined,
+    context: { ...OUTERMOST, errors: { list: [] } },
     within: 'script',
     evaluate,
     execute,
+    ...PLAIN,
   };
 }
