@@ -47,6 +47,8 @@ export interface BranchRef {
 export interface QuestionOption {
   readonly key: string;
   readonly label: string;
+  /** The node that it leads to. */
+  readonly target: string;
 }
 export type QuestionKind = 'yes_no' | 'multiple_choice' | 'freeform' | 'confirmation';
 export type AnsweredBy = 'auto' | 'console' | 'stdin' | 'callback' | 'remote' | 'default';
@@ -134,7 +136,7 @@ export type GraphFact =
       readonly default?: string;
       readonly timeoutMs?: number;
     }
-  /** On disk before anything follows from it. `answer` is a key, a text, `skipped` or `timeout`. */
+  /** On disk before anything follows from it. `answer` is a key (a label where two have one key), a text, `skipped` or `timeout`. */
   | {
       readonly type: 'question.answered';
       readonly op: OpPath;

@@ -1,9 +1,10 @@
 /** A question of a pipeline to somebody who is not at this terminal. */
 import type { EventOf } from '../../journal/event.js';
-import { choiceLine } from '../../src/graph/labels.js';
+import { answerMeaning, choiceLine } from '../../src/graph/labels.js';
+import { shellWords } from './shell.js';
 
 /** What is asked, and how somebody elsewhere answers. */
 export function renderQuestion({ id, text, options }: EventOf<'question.asked'>, run: string): string {
-  const answer = options[0] === undefined ? 'TEXT' : options.map(({ key }) => key).join('|');
+  const answer = options[0] === undefined ? 'TEXT' : options.map((option) => shellWords([answerMeaning(option, options)])).join('|');
   return `${id}: ${text} ${options.map(choiceLine).join(', ')}\n  answer it: mlld answer ${run} ${answer}\n`;
 }

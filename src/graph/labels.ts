@@ -26,6 +26,12 @@ export interface Choice {
   readonly target: string;
 }
 
+/** The shortest answer that means this choice and no other: two choices may have one key. */
+export function answerMeaning(choice: Choice, choices: readonly Choice[]): string {
+  const { key, label, target } = choice;
+  return [key, label, target].find((text) => choiceFor(text, choices) === choice) ?? target;
+}
+
 /** The first choice that fits by key, then by label as written, by normalised label, by target; without regard to case. */
 export function choiceFor(answer: string, choices: readonly Choice[]): Choice | undefined {
   const wanted = answer.trim().toLowerCase();

@@ -4,7 +4,7 @@ import { isRunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { OpenQuestion } from '../../replay/graph-state.js';
 import { MlldError } from '../errors.js';
-import { choiceFor, choiceLine, type Choice } from '../graph/labels.js';
+import { answerMeaning, choiceFor, choiceLine, type Choice } from '../graph/labels.js';
 import { answerFile } from '../graph/people/remote.js';
 import type { Project } from '../project.js';
 import { createLiveWorld } from '../world/live.js';
@@ -17,13 +17,15 @@ export interface AnswerRequest {
   readonly run: string;
   /** By default the question that has been open for longest. */
   readonly question?: string;
-  /** A key, a label, a normalised label. */
+  /** A key, a label, a normalised label, the node that a choice leads to. */
   readonly text: string;
 }
 
 export interface GivenAnswer {
   readonly question: OpenQuestion;
   readonly choice: Choice;
+  /** As it will be recorded. */
+  readonly answer: string;
 }
 
 /** Resolves when the answer lies where the run will find it. Throws RUN_UNKNOWN, QUESTION_CLOSED, ANSWER_UNFIT. */
@@ -36,22 +38,22 @@ export async function answerQuestion({ store, project, run, question: id, text }
       hint: 'mlld journal show tells what was asked',
     });
   }
-  const choices = question.options.map(({ key, label }) => ({ key, label, target: key }));
-  const choice = choiceFor(text, choices);
+  const choice = choiceFor(text, question.options);
   if (!choice) {
     throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${question.id}: ${question.text}`, {
       hint: question.options.map(choiceLine).join(', '),
     });
   }
+  const answer = answerMeaning(choice, question.options);
   const nowhere = { stdin: async () => undefined, stdout: () => undefined, stderr: () => undefined, environment: {} };
   const world = createLiveWorld(nowhere);
   try {
     const folder = path.resolve(project.root, chain.state.runDir);
-    await world.ask('file.write', { path: answerFile(folder, question.id), text: choice.key });
+    await world.ask('file.write', { path: answerFile(folder, question.id), text: answer });
   } finally {
     await world.close('the answer is given');
   }
-  return { question, choice };
+  return { question, choice, answer };
 }
 
 async function runningChain(store: JournalStore, run: string): Promise<Chain> {

@@ -41,12 +41,12 @@ async function give(answering: Answering, id: string, question: string, text: st
   const run = await runs.find(id);
   if (!run?.questions.has(question)) throw new Refusal(404, 'QUESTION_UNKNOWN', `Run ${id} has asked no question ${question}`);
   if (!run.open.some((open) => open.id === question)) throw closed(question, run);
-  const { choice } = await answerQuestion({ store, project, run: run.latest.ref.run, question, text });
+  const { choice, answer: meant } = await answerQuestion({ store, project, run: run.latest.ref.run, question, text });
   const { key, label } = choice;
   for (const sinceMs = monotonicMs(); monotonicMs() - sinceMs < TAKEN_MS_MAX;) {
     const now = await runs.find(id);
     const answer = now?.questions.get(question);
-    if (answer === key) return { id: question, accepted: true, choice: { key, label } };
+    if (answer === meant) return { id: question, accepted: true, choice: { key, label } };
     if (!now || answer !== undefined || !now.open.some((open) => open.id === question)) throw closed(question, now);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

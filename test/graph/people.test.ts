@@ -1,6 +1,7 @@
 /** Questions that are answered from elsewhere, and at a terminal. */
 import { afterEach, expect, it } from 'vitest';
 import { consoleInterviewer } from '../../src/graph/people/console.js';
+import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
 import { answerQuestion } from '../../src/run/graph-answer.js';
 import { pipeline, workshop, type Workshop } from '../support/pipeline-run.js';
 
@@ -51,4 +52,41 @@ it('takes no end of the run for an answer, however early it comes', async () => 
   const resumed = await place.run({ resume: '' });
   expect(resumed.report.status).toBe('completed');
   expect(resumed.events.map(({ type }) => type)).toContain('question.asked');
+});
+
+const ALIKE = pipeline(
+  `ask [shape=hexagon, label="What now?"]; ship; stop
+   start -> ask; ask -> ship [label="Approve"]; ask -> stop [label="Abort"]; ship -> exit; stop -> exit`,
+);
+
+it.each([
+  ['Abort', 'stop', 'Abort'],
+  ['stop', 'stop', 'Abort'],
+  ['a', 'ship', 'A'],
+])('takes %j for the choice that it means, where two have one key', async (given, target, recorded) => {
+  place = workshop(ALIKE);
+  const { checkpoint, events } = await place.run({ people: callbackInterviewer(async () => given) });
+  expect(checkpoint.node_history.map(({ node_id: id }) => id)).toEqual(['start', 'ask', target, 'exit']);
+  expect(checkpoint.context).toMatchObject({ 'human.gate.selected': 'A', 'human.gate.label': target === 'stop' ? 'Abort' : 'Approve' });
+  expect(events.find(({ type }) => type === 'question.answered')).toMatchObject({ answer: recorded });
+});
+
+it('takes the default that it was told, where two choices have one key', async () => {
+  place = workshop(ALIKE.replace('What now?"', 'What now?", timeout="5ms", human.default_choice=stop'));
+  const { checkpoint } = await place.run({ people: callbackInterviewer(() => new Promise(() => undefined)) });
+  expect(checkpoint.context['human.gate.label']).toBe('Abort');
+});
+
+it.each(['Abort', 'stop'])('hands on %j from elsewhere as what it means, where two choices have one key', async (text) => {
+  place = workshop(ALIKE);
+  const { store, folder } = place;
+  const project = { root: folder } as Parameters<typeof answerQuestion>[0]['project'];
+  let run = '';
+  const { report, checkpoint } = await place.run({
+    people: 'remote',
+    onState: ({ runId }) => void (run = runId ?? ''),
+    onEvent: ({ type }) => void (type === 'question.asked' && answerQuestion({ store, project, run, text })),
+  });
+  expect(report.status).toBe('completed');
+  expect(checkpoint.context['human.gate.label']).toBe('Abort');
 });

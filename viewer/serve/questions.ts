@@ -1,4 +1,5 @@
 /** Open questions: answered by a click, or by pressing the key of a choice. */
+import { answerMeaning } from '../../src/graph/labels.js';
 import { element, section } from '../dom.js';
 import type { Question } from './api.js';
 
@@ -15,11 +16,11 @@ export function questions(answer: (question: string, value: string) => Promise<v
   let open: readonly Question[] = [];
   let shown = '';
 
-  async function give(question: Question, key: string): Promise<void> {
+  async function give(question: Question, value: string): Promise<void> {
     for (const button of root.querySelectorAll('button')) button.disabled = true;
     root.querySelector('.message')?.remove();
     try {
-      await answer(question.id, key);
+      await answer(question.id, value);
       if (open[0] === question) open = open.slice(1); // until the server says so, too
     } catch (error) {
       root.append(element('p', { class: 'message', role: 'alert' }, (error as Error).message));
@@ -28,11 +29,11 @@ export function questions(answer: (question: string, value: string) => Promise<v
   }
 
   function panel(question: Question): HTMLElement {
-    const choices = question.options.map(({ key, label }) => {
-      const button = element('button', { type: 'button', 'aria-keyshortcuts': key }, label);
-      if (!label.toUpperCase().startsWith(`[${key}]`)) button.append(' ', element('kbd', {}, key));
-      if (key === question.default) button.append(' (default)');
-      button.addEventListener('click', () => void give(question, key));
+    const choices = choicesOf(question).map(({ shortcut, label, value }) => {
+      const button = element('button', { type: 'button', ...(shortcut === undefined ? {} : { 'aria-keyshortcuts': shortcut }) }, label);
+      if (shortcut !== undefined && !label.toUpperCase().startsWith(`[${shortcut}]`)) button.append(' ', element('kbd', {}, shortcut));
+      if (value === question.default) button.append(' (default)');
+      button.addEventListener('click', () => void give(question, value));
       return button;
     });
     const made = section('Question', element('p', {}, question.text), element('div', { class: 'choices' }, ...choices));
@@ -45,10 +46,10 @@ export function questions(answer: (question: string, value: string) => Promise<v
     (event) => {
       if (event.target instanceof HTMLInputElement || event.ctrlKey || event.altKey || event.metaKey) return;
       const [first] = open;
-      const option = first?.options.find(({ key }) => key.toLowerCase() === event.key.toLowerCase());
-      if (!first || !option || root.querySelector('button:disabled')) return;
+      const choice = first && choicesOf(first).find(({ shortcut }) => shortcut?.toLowerCase() === event.key.toLowerCase());
+      if (!first || !choice || root.querySelector('button:disabled')) return;
       event.preventDefault();
-      void give(first, option.key);
+      void give(first, choice.value);
     },
     { signal: closing.signal },
   );
@@ -64,4 +65,21 @@ export function questions(answer: (question: string, value: string) => Promise<v
     },
     close: () => closing.abort(),
   };
+}
+
+interface ChoiceToShow {
+  readonly label: string;
+  /** The answer that means it. */
+  readonly value: string;
+  /** Undefined where two choices have one key: a slip of the finger must not approve anything. */
+  readonly shortcut: string | undefined;
+}
+
+function choicesOf({ options }: Question): readonly ChoiceToShow[] {
+  const choices = options.map(({ key, label }) => ({ key, label, target: label }));
+  return choices.map((choice) => ({
+    label: choice.label,
+    value: answerMeaning(choice, choices),
+    shortcut: choices.filter(({ key }) => key === choice.key).length === 1 ? choice.key : undefined,
+  }));
 }

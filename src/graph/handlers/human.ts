@@ -1,7 +1,7 @@
 /** A person decides which edge is taken. Reference 7.4, 12. */
 import type { AnsweredBy } from '../../../journal/graph-event.js';
 import { choicesOf, defaultChoice } from '../choices.js';
-import { choiceFor, type Choice } from '../labels.js';
+import { answerMeaning, choiceFor, type Choice } from '../labels.js';
 import { labelOf, nodeAttribute } from '../model.js';
 import { outcomeOf, StageError, type StageOutcome } from '../outcome.js';
 import type { Interviewer, Question } from '../people/interviewer.js';
@@ -25,13 +25,14 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   const { run, node, frame } = stage;
   const { ledger, interviewer } = run;
   const timeoutMs = nodeAttribute(node, 'timeout');
-  const fallback = defaultChoice(node, choices);
+  const byDefault = defaultChoice(node, choices);
+  const fallback = byDefault && answerMeaning(byDefault, choices);
   const question: Question = {
     id: `q${ledger.state.questionCount + 1}`,
     text: labelOf(node) || 'Choose one:',
     kind: 'multiple_choice',
-    options: choices.map(({ key, label }) => ({ key, label })),
-    ...(fallback === undefined ? {} : { default: fallback.key }),
+    options: choices.map(({ key, label, target }) => ({ key, label, target })),
+    ...(fallback === undefined ? {} : { default: fallback }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     stage: node.id,
   };
@@ -43,7 +44,7 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   await told;
   const answer = await answered(stage, question, choices, interviewer);
   const by = answer === undefined ? 'default' : interviewer.by;
-  const text = answer ?? fallback?.key ?? 'timeout';
+  const text = answer ?? fallback ?? 'timeout';
   await ledger.append({
     type: 'question.answered',
     op,
@@ -55,7 +56,7 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   return { answer: { answer: text, by } };
 }
 
-/** The key of a choice, a text that fits none, or `skipped`; undefined when the time is up. */
+/** What means a choice, a text that fits none, or `skipped`; undefined when the time is up. */
 async function answered(
   stage: Stage,
   question: Question,
@@ -80,7 +81,7 @@ async function answered(
         return 'skipped';
       }
       const choice = choiceFor(answer.text, choices);
-      if (choice) return choice.key;
+      if (choice) return answerMeaning(choice, choices);
       if (interviewer.onMisfit === 'accept') return answer.text;
       interviewer.inform(`"${answer.text.trim()}" fits none of the choices`, question.stage);
     }
@@ -104,7 +105,7 @@ function outcomeFor(stage: Stage, choices: readonly Choice[], answer: string): S
   const { id } = stage.node;
   if (answer === 'skipped') throw new StageError('permanent', `the question of ${id} was skipped`);
   if (answer === 'timeout') return outcomeOf('retry', { failure_reason: `nobody answered ${id} in time` });
-  const choice = choices.find(({ key }) => key === answer) ?? choiceFor(answer, choices);
+  const choice = choiceFor(answer, choices);
   if (!choice) throw new StageError('permanent', `the answer "${answer.trim()}" fits no choice of ${id}`);
   return outcomeOf('success', {
     preferred_label: choice.label,
