@@ -83,13 +83,18 @@ function wantsColours(): boolean {
   return (noColour === undefined || noColour === '') && terminal !== 'dumb';
 }
 
-/** Asks the system first: what can tell terminals from other devices takes time to load. */
+/** Asks the system first: what can tell terminals from other devices takes time to load. Much runs with no input, which is a device too. */
 function isTerminal(descriptor: number): boolean {
   try {
-    return fs.fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+    const open = fs.fstatSync(descriptor);
+    return open.isCharacterDevice() && !isNullDevice(open) && isatty(descriptor);
   } catch {
     return false; // closed
   }
+}
+
+function isNullDevice({ rdev }: fs.Stats): boolean {
+  return process.platform !== 'win32' && fs.statSync('/dev/null', { throwIfNoEntry: false })?.rdev === rdev;
 }
 
 async function readLine(signal: AbortSignal): Promise<string | undefined> {

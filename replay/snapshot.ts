@@ -6,7 +6,7 @@
  * S2 index, folded on with what came since, equals the fold of everything
  * S3 a body that its check value doesn't fit is no index: a flipped bit must not bring a dropped answer back
  */
-import { crc32 } from 'node:zlib';
+import { hash } from 'node:crypto';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { RunFile, ScanOptions } from '../journal/store.js';
 import { completeness, type Completeness } from './checkpoints.js';
@@ -14,7 +14,7 @@ import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
 
-const VERSION = 3;
+const VERSION = 5;
 
 /** What every start needs of a workflow's past. */
 export interface Index {
@@ -69,6 +69,8 @@ const NONE = -1;
 /** Bits of the column `form`. */
 const TEXT = 1;
 const SEALED = 2;
+const CARRIES = 4;
+const WORD = 8;
 
 interface Body {
   readonly covered: readonly Covered[];
@@ -113,8 +115,8 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     );
     if (answer === undefined) rows.push(NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE);
     else {
-      const { ref, seq, position, form, sealed, endedMs, elapsedMs, sizeBytes } = answer;
-      const kind = (form === 'text' ? TEXT : 0) | (sealed ? SEALED : 0);
+      const { ref, seq, position, form, sealed, carries, endedMs, elapsedMs, sizeBytes } = answer;
+      const kind = (form === 'text' ? TEXT : form === 'word' ? WORD : 0) | (sealed ? SEALED : 0) | (carries ? CARRIES : 0);
       rows.push(runs.of(ref), seq, position.offset, position.bytes, kind, endedMs, elapsedMs, sizeBytes);
     }
   };
@@ -161,7 +163,7 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
 }
 
 function heading(body: string | Uint8Array): string {
-  return `mlld index ${VERSION} ${crc32(body).toString(16)}`;
+  return `mlld index ${VERSION} ${hash('sha256', body)}`;
 }
 
 function memoFrom(body: Body): Memo {
@@ -179,8 +181,9 @@ function memoFrom(body: Body): Memo {
       ref: runs[run] as RunRef,
       seq: cell(at + 1) as Seq,
       position: { offset: cell(at + 2), bytes: cell(at + 3) },
-      form: (cell(at + 4) & TEXT) === 0 ? undefined : 'text',
+      form: (cell(at + 4) & TEXT) !== 0 ? 'text' : (cell(at + 4) & WORD) !== 0 ? 'word' : undefined,
       sealed: (cell(at + 4) & SEALED) !== 0,
+      carries: (cell(at + 4) & CARRIES) !== 0,
       endedMs: cell(at + 5),
       elapsedMs: cell(at + 6),
       sizeBytes: cell(at + 7),
