@@ -4,7 +4,7 @@
  *
  * R1  Nothing is recorded, and no folder made, before the graph is sound and what is to be resumed is found.
  * R2  A resumed run never writes to the journal of an earlier one.
- * R3  A run that a `loop_restart` edge ended is followed by a new one, which begins with nothing.
+ * R3  A run that a `loop_restart` edge ended is followed by a new one, which begins with what its line was given and nothing else.
  * R4  Of two processes that resume one chain the second finds the run that the first has begun, and is refused.
  */
 import path from 'node:path';
@@ -37,7 +37,7 @@ import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph-journ
 import { createStateKeeper } from './run/graph-ledger.js';
 import { writeManifest } from './run/graph-manifest.js';
 import { resumption, turnToResume } from './run/graph-resume.js';
-import { initialContext, startFacts, type Beginning } from './run/graph-start.js';
+import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph-start.js';
 import { untilEnded, type EndedBy } from './run/until-ended.js';
 import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
 import { randomFraction } from './world/host.js';
@@ -63,12 +63,12 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   try {
     const found = options.resume === undefined ? undefined : await resumption(options, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
-    let beginning: Beginning = { ...found, number: 1 };
+    let beginning: Beginning = { set: options.set, ...found, number: 1 };
     for (;;) {
       const report = await runOnce({ options, world, ending, plan, text, store, beginning, onBegun: endTurn });
-      const { restartAt, ...rest } = report;
-      if (report.status !== 'restarted' || restartAt === undefined || !report.journal) return rest;
-      beginning = { restartOf: report.journal.run, enterAt: restartAt, number: beginning.number + 1 };
+      const { restart, ...rest } = report;
+      if (!restart) return rest;
+      beginning = { ...restart, number: beginning.number + 1 };
     }
   } finally {
     await endTurn();
@@ -106,8 +106,9 @@ interface Once {
   readonly onBegun: () => Promise<void>;
 }
 
-async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?: string }> {
-  const { options, world, ending, plan, text, store, beginning } = once;
+async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: Restart }> {
+  const { world, ending, plan, text, store, beginning } = once;
+  const options = { ...once.options, set: beginning.set };
   const { io } = options;
   const { resumed } = beginning;
   const startedMs = io.monotonicMs();
@@ -202,7 +203,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restartAt?:
     journal: refOf(),
     runDirectory: folder.path,
     ...(end.error ? { error: end.error } : {}),
-    ...(end.restartAt === undefined ? {} : { restartAt: end.restartAt }),
+    ...(end.restartAt === undefined ? {} : { restart: restartOf(keeper.state, end.restartAt) }),
   };
 }
 

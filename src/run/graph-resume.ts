@@ -1,12 +1,13 @@
 /** What `--resume` means for a pipeline: where the new run begins, that there is nothing to do, or why it can't be. Reference 10.3. */
 import type { JournalStore } from '../../journal/store.js';
+import type { GraphState } from '../../replay/graph-state.js';
 import { MlldError } from '../errors.js';
 import type { Plan } from '../graph/plan.js';
 import { workflowFor } from '../project.js';
 import type { GraphRunOptions } from '../run-graph-options.js';
 import { newestChain, resumePoint, resumePointAt } from './graph-chain.js';
 import { refuseEdited } from './graph-edited.js';
-import type { Beginning } from './graph-start.js';
+import { restartOf, type Beginning, type Restart } from './graph-start.js';
 
 /** From looking what there is to resume until that has begun; gives what ends it. */
 export async function turnToResume({ resume, project, file }: GraphRunOptions, store: JournalStore): Promise<() => Promise<void>> {
@@ -20,20 +21,28 @@ export async function resumption(
   options: GraphRunOptions,
   store: JournalStore,
   plan: Plan,
-): Promise<Omit<Beginning, 'number'> | { readonly notice: string }> {
-  const { name, resume: node = '' } = options;
+): Promise<Pick<Beginning, 'resumed'> | Restart | { readonly notice: string }> {
+  const { name, set, resume: node = '', io } = options;
   const chain = await newestChain(store, workflowFor(options.project, options.file));
   if (!chain) throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${name}`, { hint: `start one: mlld run ${name}` });
   const { latest, state } = chain;
   const { run } = latest.ref;
+  for (const line of untaken(set, state)) io.stderr(`${line}\n`);
   if (latest.liveness === 'running') {
     throw new MlldError('RESUME_RUNNING', `--resume: run ${run} of ${name} is still going on`, {
       hint: 'wait for its end, or interrupt it',
     });
   }
   if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
-  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return { restartOf: run, enterAt: state.restartAt };
+  if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt);
   const resumed = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
-  for (const line of refuseEdited(plan, resumed)) options.io.stderr(`${line}\n`);
+  for (const line of refuseEdited(plan, resumed)) io.stderr(`${line}\n`);
   return { resumed };
+}
+
+/** Lines about what a resumed run would have to be given anew: it goes on with the context that it has. */
+function untaken(set: GraphRunOptions['set'], { given }: GraphState): readonly string[] {
+  const known = given as GraphRunOptions['set'];
+  const others = Object.keys(set).filter((key) => known[key] !== set[key]);
+  return others.map((key) => `warning: --set ${key}=${set[key]} has no effect: a resumed run goes on with the context that it has`);
 }

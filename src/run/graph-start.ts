@@ -7,11 +7,17 @@ import type { Plan } from '../graph/plan.js';
 import type { GraphRunOptions } from '../run-graph-options.js';
 import type { ResumePoint } from './graph-chain.js';
 
+/** The run that a `loop_restart` edge makes of another one. */
+export interface Restart {
+  readonly restartOf: RunRef['run'];
+  readonly enterAt: string;
+  /** What the first run of the line was given. */
+  readonly set: GraphRunOptions['set'];
+}
+
 /** Where a run of the journal begins. */
-export interface Beginning {
+export interface Beginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 'set'> {
   readonly resumed?: ResumePoint;
-  readonly restartOf?: RunRef['run'];
-  readonly enterAt?: string;
   /** The first run, the second after a restart, … */
   readonly number: number;
 }
@@ -37,6 +43,11 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
     ...(enterAt === undefined ? {} : { enterAt }),
     ...(parent ? { parent: { run: parent.run, node: parent.node } } : {}),
   };
+}
+
+export function restartOf({ journalRun, given }: GraphState, enterAt: string): Restart {
+  if (journalRun === undefined) throw new Error('a run was restarted before it began');
+  return { restartOf: journalRun, enterAt, set: given as Restart['set'] };
 }
 
 /** The graph's attributes with their types, its goal always, and what the command line set. */
