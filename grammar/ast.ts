@@ -398,6 +398,7 @@ export interface Var extends At {
 export interface Let extends At {
   readonly kind: 'let';
   readonly name: string;
+  readonly nameAt: number;
   readonly value: Expression;
 }
 
@@ -405,6 +406,7 @@ export interface Let extends At {
 export interface Append extends At {
   readonly kind: 'append-to';
   readonly name: string;
+  readonly nameAt: number;
   readonly value: Expression;
 }
 
@@ -515,9 +517,10 @@ export interface Import extends At {
   readonly type?: ImportType;
   readonly source: ImportSource;
   /** `{ @a, @b as @c }`; `{ * as @ns }` has `alias` instead. */
-  readonly names?: readonly { readonly at: number; readonly name: string; readonly alias?: string }[];
+  readonly names?: readonly { readonly at: number; readonly name: string; readonly alias?: string; readonly aliasAt?: number }[];
   /** `as @ns` */
   readonly alias?: string;
+  readonly aliasAt?: number;
   /** `as @t(p, q)` of template collections. */
   readonly params?: readonly Param[];
   readonly skipDirs?: Expression;

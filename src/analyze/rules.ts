@@ -1,6 +1,7 @@
 /** Every rule that looks at one script by itself. A new rule is a file and a line here. World section 19. */
 import type { Rule } from './rule.js';
 import { callArityRule } from './rules/call-arity.js';
+import { changesRule } from './rules/changes.js';
 import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
 import { declaredTwiceRule } from './rules/declared-twice.js';
 import { deprecatedJsonRule } from './rules/deprecated-json.js';
@@ -9,14 +10,20 @@ import { hyphenatedNamesRule } from './rules/hyphenated-names.js';
 import { importFormsRule } from './rules/import-forms.js';
 import { missingArraysRule } from './rules/missing-arrays.js';
 import { parameterNamesRule } from './rules/parameter-names.js';
+import { plainValuesCalledRule } from './rules/plain-values-called.js';
 import { redefinedBuiltInsRule } from './rules/redefined-built-ins.js';
 import { reservedNamesRule } from './rules/reserved-names.js';
 import { undefinedVariablesRule } from './rules/undefined-variables.js';
+import { mutualRecursionRule, ownRecursionRule } from './rules/unlabelled-recursion.js';
 import { unreachableArmsRule } from './rules/unreachable-arms.js';
 
 export const rules: readonly Rule[] = [
   reservedNamesRule,
   declaredTwiceRule,
+  changesRule,
+  plainValuesCalledRule,
+  ownRecursionRule,
+  mutualRecursionRule,
   checkpointPlacesRule,
   checkpointNamesRule,
   importFormsRule,

@@ -1,5 +1,5 @@
 /** Names as a reader of the source sees them: who declares what where, and who uses it. Control section 6, values section 3. */
-import type { Exe, Import } from '../../grammar/ast.js';
+import type { Exe, Expression, Import } from '../../grammar/ast.js';
 
 export type DeclarationKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'given';
 
@@ -10,6 +10,8 @@ export interface Declaration {
   /** Whether it is made whenever its block runs; the `var` of a `when` arm is made by one arm of several. */
   readonly made: 'always' | 'sometimes';
   readonly exe?: Exe;
+  /** What a `var` or `let` is bound to, where that is sure. */
+  readonly value?: Expression;
   readonly import?: Import;
   /** The name was taken in this scope, so that a run refuses this declaration. */
   readonly clash?: Declaration;
@@ -30,11 +32,25 @@ export interface Use {
   /** How many arguments a call by this name hands over, the piped value included, and how many of them are written. */
   readonly given?: number;
   readonly written?: number;
+  /** The function whose body it stands in. */
+  readonly within?: Declaration;
   /** Declared names that could be meant. */
   readonly visible: () => readonly string[];
 }
 
-export type ScopeKind = 'module' | 'function' | 'block';
+/** `@x += …` */
+export interface Change {
+  readonly name: string;
+  readonly at: number;
+  readonly target: Declaration;
+  /** Whether the name belongs to the module, or to a function or block. */
+  readonly owner: 'module' | 'local';
+  /** Whether it lies beyond an iteration that runs beside others. */
+  readonly isShared: boolean;
+}
+
+/** `branch`: an iteration that runs beside others. */
+export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
 
 export class Scope {
   readonly names = new Map<string, Declaration>();
@@ -42,6 +58,8 @@ export class Scope {
   constructor(
     readonly kind: ScopeKind,
     readonly parent?: Scope,
+    /** The function whose body this is. */
+    private readonly body?: Declaration,
   ) {}
 
   find(name: string): Declaration | undefined {
@@ -50,6 +68,23 @@ export class Scope {
 
   visible(): readonly string[] {
     return [...this.names.keys(), ...(this.parent?.visible() ?? [])];
+  }
+
+  /** What `+=` changes. */
+  findForChange(name: string, isShared = false): Pick<Change, 'target' | 'owner' | 'isShared'> | undefined {
+    const target = this.names.get(name);
+    if (target) return { target, owner: this.kind === 'module' ? 'module' : 'local', isShared };
+    return this.parent?.findForChange(name, isShared || this.kind === 'branch');
+  }
+
+  /** The function around. */
+  get within(): Declaration | undefined {
+    return this.body ?? this.parent?.within;
+  }
+
+  /** Whether an iteration that runs beside others is around: a loop in it that says nothing does as it does. */
+  get isParallel(): boolean {
+    return this.kind === 'branch' || (this.kind === 'block' && this.parent?.isParallel === true);
   }
 
   /** What a declaration of this name here unlawfully repeats or hides. */

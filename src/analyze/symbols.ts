@@ -11,7 +11,7 @@ import type {
   LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Template, Var, When, With,
 } from '../../grammar/ast.js'; // prettier-ignore
 import { typeChecks } from '../values/type-checks.js';
-import { Scope, type Declaration, type Use, type UsePlace } from './scope.js';
+import { Scope, type Change, type Declaration, type Use, type UsePlace } from './scope.js';
 
 export interface Symbols {
   /** Of the file as a whole, by name: what importers may get, and what bodies of functions see. */
@@ -19,6 +19,7 @@ export interface Symbols {
   /** In the order in which they were met, the ones in bodies last. */
   readonly declarations: readonly Declaration[];
   readonly uses: readonly Use[];
+  readonly changes: readonly Change[];
 }
 
 /** Functions that ask whether a name, file or field is there. */
@@ -26,10 +27,10 @@ const EXISTENCE_TESTS = ['exists', 'fileExists'];
 
 export function symbolsOf(tree: Script | Template): Symbols {
   const module = new Scope('module');
-  const pass: Pass = { declarations: [], uses: [], later: [], module };
+  const pass: Pass = { declarations: [], uses: [], changes: [], later: [], module };
   walk(tree.kind === 'script' ? tree.statements : tree.parts, module, pass);
   for (const visit of pass.later) visit();
-  return { module: module.names, declarations: pass.declarations, uses: pass.uses };
+  return { module: module.names, declarations: pass.declarations, uses: pass.uses, changes: pass.changes };
 }
 
 /** What an import without a name of its own binds: `my-lib.mld` is `@my_lib`. World section 11.2. */
@@ -41,6 +42,7 @@ function nameOfNamespace({ written }: Import): string {
 interface Pass {
   readonly declarations: Declaration[];
   readonly uses: Use[];
+  readonly changes: Change[];
   /** Bodies that run when all of the file is there. */
   readonly later: (() => void)[];
   readonly module: Scope;
@@ -76,20 +78,23 @@ type Visit<T> = (node: T, scope: Scope, pass: Pass) => void;
 const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   var(node, scope, pass) {
     walk(node.value, scope, pass);
-    declare({ name: node.name, kind: 'var', at: node.nameAt, made: 'always' }, scope, pass);
+    declare({ name: node.name, kind: 'var', at: node.nameAt, made: 'always', value: node.value }, scope, pass);
   },
   let(node, scope, pass) {
     walk(node.value, scope, pass);
-    declare({ name: node.name, kind: 'let', at: node.at, made: 'always' }, scope, pass);
+    declare({ name: node.name, kind: 'let', at: node.nameAt, made: 'always', value: node.value }, scope, pass);
   },
   'append-to'(node, scope, pass) {
-    use({ name: node.name, at: node.at, place: 'value' }, scope, pass);
+    const { name, nameAt: at } = node;
+    use({ name, at, place: 'value' }, scope, pass);
     walk(node.value, scope, pass);
+    const changed = scope.findForChange(name);
+    if (changed) pass.changes.push({ name, at, ...changed });
   },
   exe(node, scope, pass) {
-    declare({ name: node.name, kind: 'exe', at: node.nameAt, made: 'always', exe: node }, scope, pass);
+    const own = declare({ name: node.name, kind: 'exe', at: node.nameAt, made: 'always', exe: node }, scope, pass);
     pass.later.push(() => {
-      const inside = new Scope('function', pass.module);
+      const inside = new Scope('function', pass.module, own);
       for (const { name } of node.params) declare({ name, kind: 'param', at: node.nameAt, made: 'always' }, inside, pass);
       walk(node.body, inside, pass);
       options(node.options, inside, pass);
@@ -100,8 +105,8 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
   import(node, scope, pass) {
     walk([node.source, node.skipDirs], scope, pass);
-    const bound = node.names?.map(({ name, alias, at }) => ({ name: alias ?? name, at })) ?? [
-      { name: node.alias ?? nameOfNamespace(node), at: node.at },
+    const bound = node.names?.map(({ name, alias, at, aliasAt = at }) => ({ name: alias ?? name, at: aliasAt })) ?? [
+      { name: node.alias ?? nameOfNamespace(node), at: node.aliasAt ?? node.source.at },
     ];
     for (const { name, at } of bound) declare({ name, kind: 'import', at, made: 'always', import: node }, scope, pass);
   },
@@ -127,7 +132,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
   for(node, scope, pass) {
     walk([node.parallel, node.source], scope, pass);
-    const inside = new Scope('block', scope);
+    const inside = new Scope(node.parallel || scope.isParallel ? 'branch' : 'block', scope);
     declareLoop(node, inside, pass);
     walk([node.filter, node.body, node.arms], inside, pass);
     walk(node.batch, scope, pass);
@@ -207,16 +212,18 @@ function walk(node: unknown, scope: Scope, pass: Pass): void {
   for (const child of Object.values(node)) walk(child, scope, pass);
 }
 
-function declare(declaration: Declaration, scope: Scope, pass: Pass): void {
+function declare(declaration: Declaration, scope: Scope, pass: Pass): Declaration {
   const clash = scope.clashFor(declaration);
   const complete = clash ? { ...declaration, clash } : declaration;
   pass.declarations.push(complete);
   if (!clash) scope.names.set(declaration.name, complete);
+  return complete;
 }
 
-function use(found: Omit<Use, 'target' | 'visible'>, scope: Scope, pass: Pass): void {
+function use(found: Omit<Use, 'target' | 'within' | 'visible'>, scope: Scope, pass: Pass): void {
   const target = scope.find(found.name);
-  pass.uses.push({ ...found, ...(target && { target }), visible: () => scope.visible() });
+  const { within } = scope;
+  pass.uses.push({ ...found, ...(target && { target }), ...(within && { within }), visible: () => scope.visible() });
 }
 
 function refer(node: Reference, place: UsePlace, scope: Scope, pass: Pass): void {

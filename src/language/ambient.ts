@@ -3,7 +3,8 @@ import { MlldError } from '../errors.js';
 import { askWorld } from '../operation/effect.js';
 import type { Value } from '../values/value.js';
 import { builtIn } from './built-ins.js';
-import type { Frame } from './frame.js';
+import { locationOf } from './errors.js';
+import type { Frame, Module } from './frame.js';
 import { readInput } from './input.js';
 
 const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);
@@ -31,7 +32,11 @@ export async function ambientValue(name: string, frame: Frame): Promise<Value> {
   }
 }
 
-export function refuseReserved(name: string): void {
-  if (RESERVED.has(name))
-    throw new MlldError('RESERVED_NAME', `@${name} is a reserved name and can't be declared`, { hint: 'choose another name' });
+/** `at`: of the name. */
+export function refuseReserved(name: string, module: Module, at: number): void {
+  if (!RESERVED.has(name)) return;
+  throw new MlldError('RESERVED_NAME', `@${name} is a reserved name and can't be declared`, {
+    location: locationOf(module, at),
+    hint: 'choose another name',
+  });
 }

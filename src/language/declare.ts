@@ -13,7 +13,7 @@ import { redeclared } from './variables.js';
 
 export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
   const { scope, module } = frame;
-  refuseReserved(node.name);
+  refuseReserved(node.name, module, node.nameAt);
   const existing = scope.own(node.name);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
   if (node.body.kind === 'new' && node.params.length === 0) {

@@ -17,7 +17,7 @@ import type { Binding } from './scope.js';
 export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
   const owner = frame.scope;
   const existing = owner.own(node.name);
-  refuseReserved(node.name);
+  refuseReserved(node.name, frame.module, node.nameAt);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
   const value = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
   const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
@@ -31,18 +31,18 @@ function declared(node: Var, frame: Frame): Promise<Value> {
 }
 
 export async function executeLet(node: Let, frame: Frame): Promise<Completion> {
-  refuseReserved(node.name);
+  refuseReserved(node.name, frame.module, node.nameAt);
   const taken = frame.scope.takenFor(node.name);
-  if (taken) throw redeclared(node.name, node.at, taken, frame);
+  if (taken) throw redeclared(node.name, node.nameAt, taken, frame);
   const own = frame.scope.own(node.name);
-  if (own?.kind === 'var') throw redeclared(node.name, node.at, own, frame);
-  frame.scope.define({ name: node.name, value: await bound(node.value, frame), kind: 'let', at: node.at });
+  if (own?.kind === 'var') throw redeclared(node.name, node.nameAt, own, frame);
+  frame.scope.define({ name: node.name, value: await bound(node.value, frame), kind: 'let', at: node.nameAt });
   return undefined;
 }
 
 /** `@x += v`: a new value for the nearest binding. */
 export async function executeAppendTo(node: Append, frame: Frame): Promise<Completion> {
-  const location = locationOf(frame.module, node.at);
+  const location = locationOf(frame.module, node.nameAt);
   const found = frame.scope.findForChange(node.name);
   if (!found) {
     throw new MlldError('UNKNOWN_VARIABLE', `@${node.name} += …: the variable @${node.name} does not exist`, {

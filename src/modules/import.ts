@@ -60,7 +60,7 @@ async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promis
 }
 
 function fromNamespace(node: Import, namespace: Namespace, file: string, frame: Frame): readonly Imported[] {
-  if (!node.names) return [{ name: node.alias ?? nameAfter(file), value: namespaceValue(namespace), at: node.at }];
+  if (!node.names) return [{ name: node.alias ?? nameAfter(file), value: namespaceValue(namespace), at: placeOfNamespace(node) }];
   const names = node.names.filter(({ name, alias }) => !isInstrument(name, alias, namespace));
   return picked({ ...node, names }, namespace.members, (name, at) => {
     const error = notExported(name, `import { @${name} }`, node.written, namespace.members);
@@ -78,13 +78,13 @@ function isInstrument(name: string, alias: string | undefined, { members, instru
 function fromData(node: Import, { members, source }: Namespace): readonly Imported[] {
   if (node.names) return picked(node, members, () => null);
   const object = Object.fromEntries([...members].map(([name, value]) => [name, dataOf(value)]));
-  return [{ name: node.alias ?? nameAfter(source), value: flow(object, [...members.values()]), at: node.at }];
+  return [{ name: node.alias ?? nameAfter(source), value: flow(object, [...members.values()]), at: placeOfNamespace(node) }];
 }
 
 function picked(node: Import, members: ReadonlyMap<string, Value>, missing: (name: string, at: number) => Value): readonly Imported[] {
-  return (node.names ?? []).map(({ name, alias, at }) => {
+  return (node.names ?? []).map(({ name, alias, at, aliasAt = at }) => {
     const value = members.has(name) ? members.get(name) : missing(name, at);
-    return { name: alias ?? name, value: value ?? null, at };
+    return { name: alias ?? name, value: value ?? null, at: aliasAt };
   });
 }
 
@@ -92,9 +92,14 @@ function unreachable(at: number): never {
   throw new Error(`a name of a Node module was not looked up, at ${at}`);
 }
 
+/** Without a name of its own it is called after its source. */
+function placeOfNamespace({ aliasAt, source }: Import): number {
+  return aliasAt ?? source.at;
+}
+
 /** A name is bound once, whoever binds it. */
 function bind(name: string, value: Value, at: number, frame: Frame): void {
-  refuseReserved(name);
+  refuseReserved(name, frame.module, at);
   const existing = frame.scope.own(name);
   if (existing && existing.kind !== 'ambient') throw redeclared(name, at, existing, frame);
   frame.scope.define({ name, value, kind: 'import', at });

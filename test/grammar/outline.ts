@@ -18,4 +18,4 @@ function outlineObject(node: Record<string, unknown>): string {
 }
 
 const quoted = new Set(['text', 'fallback', 'key', 'prefix']);
-const skipped = new Set(['at', 'nameAt', 'kind', 'written']);
+const skipped = new Set(['at', 'nameAt', 'aliasAt', 'kind', 'written']);

@@ -1,0 +1,20 @@
+/** `@x += …` where a run refuses it, whatever the value. Control sections 2.4, 2.5 and 12. */
+import type { Rule } from '../rule.js';
+
+export const changesRule: Rule = {
+  code: 'unchangeable',
+  list: 'errors',
+  *check({ symbols }) {
+    for (const { name, at, target, owner, isShared } of symbols.changes) {
+      if (isShared) {
+        yield {
+          at,
+          message: `@${name} can't be changed with += inside a parallel loop: it belongs to the code around`,
+          hint: 'return the value from the iteration with `=>` and use the loop as a value',
+        };
+      } else if (target.kind === 'var' && owner === 'local') {
+        yield { at, message: `@${name} is declared with var and can't be changed with +=`, hint: 'declare it with let' };
+      }
+    }
+  },
+};

@@ -1,0 +1,34 @@
+/** Calls of names that stand for plain values: a run ends there. Control section 4. */
+import { locate } from '../../../grammar/parse.js';
+import type { Expression } from '../../../grammar/ast.js';
+import type { Rule } from '../rule.js';
+
+export const plainValuesCalledRule: Rule = {
+  code: 'not-a-function',
+  list: 'errors',
+  *check({ symbols, text }) {
+    // Which of two declarations was meant is told by another rule.
+    const doubtful = new Set(symbols.declarations.map(({ clash }) => clash));
+    for (const { name, at, target, given } of symbols.uses) {
+      const what = target?.value && kindOf(target.value);
+      if (given === undefined || what === undefined || target === undefined || doubtful.has(target)) continue;
+      yield { at, message: `@${name} is not a function`, hint: `it is ${what}, bound in line ${locate(text, target.at).line}` };
+    }
+  },
+};
+
+/** Undefined where it may be a function: one that is handed on, or is made by a call. */
+function kindOf(value: Expression): string | undefined {
+  switch (value.kind) {
+    case 'literal':
+      return value.value === null ? 'null' : `a ${typeof value.value === 'string' ? 'text' : typeof value.value}`;
+    case 'template':
+      return 'a text';
+    case 'array':
+      return 'an array';
+    case 'object':
+      return 'an object';
+    default:
+      return undefined;
+  }
+}
