@@ -1,10 +1,11 @@
 /**
  * All mistakes that a file's syntax shows at once, where the parser itself stops at the first.
  *
- * In strict mode a statement begins with a word at the start of a line: one of a few, or, where that is the mistake, one that is followed by
- * what these few are followed by. What comes behind the broken statement is parsed once more from the first such line up to which
- * quotes and brackets are in pairs: behind an open one the words may be text, and a mistake that is none is worse than one that is reported
- * later.
+ * The broken statement is blanked out and the text parsed once more, so that every place stays what it was. In strict mode, and in a
+ * fence of a document, a statement begins with a word at the start of a line: one of a few, or, where that is the mistake, one that is
+ * followed by what these few are followed by. The broken one ends at the first such line up to which quotes and brackets are in pairs:
+ * behind an open one the words may be text, and a mistake that is none is worse than one that is reported later. Among the prose of a
+ * document it ends with the line at which they are in pairs, or else before the next word with a slash: none stands in brackets.
  */
 import type { Script } from '../../grammar/ast.js';
 import { SyntaxFailure } from '../../grammar/errors.js';
@@ -16,20 +17,27 @@ const FAILURES_MAX = 20;
 const CONTINUATIONS = ['else', 'with', 'from', 'to', 'as', 'in'];
 const MISSPELT = `(?!(?:${CONTINUATIONS.join('|')})\\b)[a-z]+(?= +[@"\`{\\[])`;
 const STATEMENT_START = new RegExp(`^(?:(?:${statementWords.join('|')})\\b|${MISSPELT})`, 'gm');
+const SLASH_START = new RegExp(`^[ \\t]*/(?:(?:${statementWords.join('|')})(?= +[@"\`'{\\[(\\w<])|@[A-Za-z_][\\w-]*[.(\\[])`, 'gm');
+const RUN_FENCE = /^```mlld-run[ \t]*\n((?:(?!```).*\n)*)/gm;
 
 export type Parsed = { readonly script: Script } | { readonly failures: readonly SyntaxFailure[] };
 
-export function parseForAnalysis(text: string, mode: Script['mode']): Parsed {
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function parseForAnalysis(source: string, mode: Script['mode']): Parsed {
   const failures: SyntaxFailure[] = [];
-  for (let from = 0; failures.length < FAILURES_MAX;) {
-    const outcome = attempt(text.slice(from), mode);
+  for (let text = source, from = 0; failures.length < FAILURES_MAX;) {
+    const outcome = attempt(text, mode);
     if (!(outcome instanceof SyntaxFailure)) return failures.length === 0 ? { script: outcome } : { failures };
-    const { code, message, hint } = outcome;
-    const at = from + outcome.at;
-    failures.push(new SyntaxFailure(message, { code, at, hint }));
-    const next = mode === 'strict' && code === 'SYNTAX' ? nextStatement(text, from, at) : undefined;
-    if (next === undefined) break;
-    from = next;
+    if (outcome.at < from) break; // what is around the blanks can't be read without them
+    failures.push(outcome);
+    const broken = outcome.code === 'SYNTAX' ? brokenStatement(text, from, outcome.at, mode) : undefined;
+    if (!broken) break;
+    text = text.slice(0, broken.from) + text.slice(broken.from, broken.to).replace(/[^\n]/g, ' ') + text.slice(broken.to);
+    from = broken.to;
   }
   return { failures };
 }
@@ -43,15 +51,64 @@ function attempt(text: string, mode: Script['mode']): Script | SyntaxFailure {
   }
 }
 
-/** Behind the statement that holds the mistake; undefined when it can't be told where that ends. */
-function nextStatement(text: string, from: number, at: number): number | undefined {
-  const starts = [...text.slice(from).matchAll(STATEMENT_START)].map(({ index }) => from + index);
-  const broken = starts.findLast((start) => start <= at) ?? from;
-  return starts.find((start) => start > at && isClosed(text.slice(broken, start)));
+/** Where the statement that holds the mistake begins and ends; undefined when that can't be told. */
+function brokenStatement(text: string, from: number, at: number, mode: Script['mode']): Range | undefined {
+  if (mode === 'strict') return untilStatement(text, { from, to: text.length }, at);
+  const fence = fenceAround(text, at);
+  if (fence) return untilStatement(text, fence, at) ?? fence;
+  const starts = startsIn(text, { from, to: text.length }, SLASH_START);
+  const start = starts.findLast((each) => each <= at) ?? from;
+  const known = new Set(starts);
+  const pairs = pairsFrom(text, start);
+  for (let end = text.indexOf('\n', at); end >= 0; end = text.indexOf('\n', end + 1)) {
+    const { areQuotesEven, areBracketsEven } = pairs(end);
+    if (areQuotesEven && (areBracketsEven || known.has(end + 1))) return { from: start, to: end };
+  }
+  return undefined;
 }
 
-function isClosed(text: string): boolean {
-  const count = (character: string): number => text.split(character).length - 1;
-  const isEven = (quote: string): boolean => count(quote) % 2 === 0;
-  return isEven('`') && isEven('"') && isEven('::') && count('[') === count(']') && count('{') === count('}') && count('(') === count(')');
+function untilStatement(text: string, range: Range, at: number): Range | undefined {
+  const starts = startsIn(text, range, STATEMENT_START);
+  const from = starts.findLast((start) => start <= at) ?? range.from;
+  const pairs = pairsFrom(text, from);
+  const to = starts.find((start) => {
+    const { areQuotesEven, areBracketsEven } = pairs(start);
+    return start > at && areQuotesEven && areBracketsEven;
+  });
+  return to === undefined ? undefined : { from, to };
+}
+
+function startsIn(text: string, { from, to }: Range, start: RegExp): readonly number[] {
+  return [...text.slice(from, to).matchAll(start)].map(({ index }) => from + index);
+}
+
+/** The lines of the fence that the place is in. */
+function fenceAround(text: string, at: number): Range | undefined {
+  for (const { 0: whole, 1: lines = '', index } of text.matchAll(RUN_FENCE)) {
+    const to = index + whole.length;
+    if (at >= index && at < to) return { from: to - lines.length, to };
+  }
+  return undefined;
+}
+
+interface Pairs {
+  readonly areQuotesEven: boolean;
+  readonly areBracketsEven: boolean;
+}
+
+/**
+ * Of the text up to one place behind the other. A text in double quotes ends on its line: a missing one is no matter for the next.
+ */
+function pairsFrom(text: string, from: number): (to: number) => Pairs {
+  const counts = new Map(['`', '::', '[', ']', '{', '}', '(', ')'].map((part) => [part, 0]));
+  const count = (part: string): number => counts.get(part) ?? 0;
+  let counted = from;
+  return (to) => {
+    for (const [part] of text.slice(counted, to).matchAll(/`|::|[[\]{}()]/g)) counts.set(part, count(part) + 1);
+    counted = Math.max(counted, to);
+    return {
+      areQuotesEven: count('`') % 2 === 0 && count('::') % 2 === 0,
+      areBracketsEven: count('[') === count(']') && count('{') === count('}') && count('(') === count(')'),
+    };
+  };
 }
