@@ -2,7 +2,7 @@
 import { isRunId, type Workflow } from '../journal/ids.js';
 import type { JournalStore, RunFile } from '../journal/store.js';
 import { MlldError } from './errors.js';
-import { resolveWorkflow, type Standpoint } from './project.js';
+import { resolveWorkflow, scriptName, type Standpoint } from './project.js';
 
 /** At most so many candidates are named in a message. */
 const CANDIDATES_MAX = 10;
@@ -16,8 +16,27 @@ export async function resolveRun(store: JournalStore, project: Standpoint, text:
   const script = await resolveWorkflow(store, project, at > 0 ? text.slice(0, at) : text);
   const which = at > 0 ? text.slice(at + 1) : 'latest';
   if (script !== undefined) return pick(await store.runs(script), which, text);
-  if (at > 0) throw unknownRun(text, `no run of "${text.slice(0, at)}" is recorded`);
-  return isRunId(text) ? byId(store, text) : pick(await allRuns(store), text, text);
+  const near = isRunId(text) ? undefined : await nearScript(store, project, at > 0 ? text.slice(0, at) : text);
+  const meant = near === undefined ? undefined : `${near}${at > 0 ? text.slice(at) : ''}`;
+  if (at > 0) throw unknownRun(text, `no run of "${text.slice(0, at)}" is recorded`, meant);
+  return isRunId(text) ? byId(store, text) : pick(await allRuns(store), text, text, meant);
+}
+
+/** The recorded script that a user names by name or path. Throws SCRIPT_NOT_RECORDED, SCRIPT_AMBIGUOUS. */
+export async function recordedScript(store: JournalStore, project: Standpoint, text: string): Promise<Workflow> {
+  const workflow = await resolveWorkflow(store, project, text);
+  if (workflow !== undefined) return workflow;
+  const near = await nearScript(store, project, text);
+  throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${text}" is recorded`, {
+    hint: near === undefined ? 'a run with --checkpoint is' : `did you mean ${near}?`,
+  });
+}
+
+/** A recorded script with a name, or a path, that is nearly this. */
+export async function nearScript(store: JournalStore, project: Standpoint, text: string): Promise<string | undefined> {
+  const workflows = await store.workflows();
+  const { closest } = await import('./values/suggest.js');
+  return closest(text, [...workflows.map((workflow) => scriptName(project, workflow)), ...workflows]);
 }
 
 /** All runs of a project, or of one script; oldest first. */
@@ -34,7 +53,7 @@ async function byId(store: JournalStore, text: string): Promise<RunFile> {
   return file;
 }
 
-function pick(runs: readonly RunFile[], which: string, text: string): RunFile {
+function pick(runs: readonly RunFile[], which: string, text: string, meant?: string): RunFile {
   const found = pickRun(runs, which);
   switch (found.kind) {
     case 'one':
@@ -42,7 +61,7 @@ function pick(runs: readonly RunFile[], which: string, text: string): RunFile {
     case 'too-far-back':
       throw unknownRun(text, tooFarBack(runs.filter((file) => !isCleaning(file)).length));
     case 'none':
-      throw unknownRun(text, 'no run id begins with it, and no recorded script has this name');
+      throw unknownRun(text, 'no run id begins with it, and no recorded script has this name', meant);
     case 'several': {
       const named = found.runs.slice(-CANDIDATES_MAX).map(({ ref }) => `${ref.run} (${ref.workflow})`);
       throw new MlldError('RUN_AMBIGUOUS', `${found.runs.length} runs begin with "${which}": ${named.join(', ')}`, {
@@ -80,6 +99,8 @@ export function pickRun(runs: readonly RunFile[], which: string): Picked {
   return others.length === 0 ? { kind: 'one', run } : { kind: 'several', runs: matches };
 }
 
-function unknownRun(text: string, reason: string): MlldError {
-  return new MlldError('RUN_UNKNOWN', `There is no run "${text}": ${reason}`, { hint: 'mlld journal list shows the recorded runs' });
+function unknownRun(text: string, reason: string, meant?: string): MlldError {
+  return new MlldError('RUN_UNKNOWN', `There is no run "${text}": ${reason}`, {
+    hint: `${meant === undefined ? '' : `did you mean ${meant}? `}mlld journal list shows the recorded runs`,
+  });
 }

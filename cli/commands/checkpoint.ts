@@ -8,6 +8,7 @@ import { foldRun, goingOnBeside, loadWorkflow, type WorkflowPast } from '../../r
 import { usable, type Answered } from '../../replay/memo.js';
 import { reportRun, summary } from '../../replay/summary.js';
 import { resolveWorkflow, scriptName } from '../../src/project.js';
+import { nearScript } from '../../src/recorded-run.js';
 import { createRun } from '../../src/run/create-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
@@ -106,7 +107,11 @@ async function recordCleaning(io: Io, { store, name, past }: Recorded): Promise<
 async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
   const { project, store } = await projectStore(io);
   const workflow = await resolveWorkflow(store, project, script);
-  if (workflow === undefined) return undefined;
+  if (workflow === undefined) {
+    const near = await nearScript(store, project, script);
+    if (near !== undefined) io.stderr(`note: did you mean ${near}?\n`);
+    return undefined;
+  }
   const past = await loadWorkflow(store, workflow, { onDefect: reportDefects(io) });
   return { store, name: scriptName(project, workflow), past };
 }

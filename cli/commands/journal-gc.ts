@@ -5,7 +5,7 @@ import type { RunRef } from '../../journal/ids.js';
 import { planCollection } from '../../replay/collection.js';
 import type { Kept, Wish } from '../../replay/needed.js';
 import { MlldError } from '../../src/errors.js';
-import { resolveWorkflow } from '../../src/project.js';
+import { recordedScript } from '../../src/recorded-run.js';
 import { collectBlobs, type BlobsLeft } from '../collect-blobs.js';
 import type { Io } from '../io.js';
 import { projectStore } from '../project-store.js';
@@ -54,10 +54,7 @@ export interface CollectionReport {
 
 async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
   const { project, store } = await projectStore(io);
-  const workflow = script === undefined ? undefined : await resolveWorkflow(store, project, script);
-  if (script !== undefined && workflow === undefined) {
-    throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'mlld journal list shows what is' });
-  }
+  const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const collector = openCollector(project.root);
   const dryRun = options.dryRun === true;
   if (!dryRun) await collector.recover();

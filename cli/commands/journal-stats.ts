@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { statsOf } from '../../replay/stats.js';
 import { MlldError } from '../../src/errors.js';
-import { resolveWorkflow } from '../../src/project.js';
-import { allRuns, isCleaning } from '../../src/recorded-run.js';
+import { allRuns, isCleaning, recordedScript } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
@@ -32,10 +31,7 @@ export function addStatsCommand(journal: Command, io: Io): void {
 async function stats(io: Io, script: string | undefined, { last, json }: StatsOptions): Promise<void> {
   if (!/^[1-9]\d{0,5}$/.test(last)) throw new MlldError('USAGE', `--last ${last}: not a number of runs`, { hint: '--last 20' });
   const { project, store } = await projectStore(io);
-  const workflow = script === undefined ? undefined : await resolveWorkflow(store, project, script);
-  if (script !== undefined && workflow === undefined) {
-    throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'a run with --checkpoint is' });
-  }
+  const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const report = await statsOf(
     store,
     (await allRuns(store, workflow)).filter((file) => !isCleaning(file)).slice(-Number(last)),

@@ -9,9 +9,8 @@ import { crashedRuns } from '../../replay/crashed-runs.js';
 import { summariseRun } from '../../replay/load.js';
 import type { RunReport } from '../../replay/summary.js';
 import { verifyRun } from '../../replay/verify.js';
-import { MlldError } from '../../src/errors.js';
-import { resolveWorkflow, scriptName, type Project } from '../../src/project.js';
-import { allRuns, isCleaning, resolveRun } from '../../src/recorded-run.js';
+import { scriptName, type Project } from '../../src/project.js';
+import { allRuns, isCleaning, recordedScript, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
@@ -99,10 +98,7 @@ interface JsonOption {
 
 async function list(io: Io, script: string | undefined, { json }: JsonOption): Promise<void> {
   const { project, store } = await projectStore(io);
-  const workflow = script === undefined ? undefined : await resolveWorkflow(store, project, script);
-  if (script !== undefined && workflow === undefined) {
-    throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${script}" is recorded`, { hint: 'a run with --checkpoint is' });
-  }
+  const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const files = await allRuns(store, workflow);
   const crashed = new Map<RunId, RunReport>();
   for (const name of new Set(files.map(({ ref }) => ref.workflow))) {
