@@ -4,7 +4,7 @@ import type { ReplayReport } from '../../src/run/replay.js';
 import { toJson } from '../../src/values/native.js';
 import { indentedJson, showText } from '../../src/values/show.js';
 import { dataOf, type Value } from '../../src/values/value.js';
-import { oneLine } from './one-line.js';
+import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 
 const PREVIEW_UNITS = 100;
@@ -45,8 +45,7 @@ function renderDivergence({ reason, op, kind, expected, actual }: Divergence, pa
 
 function asked({ subject, request }: NonNullable<Divergence['actual']>): string {
   if (request === undefined) return oneLine(subject);
-  const text = JSON.stringify(toJson(request as Value));
-  return `${oneLine(subject)} ${text.length > REQUEST_UNITS ? `${text.slice(0, REQUEST_UNITS - 1)}…` : text}`;
+  return `${oneLine(subject)} ${clip(JSON.stringify(toJson(request as Value)), REQUEST_UNITS)}`;
 }
 
 export function renderVariables(variables: NonNullable<ReplayReport['stopped']>['variables']): string {
@@ -60,8 +59,7 @@ export function renderValue(value: Value): string {
 }
 
 function preview(value: Value): string {
-  const text = value === undefined ? 'undefined' : JSON.stringify(toJson(value));
-  return text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text;
+  return clip(value === undefined ? 'undefined' : JSON.stringify(toJson(value)), PREVIEW_UNITS);
 }
 
 /** The documented shape of `--json`. */

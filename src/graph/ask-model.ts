@@ -9,6 +9,7 @@ import { siteOf } from '../language/position.js';
 import type { LlmCall } from '../operation/operation.js';
 import { perform } from '../operation/perform.js';
 import { toJson } from '../values/native.js';
+import { shortened } from '../values/shortened.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
 import { backendFor, type Answered, type Backend } from './backends/backend.js';
@@ -133,7 +134,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: Question)
 const PREVIEW_UNITS = 80;
 
 function part(kind: DefinitionPart['kind'], name: string, text: string): DefinitionPart {
-  return { kind, name, digest: sha256(text), preview: text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text };
+  return { kind, name, digest: sha256(text), preview: shortened(text, PREVIEW_UNITS) };
 }
 
 /** A plain reply is its text; one with a report is the report with the reply beside it. */

@@ -4,6 +4,7 @@
  */
 import type { FidelityMode } from '../../journal/graph-event.js';
 import type { Json } from '../../journal/event.js';
+import { shortened } from '../values/shortened.js';
 import type { NotableView, StateView, WalkView } from './state.js';
 import type { Turn } from './threads.js';
 
@@ -107,7 +108,7 @@ function stages({ walks }: Past): readonly ToldStage[] {
 
 function told({ id, status, reason, visits }: ToldStage, { summaries }: Past, units: number): string {
   const excerpt = summaries.findLast(({ node }) => node === id)?.text ?? reason ?? '';
-  return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${clipped(oneLine(excerpt), units)}`}`;
+  return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${shortened(oneLine(excerpt), units)}`}`;
 }
 
 function notable({ walks }: Past): string[] {
@@ -138,7 +139,7 @@ function contextLines({ walks }: Past, units: number): string[] {
   return Object.entries(context)
     .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
     .reverse()
-    .map(([key, value]) => `- ${key}: ${clipped(oneLine(textOf(value)), units)}`);
+    .map(([key, value]) => `- ${key}: ${shortened(oneLine(textOf(value)), units)}`);
 }
 
 function textOf(value: Json): string {
@@ -147,7 +148,6 @@ function textOf(value: Json): string {
 
 const times = (visits: number): string => (visits > 1 ? ` (${visits} visits)` : '');
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
-const clipped = (text: string, units: number): string => (text.length > units ? `${text.slice(0, units - 1)}…` : text);
 
 /** Lines as long as they fit: sections come in the order of their worth. */
 function linesWithin(budgetUnits: number) {

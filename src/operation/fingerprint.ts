@@ -9,6 +9,7 @@ import { sha256 } from '../../journal/canonical.js';
 import { Executable } from '../language/executable.js';
 import type { Scope } from '../language/scope.js';
 import { templateOf } from '../language/template-body.js';
+import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 import { isSecret, SECRET } from './secret-texts.js';
@@ -73,8 +74,7 @@ const PREVIEW_UNITS = 80;
 async function variablePart(name: string, value: Value, keyed: KeyedDigest): Promise<DefinitionPart> {
   const text = compactJson(value);
   if (isSecret(value)) return { kind: 'variable', name, digest: await keyed(text) };
-  const preview = text.length > PREVIEW_UNITS ? `${text.slice(0, PREVIEW_UNITS - 1)}…` : text;
-  return { kind: 'variable', name, digest: sha256(text), preview };
+  return { kind: 'variable', name, digest: sha256(text), preview: shortened(text, PREVIEW_UNITS) };
 }
 
 interface Shape {
