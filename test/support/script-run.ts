@@ -3,11 +3,11 @@ import { parseScript } from '../../grammar/parse.js';
 import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
 import { createInstruments } from '../../src/instruments.js';
-import { evaluate, evaluator, execute } from '../../src/language/evaluate.js';
-import { OUTERMOST, PLAIN, type Frame, type Module, type RunState, type Settings } from '../../src/language/frame.js';
+import { evaluator, execute } from '../../src/language/evaluate.js';
+import type { Module, RunState, Settings } from '../../src/language/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
-import { OpNode } from '../../src/operation/identity.js';
 import { SecretTexts } from '../../src/operation/secret-texts.js';
+import { mainFrame } from '../../src/run/main-frame.js';
 import type { DataObject } from '../../src/values/value.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
@@ -88,7 +88,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     // Without a call that carries `llm` nothing asks for answers.
   } as unknown as RunState;
   const module = createModule({ path, display: path.slice('/p/'.length), directory, text, isMain: true });
-  const frame = mainFrame(run, module);
+  const frame = mainFrame(run, module, execute);
   const result = { shown: () => shown.join(''), stderr: () => stderr.join('') };
   let error: MlldError | undefined;
   try {
@@ -99,18 +99,4 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     error = caught as MlldError;
   }
   return { shown: result.shown(), stderr: result.stderr(), warnings, facts, error, world, run, module };
-}
-
-function mainFrame(run: RunState, module: Module): Frame {
-  return {
-    run,
-    module,
-    scope: module.scope,
-    op: OpNode.root(),
-    context: { ...OUTERMOST, errors: { list: [] } },
-    within: 'script',
-    evaluate,
-    execute,
-    ...PLAIN,
-  };
 }
