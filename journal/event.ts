@@ -56,6 +56,12 @@ export interface DefinitionPart {
   readonly preview?: string;
 }
 
+/**
+ * How a payload holds a result; absent: it is the value. `text`: the text that the value was parsed from. `word`: a word of control on its
+ * way to a loop or pipeline, `{"word":"done","value":…}`, with `form` beside `value` as here.
+ */
+export type ResultForm = 'text' | 'word';
+
 /** A file that a call declares to write. Its content is a blob; without one it could not be kept, and `reason` says why. */
 export type OutputFile =
   | { readonly path: string; readonly blob: BlobId; readonly bytes: number }
@@ -134,8 +140,8 @@ export type Fact =
       readonly restartOf?: RunId;
       /** Where the walk begins, if not at the entry or behind what finished last. */
       readonly enterAt?: string;
-      /** The manager node that supervises this run. */
-      readonly parent?: { readonly run: RunId; readonly node: string };
+      /** The manager node that supervises this run, and its attempt. */
+      readonly parent?: { readonly run: RunId; readonly node: string; readonly op: OpPath };
     }
   /** Last event of a run that ended in order; its absence in a run without a living writer is a crash. */
   | {
@@ -212,10 +218,14 @@ export type Fact =
       readonly key: CallKey;
       readonly op: OpPath;
       readonly result: Payload;
-      /** `text`: the payload is the text that the value was parsed from; absent: it is the value. */
-      readonly form?: 'text';
-      /** Of a sealed result: labels that its body added to those of arguments and function. */
+      readonly form?: ResultForm;
+      // What a served result would lack otherwise, or have too much.
+      /** Labels beyond those of arguments and function: its body met them, or a guard added them. */
       readonly labels?: readonly string[];
+      /** Source markers beyond those of arguments and function. */
+      readonly sources?: readonly string[];
+      /** Labels of arguments or function that a guard took away. */
+      readonly removed?: readonly string[];
       readonly elapsedMs: number;
       readonly usage?: Usage;
       /** Declared output files as they were when the call had ended, in the order of their declaration. */

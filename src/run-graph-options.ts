@@ -1,5 +1,5 @@
 /** What a caller of the library says about a run of a pipeline, and what it gets back. `run-graph.ts` puts the run together. */
-import type { JournalEvent, RunStatus } from '../journal/event.js';
+import type { EventOf, JournalEvent, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { GraphState } from '../replay/graph-state.js';
 import type { Backends } from './graph/backends/backend.js';
@@ -63,7 +63,7 @@ export interface GraphRunOptions {
   /** `checkpoint.json` was replaced. */
   readonly onCheckpoint?: () => void;
   /** The manager node that starts this run. */
-  readonly parent?: { readonly run: RunRef['run']; readonly node: string; readonly depth: number };
+  readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number };
 }
 
 export interface GraphReport {

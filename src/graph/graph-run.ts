@@ -34,6 +34,14 @@ export interface ChildRun {
   stageFolder(): Promise<string | undefined>;
 }
 
+export interface ChildRequest {
+  readonly node: string;
+  /** Of the attempt. */
+  readonly op: OpPath;
+  readonly file: string;
+  readonly workingDirectory: string | undefined;
+}
+
 export interface ChildFacts {
   readonly status: 'running' | 'completed' | 'failed' | 'interrupted';
   readonly outcome: string;
@@ -76,8 +84,8 @@ export interface GraphRun {
   readonly random: () => number;
   /** Resolves when the time is over, or `signal` was given. */
   wait(about: Wait, signal: AbortSignal): Promise<void>;
-  /** Starts the pipeline of a file, or resumes the chain that this node started before a crash. Throws a `StageError`. */
-  startChild(request: { readonly node: string; readonly file: string; readonly workingDirectory: string | undefined }): Promise<ChildRun>;
+  /** Starts the pipeline of a file, or resumes the chain that this attempt started before a crash. Throws a `StageError`. */
+  startChild(request: ChildRequest): Promise<ChildRun>;
   /** A run that somebody else started. */
   findChild(runId: string): Promise<ChildRun | undefined>;
   /** The payload of an artifact, from the journal. Undefined when it can't be read any more. */

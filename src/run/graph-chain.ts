@@ -11,6 +11,8 @@ import { graphState, isGraphRun, type GraphState } from '../../replay/graph-stat
 import { MlldError } from '../errors.js';
 import { closest } from '../values/suggest.js';
 
+type Parent = NonNullable<EventOf<'run.started'>['parent']>;
+
 /** A run of a chain, up to the event from which the next one went on. */
 interface Segment {
   readonly ref: RunRef;
@@ -32,7 +34,7 @@ export interface ResumePoint {
   readonly dropped: readonly CallKey[];
 }
 
-/** Undefined when the pipeline never ran. `ofParent` narrows it to the runs that a manager node started. */
+/** Undefined when the pipeline never ran. `isMeant` narrows it to some of its runs. */
 export async function newestChain(
   store: JournalStore,
   workflow: Workflow,
@@ -43,6 +45,11 @@ export async function newestChain(
     if (started && isMeant(started)) return openChain(store, latest);
   }
   return undefined;
+}
+
+/** Of one attempt of a manager node: another one starts a child of its own. */
+export function isChildOf({ run, op }: Pick<Parent, 'run' | 'op'>): (started: EventOf<'run.started'>) => boolean {
+  return ({ parent }) => parent?.run === run && parent.op === op;
 }
 
 export async function openChain(store: JournalStore, latest: RunFile): Promise<Chain> {

@@ -4,12 +4,12 @@ import type { RunRef } from '../../journal/ids.js';
 import { isRunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { GraphState } from '../../replay/graph-state.js';
-import type { ChildFacts, ChildRun, GraphRun } from '../graph/graph-run.js';
+import type { ChildFacts, ChildRequest, ChildRun, GraphRun } from '../graph/graph-run.js';
 import { StageError } from '../graph/outcome.js';
 import { displayPath } from '../modules/paths.js';
 import { workflowFor } from '../project.js';
 import type { GraphReport, GraphRunOptions } from '../run-graph-options.js';
-import { newestChain, openChain } from './graph-chain.js';
+import { isChildOf, newestChain, openChain } from './graph-chain.js';
 
 const DEPTH_MAX = 8;
 
@@ -25,15 +25,17 @@ export function childStarter(ports: Ports): Pick<GraphRun, 'startChild' | 'findC
   return { startChild: (request) => startChild(ports, request), findChild: (runId) => findChild(ports, runId) };
 }
 
-type Request = Parameters<GraphRun['startChild']>[0];
-
-async function startChild({ options, store, runGraph, stateOf }: Ports, { node, file, workingDirectory }: Request): Promise<ChildRun> {
+async function startChild(
+  { options, store, runGraph, stateOf }: Ports,
+  { node, op, file, workingDirectory }: ChildRequest,
+): Promise<ChildRun> {
   const depth = (options.parent?.depth ?? 0) + 1;
   if (depth > DEPTH_MAX) throw new StageError('permanent', `pipelines are nested more than ${DEPTH_MAX} deep`);
   const run = stateOf().runId;
   if (run === undefined) throw new Error('a child was started before its manager');
   const workflow = workflowFor(options.project, file);
-  const earlier = await newestChain(store, workflow, ({ parent }) => parent?.run === run && parent.node === node);
+  const parent = { run, node, op, depth };
+  const earlier = await newestChain(store, workflow, isChildOf(parent));
   const goesOn = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
   const ending = new AbortController();
   let state: GraphState | undefined;
@@ -54,7 +56,7 @@ async function startChild({ options, store, runGraph, stateOf }: Ports, { node, 
       state = now;
       follow.tell();
     },
-    parent: { run, node, depth },
+    parent,
   });
   const settled = begun.then(
     (report) => report,

@@ -5,7 +5,7 @@ import { MlldError } from '../errors.js';
 import type { Plan } from '../graph/plan.js';
 import { workflowFor } from '../project.js';
 import type { GraphRunOptions } from '../run-graph-options.js';
-import { newestChain, resumePoint, resumePointAt } from './graph-chain.js';
+import { isChildOf, newestChain, resumePoint, resumePointAt } from './graph-chain.js';
 import { refuseEdited } from './graph-edited.js';
 import { restartOf, type Beginning, type Restart } from './graph-start.js';
 
@@ -22,8 +22,8 @@ export async function resumption(
   store: JournalStore,
   plan: Plan,
 ): Promise<Pick<Beginning, 'resumed'> | Restart | { readonly notice: string }> {
-  const { name, set, resume: node = '', io } = options;
-  const chain = await newestChain(store, workflowFor(options.project, options.file));
+  const { name, set, resume: node = '', parent, io } = options;
+  const chain = await newestChain(store, workflowFor(options.project, options.file), parent && isChildOf(parent));
   if (!chain) throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${name}`, { hint: `start one: mlld run ${name}` });
   const { latest, state } = chain;
   const { run } = latest.ref;

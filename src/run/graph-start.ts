@@ -41,7 +41,7 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
     ...(resumed ? { resume: resumed.from } : {}),
     ...(restartOf === undefined ? {} : { restartOf }),
     ...(enterAt === undefined ? {} : { enterAt }),
-    ...(parent ? { parent: { run: parent.run, node: parent.node } } : {}),
+    ...(parent ? { parent: { run: parent.run, node: parent.node, op: parent.op } } : {}),
   };
 }
 

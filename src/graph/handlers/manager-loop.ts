@@ -4,7 +4,7 @@ import { parseCondition } from '../../../grammar/parse-dot.js';
 import { holds } from '../condition.js';
 import type { ChildRun } from '../graph-run.js';
 import { graphAttribute, nodeAttribute } from '../model.js';
-import { outcomeOf, StageError, type StageOutcome, type Updates } from '../outcome.js';
+import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } from '../outcome.js';
 import type { Handler, Stage } from './handler.js';
 
 const POLL_MS = 45_000;
@@ -33,7 +33,7 @@ function autostarts({ node }: Stage): boolean {
 }
 
 async function childOf(stage: Stage): Promise<ChildRun> {
-  const { run, node, context } = stage;
+  const { run, node, context, frame } = stage;
   if (!autostarts(stage)) {
     const id = context['stack.child.run_id'];
     const found = typeof id === 'string' ? await run.findChild(id) : undefined;
@@ -46,6 +46,7 @@ async function childOf(stage: Stage): Promise<ChildRun> {
   const workdir = graphAttribute(graph, 'stack.child_workdir') || undefined;
   return run.startChild({
     node: node.id,
+    op: frame.op.path,
     file: path.resolve(run.fileDirectory, written),
     workingDirectory: workdir === undefined ? undefined : path.resolve(run.workingDirectory, workdir),
   });
@@ -70,9 +71,7 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
       throw new StageError('permanent', `the child pipeline ${status}${error === undefined ? '' : `: ${error}`}`, observed);
     }
     const context = { ...stage.context, ...observed };
-    const outcome = context['outcome'];
-    const routing = { status: (typeof outcome === 'string' ? outcome : '') as StageOutcome['status'], preferred_label: '' };
-    if (stop && holds(stop, { routing, context })) {
+    if (stop && holds(stop, { routing: routingIn(context), context })) {
       return outcomeOf('success', { context_updates: observed, notes: 'the stop condition holds' });
     }
     if (signal.aborted) break;
@@ -80,6 +79,11 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
     else await frame.run.world.ask('clock.sleep', { ms: 0 }); // a manager that never waits lets the child go on
   }
   throw new StageError('permanent', 'manager.max_cycles is used up, and the child still runs', observed);
+}
+
+/** What the engine wrote of the stage before; empty where nothing has ended yet. */
+function routingIn({ outcome = '', preferred_label = '' }: Updates): Pick<Routing, 'status' | 'preferred_label'> {
+  return { status: outcome as Routing['status'], preferred_label: preferred_label as string };
 }
 
 async function telemetry(child: ChildRun): Promise<Updates> {
