@@ -31,7 +31,7 @@ import {
   type ScanOptions,
   type ScanReport,
 } from './store.js';
-import { readFirst, readTail } from './tail.js';
+import { isOfUnknownVersion, readFirst, readTail } from './tail.js';
 import { takeTurn } from './turn.js';
 import { RunWriter } from './writer.js';
 
@@ -208,9 +208,11 @@ class FileStore implements JournalStore {
   private async runFile(ref: RunRef): Promise<RunFile> {
     // The lock before the tail: a run that ends in between has its last event by then.
     const held = await isHeld(this.disk, lockPath(this.journal, ref));
-    const { bytes, last } = readTail(this.disk, runPath(this.journal, ref));
+    const file = runPath(this.journal, ref);
+    const { bytes, last } = readTail(this.disk, file);
     if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
-    return { ref, liveness: held ? 'running' : 'crashed', bytes };
+    const unknown = isOfUnknownVersion(this.disk, file) ? { isOfUnknownVersion: true as const } : {};
+    return { ref, liveness: held ? 'running' : 'crashed', bytes, ...unknown };
   }
 
   /** A folder name too long to be read back: the first event of a run knows. */

@@ -44,6 +44,8 @@ export interface RunFile {
   readonly bytes: number;
   /** `run.finished`, when the tail holds it. */
   readonly finished?: JournalEvent & { readonly type: 'run.finished' };
+  /** A newer program wrote it: nothing in it can be read, not even whether it came to its end. */
+  readonly isOfUnknownVersion?: true;
 }
 
 /** Something in a run that can't be used, named exactly. Never fatal. */

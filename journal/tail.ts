@@ -1,5 +1,5 @@
 /** What can be told of a run without reading all of it: its first event, its last one, its size. */
-import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd } from './codec.js';
+import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
 import { codeOf, type Disk } from './disk.js';
 import type { JournalEvent } from './event.js';
 
@@ -21,7 +21,12 @@ export function readTail(disk: Disk, path: string): Tail {
 
 /** Undefined when it is missing, torn or damaged. */
 export function readFirst(disk: Disk, path: string): JournalEvent | undefined {
-  return withFile(disk, path, firstOf);
+  return usable(withFile(disk, path, firstOf));
+}
+
+/** Its first line is of a version that this program doesn't know, and so are all that follow. */
+export function isOfUnknownVersion(disk: Disk, path: string): boolean {
+  return withFile(disk, path, firstOf) === 'unknown-version';
 }
 
 function withFile<T>(disk: Disk, path: string, read: (disk: Disk, file: number) => T): T | undefined {
@@ -45,23 +50,22 @@ function lastOf(disk: Disk, file: number): Tail {
     if (bytes === 0 || buffer[end] !== NEWLINE) return { bytes, last: undefined };
     const start = buffer.lastIndexOf(NEWLINE, end - 1) + 1;
     // The predecessor's end must be in the window; before the first line it is put there.
-    if (start >= PREDECESSOR_BYTES * 2 || isWhole) return { bytes, last: eventAt(buffer, start, end) };
+    if (start >= PREDECESSOR_BYTES * 2 || isWhole) return { bytes, last: usable(decode(buffer, start, end)) };
     if (window >= LAST_LINE_BYTES_MAX) return { bytes, last: undefined };
   }
 }
 
-function firstOf(disk: Disk, file: number): JournalEvent | undefined {
+function firstOf(disk: Disk, file: number): JournalEvent | Flaw | undefined {
   const bytes = disk.sizeOf(file);
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
     const { buffer } = readWindow(disk, file, 0, Math.min(window, bytes));
     const end = buffer.indexOf(NEWLINE, PREDECESSOR_BYTES);
-    if (end >= 0) return eventAt(buffer, PREDECESSOR_BYTES, end);
+    if (end >= 0) return decode(buffer, PREDECESSOR_BYTES, end);
     if (window >= bytes || window >= LINE_BYTES_MAX) return undefined;
   }
 }
 
-function eventAt(buffer: Buffer, start: number, end: number): JournalEvent | undefined {
-  const event = decode(buffer, start, end);
+function usable(event: JournalEvent | Flaw | undefined): JournalEvent | undefined {
   return typeof event === 'string' ? undefined : event;
 }
 

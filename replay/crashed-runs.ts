@@ -22,7 +22,7 @@ export async function crashedRuns(
   workflow: Workflow,
   files: readonly RunFile[],
 ): Promise<ReadonlyMap<RunId, RunReport>> {
-  const crashed = files.filter(({ liveness }) => liveness === 'crashed');
+  const crashed = files.filter(({ liveness, isOfUnknownVersion }) => liveness === 'crashed' && !isOfUnknownVersion);
   if (crashed.length === 0) return new Map();
   const kept = await readKept(store, workflow);
   const reports = new Map<RunId, RunReport>();

@@ -78,7 +78,9 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
 
 /** The latest of the runs that did not complete; one that goes on counts only where there is no other. `runs` oldest first. */
 export function lastIncomplete(runs: readonly RunFile[]): RunFile | undefined {
-  const incomplete = runs.filter(({ finished, bytes }) => bytes > 0 && finished?.status !== 'completed');
+  const incomplete = runs.filter(
+    ({ finished, bytes, isOfUnknownVersion }) => bytes > 0 && finished?.status !== 'completed' && !isOfUnknownVersion,
+  );
   return incomplete.findLast(({ liveness }) => liveness !== 'running') ?? incomplete.at(-1);
 }
 

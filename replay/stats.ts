@@ -99,8 +99,10 @@ interface Measured {
 
 export async function statsOf(store: JournalStore, files: readonly RunFile[], onDefect: (defect: Defect) => void): Promise<RunStats> {
   const measured: Measured[] = [];
-  for (const { ref, liveness } of files) {
+  for (const { ref, liveness, isOfUnknownVersion } of files) {
     const counts = await foldRun(store, ref, runCounts, { onDefect });
+    // It was told of as a defect: nobody knows what it came to.
+    if (isOfUnknownVersion) continue;
     const startedMs = startOf(ref.run);
     measured.push({
       day: new Date(startedMs).toISOString().slice(0, 10),

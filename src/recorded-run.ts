@@ -7,11 +7,20 @@ import { resolveWorkflow, scriptName, type Standpoint } from './project.js';
 /** At most so many candidates are named in a message. */
 const CANDIDATES_MAX = 10;
 
+/** The run that is meant, where something is to be read in it. Throws RUN_UNKNOWN, RUN_AMBIGUOUS and RUN_UNREADABLE. */
+export async function resolveRun(store: JournalStore, project: Standpoint, text: string): Promise<RunFile> {
+  const file = await findRun(store, project, text);
+  if (file.isOfUnknownVersion === undefined) return file;
+  throw new MlldError('RUN_UNREADABLE', `Run ${file.ref.run} is in a version of the journal that this program does not know`, {
+    hint: 'a newer mlld recorded it, and can read it',
+  });
+}
+
 /**
  * A run id, a unique beginning of one, `latest`, or a script by name or path: its latest run; `@N` behind the script counts back from
  * that (`@1` is the latest, `@2` the one before), `@` and an id picks one of its runs. Throws RUN_UNKNOWN and RUN_AMBIGUOUS.
  */
-export async function resolveRun(store: JournalStore, project: Standpoint, text: string): Promise<RunFile> {
+export async function findRun(store: JournalStore, project: Standpoint, text: string): Promise<RunFile> {
   const at = text.lastIndexOf('@');
   const script = await resolveWorkflow(store, project, at > 0 ? text.slice(0, at) : text);
   const which = at > 0 ? text.slice(at + 1) : 'latest';

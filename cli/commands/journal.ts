@@ -10,7 +10,7 @@ import { summariseRun } from '../../replay/load.js';
 import type { RunReport } from '../../replay/summary.js';
 import { verifyRun } from '../../replay/verify.js';
 import { scriptName, type Project } from '../../src/project.js';
-import { allRuns, isCleaning, recordedScript, resolveRun } from '../../src/recorded-run.js';
+import { allRuns, findRun, isCleaning, recordedScript, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
@@ -126,6 +126,9 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     const { executed, reused, failed, costUsd = null } = totals;
     return { ...common, durationMs: Date.parse(ts) - startedMs, status, executed, reused, failed, costUsd, inFlight: [] };
   }
+  if (file.isOfUnknownVersion) {
+    return { ...common, durationMs: null, status: 'unreadable', executed: null, reused: null, failed: null, costUsd: null, inFlight: [] };
+  }
   const {
     elapsedMs = null,
     status,
@@ -183,7 +186,7 @@ async function printerOfJson(io: Io): Promise<(event: JournalEvent) => void> {
 
 async function verify(io: Io, text: string, { json }: JsonOption): Promise<boolean> {
   const { project, store } = await projectStore(io);
-  const { ref } = await resolveRun(store, project, text);
+  const { ref } = await findRun(store, project, text);
   const report = await verifyRun(store, ref);
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, await paintFor(io.colours.stdout)));
   return report.ok;

@@ -1,6 +1,7 @@
 /** Reports about recorded runs as text: `mlld journal list|show|verify`. */
 import type { JournalEvent } from '../../journal/event.js';
 import { describeEvent } from '../../replay/describe.js';
+import type { ReportedStatus } from '../../replay/summary.js';
 import type { VerifyReport } from '../../replay/verify.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
@@ -15,10 +16,12 @@ export interface ListedRun {
   /** ISO 8601, UTC. */
   readonly started: string;
   readonly durationMs: number | null;
-  readonly status: 'completed' | 'cleaned' | 'failed' | 'interrupted' | 'timed-out' | 'restarted' | 'running' | 'crashed';
-  readonly executed: number;
-  readonly reused: number;
-  readonly failed: number;
+  /** `unreadable`: a newer program recorded it. */
+  readonly status: ReportedStatus | 'cleaned' | 'unreadable';
+  /** This and the next two are null where the run can't be read. */
+  readonly executed: number | null;
+  readonly reused: number | null;
+  readonly failed: number | null;
   readonly costUsd: number | null;
   /** What a running run waits for, what a crashed one was waiting for. */
   readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly elapsedMs: number }[];
@@ -56,9 +59,7 @@ function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
     time(Date.parse(run.started)),
     durationOrDash(run.durationMs),
     { text: status, paint: colourOf(status, paint) },
-    String(run.executed),
-    String(run.reused),
-    String(run.failed),
+    ...[run.executed, run.reused, run.failed].map((calls) => calls?.toString() ?? '-'),
     moneyOrDash(run.costUsd),
   ];
 }
