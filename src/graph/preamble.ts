@@ -26,17 +26,19 @@ const BUDGET_UNITS: { readonly [M in FidelityMode]: number } = {
   'summary:medium': 6_000,
   'summary:high': 12_000,
 };
-/** Of one value of the context: the whole of it, as far as the budget goes, is told by the richest mode alone. */
-const VALUE_UNITS = { compact: 200, medium: 400, high: 8_000 };
+/** Of one value of the context. The richest mode tells as much of each as lets all of them be told. */
+const VALUE_UNITS = { compact: 200, medium: 400, high: [8_000, 4_000, 2_000, 1_000, 400, 200] };
 const EXCERPT_UNITS = { medium: 160, high: 400 };
 const RECENT_STAGES = 12;
 /** Of the budget: stages leave some of it to the context. */
 const STAGES_SHARE = 0.6;
 const NOTABLE_SHARE = 0.75;
+const GOAL_SHARE = 0.5;
+const TITLE_UNITS = 'Context:'.length + 1;
 
 export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): string {
   const lines = linesWithin(BUDGET_UNITS[mode]);
-  lines.add(`Goal: ${past.goal === '' ? '(none given)' : past.goal}`);
+  lines.add(`Goal: ${past.goal === '' ? '(none given)' : shortened(past.goal, BUDGET_UNITS[mode] * GOAL_SHARE)}`);
   switch (mode) {
     case 'truncate':
       lines.add(`Run: ${past.runId}`);
@@ -77,7 +79,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(past), NOTABLE_SHARE);
-      lines.section('Context:', contextLines(past, VALUE_UNITS.high));
+      lines.section('Context:', wholeContext(past, lines.unitsLeft()));
       break;
   }
   return lines.text();
@@ -142,6 +144,14 @@ function contextLines({ walks }: Past, units: number): string[] {
     .map(([key, value]) => `- ${key}: ${shortened(oneLine(textOf(value)), units)}`);
 }
 
+/** With values cut as little as fits. */
+function wholeContext(past: Past, unitsLeft: number): readonly string[] {
+  const ways = VALUE_UNITS.high.map((units) => contextLines(past, units));
+  const fits = (entries: readonly string[]): boolean =>
+    entries.reduce((sum, entry) => sum + entry.length + 1, 0) <= unitsLeft - TITLE_UNITS;
+  return ways.find(fits) ?? ways.at(-1) ?? [];
+}
+
 function textOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -165,6 +175,7 @@ function linesWithin(budgetUnits: number) {
     section(title: string, entries: readonly string[], share = 1): void {
       if (entries.length > 0 && add(title)) entries.every((entry) => used + entry.length < budgetUnits * share && add(entry));
     },
+    unitsLeft: () => budgetUnits - used,
     text: () => lines.join('\n'),
   };
 }

@@ -179,6 +179,21 @@ describe('the carry-over text', () => {
       /z+/.exec(preambleOf(mode, { ...past, walks: [main] }))?.[0].length ?? 0;
     expect([told('compact'), told('summary:medium'), told('summary:high')]).toEqual([199, 399, 1_000]);
   });
+  it.each(['truncate', 'compact', 'summary:low', 'summary:medium', 'summary:high'] as const)(
+    '%s tells the beginning of a long goal',
+    (mode) => {
+      const text = preambleOf(mode, { ...past, goal: 'g'.repeat(20_000) });
+      expect(text).toMatch(/^Goal: g{500}/);
+      expect(text.split('\n').length).toBeGreaterThan(1);
+    },
+  );
+  it('tells every key of the context in the richest mode, cutting long values for it', () => {
+    const { main } = graphState.initial();
+    main.context['early'] = 'an anchor';
+    for (const key of ['a', 'b', 'c']) main.context[key] = key.repeat(7_000);
+    const text = preambleOf('summary:high', { ...past, walks: [main] });
+    expect(text).toMatch(/- c: c{1999}…\n- b: b{1999}…\n- a: a{1999}…\n- early: an anchor$/);
+  });
   it('tells of failures, retries, jumps and answers, newest first', () => {
     const walk = graphState.initial().main;
     addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' });
