@@ -4,7 +4,7 @@
  * L1 nothing here changes a run; only the index is written, as a whole
  * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
-import type { Json, OutputFile } from '../journal/event.js';
+import type { EventOf, Json, OutputFile, ResultForm } from '../journal/event.js';
 import { seqOf, type CallKey, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../journal/store.js';
 import { checkpoints } from './checkpoints.js';
@@ -119,11 +119,11 @@ export async function readAnswer(
   store: JournalStore,
   key: CallKey,
   { ref, position, seq, form }: Answer,
-): Promise<{ readonly value: Json; readonly form: 'text' | undefined; readonly labels: readonly string[] } | undefined> {
+): Promise<{ readonly value: Json; readonly form: ResultForm | undefined; readonly event: EventOf<'call.completed'> } | undefined> {
   const event = await store.readAt(ref, position);
   if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
   const value = await store.resolve(event.result, key);
-  return value === undefined ? undefined : { value, form, labels: event.labels ?? [] };
+  return value === undefined ? undefined : { value, form, event };
 }
 
 /** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */

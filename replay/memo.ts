@@ -9,7 +9,7 @@
  * M6 a result that was taken out of the journal is no answer, and what it had replaced doesn't come back
  * M7 dropping takes what there was: what a run that goes on beside answers later stays, although its journal is folded first
  */
-import type { EventOf } from '../journal/event.js';
+import type { EventOf, ResultForm } from '../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
 import { ancestorsOf, nameIn } from './op-path.js';
@@ -21,9 +21,11 @@ export interface Answer {
   readonly ref: RunRef;
   readonly seq: Seq;
   readonly position: Position;
-  readonly form: 'text' | undefined;
+  readonly form: ResultForm | undefined;
   /** It takes a key to read it. */
   readonly sealed: boolean;
+  /** It has other labels or source markers than its arguments and its function: they stand beside it. */
+  readonly carries: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
   /** Bytes that the result takes: its blob, or its line in the journal. */
@@ -193,6 +195,7 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
     position: place.position,
     form: event.form,
     sealed: 'sealed' in result || ('blob' in result && result.keyId !== undefined),
+    carries: event.labels !== undefined || event.sources !== undefined || event.removed !== undefined,
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,

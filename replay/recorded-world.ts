@@ -4,7 +4,7 @@
  * W1  An answer is given once, in the order in which an operation asked the same thing several times.
  * W2  The state holds places, not answers: those are read when they are given.
  */
-import type { EventOf, FactType, JournalEvent } from '../journal/event.js';
+import type { EventOf, FactType, JournalEvent, ResultForm } from '../journal/event.js';
 import type { BlobId, CallKey, OpPath, RunId, Seq, Workflow } from '../journal/ids.js';
 import type { Payload } from '../journal/event.js';
 import { ancestorsOf } from './op-path.js';
@@ -30,7 +30,7 @@ export interface RecordedCall {
   readonly fn: string;
   readonly place: Place;
   /** Where its result lies. */
-  completed?: { readonly seq: Seq; readonly place: Place; readonly form: 'text' | undefined };
+  completed?: { readonly seq: Seq; readonly place: Place; readonly form: ResultForm | undefined };
   /** It was served. */
   readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
 }

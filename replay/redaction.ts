@@ -21,7 +21,7 @@ const REDACTED_TEXT = '[redacted]';
 /** At any depth outside of payloads. */
 const NAMES = new Set(
   [
-    'v seq type key op ts hash tombstone redacted kind fn name labels site declared',
+    'v seq type key op ts hash tombstone redacted kind fn name labels removed site declared',
     'workflow run role form status versions timing decision keyId digest did header flags',
     'node handler from to of id via gates branch branches mode by hook guard filter',
     'request file thread model provider effort cause',

@@ -101,8 +101,10 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
 async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
+  if (!(result instanceof Signal)) return flow(result, inputs, executable.labels);
   // A control word is on its way to a loop or pipeline; the type of a body's result does not speak of it.
-  return result instanceof Signal ? (result as unknown as Value) : flow(result, inputs, executable.labels);
+  const word = result.given ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
+  return word as unknown as Value;
 }
 
 /** Text that leaves a function and is a JSON object or array becomes that value; its text view stays as it was (values 11.2). */

@@ -12,13 +12,14 @@ import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
 import { toJson } from '../values/native.js';
-import { flow, labelsOf, noteOf, union, type Value } from '../values/value.js';
+import { noteOf, type Value } from '../values/value.js';
+import { carriedBy, carriesNothing, carrying, handedOut, membersOf } from './carried.js';
 import { Denial } from './denial.js';
-import { encodeResult } from './encode.js';
+import { encodeResult, wordOf, type Encoded } from './encode.js';
 import { callKey, type Question } from './identity.js';
 import { keepOutputs, serveOutputs, type Served } from './outputs.js';
 import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
-import { isSecret, SECRET } from './secret-texts.js';
+import { isSecret } from './secret-texts.js';
 
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
 type Execute = (frame: Frame, body: Body | undefined) => Promise<Value>;
@@ -147,7 +148,7 @@ function serve(
     ...(outputs.length > 0 && { outputs }),
   });
   if (known.fingerprint !== undefined && known.fingerprint !== fingerprint) answers.servedOld(question.fn, known.fingerprint, fingerprint);
-  const value = flow(known.value(), operation.inputs, union(llm.labels, known.labels), llm.sources);
+  const value = carrying(known.value(), operation.inputs, llm, known.carried);
   return { value, frame: lookedUp(frame, true, key), reused: true };
 }
 
@@ -171,18 +172,19 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   });
   const startedMs = monotonicMs();
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
-  const value = await execute().catch(async (error: unknown) => {
+  const made = await execute().catch(async (error: unknown) => {
     const denied = error instanceof Denial ? { denied: true as const } : {};
     if (hasSecret) secrets.touch(error);
     await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...denied, elapsedMs: elapsed() });
     throw error;
   });
-  const encoded = encodeResult(value);
+  const encoded = encodeResult(made);
   const { json, form } = encoded;
-  const isSealed = frame.secret === true || isSecret(value) || secrets.surelyIn(json);
+  const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.surelyIn(json);
+  const carried = carriedBy(made, operation.inputs, llm, isSealed);
+  const value = carriesNothing(carried) ? made : carrying(made, operation.inputs, llm, carried);
   const result = isSealed ? await answers.secretPayload(json, key) : await answers.payload(json);
-  const labels = isSealed ? addedLabels(operation, llm, value) : [];
-  const flaw = unusableBecause(frame, operation, llm, value);
+  const flaw = unusableBecause(frame, operation, llm, value, encoded);
   const unusable = flaw ?? notKept(result);
   const outputs = flaw === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
@@ -191,14 +193,15 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     op,
     result,
     ...(form === undefined ? {} : { form }),
-    ...(labels.length === 0 ? {} : { labels }),
+    ...membersOf(carried),
     elapsedMs: elapsed(),
     ...(outputs && { outputs }),
     ...(unusable === undefined ? {} : { unusable }),
   });
   if (!recorded || flaw !== undefined || 'redacted' in result) return value;
+  if (wordOf(encoded) !== undefined) return value;
   if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
-  answers.hold(asked.plainKey, recorded, { key, fingerprint, encoded, labels, outputs });
+  answers.hold(asked.plainKey, recorded, { key, fingerprint, encoded, carried, outputs });
   return value;
 }
 
@@ -207,16 +210,12 @@ function notKept(result: Payload): string | undefined {
   return 'redacted' in result ? result.redacted : undefined;
 }
 
-/** What a served result would lack: a secret that the body found elsewhere, or that is one for where it was asked. */
-function addedLabels({ inputs }: Operation, { labels }: LlmCall, value: Value): readonly string[] {
-  const known = inputs.reduce((all: readonly string[], input) => union(all, labelsOf(input)), labels);
-  return union(labelsOf(value), [SECRET]).filter((label) => !known.includes(label));
-}
-
 /** M2 */
-function unusableBecause(frame: Frame, operation: Operation, llm: LlmCall, value: Value): string | undefined {
+function unusableBecause(frame: Frame, operation: Operation, llm: LlmCall, value: Value, encoded: Encoded): string | undefined {
   if (!frame.run.answers.policy().records) return 'recording is off here';
   if (frame.run.deniedInside.has(frame.op)) return 'the value of its own denied branch';
+  // Served, it would ask for the same once more, until the limit of retries.
+  if (wordOf(encoded) === 'retry') return 'it asked for another result (`retry`)';
   const exitCode = llm.isCommand ? noteOf(value)?.command?.exitCode : undefined;
   return exitCode === undefined || exitCode === 0 ? undefined : `its command ended with status ${exitCode}`;
 }

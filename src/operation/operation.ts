@@ -4,6 +4,7 @@ import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '.
 import type { Recorded } from '../../journal/store.js';
 import type { Value } from '../values/value.js';
 import type { Frame } from '../language/frame.js';
+import type { Carried } from './carried.js';
 import type { Denial } from './denial.js';
 import type { Encoded } from './encode.js';
 import type { Question } from './identity.js';
@@ -86,8 +87,7 @@ export interface Recorder {
 export interface KnownAnswer {
   /** Under which it is recorded. */
   readonly key: CallKey;
-  /** Labels beyond those of arguments and function. */
-  readonly labels: readonly string[];
+  readonly carried: Carried;
   readonly from: EventRef & { readonly workflow?: Workflow };
   readonly fingerprint?: Fingerprint;
   /** Declared output files as the call had left them; undefined when it declared none. */
@@ -109,7 +109,7 @@ export interface HeldAnswer {
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
   readonly encoded: Encoded;
-  readonly labels: readonly string[];
+  readonly carried: Carried;
   readonly outputs: readonly OutputFile[] | undefined;
 }
 

@@ -8,6 +8,7 @@ import type { Known, Answers as Overlay } from '../../replay/overlay.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
 import { isTooDeep, jsonSize } from '../../journal/canonical.js';
 import type { Answered } from '../../replay/memo.js';
+import { recordedCarried, type Carried } from '../operation/carried.js';
 import { decodeResult } from '../operation/encode.js';
 import type { Answers, AskedQuestion, HeldAnswer, KnownAnswer } from '../operation/operation.js';
 import type { OutputFiles } from '../operation/outputs.js';
@@ -58,7 +59,7 @@ export interface AnswerSources {
 interface Found {
   /** Known only when a script looks at it. */
   value(): Value;
-  readonly labels: readonly string[];
+  readonly carried: Carried;
 }
 
 /** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
@@ -67,15 +68,15 @@ async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answer
   const { ref, position, form } = answer;
   const place = { ref, key, position, form, fn };
   const isInline = answer.sizeBytes === position.bytes;
-  if (immediate && isInline && !answer.sealed && position.bytes > HELD_BYTES_MAX) {
-    return immediate.holds(ref, position, key) ? { value: () => recalled(immediate, place), labels: NO_LABELS } : undefined;
+  if (immediate && isInline && !answer.sealed && !answer.carries && position.bytes > HELD_BYTES_MAX) {
+    return immediate.holds(ref, position, key) ? { value: () => recalled(immediate, place), carried: recordedCarried({}) } : undefined;
   }
   const read = await readAnswer(store, key, answer);
   if (!read) return undefined;
-  const { labels } = read;
-  if (immediate && answer.sizeBytes > HELD_BYTES_MAX) return { value: () => recalled(immediate, place), labels };
+  const carried = recordedCarried(read.event);
+  if (immediate && answer.sizeBytes > HELD_BYTES_MAX) return { value: () => recalled(immediate, place), carried };
   const value = decodeResult({ json: read.value, form: read.form });
-  return { value: () => value, labels };
+  return { value: () => value, carried };
 }
 
 interface Candidate {

@@ -4,6 +4,7 @@ import type { CallKey, RunId, Seq } from '../../journal/ids.js';
 import type { JournalStore, Position } from '../../journal/store.js';
 import { cachePolicy, type Scope } from '../../replay/policy.js';
 import type { RecordedCall, Recording } from '../../replay/recorded-world.js';
+import { recordedCarried } from '../operation/carried.js';
 import { decodeResult } from '../operation/encode.js';
 import type { Answers, KnownAnswer } from '../operation/operation.js';
 import { noAnswers } from './answers.js';
@@ -57,7 +58,8 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
   }
 
   async function answer(call: RecordedCall): Promise<KnownAnswer> {
-    const { key: asked, result, form, outputs, labels = [] } = await served(call);
+    const completed = await served(call);
+    const { key: asked, result, form, outputs } = completed;
     const json = await store.resolve(result, asked);
     if (json === undefined) {
       diverge({ reason: 'unreadable', op: call.op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
@@ -66,7 +68,7 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
     const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
     await placeFiles(event?.outputs ?? [], outputs ?? []);
     const from = call.from as NonNullable<RecordedCall['from']>; // it was served
-    return { key: call.key, labels, from, outputs: async () => outputs, value: () => decodeResult({ json, form }) };
+    return { key: call.key, carried: recordedCarried(completed), from, outputs: async () => outputs, value: () => decodeResult({ json, form }) };
   }
 
   return {

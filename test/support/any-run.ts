@@ -92,7 +92,10 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     if (act === 'fail') facts.push({ type: 'call.failed', key, op: call.op, message: 'no', elapsedMs: 1 });
     else {
       const unusable = act === 'spoil' ? { unusable: 'status 1' } : {};
-      facts.push({ type: 'call.completed', key, op: call.op, result: { inline: `${text} ${pick}` }, elapsedMs: pick, ...unusable });
+      const form = pick % 3 === 0 ? {} : { form: pick % 3 === 1 ? ('text' as const) : ('word' as const) };
+      const carried = pick % 4 === 0 ? { labels: ['pii'] } : {};
+      const result = { inline: `${text} ${pick}` };
+      facts.push({ type: 'call.completed', key, op: call.op, result, ...form, ...carried, elapsedMs: pick, ...unusable });
     }
     end(call, act === 'fail' ? 'failed' : 'ok');
   };
