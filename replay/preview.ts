@@ -8,7 +8,18 @@ export const PREVIEW_UNITS_MAX = 256;
 export function previewOf(args: Payload): string | undefined {
   if (!('inline' in args) || !Array.isArray(args.inline)) return undefined;
   const first = (args.inline as readonly Json[])[0];
-  return first === undefined ? undefined : textOf(first).slice(0, PREVIEW_UNITS_MAX);
+  return first === undefined ? undefined : textOf(promptOf(first) ?? first).slice(0, PREVIEW_UNITS_MAX);
+}
+
+/** Every member of what a stage of a pipeline asks; `carryOver` is only there when something is told before the prompt. */
+const OF_A_STAGE = ['attempt', 'branch', 'effort', 'model', 'prompt', 'provider', 'visit'];
+
+/** People know a stage's question by its prompt, which stands between its place in the walk and the settings of the model. */
+function promptOf(first: Json): Json | undefined {
+  if (typeof first !== 'object' || first === null || Array.isArray(first)) return undefined;
+  const question = first as { readonly [name: string]: Json };
+  const members = Object.keys(question).filter((name) => name !== 'carryOver');
+  return members.length === OF_A_STAGE.length && OF_A_STAGE.every((name) => name in question) ? question['prompt'] : undefined;
 }
 
 /** Text as it is, anything else as compact JSON with members in order of their names, as the call key has it. */
