@@ -1,6 +1,7 @@
 /** How the walks of two runs of pipelines differ: visits aligned by their place, which counts the visits of a node. */
 import type { Json } from '../journal/event.js';
 import type { NodeVisits, Visit } from './node-visits.js';
+import { inExecutionOrder } from './order.js';
 
 export type NodeChange = 'status' | 'attempts' | 'context' | 'way';
 
@@ -59,6 +60,41 @@ export function diffNodes(left: NodeVisits, right: NodeVisits): NodesDiff {
     given: contextChanges(left.given, right.given),
     unmet: { left: unmetOf(left), right: unmetOf(right) },
   };
+}
+
+/** Where two walks stop being the same. */
+export interface NodesFork {
+  /** Visits that both have in common before they part, in the order of the pipeline. */
+  readonly common: number;
+  readonly last: NodeSide | null;
+  /** What each came to next; null: nothing more. Both null: they never part. */
+  readonly nextLeft: NodeSide | null;
+  readonly nextRight: NodeSide | null;
+  /** How the next visit differs, when it is the same one. */
+  readonly changed: NodePair | null;
+  /** What the two began with; they part there when it differs. */
+  readonly given: readonly ContextChange[];
+}
+
+/** Time plays no part: branches side by side are taken in the order of the pipeline. */
+export function forkOfNodes(left: NodeVisits, right: NodeVisits): NodesFork {
+  const [ours, theirs] = [inExecutionOrder([...left.visits.values()]), inExecutionOrder([...right.visits.values()])];
+  const given = contextChanges(left.given, right.given);
+  let common = 0;
+  while (given.length === 0 && isSameVisit(ours[common], theirs[common])) common++;
+  const [last, one, other] = [ours[common - 1], ours[common], theirs[common]];
+  return {
+    common,
+    last: last ? sideOf(last) : null,
+    nextLeft: one ? sideOf(one) : null,
+    nextRight: other ? sideOf(other) : null,
+    changed: one && other && one.op === other.op && !isSameVisit(one, other) ? compared(one, other) : null,
+    given,
+  };
+}
+
+function isSameVisit(one: Visit | undefined, other: Visit | undefined): boolean {
+  return one !== undefined && other !== undefined && one.op === other.op && compared(one, other).changes.length === 0;
 }
 
 export function areNodesSame({ changed, onlyLeft, onlyRight, given, unmet }: NodesDiff): boolean {

@@ -15,7 +15,7 @@ import {
   type ForkPoint,
 } from './diff.js';
 import { align } from './align.js';
-import { areNodesSame, diffNodes, type NodesDiff } from './diff-nodes.js';
+import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
 import { foldRun, readAnswer } from './load.js';
 import { rememberMemos, type MemoOf } from './memos.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
@@ -83,6 +83,8 @@ export interface ForkPointReport {
   readonly nextLeft: DiffCall | null;
   readonly nextRight: DiffCall | null;
   readonly ancestor: NonNullable<ForkPoint['ancestor']> | null;
+  /** Only where one is a run of a pipeline. */
+  readonly nodes?: NodesFork;
 }
 
 /** So many calls are told in detail. */
@@ -106,8 +108,7 @@ export async function diffRuns(store: JournalStore, leftFile: RunFile, rightFile
   const isOutputSame = left.output.digest === right.output.digest;
   const lines = isOutputSame ? [] : await textDiff(left.output.beginnings.join('\n'), right.output.beginnings.join('\n'));
   const [leftSide, rightSide] = [sideOf(leftFile, left), sideOf(rightFile, right)];
-  const isPipeline = left.nodes.visits.size + right.nodes.visits.size > 0;
-  const nodes = isPipeline ? diffNodes(left.nodes, right.nodes) : undefined;
+  const nodes = isPipeline(left, right) ? diffNodes(left.nodes, right.nodes) : undefined;
   const areCallsSame = changed.length + calls.onlyLeft.length + calls.onlyRight.length === 0;
   return {
     same:
@@ -149,7 +150,17 @@ export async function forkPointOf(
     nextLeft: point.left === undefined ? null : briefly(point.left),
     nextRight: point.right === undefined ? null : briefly(point.right),
     ancestor: point.ancestor ?? null,
+    ...(isPipeline(left, right) ? { nodes: forkOfNodes(left.nodes, right.nodes) } : {}),
   };
+}
+
+function isPipeline(left: RunCalls, right: RunCalls): boolean {
+  return left.nodes.visits.size + right.nodes.visits.size > 0;
+}
+
+/** Whether there is a point at which they part. */
+export function doPart({ nextLeft, nextRight, nodes }: ForkPointReport): boolean {
+  return [nextLeft, nextRight, nodes?.nextLeft ?? null, nodes?.nextRight ?? null].some((next) => next !== null);
 }
 
 async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFile, { onDefect }: DiffOptions) {

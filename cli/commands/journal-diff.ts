@@ -1,6 +1,6 @@
 /** `mlld journal diff LEFT RIGHT`: what two runs have in common and where they differ. Exit status 0 same, 1 different, 2 trouble. */
 import type { Command } from 'commander';
-import { diffRuns, forkPointOf } from '../../replay/diff-run.js';
+import { diffRuns, doPart, forkPointOf } from '../../replay/diff-run.js';
 import { resolveRun } from '../../src/recorded-run.js';
 import { EXIT_FAILED, EXIT_OK, EXIT_TROUBLE } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -51,7 +51,7 @@ async function diff(io: Io, leftText: string, rightText: string, { forkPoint, js
   if (forkPoint) {
     const report = await forkPointOf(store, left, right, options);
     io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderForkPoint(report, paint));
-    return report.nextLeft === null && report.nextRight === null ? EXIT_OK : EXIT_FAILED;
+    return doPart(report) ? EXIT_FAILED : EXIT_OK;
   }
   const report = await diffRuns(store, left, right, options);
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderDiff(report, paint));

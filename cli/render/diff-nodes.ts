@@ -1,5 +1,5 @@
 /** How the walks of two pipelines differ, as text. */
-import type { ContextChange, NodePair, NodesDiff, NodeSide } from '../../replay/diff-nodes.js';
+import type { ContextChange, NodePair, NodesDiff, NodesFork, NodeSide } from '../../replay/diff-nodes.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 
@@ -20,6 +20,18 @@ export function nodesDiffLines({ same, changed, onlyLeft, onlyRight, given, unme
     ...onlyRight.slice(0, NODES_SHOWN).map((node) => paint.green(`+ ${described(node)}`)),
     ...more(onlyRight),
     ...(areGatesSame ? [] : [`goal gates not met: ${gates(unmet.left)} -> ${gates(unmet.right)}`]),
+  ];
+}
+
+export function nodesForkLines({ common, last, nextLeft, nextRight, changed, given }: NodesFork, paint: Paint): readonly string[] {
+  if (given.length > 0) return [paint.bold('They begin with another context.'), ...contextLines(given, '  ', paint)];
+  const head = `${common} ${common === 1 ? 'visit' : 'visits'} of nodes the same${last === null ? '' : `; the last: ${described(last)}`}`;
+  if (nextLeft === null && nextRight === null) return [head];
+  const next = (side: NodeSide | null): string => (side === null ? 'nothing more' : described(side));
+  return [
+    head,
+    paint.bold('Then'),
+    ...(changed ? pairLines(changed, paint) : [paint.red(`- ${next(nextLeft)}`), paint.green(`+ ${next(nextRight)}`)]),
   ];
 }
 

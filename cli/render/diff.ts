@@ -1,9 +1,9 @@
 /** `mlld journal diff` as text: the totals, then what differs, call by call. */
-import type { DiffCall, DiffPair, DiffSide, ForkPointReport, RunDiff } from '../../replay/diff-run.js';
+import { doPart, type DiffCall, type DiffPair, type DiffSide, type ForkPointReport, type RunDiff } from '../../replay/diff-run.js';
 import type { DiffLines } from '../../replay/text-diff.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
-import { nodesDiffLines } from './diff-nodes.js';
+import { nodesDiffLines, nodesForkLines } from './diff-nodes.js';
 import { figures, table } from './table.js';
 import { duration, moneyOrDash } from './units.js';
 
@@ -41,9 +41,9 @@ export function renderDiff(diff: RunDiff, paint: Paint): string {
 }
 
 export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
-  const { common, last, nextLeft, nextRight, ancestor } = report;
-  const lines = [...totalsOf(report, paint), ''];
-  if (common === 0) lines.push('They part at their first call.');
+  const { common, last, nextLeft, nextRight, ancestor, nodes } = report;
+  const lines = [...totalsOf(report, paint), '', ...(nodes ? [...nodesForkLines(nodes, paint), ''] : [])];
+  if (common === 0) lines.push(nextLeft === null && nextRight === null ? 'No calls.' : 'They part at their first call.');
   else {
     lines.push(`${counted(common)} the same, with the same answers${last === null ? '' : `; the last: ${described(last)}`}`);
     if (ancestor) {
@@ -52,8 +52,8 @@ export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
       );
     }
   }
-  if (nextLeft === null && nextRight === null) lines.push('They never part.');
-  else
+  if (!doPart(report)) lines.push('They never part.');
+  if (nextLeft !== null || nextRight !== null)
     lines.push(
       paint.bold('Then'),
       paint.red(`- ${nextLeft === null ? 'nothing more' : described(nextLeft)}`),

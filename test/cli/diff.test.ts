@@ -65,5 +65,11 @@ describe('mlld journal diff', () => {
     expect(stdout).toContain('~ pump main/pump#0: fail (the command ended with status 3) -> success, context, goes to nothing -> exit\n');
     expect(stdout).toContain('    tool.exit_code: 3 -> 0\n');
     expect(await runCli(['journal', 'diff', 'leak.dot', 'leak.dot'], { cwd })).toMatchObject({ status: 0 });
+    const fork = await runCli(['journal', 'diff', 'leak.dot@2', 'leak.dot', '--fork-point'], { cwd });
+    expect(fork.status).toBe(1);
+    expect(fork.stdout).toContain('1 visit of nodes the same; the last: start main/start#0: success\nThen\n~ pump main/pump#0: fail');
+    expect(fork.stdout).not.toContain('never part');
+    const same = await runCli(['journal', 'diff', 'leak.dot', 'leak.dot', '--fork-point'], { cwd });
+    expect(same).toMatchObject({ status: 0, stdout: expect.stringMatching(/; the last: exit.*\n\nNo calls\.\nThey never part\.\n$/) });
   });
 });

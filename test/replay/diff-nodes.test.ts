@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
-import { areNodesSame, diffNodes, type NodesDiff } from '../../replay/diff-nodes.js';
+import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff } from '../../replay/diff-nodes.js';
 import { nodeVisits, type NodeVisits } from '../../replay/node-visits.js';
 import { fold } from '../../replay/projection.js';
 import { entries, runRef, started } from '../support/run-script.js';
@@ -102,5 +102,62 @@ describe('the difference of two walks', () => {
       },
     ]);
     expect(diff).toMatchObject({ same: 1, onlyLeft: [], onlyRight: [{ node: 'plan', visit: 1 }], unmet: { left: ['gate'], right: [] } });
+  });
+});
+
+describe('the point at which two walks part', () => {
+  const plan: Step = { node: 'plan', status: 'success', retries: 0, found: 'ebb' };
+  const work: Step = { node: 'work', status: 'success', retries: 0, found: 'flow' };
+
+  it('is nowhere between a walk and itself', () => {
+    fc.assert(
+      fc.property(anyWalk, (one) => {
+        expect(forkOfNodes(one, one)).toMatchObject({ common: one.visits.size, nextLeft: null, nextRight: null, changed: null });
+      }),
+    );
+  });
+
+  it('is the same from the other side, and there where the difference is', () => {
+    fc.assert(
+      fc.property(anyWalk, anyWalk, (one, other) => {
+        const [fork, back] = [forkOfNodes(one, other), forkOfNodes(other, one)];
+        expect(back).toMatchObject({ common: fork.common, last: fork.last, nextLeft: fork.nextRight, nextRight: fork.nextLeft });
+        const isOver = fork.nextLeft === null && fork.nextRight === null;
+        expect(isOver).toBe(diffNodes(one, other).changed.length === 0 && one.visits.size === other.visits.size);
+      }),
+    );
+  });
+
+  it('is a visit that came out otherwise, a way that was taken otherwise, or the end of one', () => {
+    expect(forkOfNodes(walk([plan, work]), walk([plan, { ...work, status: 'fail' }]))).toMatchObject({
+      common: 1,
+      last: { node: 'plan' },
+      changed: { left: { node: 'work', status: 'success' }, right: { status: 'fail' }, changes: ['status'] },
+    });
+    expect(forkOfNodes(walk([plan, plan]), walk([plan, work]))).toMatchObject({
+      common: 0,
+      changed: { changes: ['way'], left: { to: 'plan' }, right: { to: 'work' } },
+    });
+    expect(forkOfNodes(walk([plan]), walk([plan, work]))).toMatchObject({ common: 0, changed: { changes: ['way'] } });
+  });
+
+  it('takes branches side by side in their order, whoever was first', () => {
+    const branches = (order: readonly string[]): NodeVisits => {
+      const facts = ['fan#0', ...order].map((place): Fact => ({
+        type: 'node.started',
+        op: opPath(`main/${place}`),
+        node: place,
+        visit: 0,
+        handler: 'tool',
+      }));
+      return fold(nodeVisits, entries(runRef(1), [started(runRef(1)), ...facts]));
+    };
+    const fork = forkOfNodes(branches(['fan#0[0]/a#0', 'fan#0[1]/b#0']), branches(['fan#0[1]/b#0', 'fan#0[0]/a#0']));
+    expect(fork).toMatchObject({ common: 3, nextLeft: null, nextRight: null });
+  });
+
+  it('is the beginning when they were given something else', () => {
+    const given = (depth: string): NodeVisits => ({ ...walk([plan]), given: { depth } });
+    expect(forkOfNodes(given('1 m'), given('2 m'))).toMatchObject({ common: 0, given: [{ key: 'depth', left: '1 m', right: '2 m' }] });
   });
 });
