@@ -2,10 +2,20 @@
  * Why each llm call of a run was served or asked: a fold over the runs of its workflow up to that run, oldest first.
  *
  * E1 the reason is the one that held when the call came up: later events never change it
- * E2 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
+ * E2 what was taken out of the journal after the run had begun was there for it: then as well it was served, dropped or forgotten
+ * E3 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
  */
 import type { CacheFlags, EventOf, JournalEvent } from '../journal/event.js';
-import type { CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from '../journal/ids.js';
+import {
+  startOf,
+  type CallKey,
+  type EventRef,
+  type Fingerprint,
+  type OpPath,
+  type RunId,
+  type Seq,
+  type Workflow,
+} from '../journal/ids.js';
 import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
 import { answered, cameLater, usable, type Answered, type Memo } from './memo.js';
 import type { Lender } from './overlay.js';
@@ -100,6 +110,7 @@ export interface LendingPast extends Lender {
 
 /** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
 export function explanation(target: RunId, lenders: readonly LendingPast[]): Projection<Explanation> {
+  const startMs = startOf(target);
   return {
     initial: () => ({
       index: index.initial(),
@@ -117,7 +128,8 @@ export function explanation(target: RunId, lenders: readonly LendingPast[]): Pro
       scope: undefined,
       pending: new Map(),
     }),
-    apply(state, event, place) {
+    apply(state, read, place) {
+      const event = asItWas(read, startMs);
       const { run } = place.ref;
       if (state.current !== run) enterRun(state, run);
       if (event.type === 'call.started') started(state, event, place, run === target ? lenders : undefined);
@@ -128,6 +140,12 @@ export function explanation(target: RunId, lenders: readonly LendingPast[]): Pro
       return state;
     },
   };
+}
+
+/** E2. That there was a result is all that counts here, not what it was. */
+function asItWas(event: JournalEvent, startMs: number): JournalEvent {
+  if (event.type !== 'call.completed' || event.redacted === undefined || !('redacted' in event.result)) return event;
+  return Date.parse(event.redacted.at) > startMs ? { ...event, result: { inline: null } } : event;
 }
 
 function enterRun(state: Explanation, run: RunId): void {

@@ -85,6 +85,26 @@ describe('mlld journal explain', () => {
     expect(await explained('job')).toMatch(/asked: its answer went with run \S+, which was removed\n$/);
   });
 
+  it('tells of earlier runs what held then, whatever was taken out of the journal since', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = `A:@q`\nshow @ask("ebb")\n' });
+    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    await mlld('job.mld', '--checkpoint');
+    await mlld('job.mld', '--fresh');
+    await mlld('job.mld', '--resume', '@ask');
+    await mlld('job.mld', '--checkpoint');
+    for (const run of ['job@4', 'job@3', 'job@2']) await mlld('journal', 'redact', run, '--op', 'main/ask#0');
+    await mlld('job.mld', '--checkpoint');
+    const reasons = await Promise.all(
+      ['job@4', 'job@3', 'job@2', 'job@1'].map(async (run) => (await mlld('journal', 'explain', run)).stdout),
+    );
+    expect(reasons.map((text) => text.split('\n')[1])).toEqual([
+      expect.stringMatching(/asked: --fresh forgot its answer in this run$/),
+      expect.stringMatching(/asked: --resume @ask dropped its answer in this run$/),
+      expect.stringMatching(/served from event \d+ of \S+$/),
+      expect.stringMatching(/asked: its answer was taken out of run \S+ \(redacted\)$/),
+    ]);
+  });
+
   it('tells a crash', async () => {
     const cwd = await projectFolder({
       'job.mld': 'exe llm @ask(q) = sh { [ -f done ] || kill -9 $PPID; echo "A:$q" }\nshow @ask("ebb")\n',
