@@ -120,6 +120,16 @@ describe('what may be removed', () => {
     expect(none.remove).toContainEqual(runRef(1));
   });
 
+  it.each<[string, Partial<Fact & { type: 'run.started' }>]>([
+    ['goes on with', { resume: { run: runRef(1).run, seq: 0 as never } }],
+    ['was restarted from', { restartOf: runRef(1).run }],
+    ['was started by', { parent: { run: runRef(1).run, op: opPath('main/watch#0') } as never }],
+  ])('is not a run that a staying one %s', async (_tie, tie) => {
+    const next: Recorded = { ref: runRef(2), facts: [{ ...started(runRef(2)), ...tie } as Fact, finished()] };
+    const { remove, protectedRuns } = await planCollection(await storeOf([whole(1), next, whole(3)]), { ...WISH, keep: 2 });
+    expect({ remove, protectedRuns }).toEqual({ remove: [], protectedRuns: [{ ref: runRef(1), reason: 'resume' }] });
+  });
+
   it('is not a past that another script was forked from', async () => {
     const other = runRef(9, workflowOf('other.mld'));
     const lender = [

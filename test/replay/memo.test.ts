@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, Json } from '../../journal/event.js';
-import { opPath } from '../../journal/ids.js';
+import { opPath, seqOf, type EventRef } from '../../journal/ids.js';
 import { answered, memo, usable } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../support/run-script.js';
@@ -83,6 +83,31 @@ describe('memo', () => {
     const history = [...run(runRef(1), [invalidated(['ebb'], true)]), ...run(runRef(2), ask('main/ask#0', 'ebb'))];
     expect([...fold(memo, history).refused]).toEqual([questionKey('ebb')]);
     expect(usableTexts(history)).toEqual(['ebb']);
+  });
+
+  it('drops of a run that goes on beside what it had recorded by then, the last event included', () => {
+    const early = run(runRef(1), ask('main/ask#0', 'ebb')); // its answer is event 3
+    const during = (seq: number) => [{ run: runRef(1).run, seq: seqOf(seq) }];
+    const drops = (seq: number): Fact[] => [
+      { type: 'memo.reset', reason: 'fresh', during: during(seq) },
+      { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')], during: during(seq) },
+    ];
+    for (const drop of drops(3)) expect(usableTexts([...early, ...run(runRef(2), [drop])])).toEqual([]);
+    for (const drop of drops(2)) expect(usableTexts([...early, ...run(runRef(2), [drop])])).toEqual(['ebb']);
+  });
+
+  it('forgets with a clean what had outlasted the one before', () => {
+    const clean = (during: readonly EventRef[]): Fact[] => [{ type: 'memo.reset', reason: 'clean', during }];
+    const first = [...run(runRef(1)), ...run(runRef(2), clean([{ run: runRef(1).run, seq: seqOf(0) }]))];
+    expect([...fold(memo, first).outlasting]).toEqual([runRef(1).run]);
+    expect([...fold(memo, [...first, ...run(runRef(3), clean([]))]).outlasting]).toEqual([]);
+  });
+
+  it('has no answer from a result that was taken out, nor the one that it had replaced', () => {
+    const redacted = ask('main/ask#0', 'ebb').map((fact) =>
+      fact.type === 'call.completed' ? { ...fact, result: { redacted: 'asked by customer' } } : fact,
+    );
+    expect(usableTexts([...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), redacted)])).toEqual([]);
   });
 
   it('remembers the ordinary functions around a question, over all its runs', () => {

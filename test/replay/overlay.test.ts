@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../journal/event.js';
 import { workflowOf, type Fingerprint } from '../../journal/ids.js';
 import { memo } from '../../replay/memo.js';
 import { createAnswers, type Answers } from '../../replay/overlay.js';
@@ -12,8 +13,14 @@ const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
 const EBB = { key: questionKey('ebb'), fingerprint: FINGERPRINT };
 
 /** Asked "ebb" in run 1 and "flow" in run 2, which is the present one; "ebb" and "slack" can be borrowed. */
-function answers(details: { readonly complete?: boolean; readonly changed?: 'serve' | 'ask'; readonly forked?: boolean } = {}): Answers {
-  const own = fold(memo, [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), ask('main/ask#0', 'flow'))]);
+function answers(
+  details: { readonly complete?: boolean; readonly changed?: 'serve' | 'ask'; readonly forked?: boolean; readonly refused?: boolean } = {},
+): Answers {
+  const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [EBB.key, questionKey('slack')], borrowed: true };
+  const own = fold(memo, [
+    ...run(runRef(1), ask('main/ask#0', 'ebb')),
+    ...run(runRef(2), details.refused === true ? [refused] : [], ask('main/ask#0', 'flow')),
+  ]);
   const lent = fold(memo, run(runRef(1, COLLECT), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
   return createAnswers({
     run: runRef(2).run,
@@ -36,6 +43,12 @@ describe('answers', () => {
       entry: { answer: { ref: runRef(2) } },
     });
     expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: undefined, entry: { answer: { ref: runRef(1) } } });
+  });
+
+  it('are never borrowed once they were refused', () => {
+    const refused = answers({ forked: true, refused: true });
+    expect(refused.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: undefined, entry: { answer: { ref: runRef(1) } } });
+    expect(serves(refused, 'slack', ALL)).toBe(false);
   });
 
   it('serve nothing where the policy says so', () => {

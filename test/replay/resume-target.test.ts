@@ -22,7 +22,7 @@ function resolve(target: string, runs: readonly (readonly Entry[])[], forks: rea
     {
       memo: state,
       forks,
-      anyRun: runs.length > 0,
+      runs: runs.length > 0 ? 'some' : 'none',
       history: called && fold(functionHistory(selector.kind === 'function' ? selector.name : ''), only(called.run) ?? []),
       prior: last && fold(checkpoints, last),
     },
@@ -318,6 +318,12 @@ describe('borrowed answers', () => {
 
   it('are refused by a function target, also before the first own run', () => {
     expect(resolve('@ask', [], [source])).toEqual({ keys: [], borrowedKeys: [questionKey('ebb'), questionKey('flow')] });
+  });
+
+  it('are refused once: what is not borrowed any more is not counted again', () => {
+    const keys = [questionKey('ebb')];
+    const own = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys, borrowed: true }]);
+    expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], borrowedKeys: [questionKey('flow')] });
   });
 
   it('are refused by a checkpoint unless the prior run used them before it', () => {
