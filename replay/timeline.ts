@@ -53,9 +53,9 @@ export interface Span {
   /** What an iteration is about. */
   readonly item: string | undefined;
   readonly site: string | undefined;
-  /** Graph nodes that ask a model. */
-  readonly model: string | undefined;
-  readonly provider: string | undefined;
+  /** Of a stage that asks a model, and of what is inside it. */
+  model: string | undefined;
+  provider: string | undefined;
   /** The checkpoint that was reached last when it began. */
   readonly phase: string | undefined;
   readonly startedMs: number;
@@ -127,12 +127,12 @@ export const timeline: Projection<Timeline> = {
       case 'op.finished':
         close(state, event, atMs, event.outcome, event.message);
         break;
-      case 'node.started':
+      case 'node.started': {
         // After a crash the same visit begins again.
-        if (!state.byPath.has(event.op)) {
-          open(state, event, atMs, { kind: 'node', name: event.node, model: event.model, provider: event.provider });
-        }
+        const span = state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'node', name: event.node });
+        [span.model, span.provider] = [event.model, event.provider];
         break;
+      }
       case 'node.finished':
         close(state, event, atMs, event.status === 'fail' ? 'failed' : 'ok', event.outcome.failure_reason || undefined);
         break;
@@ -196,19 +196,20 @@ export function* callsOf({ spans }: Timeline): Generator<{ readonly span: Span; 
   for (const span of spans) for (const call of span.calls) yield { span, call };
 }
 
-type Described = Partial<Pick<Span, 'name' | 'item' | 'site' | 'model' | 'provider'>> & { readonly kind: string };
+type Described = Partial<Pick<Span, 'name' | 'item' | 'site'>> & { readonly kind: string };
 
 function open(state: Timeline, { op, seq }: { readonly op: OpPath; readonly seq: Seq }, startedMs: number, described: Described): Span {
+  const parent = above(state, op);
   const span: Span = {
     name: undefined,
     item: undefined,
     site: undefined,
-    model: undefined,
-    provider: undefined,
     ...described,
+    model: parent?.model,
+    provider: parent?.provider,
     seq,
     op,
-    parent: above(state, op),
+    parent,
     phase: state.phase,
     startedMs,
     calls: [],

@@ -57,7 +57,7 @@ function operationSpans(ref: RunRef, state: Timeline, span: Span): object[] {
   const own = spanObject(ref, {
     id: span.op,
     parent: span.parent?.op ?? '',
-    name: first === undefined || further.length > 0 ? nameOf(span) : callName(first),
+    name: first === undefined || further.length > 0 ? nameOf(span) : callName(span, first),
     kind: first?.outcome === 'reused' || first === undefined || further.length > 0 ? INTERNAL : CLIENT,
     startedMs: span.startedMs,
     endedMs: endOf(span, state),
@@ -74,7 +74,7 @@ function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall):
   return spanObject(ref, {
     id: `${span.op} call ${call.seq}`,
     parent: span.op,
-    name: callName(call),
+    name: callName(span, call),
     kind: call.outcome === 'reused' ? INTERNAL : CLIENT,
     startedMs: call.startedMs,
     endedMs: endOf(call, state),
@@ -86,7 +86,9 @@ function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall):
 }
 
 const nameOf = ({ kind, name }: Span): string => (name === undefined ? kind : `${kind} ${name}`);
-const callName = ({ fn, outcome }: TimelineCall): string => (outcome === 'reused' ? `reused ${fn}` : `chat ${fn}`);
+/** The conventions name a request by its model; where no model is told, the function says more than nothing. */
+const callName = ({ model }: Span, { fn, outcome }: TimelineCall): string =>
+  outcome === 'reused' ? `reused ${fn}` : `chat ${model ?? fn}`;
 
 function aboutSpan(span: Span): Attributes {
   return {
@@ -95,8 +97,15 @@ function aboutSpan(span: Span): Attributes {
     'mlld.op.outcome': span.outcome ?? 'unfinished',
     'mlld.op.item': span.item,
     'mlld.checkpoint.name': span.phase,
-    'code.file.path': span.site,
+    ...aboutSite(span.site),
   };
+}
+
+/** `patrol.mld:12:3`. */
+function aboutSite(site: string | undefined): Attributes {
+  const [, path, line, column] = /^(.*?)(?::(\d+))?(?::(\d+))?$/s.exec(site ?? '') ?? [];
+  const numberOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+  return { 'code.file.path': path || undefined, 'code.line.number': numberOf(line), 'code.column.number': numberOf(column) };
 }
 
 /** An answer that was served cost nothing and asked no model: it must not be counted as a request. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
+import { opPath } from '../../journal/ids.js';
 import { CALL_COLUMNS, callRows } from '../../replay/export/call-rows.js';
 import { chromeTrace, tracksOf } from '../../replay/export/chrome-trace.js';
 import { otlpTraces } from '../../replay/export/otlp.js';
@@ -66,6 +67,31 @@ describe('OpenTelemetry spans', () => {
     expect(valueOf(spans[1], 'gen_ai.usage.input_tokens')).toEqual({ intValue: '12' });
     expect(valueOf(spans[1], 'mlld.usage.cost_usd')).toEqual({ doubleValue: 0.5 });
     expect(spans[2]?.status).toEqual({ code: 2, message: 'no' });
+  });
+
+  it("name the model and the provider of a pipeline's stage, which its node tells and its call asks", () => {
+    const node = { op: opPath('main/plan#0'), node: 'plan', visit: 0 };
+    const stage: Fact[] = [
+      { type: 'op.started', op: node.op, kind: 'node', name: 'plan' },
+      { type: 'node.started', ...node, handler: 'codergen', model: 'opus', provider: 'anthropic' },
+      ...ask('main/plan#0/model#0', 'ebb'),
+    ];
+    const [, about, asked] = otlpSpans(run(ref, stage));
+    expect([about?.name, asked?.name]).toEqual(['node plan', 'chat opus']);
+    expect(valueOf(asked, 'gen_ai.request.model')).toEqual({ stringValue: 'opus' });
+    expect(valueOf(asked, 'gen_ai.provider.name')).toEqual({ stringValue: 'anthropic' });
+    expect(valueOf(asked, 'mlld.function')).toEqual({ stringValue: 'ask' });
+  });
+
+  it('tell the place in the source as path, line and column', () => {
+    const [, span] = otlpSpans(
+      run(
+        ref,
+        ask('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'op.started' ? { ...fact, site: 'a:b.mld:12:3' } : fact)),
+      ),
+    );
+    expect(valueOf(span, 'code.file.path')).toEqual({ stringValue: 'a:b.mld' });
+    expect([valueOf(span, 'code.line.number'), valueOf(span, 'code.column.number')]).toEqual([{ intValue: '12' }, { intValue: '3' }]);
   });
 
   it('give each question a span where an operation asked more than once', () => {
