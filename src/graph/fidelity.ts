@@ -8,8 +8,8 @@ import type { Plan } from './plan.js';
 export interface Arrival {
   readonly fidelity: string | undefined;
   readonly thread: string | undefined;
-  /** The node that the walk came from. */
-  readonly from: string | undefined;
+  /** The node that the walk came from, in its branch; empty at the entry. */
+  readonly from: string;
 }
 
 export interface Manner {

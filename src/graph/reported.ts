@@ -14,10 +14,14 @@ export async function readReport({ folder }: Stage, frame: Frame): Promise<Stage
   throw new StageError('transient', `the status file can't be read: ${answer.detail}`);
 }
 
-/** The handler's own verdict, replaced by what the stage reported; the updates of both, the reported ones last. */
+/**
+ * The handler's own verdict, replaced by what the stage reported; the updates of both, the reported ones last. A reason stays where none
+ * was reported: a failure has one.
+ */
 export function withReport(own: StageOutcome, report: StageOutcome | undefined): StageOutcome {
   if (!report) return own;
-  return { ...report, context_updates: { ...own.context_updates, ...report.context_updates } };
+  const failure_reason = report.failure_reason || own.failure_reason;
+  return { ...report, failure_reason, context_updates: { ...own.context_updates, ...report.context_updates } };
 }
 
 /** Where a report is due and none came. Throws a transient `StageError` unless the node says `auto_status`. */

@@ -49,7 +49,7 @@ export async function walkOn(run: GraphRun, walking: Walking): Promise<WalkEnd> 
 async function arrive(run: GraphRun, walking: Walking, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
   const { bounds } = walking;
   if (bounds?.ends.has(node)) return { kind: 'completed', walk };
-  if (bounds?.parallel === node) return { kind: 'failed', reason: `the branch ${bounds.branch.id} came back to ${node}`, walk };
+  if (bounds?.within.has(node)) return { kind: 'failed', reason: `the branch ${bounds.branch.id} came back to ${node}`, walk };
   const isExit = !bounds && node === run.plan.exit;
   if (isExit) {
     const gates = leaveThroughGates(run, walk);

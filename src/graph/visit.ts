@@ -126,13 +126,20 @@ function settled(run: GraphRun, handler: Handler, end: AttemptEnd, walk: WalkVie
     const why = outcome.failure_reason === '' ? '' : `: ${outcome.failure_reason}`;
     return { ...kept, status: 'fail', failure_reason: `retries exhausted${why}` };
   }
+  if (outcome.status === 'fail' && outcome.failure_reason === '')
+    return { ...kept, failure_reason: `${end.node} failed and gave no reason` };
   if (!handler.isTransparent && outcome.status !== 'skipped') return kept;
   return { ...kept, carried: routingOf(walk.outcome ? routed(walk.outcome) : NOTHING_BEFORE) };
 }
 
 function arrivalOf({ next, current }: WalkView, { bounds, walks }: Walking): Arrival {
-  if (bounds && current === undefined) return { fidelity: bounds.edge.fidelity, thread: bounds.edge.thread, from: bounds.parallel };
-  return { fidelity: next?.fidelity, thread: next?.thread, from: current ?? walks.at(-1)?.current };
+  const branches = [...walks.map(({ branch }) => branch), bounds?.branch].flatMap((branch) =>
+    branch ? [`${branch.of}.${branch.id}`] : [],
+  );
+  // Branches share a conversation only where they name one.
+  const from = [...branches, ...(current === undefined ? [] : [current])].join('/');
+  if (bounds && current === undefined) return { fidelity: bounds.edge.fidelity, thread: bounds.edge.thread, from };
+  return { fidelity: next?.fidelity, thread: next?.thread, from };
 }
 
 interface Starting {

@@ -14,8 +14,8 @@ export interface Bounds {
   readonly edge: PlannedEdge;
   /** The branch ends in front of these. */
   readonly ends: ReadonlySet<string>;
-  /** The node that the branch must not come back to. */
-  readonly parallel: string;
+  /** The nodes whose branches it is within: it must not come back to them. */
+  readonly within: ReadonlySet<string>;
 }
 
 export interface Walking {

@@ -44,3 +44,26 @@ it('leaves out what is oldest near the window of a model, and says in short what
   expect(after).toContain('Goal: Chart the bay\nFinished stages, newest first:\n- d: success');
   expect(after).toContain('(The first 3 turns of this conversation are left out.)');
 });
+
+it('keeps branches apart that name no thread, and lets those that name one take turns', async () => {
+  const texts = new Map<string, string>();
+  const backends: Backends = new Map([
+    ['scribe', () => ({ name: 'scribe', ask: async ({ node }, _, { text }) => (texts.set(node.id, text), { reply: `${node.id}!` }) })],
+  ]);
+  place = workshop(
+    pipeline(
+      `fan [shape=component]; a [prompt=A]; b [prompt=B]; c [prompt=C, thread_id=log]; d [prompt=D, thread_id=log]; tail [prompt=T]
+       m [shape=tripleoctagon]; start -> fan; fan -> a -> tail -> m; fan -> b -> m; fan -> c -> m; fan -> d -> m; m -> exit`,
+      'backend=scribe\ndefault_fidelity=full',
+    ),
+  );
+  const { events } = await place.run({ backends });
+  const threads = events.flatMap((event) =>
+    event.type === 'node.started' && event.thread !== undefined ? [`${event.node}: ${event.thread}`] : [],
+  );
+  expect(threads.toSorted()).toEqual(['a: fan.a', 'b: fan.b', 'c: log', 'd: log', 'tail: fan.a/a']);
+  expect([texts.get('a'), texts.get('b'), texts.get('tail')]).toEqual(['A', 'B', 'T']);
+  expect([texts.get('c'), texts.get('d')].toSorted((x = '', y = '') => x.length - y.length)[1]).toMatch(
+    /^Earlier prompt:\n[CD]\n\nYour reply:\n[cd]!\n\n[CD]$/,
+  );
+});

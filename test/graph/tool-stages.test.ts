@@ -11,3 +11,14 @@ it('does not show the key of the journal to commands', async () => {
   const { checkpoint } = await place.run({ environment });
   expect(checkpoint.context['tool.output']).toBe('key= berth=4');
 });
+
+it.each([
+  ['echo \'{"outcome":"fail"}\' > $MLLD_STATUS_FILE', 'a failed and gave no reason'],
+  ['echo \'{"outcome":"fail"}\' > $MLLD_STATUS_FILE; echo no ink >&2; exit 4', 'the command ended with status 4: no ink'],
+  ['echo \'{"outcome":"fail","failure_reason":"no paper"}\' > $MLLD_STATUS_FILE; exit 4', 'no paper'],
+])('fails with a reason: %s', async (command, reason) => {
+  place = workshop(pipeline(`a [shape=parallelogram, tool_command="${command.replaceAll('"', '\\"')}"]; start -> a -> exit`));
+  const { report, checkpoint } = await place.run();
+  expect(report).toMatchObject({ status: 'failed', error: { message: reason } });
+  expect(checkpoint.node_history[1]).toMatchObject({ failure_reason: reason });
+});

@@ -100,7 +100,7 @@ async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, sig
           entry: edge.to,
           edge,
           ends: new Set([run.plan.exit, ...(join === undefined ? [] : [join])]),
-          parallel: node.id,
+          within: new Set([node.id, ...walks.flatMap(({ branch: around }) => (around ? [around.of] : []))]),
         };
         const end = await run.walk(run, { frame, signal, walks, bounds });
         const walk = end.walk;
