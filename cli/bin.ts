@@ -14,9 +14,11 @@ import { createRequire, wrap } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
 import { makeFolders } from '../journal/make-folders.js';
+import { writeAll } from './write-all.js';
 
 declare const MLLD_VERSION: string;
 
+const [STDOUT, STDERR] = [1, 2];
 /** What stands before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
 const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze', 'checkpoint', 'journal', 'help', '--help', '-h']);
@@ -34,7 +36,7 @@ function main(): void {
   const words = process.argv.slice(2);
   const [first] = words;
   if (first === '--version') {
-    process.stdout.write(`${MLLD_VERSION}\n`);
+    printVersion();
     return;
   }
   const file = path.join(__dirname, 'cli.cjs');
@@ -42,6 +44,17 @@ function main(): void {
   const v8 = require('node:v8') as typeof import('node:v8');
   for (const flag of V8_FLAGS) v8.setFlagsFromString(flag); // B4
   load(file, kindOf(words), require);
+}
+
+/** Not through the streams of Node: they end a program whose reader went away with a stack trace. */
+function printVersion(): void {
+  try {
+    writeAll(STDOUT, `${MLLD_VERSION}\n`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE')
+      writeAll(STDERR, `Error: Standard output can't be written: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+  }
 }
 
 /** Commands of one kind need the same parts of the program. */

@@ -31,7 +31,7 @@ function processIo(): Io {
   return {
     argv: process.argv.slice(2),
     environment: process.env,
-    workingDirectory: process.cwd(),
+    workingDirectory: workingDirectory(),
     stdout: (text) => {
       if (brokenPipe) return;
       try {
@@ -75,6 +75,16 @@ function processIo(): Io {
       };
     },
   };
+}
+
+/** Somebody may have removed the folder that the shell still stands in. */
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    writeAll(STDERR, `Error: The working directory can't be used: ${(error as Error).message}\n  hint: cd to a folder that is there\n`);
+    process.exit(EXIT_FAILED);
+  }
 }
 
 /** no-color.org: any value but the empty one switches colours off. */

@@ -18,7 +18,7 @@ import { mainFrame, newRunState } from './run/main-frame.js';
 import { openScript } from './run/open-script.js';
 import { runScript } from './run/run-script.js';
 import { structuredResult } from './run/structured.js';
-import { untilEnded } from './run/until-ended.js';
+import { timedOut, untilEnded } from './run/until-ended.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import type { World } from './world/world.js';
 
@@ -62,7 +62,7 @@ interface Ended {
 
 async function finish({ options, module, run, journal, document, ending, error }: Ended): Promise<RunReport> {
   const status = statusOf(error, ending);
-  const shown = status === 'timed-out' ? new MlldError('TIMED_OUT', `The run timed out after ${options.timeoutMs} ms`) : error;
+  const shown = status === 'timed-out' ? timedOut(options.timeoutMs) : error;
   reportFailedCommands(run);
   await journal.finish(finished(status, shown, run, journal.totals())); // R2
   if (shown instanceof Error) shown.message = run.secrets.hide(shown.message);

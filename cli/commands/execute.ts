@@ -10,6 +10,7 @@ import type { Project } from '../../src/project.js';
 import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.js';
 import { environmentFor } from '../environment.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
+import { listenForInterruption } from '../interruption.js';
 import type { Io, Signal } from '../io.js';
 import type { Log } from '../log.js';
 import type { Progress } from '../render/progress.js';
@@ -38,20 +39,16 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
     stderr: progress?.around(io.stderr) ?? io.stderr,
   };
   const options = await optionsFor(io, execution);
-  const interruption = new AbortController();
-  let signal: Signal | undefined;
-  const stopListening = io.onSignal((received) => {
-    signal ??= received;
-    log?.info({ signal: received }, 'asked to end');
-    interruption.abort(received);
-  });
+  const interruption = listenForInterruption({ onSignal: io.onSignal, stderr: runIo.stderr });
+  interruption.signal.addEventListener('abort', () => log?.info({ signal: interruption.received() }, 'asked to end'));
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');
   const onProgress = progress?.update ?? (log && progressLog(io, log));
   const report = await run({ ...options, io: runIo, signal: interruption.signal, ...(onProgress && { onProgress }) }).finally(() => {
     progress?.stop();
-    stopListening();
+    interruption.stop();
   });
+  const signal = interruption.received();
   const elapsedMs = Math.round(io.nowMs() - startedMs);
   log?.info({ status: report.status, run: report.journal?.run, elapsedMs }, 'run ended');
 

@@ -8,7 +8,8 @@ import { runGraph } from '../../src/run-graph.js';
 import { WHO_ANSWERS, type GraphReport, type WhoAnswers } from '../../src/run-graph-options.js';
 import { durationMs } from '../../src/payload.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
-import type { Io, Signal } from '../io.js';
+import { listenForInterruption } from '../interruption.js';
+import type { Io } from '../io.js';
 import { examples } from '../render/examples.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { paintFor } from '../render/paint.js';
@@ -70,12 +71,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
   const project = await findProject(path.dirname(file));
   const paint = await paintFor(io.colours.stderr);
   if (options.backend !== undefined) refuseBackend(options.backend);
-  const interruption = new AbortController();
-  let signal: Signal | undefined;
-  const stopListening = io.onSignal((received) => {
-    signal ??= received;
-    interruption.abort(received);
-  });
+  const interruption = listenForInterruption(io);
   let runId = '';
   const people = options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin'));
   const report = await runGraph({
@@ -106,8 +102,9 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     onState: (state) => (runId = state.runId ?? ''),
     onEvent: (event) =>
       io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
-  }).finally(stopListening);
+  }).finally(interruption.stop);
   await conclude(io, target, argv, report);
+  const signal = interruption.received();
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }

@@ -1,5 +1,6 @@
 /** What every run lives in: a world that is closed behind it, and a signal that says when it has to end, and why. */
 import type { RunStatus } from '../../journal/event.js';
+import { MlldError } from '../errors.js';
 import type { RunOptions } from '../run-options.js';
 import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';
@@ -19,26 +20,32 @@ export async function untilEnded<R>(
   { environment, io, signal, timeoutMs }: Surroundings,
   worldEnds: boolean,
   work: (world: World, ending: AbortSignal) => Promise<R>,
-): Promise<R | { readonly status: 'failed'; readonly error: unknown }> {
+): Promise<R | { readonly status: 'failed' | EndedBy; readonly error: unknown }> {
   const ending = new AbortController();
-  const end = (reason: EndedBy): void => ending.abort(reason);
-  const onSignal = (): void => end('interrupted');
+  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment) });
+  const end = (by: EndedBy, why: string): void => {
+    if (worldEnds) void world.close(why);
+    ending.abort(by);
+  };
+  const onSignal = (): void => end('interrupted', typeof signal.reason === 'string' ? signal.reason : 'the run was called off');
   signal.addEventListener('abort', onSignal);
   if (signal.aborted) onSignal();
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timed-out'), timeoutMs);
-  const world = createLiveWorld({
-    ...io,
-    environment: withoutSealingKey(environment),
-    ...(worldEnds ? { signal: ending.signal } : {}),
-  });
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timed-out', 'its time is over'), timeoutMs);
   try {
     return await work(world, ending.signal);
   } catch (error) {
     if (!isUsersError(error)) throw error;
-    return { status: 'failed', error };
+    // Before the first statement there is nobody else who could tell the end of the run from a failure.
+    if (!ending.signal.aborted || error.code !== 'INTERRUPTED') return { status: 'failed', error };
+    const by = ending.signal.reason as EndedBy; // it is aborted with nothing else
+    return { status: by, error: by === 'timed-out' ? timedOut(timeoutMs) : error };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onSignal);
     await world.close('the run has ended');
   }
+}
+
+export function timedOut(timeoutMs: number | undefined): MlldError {
+  return new MlldError('TIMED_OUT', `The run timed out after ${timeoutMs} ms`);
 }

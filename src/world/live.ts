@@ -111,7 +111,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
     return done;
   }
 
-  const onAbort = (): void => void close('aborted');
+  const onAbort = (): void => void close('it was called off');
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   return { ask, close };

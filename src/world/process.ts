@@ -7,6 +7,7 @@
  * P3  After `endAll` nothing is started.
  * P4  Output is held in memory up to a limit; a program that writes more is ended.
  * P5  A program that is called off is ended like those of P2; its run resolves with what it had written.
+ * P6  Where this process exits while programs run (a second Ctrl-C), their groups are killed: nobody is left to end them.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -46,6 +47,19 @@ export interface ProcessRunner {
 export function createProcessRunner(): ProcessRunner {
   const running = new Set<ChildProcess>();
   let ended = false;
+  const onExit = (): void => {
+    for (const child of running) signalGroup(child, 'SIGKILL');
+  };
+
+  function enter(child: ChildProcess): void {
+    if (running.size === 0) listenToExit(onExit); // P6
+    running.add(child);
+  }
+
+  function leave(child: ChildProcess): void {
+    running.delete(child);
+    if (running.size === 0) stopListening(onExit);
+  }
 
   async function run(request: ProcessRequest): Promise<CommandAnswer> {
     if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
@@ -56,7 +70,7 @@ export function createProcessRunner(): ProcessRunner {
     } catch (error) {
       throw await explained(request, error); // some errors are thrown, the others come as an event
     }
-    running.add(child);
+    enter(child);
     const end = (): void => void endGroup(child); // P5
     if (request.signal?.aborted) end();
     else request.signal?.addEventListener('abort', end, { once: true });
@@ -65,7 +79,7 @@ export function createProcessRunner(): ProcessRunner {
       return { ...output, durationMs: Math.round(performance.now() - startedMs) };
     } finally {
       request.signal?.removeEventListener('abort', end);
-      running.delete(child);
+      leave(child);
     }
   }
 
@@ -76,6 +90,22 @@ export function createProcessRunner(): ProcessRunner {
       await Promise.all([...running].map(endGroup));
     },
   };
+}
+
+function listenToExit(onExit: () => void): void {
+  moreListeners(1);
+  process.once('exit', onExit);
+}
+
+function stopListening(onExit: () => void): void {
+  process.off('exit', onExit);
+  moreListeners(-1);
+}
+
+/** Many runs in one process are no leak, which Node would warn of; 0 is no limit. */
+function moreListeners(change: 1 | -1): void {
+  const limit = process.getMaxListeners();
+  if (limit > 0) process.setMaxListeners(limit + change);
 }
 
 function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, resultOf, runCli, startCli, type CliProcess } from '../support/cli.js';
+import { isAlive } from '../world/support.js';
 
 const SLOW = `exe llm @ask(q) = sh { echo $$ > pid; sleep 30; echo "A:$q" }
 show "before"
@@ -15,15 +16,6 @@ async function untilFile(file: string): Promise<string> {
     const text = await fs.readFile(file, 'utf8').catch(() => '');
     if (text.endsWith('\n')) return text.trim();
     await sleep(20);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -45,8 +37,9 @@ describe('a run that is asked to end', () => {
     const { stdout, stderr, status: ended } = await result;
     expect({ stdout, ended }).toEqual({ stdout: 'before\n', ended: status });
     expect(stderr).toContain("resume: mlld slow.mld --topic 'low tide' --resume");
+    expect(stderr).toContain(`Error: interrupted: ${signal}\n`);
     expect(stderr).not.toContain('Internal error');
-    expect(isAlive(pid)).toBe(false);
+    expect(await isAlive(pid)).toBe(false);
     const [run] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as { status: string }[];
     expect(run?.status).toBe('interrupted');
     expect((await runCli(['journal', 'verify', 'slow'], { cwd })).status).toBe(0);
@@ -59,18 +52,27 @@ describe('a run that is asked to end', () => {
     expect((await result).stderr).toContain('resume: mlld run slow --resume');
   });
 
-  it('ends at once when it is asked a second time', async () => {
+  it('says what it waits for; asked a second time it ends at once, and its commands with it', async () => {
     const cwd = await projectFolder({
-      'deaf.mld': `exe @f() = sh { trap '' TERM INT; echo $$ > pid; sleep 3 & wait; sleep 3; sleep 3 }\nshow @f()\n`,
+      'deaf.mld': `exe @f() = sh { trap '' TERM INT; echo $$ > pid; sleep 3 & wait; sleep 30; sleep 30 }\nshow @f()\n`,
     });
     const child = startCli(['deaf.mld'], { cwd });
     const pid = Number(await untilFile(path.join(cwd, 'pid')));
     const result = resultOf(child);
     child.kill('SIGINT');
-    await sleep(200);
+    await new Promise((resolve) => child.stderr.once('data', resolve));
+    const askedMs = performance.now();
     child.kill('SIGINT');
-    expect((await result).status).toBe(130);
-    if (isAlive(pid)) process.kill(-pid, 'SIGKILL');
+    expect(await result).toEqual({ stdout: '', stderr: 'ending what is in flight; Ctrl-C again ends it at once\n', status: 130 });
+    expect(performance.now() - askedMs).toBeLessThan(1000);
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  it('calls it a time-out, also before the first statement', async () => {
+    const cwd = await projectFolder({ 'slow.mld': SLOW });
+    const { stderr, status } = await runCli(['slow.mld', '--timeout', '1ms'], { cwd });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Error: The run timed out after 1 ms\n/);
   });
 });
 

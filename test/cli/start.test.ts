@@ -1,12 +1,28 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { projectFolder, runCli } from '../support/cli.js';
+import { inShell, projectFolder, runCli } from '../support/cli.js';
 
 describe('mlld --version', () => {
   it('prints the version of the package', async () => {
     const { version } = JSON.parse(await fs.readFile(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
     expect(await runCli(['--version'], { cwd: await projectFolder() })).toEqual({ stdout: `${version}\n`, stderr: '', status: 0 });
+  });
+
+  it('says that its output went nowhere', async () => {
+    const cwd = await projectFolder();
+    const told = await inShell('"$@" --version > /dev/full', cwd);
+    expect(told.status).toBe(1);
+    expect(told.stderr).toMatch(/^Error: Standard output can't be written: ENOSPC.*\n$/);
+  });
+});
+
+describe('a working directory that was removed', () => {
+  it('is an error, not a fault of the program', async () => {
+    const cwd = await projectFolder();
+    const told = await inShell('mkdir gone && cd gone && rmdir ../gone && "$@" journal list', cwd);
+    expect(told.status).toBe(1);
+    expect(told.stderr).toMatch(/^Error: The working directory can't be used: .*\n {2}hint: cd to a folder that is there\n$/);
   });
 });
 

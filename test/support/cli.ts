@@ -40,6 +40,17 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   return resultOf(child);
 }
 
+/** A line of `sh` in which `"$@"` is the command. */
+export async function inShell(line: string, cwd: string): Promise<CliResult> {
+  const child = spawn('sh', ['-c', line, 'sh', process.execPath, PROGRAM], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, XDG_CACHE_HOME: cacheFolder() },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end();
+  return resultOf(child);
+}
+
 export async function resultOf(child: CliProcess): Promise<CliResult> {
   const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
   const status = await new Promise<number | undefined>((resolve) => child.on('close', (code) => resolve(code ?? undefined)));
