@@ -16,9 +16,11 @@ import {
   malformedTarget,
   noMatch,
   noRunToResume,
+  nothingCounts,
   unknownCheckpoint,
   unknownFunction,
   unknownSite,
+  type RecordedRuns,
 } from './unresolved.js';
 
 /** What the target is resolved in. */
@@ -27,8 +29,8 @@ export interface Past {
   readonly memo: Memo;
   /** Those of the fork sources of this run. */
   readonly forks: readonly Memo[];
-  /** Whether the script has any recorded run. */
-  readonly anyRun: boolean;
+  /** Of the script. */
+  readonly runs: RecordedRuns;
   /** Function targets: the latest run that called the function; undefined when none did. */
   readonly history?: FunctionHistory | undefined;
   /** Checkpoint and malformed targets: the prior run; undefined when there is none. */
@@ -93,7 +95,7 @@ function neverCalled(selector: FunctionSelector, past: Past, declarations: Decla
   // A fork source may have asked by it; those answers can be refused before one's own first run.
   const lent = selector.site === undefined && selector.prefix === undefined ? drop(past, everAsked(name, past)) : NOTHING;
   if (lent.borrowedKeys.length > 0) return lent;
-  if (!past.anyRun) return { ...NOTHING, notice: `nothing to invalidate for ${text}: this script has no recorded run` };
+  if (past.runs !== 'some') return { ...NOTHING, notice: `nothing to invalidate for ${text}: ${nothingCounts(past.runs)}` };
   if (declarations.declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
   throw unknownFunction(selector, functionsOf(past, declarations));
 }
@@ -215,7 +217,7 @@ function* comparedTexts(calls: readonly FunctionCall[], { items }: FunctionHisto
 
 function afterCheckpoint(selector: CheckpointSelector, past: Past): Invalidation {
   const { prior } = past;
-  if (prior === undefined) throw noRunToResume(selector.name);
+  if (prior === undefined) throw noRunToResume(selector.name, past.runs);
   const stays = usedBefore(prior, findCheckpoint(selector, prior));
   const selected = new Set<CallKey>();
   for (const source of [past.memo, ...past.forks]) for (const [key] of usable(source)) if (!stays.has(key)) selected.add(key);

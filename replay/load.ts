@@ -14,12 +14,15 @@ import { memo, type Answer, type Memo } from './memo.js';
 import { follow, type Projection } from './projection.js';
 import type { Selector } from './selector.js';
 import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
+import type { RecordedRuns } from './unresolved.js';
 import { reportRun, summary, type RunReport } from './summary.js';
 
 export interface WorkflowPast extends Index {
   readonly workflow: Workflow;
   /** The runs that count: those since the last `clean`, oldest first. */
   readonly runs: readonly RunFile[];
+  /** There were runs, and `--fresh` lets none of them count. */
+  readonly isForgotten?: boolean;
   /** All that there are, oldest first. */
   readonly seen: readonly RunId[];
   /** Runs that were going on, and the last event of each that was folded (-1: none). */
@@ -142,7 +145,8 @@ export async function resolveTarget(
   { past, forks, declarations, onDefect }: ResolveOptions,
 ): Promise<Invalidation> {
   const anyRun = past.runs.length > 0;
-  const common = { memo: past.memo, forks, anyRun };
+  const runs: RecordedRuns = anyRun ? 'some' : past.isForgotten === true ? 'forgotten' : 'none';
+  const common = { memo: past.memo, forks, runs };
   switch (selector.kind) {
     case 'none':
       return resolveSelector(selector, common, declarations);
@@ -174,7 +178,13 @@ export interface ResolveOptions {
  */
 export function withoutPast(past: WorkflowPast): WorkflowPast {
   const { called, cleanedBy, outlasting } = past.memo;
-  return { ...past, memo: { ...memo.initial(), called, cleanedBy, outlasting }, definitions: new Map(), runs: [] };
+  return {
+    ...past,
+    memo: { ...memo.initial(), called, cleanedBy, outlasting },
+    definitions: new Map(),
+    runs: [],
+    isForgotten: past.runs.length > 0,
+  };
 }
 
 /** Status, counts and what is in flight of one run. Reads all of it. */

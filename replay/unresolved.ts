@@ -4,6 +4,9 @@ import { ReplayError } from './errors.js';
 import type { FunctionHistory } from './history.js';
 import type { FunctionSelector, MalformedSelector } from './selector.js';
 
+/** What a target can be resolved in. `forgotten`: there are runs, and `--fresh` lets none of them count. */
+export type RecordedRuns = 'some' | 'none' | 'forgotten';
+
 /** `functions` and `reached`: what a readable target could have named. */
 export function malformedTarget(
   { text, why }: MalformedSelector,
@@ -69,10 +72,18 @@ export function noMatch({ text }: FunctionSelector, texts: Iterable<string>): Re
   return new ReplayError('RESUME_PREFIX', `nothing matches ${text}${listed('recorded arguments and items', candidates)}`, { candidates });
 }
 
-export function noRunToResume(name: string): ReplayError {
-  return new ReplayError('RESUME_CHECKPOINT', `unknown checkpoint ${quoted(name)}: this script has no recorded run`, {
-    hint: 'a checkpoint can be resumed from after a recorded run has reached it: run with --checkpoint first',
+export function noRunToResume(name: string, runs: RecordedRuns): ReplayError {
+  return new ReplayError('RESUME_CHECKPOINT', `unknown checkpoint ${quoted(name)}: ${nothingCounts(runs)}`, {
+    hint:
+      runs === 'forgotten'
+        ? 'leave --fresh out to resume from a checkpoint, or leave --resume out to start anew'
+        : 'a checkpoint can be resumed from after a recorded run has reached it: run with --checkpoint first',
   });
+}
+
+/** Why a target has nothing that it could be resolved in. */
+export function nothingCounts(runs: RecordedRuns): string {
+  return runs === 'forgotten' ? '--fresh forgets all recorded runs' : 'this script has no recorded run';
 }
 
 export function unknownCheckpoint(name: string, reached: readonly ReachedCheckpoint[]): ReplayError {

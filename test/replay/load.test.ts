@@ -300,8 +300,15 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(await resolveTarget(store, parseSelector(undefined), options)).toEqual({ keys: [], borrowedKeys: [] });
 
     const fresh = { ...options, past: withoutPast(past) };
-    expect(await resolveTarget(store, parseSelector('@ask'), fresh)).toMatchObject({ keys: [], notice: expect.stringContaining('@ask') });
-    await expect(resolveTarget(store, parseSelector('here'), fresh)).rejects.toMatchObject({ code: 'RESUME_CHECKPOINT' });
+    expect(await resolveTarget(store, parseSelector('@ask'), fresh)).toMatchObject({
+      keys: [],
+      notice: 'nothing to invalidate for @ask: --fresh forgets all recorded runs',
+    });
+    await expect(resolveTarget(store, parseSelector('here'), fresh)).rejects.toMatchObject({
+      code: 'RESUME_CHECKPOINT',
+      message: 'unknown checkpoint "here": --fresh forgets all recorded runs',
+      hint: expect.stringContaining('leave --fresh out'),
+    });
   });
 
   it('sums up a run that is going on', async () => {
