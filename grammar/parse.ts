@@ -112,6 +112,8 @@ function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
     (a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')),
   );
   const found = slip.describe(text, at);
+  if (slip.strangeBlank(text, at))
+    return new SyntaxFailure(`Unexpected ${found.replace(/^the /, '')}`, { at, hint: 'replace it by a space' });
   const message =
     names.length === 0 || names.length > ALTERNATIVES_MAX
       ? `Unexpected ${found.replace(/^the /, '')}`

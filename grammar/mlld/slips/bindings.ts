@@ -1,5 +1,5 @@
 /** Slips in var, let, += and exe. */
-import { fail, look, pastBlanks, describe, type Spot } from './spot.js';
+import { fail, look, otherLetter, pastBlanks, describe, type Spot } from './spot.js';
 
 export function variable(spot: Spot): false {
   return binding(spot, 'var');
@@ -16,6 +16,7 @@ function binding(spot: Spot, word: 'var' | 'let'): false {
       `Missing \`@\` before the name in \`${word} ${bare[2]}\``,
       `write \`${word} @${bare[2]} = …\``,
     );
+  arrowFunction(find(`${labels}@[A-Za-z_][\\w-]*\\s*=\\s*`), spot);
   const dollar = find(`()${labels}\\$([A-Za-z_][\\w-]*)`)?.[2];
   if (dollar) fail(text.indexOf('$', at), `\`$${dollar}\`: a name begins with an at sign`, `write \`${word} @${dollar} = …\``);
   const digit = find(`${labels}@([^\\sA-Za-z_=][^\\s=]*)`);
@@ -26,6 +27,7 @@ function binding(spot: Spot, word: 'var' | 'let'): false {
   if (field) fail(at, `\`${word}\` needs a whole variable, not \`@${field[1]}\``);
   const equals = find(`${labels}@([A-Za-z_][\\w-]*)\\??`);
   if (equals && !look(/\s*(?:=(?!=)|\+=)/y, { ...spot, at: at + equals[0].length })) {
+    otherLetter({ text, at: at + equals[0].length });
     fail(at + equals[0].length, `Expected \`=\` after \`@${equals[1]}\``, `write \`${word} @${equals[1]} = …\``);
   }
   const several = find('([A-Za-z][\\w:-]*(?:\\s*,\\s*[A-Za-z][\\w:-]*)*)\\s+([A-Za-z][\\w:-]*)\\s*[@,]');
@@ -71,7 +73,10 @@ export function topAssignment(spot: Spot): true {
 }
 
 export function assignment(spot: Spot): never {
-  const name = look(/@[A-Za-z_][\w.-]*/y, spot)?.[0] ?? '@name';
+  const name = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot)?.[0] ?? '@name';
+  const object = /^@[\w-]+(?=\.)/.exec(name)?.[0];
+  if (object) fail(spot.at, `\`${name} = …\`: values don't change`, `make a new object, as in \`{ ...${object}, field: value }\``);
+  if (name.includes('[')) fail(spot.at, `\`${name} = …\`: values don't change`, 'make a new array or object');
   fail(
     spot.at,
     `\`${name} = …\` is no statement: there is no plain assignment`,
@@ -88,11 +93,22 @@ export function executable(spot: Spot): false {
       `Missing \`@\` before the name \`${bare[1]}\``,
       `write \`exe @${bare[1]}(…) = …\``,
     );
+  arrowFunction(look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@[A-Za-z_][\w-]*\s*=\s*/y, spot), spot);
   const digit = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([^\sA-Za-z_][^\s(=]*)/y, spot);
   if (digit) fail(spot.at, `\`@${digit[1]}\`: a name must start with a letter or underscore`);
   const equals = look(/exe\s+(?:[A-Za-z][\w:,\s-]*)?@([A-Za-z_][\w-]*)\s*(?:\([^)]*\))?\s*(?!=)[^\s(=]/y, spot);
-  if (equals) fail(spot.at + equals[0].length - 1, `Expected \`=\` after \`@${equals[1]}(…)\``, `write \`exe @${equals[1]}(…) = BODY\``);
+  if (equals) {
+    otherLetter({ text: spot.text, at: spot.at + equals[0].length - 1 });
+    fail(spot.at + equals[0].length - 1, `Expected \`=\` after \`@${equals[1]}(…)\``, `write \`exe @${equals[1]}(…) = BODY\``);
+  }
   return false;
+}
+
+/** `(x) => …`, behind the equals sign. */
+function arrowFunction(before: RegExpExecArray | null, { text, at }: Spot): void {
+  const start = at + (before?.[0].length ?? 0);
+  const found = before && look(/(?:async\s+)?\(([\w\s,@]*)\)\s*=>/y, { text, at: start });
+  if (found) fail(start, 'There are no functions without a name', `write \`exe @name(${found[1]}) = …\``);
 }
 
 export function params(original: Spot): false {

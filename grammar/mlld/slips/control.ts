@@ -1,7 +1,7 @@
 /** Slips in blocks, conditions and loops. */
 import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
-import { otherWord } from './statements.js';
+import { otherChange, otherWord } from './statements.js';
 import { value } from './values.js';
 import {
   words,
@@ -48,6 +48,7 @@ export function block(original: Spot): false {
   if (word) otherWord(spot, word);
   const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, spot);
   if (field) fieldAppend(spot);
+  otherChange(spot);
   const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot);
   if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment(spot);
   if (spot.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
@@ -94,7 +95,18 @@ export function whenWord(spot: Spot): false {
 export function when(spot: Spot): false {
   const wrong = look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*(=)(?![=>~])/y, spot);
   if (wrong) fail(spot.at + wrong[0].length - 1, 'Unexpected `=` in a condition', 'compare with `==`');
-  if (spot.furthest > spot.at) return false;
+  const { text, furthest } = spot;
+  if (furthest > spot.at && !/[\n[]|=>/.test(text.slice(spot.at, furthest))) {
+    if (text[furthest] === '{') fail(furthest, 'The arms of a `when` stand in square brackets', 'write `when … [ CONDITION => ACTION ]`');
+    const word = look(/[a-z]+(?![\w-])/y, { text, at: furthest })?.[0];
+    if (word && words.has(word))
+      fail(
+        furthest,
+        `Expected \`=>\` or \`[\` behind the condition of \`when\`, found \`${word}\``,
+        `write \`when CONDITION => ${word} …\``,
+      );
+  }
+  if (furthest > spot.at) return false;
   return value(spot);
 }
 
@@ -114,6 +126,9 @@ export function arms(original: Spot): false {
     );
   }
   const bare = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  if (bare && /^(?:else|default|otherwise|_)$/.test(bare))
+    fail(at, `\`${bare}\` is no condition`, 'the last arm, for everything else, is `* => ACTION`');
+  if (bare === 'case') fail(at, '`case` is no condition', 'an arm is `CONDITION => ACTION`, without a word before it');
   if (bare && !valueWord.test(bare) && spot.furthest <= at + bare.length) return value(spot);
   if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
   const equals = look(/[^\n[\]=!<>~]*=(?![=>~])/y, spot);
@@ -140,6 +155,9 @@ export function controlReturn(control: Control | Bail): never {
 }
 
 export function forBinding(spot: Spot): never {
+  const cap = look(/\d+/y, spot)?.[0];
+  if (cap && /parallel\s*$/.test(spot.text.slice(spot.statementAt, spot.at)))
+    fail(spot.at, 'The cap of `for parallel` stands in parentheses', `write \`for parallel(${cap}) @item in @list => …\``);
   const name = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
   if (name) fail(spot.at, `Missing \`@\` before \`${name}\` in \`for\``, `write \`for @${name} in @list => …\``);
   fail(spot.at, `Expected a loop variable behind \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');

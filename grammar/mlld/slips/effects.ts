@@ -5,6 +5,7 @@ import { fail, look, pastBlanks, type Spot } from './spot.js';
 /** What stands behind `show` is nothing it shows. */
 export function show(spot: Spot): false {
   const { text, at, statementAt: from } = spot;
+  parenthesised(spot, 'show');
   if (/\n/.test(text.slice(from, at)) || at >= text.length || look(/>>|<<(?=\s)|[;\]]/y, spot)) {
     fail(from, '`show` needs something to show', 'write `show @name` or `show "text"`');
   }
@@ -47,7 +48,14 @@ export function run(spot: Spot): false {
 
 /** Where nothing is logged: the value stands on the line of the word. */
 export function log(spot: Spot): never {
+  parenthesised(spot, 'log');
   fail(spot.statementAt, '`log` needs something to log', 'write `log @name` or `log "text"`');
+}
+
+/** `show("x")`: these words are statements, no functions. */
+function parenthesised(spot: Spot, word: string): void {
+  if (look(/\(/y, spot) && spot.text.slice(spot.statementAt, spot.at).trimStart() === word)
+    fail(spot.at, `\`${word}\` takes no parentheses`, `write \`${word} @name\` or \`${word} "text"\``);
 }
 
 /** `output` and `append` */
@@ -82,6 +90,22 @@ export function importStatement(spot: Spot): false {
   if (look(/import\s+(?:\w+\s+)?\{\s*\}/y, spot)) fail(spot.at, '`import { }` names nothing');
   if (look(/import\s+(?:\w+\s+)?\{[^}]*\}\s*(?!from\b|\s)/y, spot))
     fail(spot.at, 'Expected `from` and a source behind the names of `import`', 'write `import { @name } from "./file.mld"`');
+  const bare = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=\.{0,2}\/)/y, spot);
+  if (bare) {
+    const path = look(/[^\s]*/y, { ...spot, at: spot.at + bare[0].length })?.[0];
+    fail(spot.at + bare[0].length, 'The path of an `import` stands in quotes', `write \`"${path}"\``);
+  }
+  const open = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=(["'])(?:(?!\1)[^\n])*(?:\n|$))/y, spot);
+  if (open) fail(spot.at + open[0].length, 'Unclosed string in `import`: the closing quote is missing');
+  const whole = look(/import\s+\*\s+as\s+@?([A-Za-z_][\w-]*)/y, spot)?.[1];
+  if (whole) fail(spot.at, '`import *` stands in braces', `write \`import { * as @${whole} } from "./file.mld"\``);
+  const name = look(/import\s+([A-Za-z_][\w-]*)\s+(?:from|as)\b/y, spot)?.[1];
+  if (name)
+    fail(
+      spot.at,
+      'The names of an `import` stand in braces',
+      `write \`import { @${name} } from "./file.mld"\`, or \`import "./file.mld" as @${name}\` for all of it`,
+    );
   if (look(/import\s+(?:tools|mcp)\b/y, spot)) fail(spot.at, 'Importing tools is not part of this runtime');
   if (look(/import[ \t]*(?:\r?\n|$)/y, spot))
     fail(spot.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');

@@ -34,6 +34,17 @@ export function hook(spot: Spot): false {
   return false;
 }
 
+/** `=> !pii @x`, `=> trusted! @x`: labels are added here, and never taken away. */
+export function returnedLabel(spot: Spot): false {
+  const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`])/y, spot);
+  if (!written) return false;
+  fail(
+    spot.at,
+    `\`${written[0]}\`: a label is only taken away by a privileged guard`,
+    `in a \`guard privileged\`: \`* => allow with { removeLabels: ["${written[1] ?? 'label'}"] }\``,
+  );
+}
+
 const guardForm = 'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`';
 
 export function guard(spot: Spot): false {

@@ -74,6 +74,13 @@ export function otherOperator(spot: Pick<Spot, 'text' | 'at'>): void {
   }
 }
 
+/** Directly behind a name: a letter that can't be part of it. */
+export function otherLetter({ text, at }: Pick<Spot, 'text' | 'at'>): void {
+  const letter = look(/\p{L}/uy, { text, at })?.[0];
+  if (letter && /[A-Za-z0-9_]/.test(text.charAt(at - 1)))
+    fail(at, `\`${letter}\` can't be part of a name`, 'names are made of the letters a to z, digits, `_` and `-`');
+}
+
 /** The innermost bracket that is open. */
 export function unclosedBracket(spot: Spot, message: string): never {
   unclosed(spot, { statementAt: spot.openedAt, opener: spot.bracketAt }, message);
@@ -91,10 +98,14 @@ export function describe(text: string, at: number): string {
     at: at + (look(/[ \t\r]*/y, { text, at })?.[0].length ?? 0),
   })?.[0];
   if (token) return `\`${token}\``;
-  // A blank that looks like a space and is none, as it comes with text copied from a page.
-  const blank = look(/[^\S \t\r\n\uFEFF]/y, { text, at })?.[0];
+  const blank = strangeBlank(text, at);
   if (blank) return `the blank U+${blank.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}, which is no space`;
   return /\S/.test(text.slice(at)) ? 'the end of the line' : 'the end of the file';
+}
+
+/** One that looks like a space and is none, as it comes with text copied from a page. */
+export function strangeBlank(text: string, at: number): string | undefined {
+  return look(/[^\S \t\r\n\uFEFF]/y, { text, at })?.[0];
 }
 
 export function pastSpace(spot: Spot): Spot {

@@ -1,7 +1,7 @@
 /** Slips at the beginning and the end of a statement. */
 import { assignment } from './bindings.js';
 import { closest } from '../../closest.js';
-import { words, foreign, fail, otherOperator, look, pastBlanks, describe, type Spot } from './spot.js';
+import { words, foreign, fail, otherLetter, otherOperator, look, pastBlanks, describe, type Spot } from './spot.js';
 
 /** Strict mode, at the beginning of a line that is no statement. */
 export function statement(spot: Spot): false {
@@ -14,6 +14,10 @@ export function statement(spot: Spot): false {
       'A `resume:` header must be the very first line, alone on it',
       'write `resume: auto`, `resume: manual` or `resume: never` in line 1',
     );
+  if (look(/---[ \t]*(?:\n|$)/y, spot)) {
+    if (at > 0) fail(at, 'Frontmatter stands at the start of a file', 'only a `resume:` header may stand before it');
+    fail(at, 'Unclosed frontmatter: expected a second line `---`');
+  }
   if (text.startsWith('//', at) || text.startsWith('/*', at))
     fail(at, `\`${text.slice(at, at + 2)}\` does not begin a comment`, 'comments begin with `>>`');
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
@@ -30,6 +34,7 @@ export function statement(spot: Spot): false {
       'in strict mode every line is a statement or a comment (`>> …`); show text with `show "…"`',
     );
   const name = look(/@([A-Za-z_][\w-]*)[\w.-]*/y, spot);
+  if (name) otherChange(spot);
   if (name && spot.furthest <= at + name[0].length + 1) bareReference(spot, name[0]);
   const field = look(/@[A-Za-z_][\w.-]*\([^()\n]*\)[.[][\w.[\]-]*(?=[ \t\r]*(?:\n|$))/y, spot)?.[0];
   if (field) fail(at, `\`${field}\` alone is no statement`, `show it with \`show ${field}\``);
@@ -60,6 +65,12 @@ const elsewhere: { readonly [word: string]: string } = Object.freeze({
   py: 'write `run py { … }`',
   python: 'write `run py { … }`',
   cmd: 'write `run cmd { … }`',
+  from: 'write `import { @name } from "./file.mld"`',
+  include: 'write `import { @name } from "./file.mld"`',
+  require: 'write `import { @name } from "./file.mld"`',
+  break: 'write `done`',
+  try: 'errors are not caught: check before, with `if`, or ask again with `retry` in a pipeline',
+  catch: 'errors are not caught: check before, with `if`, or ask again with `retry` in a pipeline',
 });
 
 /** A word that begins no statement, where one has to begin: a misspelt one, or one of another language. */
@@ -69,6 +80,19 @@ export function otherWord(spot: Spot, word: string): void {
   const near = isCode && word.length > 2 ? closest(word, words) : undefined;
   const hint = elsewhere[word] ?? (near && `did you mean \`${near}\`?`);
   if (hint) fail(spot.at, `\`${word}\` is no statement`, hint);
+}
+
+/** `@x++`, `@x -= 1`: of the operators that change a name there is one. */
+export function otherChange(spot: Spot): void {
+  const found = look(/(@[A-Za-z_][\w-]*)\s*(\+\+|--|[-*/%]=|\?\?=)/y, spot);
+  if (!found) return;
+  const [, name = '', operator = ''] = found;
+  const written = operator === '++' ? `\`${name} += 1\`` : `\`let ${name} = ${name} ${operator.slice(0, -1)} …\``;
+  fail(
+    spot.at + found[0].length - operator.length,
+    `\`${operator}\` is no operator: only \`+=\` changes a name`,
+    `in a block, write ${written}`,
+  );
 }
 
 /** `else` where no block of an `if` has just ended. */
@@ -97,10 +121,13 @@ export function afterStatement(original: Spot): false {
   if (look(/;/y, spot))
     fail(at, '`;` does not separate statements at the top level', 'put each statement on a line of its own; inside `[ … ]` a `;` is fine');
   if (look(/\/\//y, spot)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
-  if (look(/[-+*/%]/y, original)) fail(at, `\`${text[at]}\` needs a blank on both sides`, 'write `@a + 1`');
+  if (look(/[-+*/%]/y, original)) fail(at, `\`${text[at]}\` needs a blank on both sides`, `write \`@a ${text[at]} 1\``);
   otherOperator(spot);
   if (look(/from(?![\w-])/y, spot) && look(/import\s+@/y, { text, at: spot.statementAt }))
     fail(at, 'The names of an `import` stand in braces', 'write `import { @name } from "./file.mld"`');
+  if (look(/\?(?![?."`])/y, spot) && spot.furthest > at && !text.slice(at, spot.furthest).includes(':'))
+    fail(at, '`?` without its `:`', 'write `CONDITION ? A : B`');
+  otherLetter(original);
   if (spot.furthest > at) return false;
   if (look(/\.[A-Za-z_]/y, original)) fail(at, 'A field or method cannot follow this value directly', 'bind the value to a variable first');
   if (look(/=(?![=>~])/y, spot)) fail(at, 'Unexpected `=`', 'compare with `==`');

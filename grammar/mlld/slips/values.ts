@@ -37,7 +37,15 @@ export function value(spot: Spot): false {
   if (word && valueWord.test(word)) return false;
   if (word === 'if') fail(at, '`if` is a statement, not a value', 'write `CONDITION ? A : B`, or `when [ CONDITION => A; * => B ]`');
   if (word === 'not') fail(at, '`not` is no operator', 'write `!`');
+  if (word === 'require') fail(at, '`require` is not a value', 'write `import { @name } from "./file.mld"`');
+  if (word === 'function' || word === 'lambda') fail(at, 'There are no functions without a name', 'write `exe @name(a, b) = …`');
+  if (word && look(/[A-Za-z]{1,2}["'`]/y, spot))
+    fail(at, `A text has no prefix (\`${word}\`)`, 'leave it out: names with an at sign are filled in');
+  if (word && look(/[A-Za-z_][\w-]*[ \t]+(?:-|["'@])/y, spot))
+    fail(at, `\`${word}\` is not a value`, `a command is written \`cmd { ${word} … }\`, a text in quotes`);
   if (word) fail(at, `\`${word}\` is not a value`, `write text in quotes ("${word}") or a variable with an at sign (@${word})`);
+  if (look(/[\u2018-\u201F\u00AB\u00BB]/y, spot))
+    fail(at, `\`${text[at]}\` is no quote of a text`, 'a text stands in straight quotes: `"…"`');
   const dollar = look(/\$([A-Za-z_][\w-]*)/y, spot)?.[1];
   if (dollar) fail(at, `\`$${dollar}\` is not a value: a name begins with an at sign`, `write \`@${dollar}\``);
   if (look(/\d+\.\.\.?\d*/y, spot)) fail(at, 'There are no ranges', 'write the numbers as a list, or make the list in `js { … }`');
@@ -101,14 +109,16 @@ export function strayEnd(spot: Spot): never {
 export function templateLine(spot: Spot): false {
   if (spot.at > 0 && spot.text[spot.at - 1] !== '\n') return false;
   if (look(/\/(?:if|else)(?![\w-])[ \t]*(?:[@!(]|\r?$|\n)/y, spot))
-    fail(
-      spot.statementAt,
+    unclosed(
+      spot,
+      { statementAt: spot.statementAt, opener: spot.at },
       'There is no `/if` in templates, only `/for … /end`',
       'use `@name?` or a conditional part, or build the text before',
     );
   if (look(/\/for\s+@/y, spot))
-    fail(
-      spot.statementAt,
+    unclosed(
+      spot,
+      { statementAt: spot.statementAt, opener: spot.at },
       'A `/for` line is not complete, or its `/end` is missing',
       'write `/for @item in @list`, the body, and `/end` at the start of a line',
     );
