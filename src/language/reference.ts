@@ -53,12 +53,13 @@ async function memberOrNothing(node: Reference, frame: Frame): Promise<Value> {
 }
 
 export async function evaluateChain(node: Chain, frame: Frame): Promise<Value> {
-  return follow(await frame.evaluate(node.base, frame), node.steps, 0, frame, { written: '', binding: undefined });
+  return follow(await frame.evaluate(node.base, frame), node.steps, 0, frame, { written: '', at: node.at, binding: undefined });
 }
 
 interface Origin {
-  /** The reference so far as it is written, for messages. */
+  /** The reference so far as it is written, for messages, and where it begins. */
   readonly written: string;
+  readonly at: number;
   readonly binding: Binding | undefined;
   /** Names before a call, for hooks on a namespace: `mine.dig`. Grows while the reference is followed. */
   readonly path?: string[];
@@ -67,7 +68,7 @@ interface Origin {
 /** The value; undefined for a name that is not defined. */
 export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
   const binding = frame.scope.find(node.name);
-  const origin = { written: `@${node.name}`, binding, path: [node.name] };
+  const origin = { written: `@${node.name}`, at: node.at, binding, path: [node.name] };
   if (binding) return follow(binding.value, node.steps, 0, frame, origin);
   if (node.name === 'mx') return followContext(node, frame, origin);
   const [first] = node.steps;
@@ -101,8 +102,8 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
     const step = steps[i] as Step;
     if (value === undefined && !(step.kind === 'method' && step.name in typeChecks)) {
       if (step.kind === 'field' || step.kind === 'index') continue; // a field of nothing is nothing
-      if (step.kind === 'apply' || step.kind === 'method') throw unknownFunction(origin, step, frame);
-      throw undefinedVariable(origin.written.slice(1), frame.module, step.at, frame.scope);
+      if (step.kind === 'apply' || step.kind === 'method') throw unknownFunction(origin, step.kind, frame);
+      throw undefinedVariable(origin.written.slice(1), frame.module, origin.at, frame.scope);
     }
     try {
       switch (step.kind) {
@@ -142,7 +143,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
           break;
         case 'each': {
           const end = endOfPath(steps, i + 1);
-          value = await eachElement(value, steps.slice(i + 1, end), frame, written);
+          value = await eachElement(value, steps.slice(i + 1, end), frame, { written, at: origin.at });
           i = end - 1;
           break;
         }
@@ -169,12 +170,17 @@ function endOfPath(steps: readonly Step[], from: number): number {
   return end;
 }
 
-async function eachElement(value: Value, rest: readonly Step[], frame: Frame, written: string): Promise<Value> {
+async function eachElement(
+  value: Value,
+  rest: readonly Step[],
+  frame: Frame,
+  { written, at }: Pick<Origin, 'written' | 'at'>,
+): Promise<Value> {
   const elements = each(value);
   if (elements === null) return null;
   const results: Value[] = [];
   for (const element of elements) {
-    const found = await follow(element, rest, 0, frame, { written: `${written}[*]`, binding: undefined });
+    const found = await follow(element, rest, 0, frame, { written: `${written}[*]`, at, binding: undefined });
     results.push(asElement(found ?? null));
   }
   return flow(annotate(results, {}), [value]);
@@ -224,10 +230,10 @@ async function apply(
   return callValue(function_, values, frame, { at, called: path });
 }
 
-function unknownFunction(origin: Origin, step: Step, frame: Frame): MlldError {
-  const name = origin.written.slice(1);
-  if (step.kind === 'method') return undefinedVariable(name, frame.module, step.at, frame.scope);
-  const error = undefinedVariable(name, frame.module, step.at, frame.scope);
+function unknownFunction({ written, at }: Origin, called: 'apply' | 'method', frame: Frame): MlldError {
+  const name = written.slice(1);
+  const error = undefinedVariable(name, frame.module, at, frame.scope);
+  if (called === 'method') return error;
   return new MlldError('UNKNOWN_FUNCTION', `Function @${name} is not defined`, { location: error.location, hint: error.hint });
 }
 

@@ -33,10 +33,45 @@ function resultOf(value: Value, args: readonly Argument[], call: MethodCall): Va
 
 function unknownMethod(data: Data, { method, written }: MethodCall): MlldError {
   const known = namesFor(data);
-  const near = closest(method, known);
-  const hint = near ? `did you mean .${near}()?` : elsewhere(method);
+  const word = method.toLowerCase();
+  const other = otherWords.get(word);
+  const near = closest(method, known) ?? known.find((name) => word.length > 2 && name.toLowerCase().startsWith(word));
+  const meant = near ?? (other && known.includes(other) ? other : undefined);
+  const hint = meant ? `did you mean .${meant}()?` : (elsewhere(method) ?? otherWays.get(word));
   return new MlldError('UNKNOWN_METHOD', `${written}: ${aKind(data)} has no method .${method}()`, { hint });
 }
+
+/** What other languages call it, in small letters. */
+const otherWords: ReadonlyMap<string, string> = new Map([
+  ['upper', 'toUpperCase'],
+  ['uppercase', 'toUpperCase'],
+  ['lower', 'toLowerCase'],
+  ['lowercase', 'toLowerCase'],
+  ['strip', 'trim'],
+  ['contains', 'includes'],
+  ['has', 'includes'],
+  ['len', 'length'],
+  ['size', 'length'],
+  ['count', 'length'],
+  ['substr', 'substring'],
+  ['find', 'indexOf'],
+  ['index', 'indexOf'],
+]);
+
+/** What is a method elsewhere, and none here. */
+const otherWays: ReadonlyMap<string, string> = new Map([
+  ['map', 'write `for @item in @list => …`'],
+  ['foreach', 'write `for @item in @list => …`'],
+  ['filter', 'write `for @item in @list when CONDITION => @item`'],
+  ['reduce', 'write a function: `exe @total(list) = js { … }`'],
+  ['push', 'write `@list += @item` in a block, or `@list.concat([@item])`'],
+  ['append', 'write `@list += @item` in a block, or `@list.concat([@item])`'],
+  ['keys', 'write `for @key, @value in @object => @key`'],
+  ['values', 'write `for @value in @object => @value`'],
+  ['entries', 'write `for @key, @value in @object => …`'],
+  ['tostring', 'put the value into a template'],
+  ['tojson', 'put the value into a template, where it is JSON'],
+]);
 
 function namesFor(data: Data): string[] {
   const own = typeof data === 'string' ? textMethods : Array.isArray(data) ? arrayMethods : {};

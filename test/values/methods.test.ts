@@ -136,6 +136,12 @@ describe('calling methods', () => {
   it.each<[Value, string, string | undefined]>([
     ['a', 'charAt', undefined],
     ['a', 'toUppercase', 'did you mean .toUpperCase()?'],
+    ['a', 'toUpper', 'did you mean .toUpperCase()?'],
+    ['a', 'strip', 'did you mean .trim()?'],
+    [[1], 'len', 'did you mean .length()?'],
+    [[1], 'upper', undefined],
+    [[1], 'map', 'write `for @item in @list => …`'],
+    [{ a: 1 }, 'keys', 'write `for @key, @value in @object => @key`'],
     ['a', 'concat', 'arrays have it'],
     [5, 'trim', 'texts have it'],
     [{ a: 1 }, 'includes', 'texts and arrays have it'],
