@@ -249,6 +249,18 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'A guard needs one filter, `=` and `when [ … ]`',
     'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`',
   ],
+  [
+    'exe @f(x) = [ => pii, !hot @x ]',
+    '1:23',
+    '`!hot`: a label is only taken away by a privileged guard',
+    'in a `guard privileged`: `* => allow with { removeLabels: ["hot"] }`',
+  ],
+  [
+    'exe @f(x) = [ => trusted! @x ]',
+    '1:18',
+    '`trusted!`: a label is only taken away by a privileged guard',
+    'in a `guard privileged`: `* => allow with { removeLabels: ["label"] }`',
+  ],
   ['checkpoint here', '1:1', 'The name of a `checkpoint` is a quoted text, not `here`', 'write `checkpoint "name"`'],
   ['checkpoint " "', '1:12', 'The name of a `checkpoint` is empty', 'write `checkpoint "name"`'],
   ['checkpoint "a" with { colour: 1 }', '1:23', '`colour` is no option of `checkpoint`', 'the options are `resume`, `ttl` and `complete`'],
