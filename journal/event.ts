@@ -3,7 +3,7 @@
  * Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown
  * members along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
  */
-import type { GraphFact } from './graph-event.js';
+import type { GateStatus, GraphFact } from './graph-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from './ids.js';
 
 export const JOURNAL_VERSION = 1;
@@ -153,6 +153,10 @@ export type Fact =
       readonly cleaned?: true;
       /** Status `restarted`: the node at which the next run begins. */
       readonly next?: string;
+      /** Graph runs: the node that ran, else the one that finished last. */
+      readonly node?: string;
+      /** Graph runs: every goal gate. */
+      readonly gates?: { readonly [node: string]: GateStatus };
     }
   // ---- source
   /** The script, a module, a template was read; its text is a blob, so that the run can be replayed without the file. */

@@ -174,6 +174,11 @@ export function gateStatuses({ gates, results }: Pick<GraphState, 'gates' | 'res
   return Object.fromEntries(gates.map((node) => [node, gateStatus(results.get(node))]));
 }
 
+/** The node that runs on the main path, else the one that finished last there. */
+export function currentNode({ main }: Pick<GraphState, 'main'>): string | undefined {
+  return main.running?.node ?? main.current;
+}
+
 /** Was this an event of a graph run? Other workflows have journals too. */
 export function isGraphRun(event: JournalEvent): event is EventOf<'run.started'> & { readonly pipeline: string } {
   return event.type === 'run.started' && event.pipeline !== undefined;

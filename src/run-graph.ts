@@ -13,7 +13,7 @@ import type { FactOf, RunStatus } from '../journal/event.js';
 import type { RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
 import { checkpointOf } from '../replay/graph-checkpoint.js';
-import type { GraphState } from '../replay/graph-state.js';
+import { currentNode, gateStatuses, type GraphState } from '../replay/graph-state.js';
 import { MlldError } from './errors.js';
 import { createCheckpointFile } from './graph/checkpoint-file.js';
 import { isReservedKey } from './graph/context-keys.js';
@@ -191,7 +191,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
 
   const end = await walked(run, { ending, number: beginning.number, isCancelled: () => options.signal.reason === CANCELLED });
   const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
-  await journal.finish(finishedFact(end, totals));
+  await journal.finish(finishedFact(end, totals, keeper.state));
   await checkpoint.flush();
   for (const notice of journal.notices()) io.stderr(`${notice}\n`);
   if (end.status === 'completed' && end.withoutExit !== undefined) {
@@ -244,13 +244,20 @@ async function walked(run: GraphRun, { ending, number, isCancelled }: Walking): 
   }
 }
 
-function finishedFact({ status, error, restartAt }: Ended, totals: FactOf<'run.finished'>['totals']): FactOf<'run.finished'> {
+function finishedFact(
+  { status, error, restartAt }: Ended,
+  totals: FactOf<'run.finished'>['totals'],
+  state: GraphState,
+): FactOf<'run.finished'> {
+  const node = currentNode(state);
   return {
     type: 'run.finished',
     status,
     ...(error ? { error: { code: error.code, message: error.message } } : {}),
     totals,
     ...(restartAt === undefined ? {} : { next: restartAt }),
+    ...(node === undefined ? {} : { node }),
+    gates: gateStatuses(state),
   };
 }
 

@@ -20,6 +20,8 @@ export interface Stretch {
 export interface Line {
   readonly id: RunId;
   readonly stretches: readonly Stretch[];
+  /** The first event of the run that last began with nothing: the first of all, or of the last restart. */
+  readonly begun: EventOf<'run.started'>;
 }
 
 /**
@@ -39,18 +41,20 @@ export function linesOf(heads: readonly Head[]): readonly Line[] {
     firstOf.set(run, first);
     newest.set(first, head);
   }
-  return [...newest].map(([id, head]) => ({ id, stretches: stretchesTo(head, known) }));
+  return [...newest].map(([id, head]) => ({ id, ...backFrom(head, known) }));
 }
 
-function stretchesTo(newest: Head, known: ReadonlyMap<RunId, Head>): readonly Stretch[] {
+function backFrom(newest: Head, known: ReadonlyMap<RunId, Head>): Omit<Line, 'id'> {
   const stretches: Stretch[] = [{ ref: newest.ref, until: undefined }];
+  let begun = newest.started;
   for (let before = predecessor(newest); before;) {
     const head = known.get(before.run);
     if (!head) break;
     stretches.unshift({ ref: head.ref, until: before.until });
+    if (begun.restartOf === undefined) begun = head.started;
     before = predecessor(head);
   }
-  return stretches;
+  return { stretches, begun };
 }
 
 function predecessor({ started: { resume, restartOf } }: Head): { readonly run: RunId; readonly until: Seq | undefined } | undefined {

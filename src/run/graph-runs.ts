@@ -8,7 +8,7 @@ import { firstEvent } from './graph-chain.js';
 import { followLine, type Followed, type Follower } from './graph-follow.js';
 import { linesOf, type Head, type Line } from './graph-lines.js';
 import { nodeStates } from './graph-node-states.js';
-import { statusOf, type PipelineStatus } from './graph-status.js';
+import { statusAtEnd, statusOf, type PipelineStatus } from './graph-status.js';
 
 /** As it was when it was asked for: to be looked at without waiting in between. */
 export interface PipelineRun extends Pick<Followed, 'questions' | 'source'> {
@@ -82,7 +82,8 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
     const of = `${keyOf(line)} ${latest.bytes} ${latest.liveness} ${isOwn(line.id)}`;
     const known = shown.get(line.id);
     if (known?.of === of) return known.status;
-    const status = statusOf(line.id, await followed(line), isGoing(line.id, latest));
+    const goes = isGoing(line.id, latest);
+    const status = statusAtEnd(line, latest, goes) ?? statusOf(line.id, await followed(line), goes);
     shown.set(line.id, { of, status });
     return status;
   }

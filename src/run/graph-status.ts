@@ -1,8 +1,10 @@
 /** What a server says of a pipeline run. Reference 13.2; members are named as there. */
 import type { GateStatus } from '../../journal/graph-event.js';
 import type { RunId } from '../../journal/ids.js';
-import { gateStatuses, type GraphState } from '../../replay/graph-state.js';
+import type { RunFile } from '../../journal/store.js';
+import { currentNode, gateStatuses, type GraphState } from '../../replay/graph-state.js';
 import type { Followed } from './graph-follow.js';
+import type { Line } from './graph-lines.js';
 
 export interface PipelineStatus {
   readonly id: RunId;
@@ -29,16 +31,43 @@ export function statusOf(id: RunId, { state, finishedAt }: Followed, isGoing: bo
     id,
     pipeline_name: pipeline,
     status,
-    current_node: main.running?.node ?? main.current ?? null,
+    current_node: currentNode(state) ?? null,
     completed_nodes: main.history.length,
     started_at: startedAt,
     finished_at: status === 'running' ? null : (finishedAt ?? null),
-    outcome: status === 'completed' ? 'success' : status === 'failed' ? 'fail' : null,
+    outcome: outcomeFor(status),
     goal_gate_status: gateStatuses(state),
   };
 }
 
-function wordFor({ status, error, questions }: GraphState, isGoing: boolean): PipelineStatus['status'] {
+/** The same of a line whose last run ended in order, which its first and last events tell; undefined where they are of an older program. */
+export function statusAtEnd({ id, begun }: Line, { finished }: RunFile, isGoing: boolean): PipelineStatus | undefined {
+  if (finished?.totals.nodes === undefined || finished.gates === undefined) return undefined;
+  const status = wordFor({ ...finished, questions: NO_QUESTIONS }, isGoing);
+  return {
+    id,
+    pipeline_name: begun.pipeline ?? '',
+    status,
+    current_node: finished.node ?? null,
+    completed_nodes: finished.totals.nodes,
+    started_at: begun.ts,
+    finished_at: status === 'running' ? null : finished.ts,
+    outcome: outcomeFor(status),
+    goal_gate_status: finished.gates,
+  };
+}
+
+const NO_QUESTIONS = { size: 0 };
+
+function outcomeFor(status: PipelineStatus['status']): PipelineStatus['outcome'] {
+  return status === 'completed' ? 'success' : status === 'failed' ? 'fail' : null;
+}
+
+interface Told extends Partial<Pick<GraphState, 'status' | 'error'>> {
+  readonly questions: { readonly size: number };
+}
+
+function wordFor({ status, error, questions }: Told, isGoing: boolean): PipelineStatus['status'] {
   switch (status) {
     case 'completed':
       return 'completed';
