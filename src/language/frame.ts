@@ -9,6 +9,7 @@ import type { OpNode } from '../operation/identity.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
 import type { Executable } from './executable.js';
 import type { Completion } from './completion.js';
+import type { Breath } from './breath.js';
 import type { Evaluator } from './down.js';
 import type { Document } from './document.js';
 import type { Scope } from './scope.js';
@@ -145,6 +146,7 @@ export interface RunState {
   readonly deniedInside: WeakSet<OpNode>;
   /** Aborted with the status that the run will have: from then on no statement starts. */
   readonly ending: AbortSignal;
+  readonly breath: Breath;
   /** For durations only. */
   readonly monotonicMs: () => number;
   warn(message: string): void;

@@ -39,16 +39,11 @@ async function runLoop(node: Loop, frame: Frame): Promise<Ended> {
     if (pass.left) return { value: null, left: pass.left };
     if (pass.status !== 'continue') return { value: pass.status === 'done' ? pass.value : null };
     input = pass.value;
-    await yieldToOthers(turn);
+    const breath = frame.run.breath.afterTurn();
+    if (breath) await breath;
   }
   return { value: null };
 }
-
-/** A loop that never waits for anything must not keep timers and signals waiting. */
-async function yieldToOthers(turn: number): Promise<void> {
-  if (turn % TURNS_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve));
-}
-const TURNS_BETWEEN_BREATHS = 256;
 
 async function limitOf(node: Loop, frame: Frame): Promise<number> {
   const value = dataOf(node.limit && (await frame.evaluate(node.limit, frame)));

@@ -1,5 +1,6 @@
 /** Where an evaluation begins: the state that all code of a run shares, and the frame of its first statement. */
 import { createInstruments } from '../instruments.js';
+import { Breath } from '../language/breath.js';
 import { evaluate, evaluator } from '../language/evaluate.js';
 import { OUTERMOST, PLAIN, type Frame, type Module, type RunState } from '../language/frame.js';
 import { OpNode } from '../operation/identity.js';
@@ -20,6 +21,7 @@ export function newRunState({ options, ...ports }: Ports & { readonly options: P
     modules: new Map(),
     checkpoints: new Set(),
     deniedInside: new WeakSet(),
+    breath: new Breath(ports.ending),
     monotonicMs: io.monotonicMs,
     warn: (message) => io.stderr(`warning: ${ports.secrets.hide(message)}\n`),
   };

@@ -68,6 +68,25 @@ describe('a run that is asked to end', () => {
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
+  it.each([
+    ['one long loop', 'var @r = for @i in @numbers(3000000) => `@i`'],
+    [
+      'small loops inside each other',
+      'var @ns = @numbers(150)\nfor @i in @ns [\n  for @j in @ns [\n    let @r = for @k in @ns => `@k`\n  ]\n]',
+    ],
+    ['a parallel loop', 'var @r = for parallel(5) @i in @numbers(3000000) => `@i`'],
+  ])('ends also in the middle of %s that waits for nothing', async (_what, loop) => {
+    const cwd = await projectFolder({
+      'busy.mld': `exe @numbers(n) = js { return Array.from({ length: n }, (_, i) => i) }\nshow "on"\n${loop}\nshow "not reached"\n`,
+    });
+    const child = startCli(['busy.mld'], { cwd });
+    const result = resultOf(child);
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    await sleep(300);
+    child.kill('SIGINT');
+    expect(await result).toMatchObject({ stdout: 'on\n', status: 130 });
+  });
+
   it('calls it a time-out, also before the first statement', async () => {
     const cwd = await projectFolder({ 'slow.mld': SLOW });
     const { stderr, status } = await runCli(['slow.mld', '--timeout', '1ms'], { cwd });

@@ -4,6 +4,7 @@ import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
 import { createInstruments } from '../../src/instruments.js';
 import { evaluator, execute } from '../../src/language/evaluate.js';
+import { Breath } from '../../src/language/breath.js';
 import type { Module, RunState, Settings } from '../../src/language/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
 import { SecretTexts } from '../../src/operation/secret-texts.js';
@@ -60,6 +61,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     parallelLimit: 4,
     hookLimitMs: 60_000,
   };
+  const ending = new AbortController().signal;
   const run = {
     world,
     recorder: { on: options.records ?? false, post: (fact: Fact) => void facts.push(fact), append: async () => undefined },
@@ -83,7 +85,8 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     deniedInside: new WeakSet(),
     evaluator,
     monotonicMs: () => 0,
-    ending: new AbortController().signal,
+    ending,
+    breath: new Breath(ending),
     warn: (message: string) => void warnings.push(message),
     // Without a call that carries `llm` nothing asks for answers.
   } as unknown as RunState;
