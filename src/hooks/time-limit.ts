@@ -4,6 +4,8 @@
  * T1  One sleeper at a time watches all bodies that run: their limits are equal, so the oldest is always the next to pass.
  * T2  The sleep is asked of the world directly. It is no answer that a script could see, so it is no fact of the run.
  * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
+ * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process that doesn't give way holds up
+ *     the whole run, and nothing can end it.
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../language/frame.js';
@@ -30,9 +32,11 @@ export function createTimeLimit(): WithinLimit {
   return (work, run) =>
     new Promise((resolve, reject) => {
       const { hookLimitMs } = run.settings;
-      const ending = new Ending();
+      const endMs = run.monotonicMs() + hookLimitMs;
+      const isPast = (): boolean => run.monotonicMs() >= endMs;
+      const ending = new Ending(isPast);
       const entry = {
-        endMs: run.monotonicMs() + hookLimitMs,
+        endMs,
         expire: () => {
           reject(new MlldError('HOOK_TIMEOUT', `it did not end within ${hookLimitMs / 1000} seconds`)); // T3
           ending.end();
@@ -40,7 +44,10 @@ export function createTimeLimit(): WithinLimit {
       };
       running.add(entry);
       work(ending)
-        .then(resolve, reject)
+        .then(
+          (value) => (isPast() ? entry.expire() : resolve(value)),
+          (error: unknown) => (isPast() ? entry.expire() : reject(error)),
+        ) // T4
         .finally(() => running.delete(entry));
       // A world that is closed ends the run, and with it every body.
       if (!watched) watch(run).catch(() => undefined);

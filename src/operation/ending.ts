@@ -5,14 +5,17 @@ export class Ending {
   private controller: AbortController | undefined;
   private over = false;
 
+  /** `isPast`: its time is over, also while no timer can say so because code of the script doesn't give way. */
+  constructor(private readonly isPast: () => boolean) {}
+
   get isOver(): boolean {
-    return this.over;
+    return this.over || this.isPast();
   }
 
   /** Made when somebody asks the world: most bodies never do, and one costs more than the rest of a firing. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.over) this.controller.abort();
+    if (this.isOver) this.controller.abort();
     return this.controller.signal;
   }
 

@@ -85,6 +85,21 @@ show @x
   });
 });
 
+it('counts as failed also when it did not give way, and goes no further', async () => {
+  const folder = await projectFolder({
+    'job.mld': `exe @busy(ms) = js { const from = Date.now(); while (Date.now() - from < ms) {} return "late" }
+hook @late before op:var = [ => @busy(500) ]
+hook @further before op:var = [ let @v = @busy(500); append @v to "trail.txt" ]
+var @x = "bound"
+show @x
+`,
+  });
+  const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
+  expect([stdout, status]).toEqual(['bound\n', 0]);
+  expect(stderr.match(/hook @(late|further): it did not end within 0\.3 seconds/g)).toHaveLength(2);
+  await expect(fs.readFile(path.join(folder, 'trail.txt'), 'utf8')).rejects.toThrow('ENOENT');
+});
+
 it.each(['soon', '0s', '-1s'])('refuses a limit that is none: %s', async (limit) => {
   const folder = await projectFolder({ 'job.mld': 'show "x"\n' });
   const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: { MLLD_HOOK_TIMEOUT: limit } });
