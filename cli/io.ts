@@ -16,6 +16,8 @@ export interface Io {
   readonly stderrIsTerminal: boolean;
   /** Width of the terminal behind stderr, in characters. */
   readonly columns: () => number;
+  /** Width of the terminal behind stdout; undefined: there is none, and lines are as long as they come. */
+  readonly stdoutColumns: () => number | undefined;
   /** Where colours are wanted. */
   readonly colours: { readonly stdout: boolean; readonly stderr: boolean };
   /** A clock for durations. */

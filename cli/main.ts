@@ -53,6 +53,7 @@ function processIo(): Io {
     stderrIsTerminal,
     // A terminal that doesn't know its width says 0.
     columns: () => process.stderr.columns || DEFAULT_COLUMNS,
+    stdoutColumns: () => (isTerminal(STDOUT) ? process.stdout.columns || DEFAULT_COLUMNS : undefined),
     colours: { stdout: wantsColours() && isTerminal(STDOUT), stderr: wantsColours() && stderrIsTerminal },
     nowMs: () => {
       const [seconds, nanoseconds] = process.hrtime();

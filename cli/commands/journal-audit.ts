@@ -14,7 +14,7 @@ import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../render/audit.js';
 import { examples } from '../render/examples.js';
-import { paintFor, type Paint } from '../render/paint.js';
+import { paintForReport, type Paint } from '../render/paint.js';
 
 interface AuditOptions {
   readonly op?: string;
@@ -79,7 +79,7 @@ async function printAudit(io: Io, { ref }: RunFile, { csv, json }: AuditOptions,
     ? await csvOf(lines, read)
     : json
       ? await jsonOf(lines, ref, read)
-      : await textOf(lines, await paintFor(io.colours.stdout), read);
+      : await textOf(lines, await paintForReport(io), read);
   lines.end();
   return conclusion;
 }
@@ -120,9 +120,7 @@ async function origin(io: Io, text: string, asked: string, { op, label, from, to
     onDefect: reportDefects(io),
   });
   io.stdout(
-    json
-      ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n`
-      : renderOrigin(asked, report, await paintFor(io.colours.stdout)),
+    json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, await paintForReport(io)),
   );
   return true;
 }

@@ -8,7 +8,7 @@ import { projectStore, reportDefects } from '../project-store.js';
 import { renderDiff, renderForkPoint } from '../render/diff.js';
 import { renderError } from '../render/error.js';
 import { examples } from '../render/examples.js';
-import { paintFor } from '../render/paint.js';
+import { paintForReport } from '../render/paint.js';
 
 interface DiffOptions {
   readonly forkPoint?: true;
@@ -47,7 +47,7 @@ async function diff(io: Io, leftText: string, rightText: string, { forkPoint, js
   const { project, store } = await projectStore(io);
   const [left, right] = [await resolveRun(store, project, leftText), await resolveRun(store, project, rightText)];
   const options = { onDefect: reportDefects(io) };
-  const paint = await paintFor(io.colours.stdout);
+  const paint = await paintForReport(io);
   if (forkPoint) {
     const report = await forkPointOf(store, left, right, options);
     io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderForkPoint(report, paint));

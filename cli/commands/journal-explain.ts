@@ -7,7 +7,7 @@ import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { renderExplanation } from '../render/explain.js';
-import { paintFor } from '../render/paint.js';
+import { paintForReport } from '../render/paint.js';
 
 export function addExplainCommand(journal: Command, io: Io, runArgument: string): void {
   journal
@@ -36,5 +36,5 @@ async function explain(io: Io, text: string, path: string | undefined, { json }:
       hint: `mlld journal explain ${file.ref.run} lists all of them`,
     });
   }
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderExplanation(report, await paintFor(io.colours.stdout)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderExplanation(report, await paintForReport(io)));
 }

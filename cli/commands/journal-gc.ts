@@ -11,6 +11,7 @@ import type { Io } from '../io.js';
 import { projectStore } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { renderCollection } from '../render/collection.js';
+import { paintForReport } from '../render/paint.js';
 
 export function addGcCommand(journal: Command, io: Io): void {
   journal
@@ -68,7 +69,7 @@ async function gc(io: Io, script: string | undefined, options: GcOptions): Promi
     blobs: { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) },
     blobsLeft: left,
   };
-  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report));
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, await paintForReport(io)));
 }
 
 function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<Wish, 'workflow'> {

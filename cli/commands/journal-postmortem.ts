@@ -5,7 +5,7 @@ import { allRuns, resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
-import { paintFor } from '../render/paint.js';
+import { paintForReport } from '../render/paint.js';
 import { renderPostMortem } from '../render/postmortem.js';
 
 export function addPostMortemCommand(journal: Command, io: Io, runArgument: string): void {
@@ -29,5 +29,5 @@ async function tell(io: Io, text: string | undefined, { json }: { readonly json?
     return;
   }
   const report = await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: reportDefects(io) });
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, await paintFor(io.colours.stdout)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, await paintForReport(io)));
 }

@@ -6,7 +6,7 @@ import { allRuns, isCleaning, recordedScript } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
-import { paintFor } from '../render/paint.js';
+import { paintForReport } from '../render/paint.js';
 import { renderStats } from '../render/stats.js';
 
 /** Every event of a run is read. */
@@ -37,5 +37,5 @@ async function stats(io: Io, script: string | undefined, { last, json }: StatsOp
     (await allRuns(store, workflow)).filter((file) => !isCleaning(file)).slice(-Number(last)),
     reportDefects(io),
   );
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, await paintFor(io.colours.stdout)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, await paintForReport(io)));
 }

@@ -26,7 +26,7 @@ import { addRedactCommand } from './journal-redact.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
 import { renderEvent, renderRuns, renderVerification, type ListedRun } from '../render/journal.js';
-import { paintFor } from '../render/paint.js';
+import { paintForReport } from '../render/paint.js';
 
 const FOLLOW_EVERY_MS = 200;
 
@@ -107,7 +107,7 @@ async function list(io: Io, script: string | undefined, { json }: JsonOption): P
   }
   const runs = [];
   for (const file of files.toReversed()) runs.push(await listedRun(io, store, project, file, crashed.get(file.ref.run)));
-  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, await paintFor(io.colours.stdout)));
+  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, await paintForReport(io)));
 }
 
 /** A run that ended in order says at its end what it came to; only of one that goes on all is read. */
@@ -173,7 +173,7 @@ async function show(io: Io, text: string, { type: types, op, follow, json }: Sho
 }
 
 async function printerOfText(io: Io): Promise<(event: JournalEvent) => void> {
-  const paint = await paintFor(io.colours.stdout);
+  const paint = await paintForReport(io);
   return (event) => io.stdout(renderEvent(event, paint));
 }
 
@@ -188,7 +188,7 @@ async function verify(io: Io, text: string, { json }: JsonOption): Promise<boole
   const { project, store } = await projectStore(io);
   const { ref } = await findRun(store, project, text);
   const report = await verifyRun(store, ref);
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, await paintFor(io.colours.stdout)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, await paintForReport(io)));
   return report.ok;
 }
 

@@ -3,7 +3,9 @@ import type { AuditEntry } from '../../replay/audit.js';
 import type { AuditConclusion } from '../../replay/audit-run.js';
 import type { Evidence } from '../../replay/file-origin.js';
 import type { FileOrigin } from '../../replay/file-origin-run.js';
+import { counted } from './collection.js';
 import { csvLine } from './csv.js';
+import { fit, fitAll } from './fit.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 import { duration, money } from './units.js';
@@ -15,8 +17,12 @@ const DEFECTS_SHOWN = 10;
 const BEFORE_SHOWN = 100;
 
 export function renderEntry(entry: AuditEntry, paint: Paint): string {
+  return `${fit(entryLine(entry, paint), paint).join('\n')}\n`;
+}
+
+function entryLine(entry: AuditEntry, paint: Paint): string {
   const op = entry.op === undefined ? '' : `  ${paint.dim(entry.op)}`;
-  return `${String(entry.seq).padStart(6)} ${paint.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, paint)}${op}\n`;
+  return `${String(entry.seq).padStart(6)} ${paint.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, paint)}${op}`;
 }
 
 function sentenceOf(entry: AuditEntry, paint: Paint): string {
@@ -59,15 +65,15 @@ export function renderConclusion({ totals, integrity }: AuditConclusion, paint: 
   const { executed, served, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
   const { commands, filesRead, filesWritten, denials, hookErrors } = totals;
   const lines = [
-    `${executed} calls executed, ${served} served, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${inputTokens} tokens in, ${outputTokens} out, ${costUsd === null ? 'no call told its cost' : money(costUsd)}`,
-    `${commands} commands, ${filesRead} files read, ${filesWritten} written; ${denials} denied by guards, ${hookErrors} errors in hooks`,
+    `${counted(executed, 'call')} executed, ${served} served, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${inputTokens} tokens in, ${outputTokens} out, ${costUsd === null ? 'no call told its cost' : money(costUsd)}`,
+    `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
     `journal: ${integrity.events} events, chain ${integrity.ok ? paint.green('sound') : paint.red('not sound')}`,
     ...integrity.defects
       .slice(0, DEFECTS_SHOWN)
       .map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`),
     ...integrity.violations.slice(0, DEFECTS_SHOWN).map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`),
   ];
-  return `${lines.join('\n')}\n`;
+  return `${fitAll(lines, paint).join('\n')}\n`;
 }
 
 const EVIDENCE: { readonly [E in Evidence]: string } = {
@@ -76,20 +82,23 @@ const EVIDENCE: { readonly [E in Evidence]: string } = {
   before: 'came before',
 };
 
-export function renderOrigin(path: string, { run, touched, written, content, origins }: FileOrigin, paint: Paint): string {
-  if (written === undefined) {
-    const readers = touched.map((entry) => renderEntry(entry, paint)).join('');
-    return `Run ${run} did not write ${oneLine(path)}.\n${readers}`;
-  }
-  const head = `${paint.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; the file is ${content === 'as written' ? 'what it wrote' : content}.\n`;
-  if (origins.length === 0) return `${head}No call led to it.\n`;
+export function renderOrigin(path: string, origin: FileOrigin, paint: Paint): string {
+  return fitAll(originLines(path, origin, paint), paint)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function originLines(path: string, { run, touched, written, content, origins }: FileOrigin, paint: Paint): readonly string[] {
+  if (written === undefined) return [`Run ${run} did not write ${oneLine(path)}.`, ...touched.map((entry) => entryLine(entry, paint))];
+  const head = `${paint.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; the file is ${content === 'as written' ? 'what it wrote' : content}.`;
+  if (origins.length === 0) return [head, 'No call led to it.'];
   const certain = origins.filter(({ evidence }) => evidence !== 'before');
   const shown = certain.length > 0 ? certain : origins.slice(-BEFORE_SHOWN);
   const title =
     certain.length > 0 ? 'Calls that led to it:' : 'Calls that came before it; which of them led to it the journal does not tell:';
-  const lines = shown.map(({ call, evidence }) => `${renderEntry(call, paint).trimEnd()}  ${EVIDENCE[evidence]}\n`);
+  const lines = shown.map(({ call, evidence }) => `${entryLine(call, paint)}  ${EVIDENCE[evidence]}`);
   const more = origins.length - shown.length;
-  return `${head}${title}\n${lines.join('')}${more === 0 ? '' : `and ${more} more came before it\n`}`;
+  return [head, title, ...lines, ...(more === 0 ? [] : [`and ${more} more came before it`])];
 }
 
 const COLUMNS =

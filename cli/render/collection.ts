@@ -2,7 +2,9 @@
 import type { Reason } from '../../replay/needed.js';
 import type { BlobsLeft } from '../collect-blobs.js';
 import type { CollectionReport } from '../commands/journal-gc.js';
-import { tableLines } from './table.js';
+import { fitAll } from './fit.js';
+import type { Paint } from './paint.js';
+import { table } from './table.js';
 import { size } from './units.js';
 
 const WHY: { readonly [R in Reason]: string } = {
@@ -21,7 +23,7 @@ export const LEFT: { readonly [L in BlobsLeft]: string } = {
   damaged: 'Contents were left alone: a damaged run may name any of them (mlld journal verify).',
 };
 
-export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport): string {
+export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport, paint: Paint): string {
   const did = dryRun ? 'Would remove' : 'Removed';
   const lines = [
     `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'content')} (${size(blobs.bytes)}).`,
@@ -32,13 +34,14 @@ export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: Co
     lines.push(`Kept ${counted(kept.length, 'run')} (--needed removes those that are not running, damaged or the latest):`);
     const columns = [{ title: '  RUN' }, { title: 'SCRIPT' }, { title: 'WHY' }];
     lines.push(
-      ...tableLines(
+      ...table(
         columns,
         kept.map(({ ref, reason }) => [`  ${ref.run}`, ref.workflow, WHY[reason]]),
+        paint,
       ),
     );
   }
-  return `${lines.join('\n')}\n`;
+  return `${fitAll(lines, paint).join('\n')}\n`;
 }
 
 export function counted(count: number, what: string): string {

@@ -1,6 +1,7 @@
 /** `mlld journal diff` as text: the totals, then what differs, call by call. */
 import { doPart, type DiffCall, type DiffPair, type DiffSide, type ForkPointReport, type RunDiff } from '../../replay/diff-run.js';
 import type { DiffLines } from '../../replay/text-diff.js';
+import { fitAll } from './fit.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 import { nodesDiffLines, nodesForkLines } from './diff-nodes.js';
@@ -37,7 +38,7 @@ export function renderDiff(diff: RunDiff, paint: Paint): string {
     lines.push(`  ${oneLine(path)}: ${left === undefined ? 'only right' : right === undefined ? 'only left' : 'another content'}`);
   }
   if (diff.files.length > FILES_SHOWN) lines.push(`  and ${diff.files.length - FILES_SHOWN} more`);
-  return `${lines.join('\n')}\n`;
+  return `${fitAll(lines, paint).join('\n')}\n`;
 }
 
 export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
@@ -59,7 +60,7 @@ export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
       paint.red(`- ${nextLeft === null ? 'nothing more' : described(nextLeft)}`),
       paint.green(`+ ${nextRight === null ? 'nothing more' : described(nextRight)}`),
     );
-  return `${lines.join('\n')}\n`;
+  return `${fitAll(lines, paint).join('\n')}\n`;
 }
 
 function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: DiffSide }, paint: Paint): readonly string[] {

@@ -2,6 +2,7 @@
 import { describeChange, describeEdit, type DefinitionChange } from '../../replay/definitions.js';
 import type { Hit, Miss } from '../../replay/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../replay/explain-run.js';
+import { fitAll } from './fit.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 import { duration } from './units.js';
@@ -11,7 +12,9 @@ const DIFFERENCES_SHOWN = 2;
 
 export function renderExplanation({ workflow, run, calls }: RunExplanation, paint: Paint): string {
   const head = `${run} of ${workflow}: ${calls.length === 0 ? 'no llm calls' : countsOf(calls)}`;
-  return [paint.bold(head), ...calls.map((call) => lineOf(call, run, paint))].map((line) => `${line}\n`).join('');
+  return fitAll([paint.bold(head), ...calls.map((call) => lineOf(call, run, paint))], paint)
+    .map((line) => `${line}\n`)
+    .join('');
 }
 
 function countsOf(calls: readonly ReportedCall[]): string {

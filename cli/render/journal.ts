@@ -3,9 +3,10 @@ import type { JournalEvent } from '../../journal/event.js';
 import { describeEvent } from '../../replay/describe.js';
 import type { ReportedStatus } from '../../replay/summary.js';
 import type { VerifyReport } from '../../replay/verify.js';
+import { fit, fitAll } from './fit.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
-import { figures, table, type Cell } from './table.js';
+import { figures, tableRows, type Cell } from './table.js';
 import { durationOrDash, moneyOrDash, time } from './units.js';
 
 /** A row of `journal list`; the shape that `--json` prints. */
@@ -40,7 +41,7 @@ export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
     { title: 'STATUS' },
     ...figures('EXECUTED', 'REUSED', 'FAILED', 'COST'),
   ];
-  const [titles = '', ...lines] = table(
+  const [titles = [], ...lines] = tableRows(
     columns,
     runs.map((run) => rowOf(run, paint)),
     paint,
@@ -48,7 +49,8 @@ export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
   const details = runs.map(({ inFlight, status }) =>
     inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`],
   );
-  return [titles, ...lines.flatMap((line, index) => [line, ...(details[index] ?? [])])].map((line) => `${line}\n`).join('');
+  const all = [...titles, ...lines.flatMap((row, index) => [...row, ...fitAll(details[index] ?? [], paint)])];
+  return all.map((line) => `${line}\n`).join('');
 }
 
 function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
@@ -79,12 +81,13 @@ function inFlightOf(calls: ListedRun['inFlight']): string {
 /** One event on one line: number, time of day, operation, sentence. */
 export function renderEvent(event: JournalEvent, paint: Paint): string {
   const op = 'op' in event ? ` ${event.op}` : '';
-  return `${String(event.seq).padStart(6)} ${paint.dim(event.ts.slice(11, 23))}${paint.bold(op)} ${oneLine(describeEvent(event))}\n`;
+  const line = `${String(event.seq).padStart(6)} ${paint.dim(event.ts.slice(11, 23))}${paint.bold(op)} ${oneLine(describeEvent(event))}`;
+  return `${fit(line, paint).join('\n')}\n`;
 }
 
 export function renderVerification({ ref, events, defects, violations, ok }: VerifyReport, paint: Paint): string {
   const head = `${ref.run} of ${ref.workflow}: ${events} events, ${ok ? paint.green('sound') : paint.red('not sound')}`;
   const lost = defects.map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`);
   const impossible = violations.map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`);
-  return `${[head, ...lost, ...impossible].join('\n')}\n`;
+  return `${fitAll([head, ...lost, ...impossible], paint).join('\n')}\n`;
 }

@@ -3,6 +3,7 @@ import type { FailureCause } from '../../replay/failure-cause.js';
 import type { NodeStand, PipelineStand } from '../../replay/pipeline-stand.js';
 import type { ChainLink, PostMortemReport } from '../../replay/postmortem-run.js';
 import type { ReportedStatus } from '../../replay/summary.js';
+import { fit, fitAll } from './fit.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 import { pipelineResumeCommand, resumeCommand, type RecordedCommand } from './resume-command.js';
@@ -36,15 +37,16 @@ const ENDINGS: { readonly [S in ReportedStatus]: string } = {
 };
 
 export function renderPostMortem(report: PostMortemReport, paint: Paint): string {
-  const sections = [
+  const told = [
     headOf(report, paint),
     chainOf(report, paint),
     nodesOf(report, paint),
     standOf(report),
     failuresOf(report, paint),
     report.pipeline ? pipelineResumeOf(report.pipeline) : resumeOf(report),
-    nextOf(report, paint),
   ];
+  // Commands are to be copied, so that no line of them is broken.
+  const sections = [...told.map((lines) => fitAll(lines, paint)), nextOf(report, paint)];
   return sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${line}\n`).join(''))
@@ -143,7 +145,7 @@ function standOf(report: PostMortemReport): string[] {
   const inFlight = report.inFlight.filter(({ kind }) => !pipeline || !OF_NODES.has(kind));
   const lines: string[] = [];
   if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
-  else if (!pipeline) lines.push('No checkpoint was reached.');
+  else if (!pipeline && status !== 'completed') lines.push('No checkpoint was reached.');
   if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
   for (const { what, preview, elapsedMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
     lines.push(
@@ -212,7 +214,10 @@ function nextOf(report: PostMortemReport, paint: Paint): string[] {
   if (inner !== undefined)
     steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   const width = Math.max(...steps.map(([command]) => command.length));
-  return [paint.bold('To go on'), ...steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${paint.dim(`# ${what}`)}`)];
+  const besides = steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${paint.dim(`# ${what}`)}`);
+  const isRoom = besides.every((line) => fit(line, paint).length === 1);
+  const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${paint.dim(`# ${what}`)}`]);
+  return [paint.bold('To go on'), ...(isRoom ? besides : below)];
 }
 
 /** Only who was asked from elsewhere can be answered from elsewhere. */

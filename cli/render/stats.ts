@@ -1,5 +1,7 @@
 /** `mlld journal stats` as text: all runs, function by function, day by day. */
 import type { RunStats } from '../../replay/stats.js';
+import { counted } from './collection.js';
+import { fitAll } from './fit.js';
 import type { Paint } from './paint.js';
 import { figures, table } from './table.js';
 import { durationOrDash, moneyOrDash } from './units.js';
@@ -11,8 +13,8 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
   if (total.runs === 0) return 'No recorded runs.\n';
   const ended = Object.entries(statuses).map(([status, count]) => `${count} ${status}`);
   const lines = [
-    paint.bold(`${total.runs} runs: ${ended.join(', ')}`),
-    `${total.executed} calls executed, ${total.served} served (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
+    paint.bold(`${counted(total.runs, 'run')}: ${ended.join(', ')}`),
+    `${counted(total.executed, 'call')} executed, ${total.served} served (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
     `a complete run takes ${durationOrDash(total.medianMs)} (median), the slowest took ${durationOrDash(total.slowestMs)}`,
   ];
   if (functions.length > 0)
@@ -56,7 +58,7 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
       paint,
     ),
   );
-  return `${lines.join('\n')}\n`;
+  return `${fitAll(lines, paint).join('\n')}\n`;
 }
 
 const FUNCTION_COLUMNS = [{ title: 'FUNCTION' }, ...figures('EXECUTED', 'REUSED', 'FAILED', 'HITS', 'MEDIAN', '9 OF 10', 'COST')];

@@ -1,6 +1,12 @@
-/** Columns, as wide as what stands in them. The last one is not padded. */
+/**
+ * Columns, as wide as what stands in them. The last one is not padded. Columns that a terminal has no room for stand below each row, with
+ * their titles.
+ */
 import { columnsOf } from '../../grammar/columns.js';
+import { fit } from './fit.js';
 import type { Paint } from './paint.js';
+
+const GAP = '  ';
 
 export interface Column {
   readonly title: string;
@@ -14,30 +20,58 @@ export function figures(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, align: 'right' }));
 }
 
-/** Lines without newlines, the titles first and bold. */
-export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint): readonly string[] {
-  const [titles = '', ...lines] = tableLines(columns, rows);
-  return [paint.bold(titles), ...lines];
+/** The lines of each row, without newlines; the titles first and bold. */
+export function tableRows(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint): readonly (readonly string[])[] {
+  const count = columnsWithin(paint.columns ?? Infinity, columns, rows);
+  const [titles = '', ...lines] = tableLines(columns.slice(0, count), rows);
+  const below = rows.map((row) => (count === columns.length ? [] : fit(`  ${rest(columns, row, count)}`, paint)));
+  return [[paint.bold(titles)], ...lines.map((line, index) => [line, ...(below[index] ?? [])])];
 }
 
-/** The same without colours. */
+export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint): readonly string[] {
+  return tableRows(columns, rows, paint).flat();
+}
+
+/** How many columns there is room for: at least the first one. */
+function columnsWithin(room: number, columns: readonly Column[], rows: readonly (readonly Cell[])[]): number {
+  let used = 0;
+  for (const [index, width] of widthsOf(columns, rows).entries()) {
+    used += (index === 0 ? 0 : GAP.length) + width;
+    if (used > room) return Math.max(1, index);
+  }
+  return columns.length;
+}
+
+function rest(columns: readonly Column[], row: readonly Cell[], count: number): string {
+  return columns
+    .slice(count)
+    .map(({ title }, index) => `${title.trim().toLowerCase()} ${shown(row[count + index])}`)
+    .join(', ');
+}
+
+/** Without colours, as wide as it comes. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly string[] {
-  const all: readonly (readonly Cell[])[] = [columns.map(({ title }) => title), ...rows];
-  const widths = columns.map((_, index) => Math.max(...all.map((row) => columnsOf(textOf(row[index])))));
-  return all.map((row) =>
+  const widths = widthsOf(columns, rows);
+  return [columns.map(({ title }) => title), ...rows].map((row) =>
     columns
       .map(({ align }, index) => pad(row[index], widths[index] ?? 0, align))
-      .join('  ')
+      .join(GAP)
       .trimEnd(),
   );
 }
 
+function widthsOf(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly number[] {
+  return columns.map(({ title }, index) => rows.reduce((widest, row) => Math.max(widest, columnsOf(textOf(row[index]))), columnsOf(title)));
+}
+
 function pad(cell: Cell | undefined, width: number, align: Column['align']): string {
-  const text = textOf(cell);
   // Painted text has characters that take no room, so the blanks go around it.
-  const shown = typeof cell === 'object' ? cell.paint(text) : text;
-  const blanks = ' '.repeat(width - columnsOf(text));
-  return align === 'right' ? blanks + shown : shown + blanks;
+  const blanks = ' '.repeat(width - columnsOf(textOf(cell)));
+  return align === 'right' ? blanks + shown(cell) : shown(cell) + blanks;
+}
+
+function shown(cell: Cell | undefined): string {
+  return typeof cell === 'object' ? cell.paint(cell.text) : textOf(cell);
 }
 
 function textOf(cell: Cell | undefined): string {

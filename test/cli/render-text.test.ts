@@ -1,9 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderEntries } from '../../cli/render/checkpoint.js';
 import { columnsOf } from '../../grammar/columns.js';
+import { fit, widthOf } from '../../cli/render/fit.js';
 import { clip, oneLine } from '../../cli/render/one-line.js';
 import { shellWords } from '../../cli/render/shell.js';
-import { tableLines } from '../../cli/render/table.js';
+import { paintFor, type Paint } from '../../cli/render/paint.js';
+import { table, tableLines } from '../../cli/render/table.js';
 import { duration, money, time } from '../../cli/render/units.js';
 
 it.each([
@@ -97,4 +100,54 @@ describe('the list of a checkpoint', () => {
   it('says so when there is nothing', () => {
     expect(list()).toBe('No checkpoint entries found for "job.mld".\n');
   });
+});
+
+const within = async (columns: number | undefined): Promise<Paint> => ({ ...(await paintFor(true)), columns });
+
+describe('a line that is longer than the terminal is wide', () => {
+  it('is broken between words, and goes on deeper', async () => {
+    expect(fit('  one two three four', await within(12))).toEqual(['  one two', '   three', '   four']);
+    expect(fit('one two three four', await within(12))).toEqual(['one two', '  three four']);
+    expect(fit('one two', await within(7))).toEqual(['one two']);
+  });
+
+  it('stays whole where nobody looks, and so does a word that is too long', async () => {
+    expect(fit('one two three four', await within(undefined))).toEqual(['one two three four']);
+    expect(fit('a main/for#0[17]/review#0 b', await within(12))).toEqual(['a', '  main/for#0[17]/review#0', '  b']);
+  });
+
+  it('is measured by what is drawn', async () => {
+    const paint = await within(12);
+    expect(fit(`${paint.green('served')} ${paint.bold('twice')}`, paint)).toHaveLength(1);
+    expect(fit('潮汐潮汐 潮汐', paint)).toEqual(['潮汐潮汐', '  潮汐']);
+  });
+
+  it('loses no word, and is within the terminal but for words that are longer', async () => {
+    const word = fc.string({ unit: fc.constantFrom('a', '潮', '#', 'é'), minLength: 1, maxLength: 9 });
+    const paint = await within(24);
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1 }), fc.nat(12), (words, margin) => {
+        const lines = fit(' '.repeat(margin) + words.join(' '), paint);
+        expect(lines.flatMap((line) => line.trim().split(' '))).toEqual(words);
+        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(24);
+      }),
+    );
+  });
+});
+
+it('puts columns that have no room below each row', async () => {
+  const columns = [{ title: 'RUN' }, { title: 'TOOK', align: 'right' as const }, { title: 'IN CALLS' }];
+  const rows = [
+    ['20261121-1', '7ms', '3ms'],
+    ['20261121-2', '12ms', '-'],
+  ];
+  const shown = async (width: number | undefined): Promise<readonly string[]> => {
+    const paint = { ...(await paintFor(false)), columns: width };
+    return table(columns, rows, paint);
+  };
+  expect(await shown(undefined)).toEqual(['RUN         TOOK  IN CALLS', '20261121-1   7ms  3ms', '20261121-2  12ms  -']);
+  expect(await shown(26)).toEqual(await shown(undefined));
+  expect(await shown(25)).toEqual(['RUN         TOOK', '20261121-1   7ms', '  in calls 3ms', '20261121-2  12ms', '  in calls -']);
+  expect((await shown(18))[2]).toBe('  in calls 3ms');
+  expect((await shown(5)).slice(0, 2)).toEqual(['RUN', '20261121-1']);
 });

@@ -1,0 +1,45 @@
+/** Breaks lines between words, so that they fit a terminal; what follows stands deeper than what it belongs to. */
+import { columnsOf } from '../../grammar/columns.js';
+import type { Paint } from './paint.js';
+
+const DEEPER = 2;
+/** What is left of a narrow terminal is for the text. */
+const INDENT_PART_MAX = 1 / 4;
+const COLOURS = /\u001B\[\d+m/g;
+
+/** A word that is too long, as a path may be, stays whole: the terminal breaks it, and it can still be copied. */
+export function fit(line: string, { columns }: Paint): readonly string[] {
+  if (columns === undefined || widthOf(line) <= columns) return [line];
+  const [, margin = '', text = ''] = /^( *)(.*)$/s.exec(line) ?? [];
+  const indent = Math.min(margin.length + DEEPER, Math.floor(columns * INDENT_PART_MAX));
+  const lines: string[] = [];
+  let current = margin.slice(0, indent);
+  let room = columns - current.length;
+  let gap = '';
+  for (const [number, part] of text.split(/( +)/).entries()) {
+    if (number % 2 === 1) {
+      gap = part;
+      continue;
+    }
+    const needed = gap.length + widthOf(part);
+    if (number > 0 && needed > room) {
+      lines.push(current);
+      current = ' '.repeat(indent) + part;
+      room = columns - indent - widthOf(part);
+    } else {
+      current += gap + part;
+      room -= needed;
+    }
+  }
+  return [...lines, current];
+}
+
+/** The same of a whole report. */
+export function fitAll(lines: readonly string[], paint: Paint): readonly string[] {
+  return paint.columns === undefined ? lines : lines.flatMap((line) => fit(line, paint));
+}
+
+/** In columns; colours take none. */
+export function widthOf(line: string): number {
+  return columnsOf(line.replaceAll(COLOURS, ''));
+}
