@@ -2,7 +2,8 @@
  * The runs that this process runs: ordinary graph runs, whose questions are answered from elsewhere.
  *
  * O1 Whoever sends a pipeline is told its id when its first event is with the kernel: whatever happens then, the run is known.
- * O2 The text is a file before the run begins, so that it can be resumed. A kill in between leaves a file that nobody was told of.
+ * O2 The text is a file before the run begins, so that it can be resumed. A kill in between leaves a file that nobody was told of, which
+ *    a later server removes (`strays.ts`).
  * O3 A run ends in order or not at all; its place is free when it is over.
  */
 import path from 'node:path';

@@ -18,6 +18,7 @@ import { pageAnswer, type PageFiles } from './page.js';
 import { createPictures } from './pictures.js';
 import { refusalAnswer } from './refusal.js';
 import { route, type Services } from './routes.js';
+import { removeStrays } from './strays.js';
 
 export interface ServerOptions extends OwnRunsOptions {
   readonly store: JournalStore;
@@ -70,11 +71,15 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
       return refusalAnswer(error) ?? fault(error, options.log);
     }
   });
+  const sweeping = removeStrays(options.project, store, clock.nowMs()).catch((error: unknown) => {
+    options.log(`texts that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+  });
   return {
     url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listener.port}/`,
     port: listener.port,
     async close() {
       await own.end();
+      await sweeping;
       const closed = listener.close(GRACE_MS);
       // Who watches a run that ended has been told so; the rest watches runs of others.
       setTimeout(() => ending.abort(), GRACE_MS / 2).unref();

@@ -1,4 +1,6 @@
 /** A server that ends or dies in the middle of runs: the next one knows them all, from their journals. */
+import fs from 'node:fs';
+import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';
@@ -98,4 +100,37 @@ it('loses no answer that it accepted', async () => {
   const resumed = await runCli(['run', file, '--resume', '--ask', 'stdin'], { cwd: first.folder });
   expect(resumed.stderr + resumed.stdout).toMatch(/g: completed|is completed/);
   expect(resumed.status).toBe(0);
+});
+
+/** Long enough that reading it takes a moment: a kill falls between keeping it and its first event. */
+const STAGES = Array.from({ length: 4_000 }, (_, n) => `n${n}`);
+const LONG = pipeline(`${STAGES.map((id) => `${id} [prompt="stage ${id}"]`).join('\n')}\nstart -> ${STAGES.join(' -> ')} -> exit`);
+const HOURS_AGO = new Date(Date.now() - 2 * 3_600_000);
+
+it('leaves a text without a run, which a later server removes, and no other', { timeout: 60_000 }, async () => {
+  const first = await serve();
+  const done = await first.send(QUICK);
+  await first.until(`/pipelines/${done}`, ({ status }: { status: string }) => status === 'completed');
+  const kept = await fileOf(first, done);
+  const sent = path.join(first.folder, '.mlld', 'serve');
+  const folders = (): string[] => fs.readdirSync(sent).map((name) => path.join(sent, name));
+  const before = folders();
+  const watcher = fs.watch(sent);
+  const appeared = new Promise((resolve) => watcher.once('change', resolve));
+  first.post('/pipelines', { dot: LONG }).catch(() => undefined); // nobody answers it
+  await appeared;
+  await first.end('SIGKILL');
+  watcher.close();
+  const [stray = ''] = folders().filter((folder) => !before.includes(folder));
+  expect(fs.existsSync(stray)).toBe(true);
+  expect((await runCli(['journal', 'list', '--json'], { cwd: first.folder })).stdout.match(/"run":/g)).toHaveLength(1);
+
+  const young = await serve({ folder: first.folder });
+  await young.end('SIGTERM');
+  expect(fs.existsSync(stray)).toBe(true);
+  for (const folder of folders()) fs.utimesSync(folder, HOURS_AGO, HOURS_AGO);
+  const later = await serve({ folder: first.folder });
+  await later.end('SIGTERM'); // it ends when it has swept
+  expect(fs.existsSync(stray)).toBe(false);
+  expect(fs.existsSync(path.join(first.folder, kept))).toBe(true);
 });

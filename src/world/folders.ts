@@ -1,0 +1,32 @@
+/** Folders that a program keeps of its own, outside of any run. */
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface KeptFolder {
+  /** Absolute. */
+  readonly path: string;
+  readonly files: readonly string[];
+  /** When something in it was last made or removed. */
+  readonly changedMs: number;
+}
+
+/** In `folder`; those that can't be read, or vanish meanwhile, are left out. */
+export async function foldersIn(folder: string): Promise<readonly KeptFolder[]> {
+  const found: KeptFolder[] = [];
+  const names = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of names.filter((each) => each.isDirectory())) {
+    const inner = path.join(folder, entry.name);
+    try {
+      const [files, { mtimeMs }] = await Promise.all([readdir(inner), stat(inner)]);
+      found.push({ path: inner, files, changedMs: mtimeMs });
+    } catch {
+      continue;
+    }
+  }
+  return found;
+}
+
+/** With all that is in it. */
+export async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
