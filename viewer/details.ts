@@ -1,5 +1,6 @@
 /** What is told of one operation: arguments, result, cost, what happened in it. */
-import { duration, element, money } from './dom.js';
+import { duration, money } from '../cli/render/units.js';
+import { element } from './dom.js';
 import type { Model } from './model.js';
 
 export function details(model: Model, span: number): HTMLElement {

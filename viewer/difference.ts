@@ -1,6 +1,7 @@
 /** Where the other run differs: two sides in numbers, then call by call. */
 import type { DiffCall, DiffSide, RunDiff } from '../replay/diff-run.js';
-import { duration, element, money, section, table } from './dom.js';
+import { duration, moneyOrDash } from '../cli/render/units.js';
+import { element, section, table } from './dom.js';
 
 const CALLS_MAX = 500;
 
@@ -16,7 +17,7 @@ export function difference(diff: RunDiff): HTMLElement {
       row('served', ({ served }) => served),
       row('failed', ({ failed }) => failed),
       row('took', ({ elapsedMs }) => duration(elapsedMs)),
-      row('cost', ({ costUsd }) => money(costUsd ?? 0)),
+      row('cost', ({ costUsd }) => moneyOrDash(costUsd)),
     ],
   );
   const name = ({ fn, preview }: DiffCall): string => `@${fn} ${preview ?? ''}`;

@@ -28,14 +28,3 @@ function shown(cell: Child): Child {
 export function section(title: string, ...children: readonly Child[]): HTMLElement {
   return element('section', { 'aria-label': title }, element('h2', {}, title), ...children);
 }
-
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 60 ? `${minutes} min ${Math.round((ms % 60_000) / 1000)} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-export function money(usd: number): string {
-  return usd === 0 ? '–' : `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
-}

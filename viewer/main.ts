@@ -1,7 +1,8 @@
 /** Puts the report together: numbers, failures first, timeline, tree, tables, search. */
+import { duration, money } from '../cli/render/units.js';
 import { details } from './details.js';
 import { difference } from './difference.js';
-import { duration, element, money, section, table } from './dom.js';
+import { element, section, table } from './dom.js';
 import { readModel, type Model } from './model.js';
 import { timelineView } from './timeline.js';
 import { treeView } from './tree.js';
@@ -53,7 +54,7 @@ function header({ data, count, search, title }: Model, goTo: (span: number) => v
     ['executed', total.executed.toLocaleString('en')],
     ['reused', total.reused.toLocaleString('en')],
     ['failed', total.failed.toLocaleString('en')],
-    ['cost', money(total.costUsd)],
+    ['cost', cost(total)],
     ['tokens in', total.inputTokens.toLocaleString('en')],
     ['tokens out', total.outputTokens.toLocaleString('en')],
   ];
@@ -138,10 +139,15 @@ function tallies(title: string, all: readonly Tally[]): HTMLElement {
       each.failed,
       each.inputTokens,
       each.outputTokens,
-      money(each.costUsd),
+      cost(each),
       duration(each.elapsedMs),
     ]),
   );
+}
+
+/** Zero: no call told any. */
+function cost({ costUsd }: Tally): string {
+  return costUsd === 0 ? '–' : money(costUsd);
 }
 
 main();

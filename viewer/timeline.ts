@@ -1,5 +1,6 @@
 /** The spans of a run over time, on a canvas: wheel, buttons and keys zoom, dragging and arrows move, a click chooses. */
-import { duration, element } from './dom.js';
+import { duration } from '../cli/render/units.js';
+import { element } from './dom.js';
 import type { Model } from './model.js';
 
 const ROW = 16;

@@ -1,5 +1,6 @@
 /** Operations inside each other, as a tree for the keyboard: what is inside is made when it is opened, a portion at a time. */
-import { duration, element } from './dom.js';
+import { duration } from '../cli/render/units.js';
+import { element } from './dom.js';
 import type { Model } from './model.js';
 
 const PORTION = 200;

@@ -1,6 +1,7 @@
 /** One run: its picture, what its nodes did, what it asks, its context. Kept current by its events. */
 import type { JournalEvent } from '../../journal/event.js';
-import { duration, element, section, table } from '../dom.js';
+import { duration } from '../../cli/render/units.js';
+import { element, section, table } from '../dom.js';
 import type { Api, Status } from './api.js';
 import { keepLooking } from './looking.js';
 import { applyTo, endOf, type Nodes, type NodeView } from './nodes.js';
