@@ -127,7 +127,7 @@ function count(totals: AuditTotals, entry: AuditEntry): void {
       return;
     case 'file':
       if (entry.did === 'read') totals.filesRead += 1;
-      else totals.filesWritten += 1;
+      else if (entry.did !== 'missed') totals.filesWritten += 1;
       return;
     case 'guard':
       if (entry.decision === 'deny') totals.denials += 1;

@@ -50,7 +50,8 @@ export interface AuditedCommand extends Common {
 
 export interface AuditedFile extends Common {
   readonly entry: 'file';
-  readonly did: 'read' | 'write' | 'append' | 'remove';
+  /** `missed`: it was looked for, and was not there to be read. */
+  readonly did: 'read' | 'missed' | 'write' | 'append' | 'remove';
   /** As it was asked for. */
   readonly path: string;
   /** Of what was read or written: `sha256:` and 64 hex digits. */
@@ -217,7 +218,7 @@ const FILE_EFFECTS: { readonly [kind: string]: AuditedFile['did'] } = {
 function effect(state: AuditTrail, event: EventOf<'effect.performed'>): void {
   const { kind, subject, file, error, elapsedMs, result } = event;
   const why = error === undefined ? {} : { error };
-  const did = FILE_EFFECTS[kind];
+  const did = kind === 'file.read' && isMissing(result) ? 'missed' : FILE_EFFECTS[kind];
   if (did !== undefined) {
     state.entries.push({ entry: 'file', ...common(state, event), did, path: subject, ...(file !== undefined && { hash: file }), ...why });
   } else if (kind === 'command.run' || kind === 'code.run') {
@@ -231,6 +232,12 @@ function effect(state: AuditTrail, event: EventOf<'effect.performed'>): void {
       ...(elapsedMs !== undefined && { elapsedMs }),
     });
   }
+}
+
+function isMissing(result: Payload | undefined): boolean {
+  return (
+    result !== undefined && 'inline' in result && typeof result.inline === 'object' && result.inline !== null && 'missing' in result.inline
+  );
 }
 
 function exitCodeOf(result: Payload | undefined): number | undefined {

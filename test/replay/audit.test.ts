@@ -54,6 +54,20 @@ describe('an audit', () => {
     expect(totals).toMatchObject({ executed: 1, served: 1, failed: 1, unfinished: 1, inputTokens: 7, costUsd: 0.25, callsMs: 6 });
   });
 
+  it('tells a file that was read from one that was looked for in vain', async () => {
+    const { entries, totals } = await audited([
+      inside('main/run#0', { kind: 'run' }, [
+        effect('main/run#0', 'file.read', '/pier/log', { result: { inline: { text: 'ebb' } }, file: 'sha256:1' as BlobId }),
+        effect('main/run#0', 'file.read', '/pier/none', { result: { inline: { missing: 'absent', detail: 'not there' } } }),
+      ]),
+    ]);
+    expect(entries).toMatchObject([
+      { did: 'read', path: '/pier/log' },
+      { did: 'missed', path: '/pier/none' },
+    ]);
+    expect(totals).toMatchObject({ filesRead: 1, filesWritten: 0 });
+  });
+
   it('has commands, files, decisions and errors', async () => {
     const { entries, totals } = await audited([
       inside('main/run#0', { kind: 'run' }, [
