@@ -1,9 +1,9 @@
 /** What the world answered in a run, by who asked what. */
 import { describe, expect, it } from 'vitest';
-import type { Fact } from '../../journal/event.js';
+import type { Fact, RunStatus } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
 import { fold } from '../../replay/projection.js';
-import { callAround, nextAnswer, nextTurn, notGiven, recording, type Recording } from '../../replay/recorded-world.js';
+import { callAround, isWhole, nextAnswer, nextTurn, notGiven, recording, type Recording } from '../../replay/recorded-world.js';
 import { entries, runRef, started } from '../support/run-script.js';
 
 const MAIN = opPath('main');
@@ -56,6 +56,18 @@ describe('the recorded world', () => {
     ['a sealed answer', 'result', { kind: 'command.run', result: { sealed: 'AA==', keyId: 'k' } }],
   ])('tells what is recorded of %s', (_what, holds, more) => {
     expect(recorded(effect(READ, 'a', more)).answers.get(READ)?.[0]?.holds).toBe(holds);
+  });
+
+  it.each<[RunStatus | undefined, boolean]>([
+    ['completed', true],
+    ['failed', true],
+    ['restarted', true],
+    ['interrupted', false],
+    ['timed-out', false],
+    [undefined, false],
+  ])('is whole, with all that a run was answered, when the run ended as %s: %s', (status, whole) => {
+    const ends: Fact[] = status === undefined ? [] : [{ type: 'run.finished', status, totals: { executed: 0, reused: 0, failed: 0 } }];
+    expect(isWhole(recorded(...ends))).toBe(whole);
   });
 
   it('finds the call around the function that it forwards to, and its turns', () => {
