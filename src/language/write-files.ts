@@ -8,13 +8,14 @@ import { dataOf, flow, type Value } from '../values/value.js';
 import type { Completion } from './completion.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { replaceFile } from './replace-file.js';
+import { writeText } from './write-text.js';
 import { writtenText } from './written-text.js';
 
 /** `file "notes/a.md" = V` */
 export async function executeFile(node: WriteFile, frame: Frame): Promise<Completion> {
   const value = await frame.evaluate(node.value, frame);
-  await replaceFile(await placeBelow(node.path, frame, node.at), writtenText(value), value, frame);
+  const place = await placeBelow(node.path, frame, node.at);
+  await writeText('file.write', { ...place, at: node.at }, writtenText(value), value, frame);
   return undefined;
 }
 
@@ -38,12 +39,8 @@ export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Comp
       throw wrong(names.length === 0 ? 'an element names no file' : `${names.join(' and ')} stand in one object`);
     refuseEscape(name, frame, node.at);
     const content = flow(entry[name] ?? null, [value]);
-    await replaceFile(
-      { ...folder, written: `${folder.written}/${name}`, absolute: path.resolve(folder.absolute, name) },
-      writtenText(content),
-      content,
-      frame,
-    );
+    const place = { written: path.join(folder.written, name), absolute: path.resolve(folder.absolute, name), at: node.at };
+    await writeText('file.write', place, writtenText(content), content, frame);
   }
   return undefined;
 }

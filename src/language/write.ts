@@ -11,7 +11,7 @@ import type { Completion } from './completion.js';
 import { renderText } from './down.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
-import { replaceFile } from './replace-file.js';
+import { writeText } from './write-text.js';
 import { formatted, recordLine, writtenText } from './written-text.js';
 
 export async function executeOutput(node: Output, frame: Frame): Promise<Completion> {
@@ -55,10 +55,9 @@ async function appendTo(target: Target, value: Value, format: string | undefined
   const place = await placeOf(target, frame);
   const operation = { kind: 'append', segment: 'append', name: null, labels: [], inputs: [value], target: targetName(target, place) };
   return perform(frame, operation, async (inner, [input]) => {
-    const { absolute } = appendPlace(target, place, format, inner);
-    const text = absolute.toLowerCase().endsWith('.jsonl') ? `${recordLine(input)}\n` : withLineEnd(writtenText(input));
-    await askWorld(inner, 'file.append', { path: absolute, text }, { values: [input] });
-    inner.run.document.note({ type: 'file', content: text, path: absolute, value: input });
+    const file = appendPlace(target, place, format, inner);
+    const text = file.absolute.toLowerCase().endsWith('.jsonl') ? `${recordLine(input)}\n` : withLineEnd(writtenText(input));
+    await writeText('file.append', { ...file, at: target.at }, text, input, inner);
     return input;
   });
 }
@@ -83,7 +82,7 @@ function targetName(target: Target, place: Place): string {
 async function emit(target: Target, place: Place, value: Value, format: string | undefined, variable: string, frame: Frame): Promise<void> {
   if (place && 'state' in place) return writeState(place.state, value, frame);
   const text = await formatted(value, format);
-  if (place) return replaceFile(place, text, value, frame);
+  if (place) return writeText('file.write', { ...place, at: target.at }, text, value, frame);
   if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value, frame);
   await askWorld(frame, 'env.set', { name: variable, value: text }, { values: [value] });
 }

@@ -149,7 +149,7 @@ async function listFolder(path: string): Promise<Answer<'file.list'>> {
 
 function fileError(what: 'write' | 'list' | 'search', path: string, error: unknown): WorldError {
   const code = what === 'write' ? 'FILE_NOT_WRITTEN' : 'FOLDER_NOT_READ';
-  return new WorldError(code, `cannot ${what} ${path}: ${reason(error)}`, { cause: error });
+  return new WorldError(code, `Cannot ${what} ${path}: ${reason(error)}`, { cause: error });
 }
 
 function reason(error: unknown): string {

@@ -27,7 +27,7 @@ interface Failure {
 }
 
 const THROWS: Failure = { statement: 'bail "injected"', told: /: injected$/gm };
-const FULL_DISK: Failure = { statement: 'append "x" to "/dev/full"', told: /: cannot write \/dev\/full: no space left on the disk$/gm };
+const FULL_DISK: Failure = { statement: 'append "x" to "/dev/full"', told: /: Cannot write \/dev\/full: no space left on the disk$/gm };
 const HANGS: Failure = {
   statement: 'run sh { echo $$ >> "$PROCESSES"; exec sleep 600 }',
   told: /it did not end within 0\.04 seconds$/gm,
