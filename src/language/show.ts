@@ -10,6 +10,7 @@ import { lenient } from './down.js';
 import { foreachLines } from './foreach.js';
 import type { Frame } from './frame.js';
 import { undefinedVariable } from './errors.js';
+import { writtenText } from './written-text.js';
 
 export async function executeProse(node: Prose, frame: Frame): Promise<Completion> {
   await frame.run.document.prose(node.text, frame);
@@ -40,9 +41,10 @@ export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
   return undefined;
 }
 
+/** `log x` is `output x to stderr`. World 14.4. */
 export async function logValue(value: Value, frame: Frame): Promise<Value> {
   return effect('log', value, frame, async (emitted, inner) =>
-    frame.run.document.write('stderr', `${showText(emitted)}\n`, emitted, inner),
+    frame.run.document.write('stderr', `${writtenText(emitted)}\n`, emitted, inner),
   );
 }
 
