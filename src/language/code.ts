@@ -58,7 +58,8 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     variables,
     unset,
     echo: !frame.quietCode,
-    directory: frame.run.settings.projectRoot,
+    // A `js` body is a function of this process and sees where the process works (world 15).
+    directory: language === 'js' ? frame.run.settings.workingDirectory : frame.run.settings.projectRoot,
     ...(await directoryOf(node, frame)),
     ...shadowOf(node, frame),
   };
