@@ -61,7 +61,7 @@ export async function bindFrontmatter(script: Script, module: Module): Promise<V
 
 /** Runs the module below the import that `frame` is in. Its text is parsed as a whole first. */
 export async function evaluateModule(module: Module, mode: Script['mode'], frame: Frame): Promise<ModuleExports> {
-  const script = parsed(module, mode);
+  const script = parseModule(module, mode);
   const frontmatter = await bindFrontmatter(script, module);
   // `for`: a `when` with a value at the top level shows it in a script, and nothing here.
   const inner: Frame = { ...frame, stack: undefined, subject: undefined, module, scope: module.scope, within: 'for' };
@@ -71,7 +71,8 @@ export async function evaluateModule(module: Module, mode: Script['mode'], frame
   return { module, values, instruments: exportedInstruments(script, module), listed: module.exports.size > 0, frontmatter };
 }
 
-function parsed(module: Module, mode: Script['mode']): Script {
+/** Throws parse errors of the module's text. */
+export function parseModule(module: Module, mode: Script['mode']): Script {
   try {
     return parseScript(module.text, { mode });
   } catch (error) {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { MlldError } from '../errors.js';
 import { parseDuration } from '../language/durations.js';
 import type { Settings } from '../language/frame.js';
+import { createModule, parseModule } from '../modules/evaluate-module.js';
 import type { RunOptions } from '../run-options.js';
 import { annotate, type Data, type DataObject, type Value } from '../values/value.js';
 import type { World } from '../world/world.js';
@@ -59,7 +60,10 @@ async function injectedModules(inject: readonly string[], directory: string, wor
     }
     const given = entry.slice(at + 1).trim();
     const text = given.startsWith('@') ? await readText(path.resolve(directory, given.slice(1)), `--inject ${entry}`, world) : given;
-    modules.set(name, moduleOf(text, given.startsWith('@'), `--inject ${entry}`));
+    const module = moduleOf(text, given.startsWith('@'), `--inject ${entry}`);
+    // What can't be read ends the run before its first statement, also where nothing imports it.
+    if (module.kind === 'source') parseModule(createModule({ path: name, display: name, directory, text: module.text }), 'strict');
+    modules.set(name, module);
   }
   return modules;
 }
