@@ -37,6 +37,7 @@ export async function fileMissing(
 }
 
 async function nearby(absolute: string, written: string, root: string, frame: Frame): Promise<string> {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) return 'this is an address, and paths are of files: fetch it with `cmd { curl … }`';
   const { names } = await askWorld(frame, 'file.similar', { path: absolute });
   const meant = names.length === 0 ? '' : `did you mean ${names.join(', ')}? `;
   return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(written, root, frame)}`;
