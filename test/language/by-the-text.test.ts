@@ -1,5 +1,6 @@
 /** Rules of the language reference that no conformance case asks for, a line each: script, what it shows, or what its error says. */
 import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../support/cli.js';
 import { runScript } from '../support/script-run.js';
 
 const files = { '/p/a.txt': 'file' };
@@ -53,4 +54,48 @@ describe('control', () => {
       expect(warnings).toEqual(['`for N parallel` is the old form of `for parallel(N, PACE)` (main.mld:1:1)']);
     },
   );
+});
+
+describe('world', () => {
+  // 14.4: `log x` is `output x to stderr`.
+  it.each(['{"a": 1}', '[1]', '"t"', 'null'])('logs %s as output writes it', async (value) => {
+    const { stderr } = await runScript(`var @v = ${value}\nlog @v\noutput @v to stderr\nvar @w = @v | log`);
+    const [written = ''] = stderr.split(/(?<=\n)(?=[{["tn])/);
+    expect(stderr).toBe(written.repeat(3));
+  });
+
+  // 18: paths appear as they are written in the script, and every error has its place.
+  it.each([
+    ['append "x" to "ships"', 15, 'Cannot write ships: it is a directory'],
+    ['if true [ output "x" to "@root/ships" ]', 25, 'Cannot write @root/ships: it is a directory'],
+    ['file "ships" = "x"', 1, 'Cannot write ships: it is a directory'],
+    ['files "ships/" = [{"gull.json": "x"}]', 1, 'Cannot write ships/gull.json: it is a directory'],
+  ])('%s', async (script, column, message) => {
+    const cwd = await projectFolder({ 'main.mld': script, 'ships/gull.json/deep.txt': '' });
+    const { stderr, status } = await runCli(['main.mld'], { cwd });
+    expect(stderr).toContain(`Error: ${message}\n  main.mld:1:${column}\n`);
+    expect(status).toBe(1);
+  });
+
+  // 15: commands start in the project root, `js` sees where the process works.
+  it('tells a js body where the process works', async () => {
+    const job = ['js', 'node', 'js:@root/sub'].map((code, i) => `exe @f${i}() = ${code} { return process.cwd() }\nshow @f${i}()`);
+    const cwd = await projectFolder({ 'sub/job.mld': job.join('\n'), 'else/where.txt': '' });
+    const { stdout } = await runCli(['../sub/job.mld'], { cwd: `${cwd}/else` });
+    expect(stdout).toBe(`${cwd}/else\n${cwd}\n${cwd}/sub\n`);
+  });
+
+  // 16.3: malformed values are errors before the script starts, also of a module that nobody imports.
+  it.each([['@m=var @x ='], ['@m=@half.json']])('refuses --inject %s before anything runs', async (inject) => {
+    const cwd = await projectFolder({ 'main.mld': 'show "started"', 'half.json': '{"a":' });
+    const { stdout, stderr, status } = await runCli(['main.mld', '--inject', inject], { cwd });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+    expect(stderr).toMatch(/^Parse error: .*\n {2}@m:1:\d+\n/);
+  });
+
+  // 21: addresses are not in scope.
+  it('says of an address that it is none of a file', async () => {
+    const cwd = await projectFolder({ 'main.mld': 'show <https://port.example/a.txt>' });
+    expect((await runCli(['main.mld'], { cwd })).stderr).toContain('hint: this is an address, and paths are of files');
+  });
 });
