@@ -38,6 +38,8 @@ const table: [source: string, place: string, message: string, hint: string][] = 
   ['var @x = `abc', '1:10', 'Unclosed template: expected a closing backtick before the end of the file', ''],
   ['var @x = @f(1, 2', '1:12', 'Unclosed list of arguments: expected `)`', ''],
   ['var @x = <a.txt', '1:1', 'Unclosed file reference: expected `>`', 'a file is written `<path>`, on one line'],
+  ['var @x = <>', '1:11', 'Expected a path between `<` and `>`', 'a file is written `<path>`'],
+  ['var @x = <a.md # >', '1:16', 'Expected the title of a section behind `#`', '`# ??` lists the titles of a file'],
   ['var @x = <{a,b}.txt>', '1:11', 'A path cannot contain `{`', 'write several loads instead of a brace pattern'],
   ['let @x = 1', '1:1', '`let` stands only inside of a block', 'at the top level use `var @x = …`'],
   [

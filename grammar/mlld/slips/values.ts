@@ -225,5 +225,7 @@ export function separator(spot: Spot, close: string, what: string): false {
 export function load(original: Spot): never {
   const spot = pastBlanks(original);
   if (look(/\{/y, spot)) fail(spot.at, 'A path cannot contain `{`', 'write several loads instead of a brace pattern');
+  if (look(/>/y, spot)) fail(spot.at, 'Expected a path between `<` and `>`', 'a file is written `<path>`');
+  if (look(/#\s*>/y, spot)) fail(spot.at, 'Expected the title of a section behind `#`', '`# ??` lists the titles of a file');
   fail(spot.statementAt, 'Unclosed file reference: expected `>`', 'a file is written `<path>`, on one line');
 }
