@@ -94,6 +94,11 @@ function atInk(error: unknown, text: string): unknown {
 }
 
 function toFailure(error: unknown, text: string, statementAt: number): unknown {
+  const at = error instanceof generated.SyntaxError ? error.location.start.offset : error instanceof SyntaxFailure ? error.at : undefined;
+  const strange = at === undefined ? undefined : slip.strangeCharacter(text, at);
+  // Whatever was expected: nobody sees what is there.
+  if (at !== undefined && strange)
+    return new SyntaxFailure(`Unexpected ${strange.replace('the ', '')}`, { at, hint: 'delete it, or write a space' });
   if (error instanceof generated.SyntaxError) return unexpected(error, text);
   // The generated parser descends with the nesting of the source; its stack is the limit of that.
   if (error instanceof RangeError) {
@@ -112,8 +117,6 @@ function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
     (a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')),
   );
   const found = slip.describe(text, at);
-  if (slip.strangeBlank(text, at))
-    return new SyntaxFailure(`Unexpected ${found.replace(/^the /, '')}`, { at, hint: 'replace it by a space' });
   const message =
     names.length === 0 || names.length > ALTERNATIVES_MAX
       ? `Unexpected ${found.replace(/^the /, '')}`

@@ -13,4 +13,4 @@ export * from './slips/code.js';
 export * from './slips/control.js';
 export * from './slips/effects.js';
 export * from './slips/instrumentation.js';
-export { describe, strangeBlank, type Spot } from './slips/spot.js';
+export { describe, strangeCharacter, type Spot } from './slips/spot.js';

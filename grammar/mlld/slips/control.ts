@@ -77,11 +77,12 @@ export function ifBody(original: Spot): false {
   if (look(/=(?!=)/y, spot)) fail(spot.at, 'Unexpected `=` in a condition', 'compare with `==`');
   if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `if CONDITION [ … ]`');
   otherOperator(spot);
+  if (look(/in(?![\w-])/y, spot)) fail(spot.at, '`in` is no operator', 'write `@list.includes(@item)`');
   if (spot.furthest > spot.at) return false;
   fail(
     spot.at,
     `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(spot.text, spot.at)}`,
-    'the brackets are required',
+    'write `if CONDITION [ … ]`',
   );
 }
 

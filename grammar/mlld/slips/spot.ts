@@ -64,6 +64,9 @@ const operators: readonly (readonly [written: RegExp, ours: string])[] = [
   [/and(?![\w-])/y, '&&'],
   [/or(?![\w-])/y, '||'],
   [/\|>/y, '|'],
+  [/&(?!&)/y, '&&'],
+  [/is(?![\w-])/y, '=='],
+  [/mod(?![\w-])/y, '%'],
 ];
 
 /** Behind a complete value: an operator that is written otherwise here. */
@@ -93,19 +96,22 @@ export function lineOf(text: string, at: number): number {
 
 /** What stands at a place, for messages. */
 export function describe(text: string, at: number): string {
-  const token = look(/[A-Za-z_][\w-]*|@[\w.-]*|\d[\w.]*|[=!<>&|+~?]+|\.\.\.|\S/y, {
+  const strange = strangeCharacter(text, at);
+  if (strange) return strange;
+  const token = look(/[A-Za-z_][\w-]*|@[\w.-]*|\d[\w.]*|[=!<>&|+~?]+|\.\.\.|\S/uy, {
     text,
     at: at + (look(/[ \t\r]*/y, { text, at })?.[0].length ?? 0),
   })?.[0];
   if (token) return `\`${token}\``;
-  const blank = strangeBlank(text, at);
-  if (blank) return `the blank U+${blank.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}, which is no space`;
   return /\S/.test(text.slice(at)) ? 'the end of the line' : 'the end of the file';
 }
 
-/** One that looks like a space and is none, as it comes with text copied from a page. */
-export function strangeBlank(text: string, at: number): string | undefined {
-  return look(/[^\S \t\r\n\uFEFF]/y, { text, at })?.[0];
+/** A blank that is no space, as it comes with text copied from a page, or a character that nobody sees: what to call it. */
+export function strangeCharacter(text: string, at: number): string | undefined {
+  const found = look(/(?![ \t\r\n])[\s\p{Cc}\p{Cf}]/uy, { text, at })?.[0];
+  if (!found) return undefined;
+  const code = `U+${found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+  return /[^\S\uFEFF]/.test(found) ? `the blank ${code}, which is no space` : `the invisible character ${code}`;
 }
 
 export function pastSpace(spot: Spot): Spot {

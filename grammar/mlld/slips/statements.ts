@@ -69,6 +69,7 @@ const elsewhere: { readonly [word: string]: string } = Object.freeze({
   include: 'write `import { @name } from "./file.mld"`',
   require: 'write `import { @name } from "./file.mld"`',
   break: 'write `done`',
+  unless: 'write `if !@condition [ … ]`',
   try: 'errors are not caught: check before, with `if`, or ask again with `retry` in a pipeline',
   catch: 'errors are not caught: check before, with `if`, or ask again with `retry` in a pipeline',
 });

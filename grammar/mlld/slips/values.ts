@@ -144,7 +144,7 @@ export function parenthesis(original: Spot): false {
 
 /** Behind a reference: a bracket that is an index but for an operator in it. */
 export function index(spot: Spot): false {
-  const before = look(/(\[\s*(?:@[A-Za-z_][\w.-]*|-?\d+)\s*)[-+*/%]\s+[@\d(][^\]\n]*\]/y, spot)?.[1];
+  const before = look(/(\[\s*(?:@[A-Za-z_][\w.-]*|-?\d+)\s*)[-+*/%]\s*[@\d(][^\]\n]*\]/y, spot)?.[1];
   if (before)
     fail(
       spot.at + before.length,
