@@ -9,7 +9,7 @@ import { evaluateArguments } from './arguments.js';
 import { builtIn } from './built-ins.js';
 import type { Outcome } from './completion.js';
 import { callOutcome, lenient } from './down.js';
-import { locationOf } from './errors.js';
+import { locationOf, rise } from './errors.js';
 import { Executable } from './executable.js';
 import type { Frame } from './frame.js';
 import { Scope } from './scope.js';
@@ -25,7 +25,11 @@ export async function runCallStage(
   const callee = await stageFunction(stage, frame);
   const explicit = await evaluateArguments(stage.args, withInput(frame, input));
   const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable };
-  if (!(callee instanceof Executable)) return callOutcome(callee, [input, ...explicit], frame, details);
+  if (!(callee instanceof Executable)) {
+    return callOutcome(callee, [input, ...explicit], frame, details).catch((error: unknown) => {
+      throw rise(error, frame.module, stage.at, `@${details.called.join('.')}`);
+    });
+  }
   const given = callee.params.length === 0 ? explicit : [stageInput(callee, input), ...explicit];
   // Missing arguments of a stage are the empty text, surplus ones are ignored.
   const args = callee.params.map((_, i) => (i < given.length ? given[i] : ''));

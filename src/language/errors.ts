@@ -16,7 +16,7 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
   if (!(known instanceof MlldError)) return known;
   const here = locationOf(module, at);
   if (!known.location) known.location = here;
-  else {
+  else if (known.location.file !== here.file || known.location.at !== at) {
     const inner = known.trail.at(-1);
     // A statement tells of the call on its own line; a call further down in it, or in a template, has a line to itself.
     if (inner?.what.startsWith('@') && !what.startsWith('@') && isSameLine(inner.location, here)) known.trail.pop();

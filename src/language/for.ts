@@ -2,6 +2,7 @@
 import type { Action, Expression, For } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { perform } from '../operation/perform.js';
+import { aKind, kindOf } from '../values/kind.js';
 import { isTruthy } from '../values/truth.js';
 import { annotate, asElement, dataOf, flow, labelsOf, type Value } from '../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from './completion.js';
@@ -57,9 +58,15 @@ async function sourceOf(node: For, frame: Frame): Promise<{ source: Value; entri
   }
   const entries = entriesOf(source);
   if (!entries) {
-    throw new MlldError('NOT_ITERABLE', `for @${node.name}: the source must be an array or an object`, {
+    const kind = kindOf(source);
+    throw new MlldError('NOT_ITERABLE', `for @${node.name}: the source must be an array or an object, and is ${aKind(source)}`, {
       location: locationOf(frame.module, node.source.at),
-      hint: `an array is expected here; split a text first: .split("\\n")`,
+      hint:
+        kind === 'string'
+          ? `an array is expected here; split a text first: .split("\\n")`
+          : kind === 'null' || kind === 'undefined'
+            ? 'where there may be nothing, write `?? []` behind it'
+            : undefined,
     });
   }
   for (const entry of entries) requireFields(node, entry, frame);

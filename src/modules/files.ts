@@ -84,7 +84,7 @@ function jsonExports(module: Module): Map<string, Value> {
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new MlldError('INVALID_JSON', `${module.display} is not valid JSON: ${reason}`, {
-      location: locationOf(module, 0),
+      location: locationOf(module, Number(/at position (\d+)/.exec(reason)?.[1] ?? 0)),
       hint: 'an imported .json file is strict JSON; a load, <file.json>, takes comments and trailing commas',
       cause,
     });

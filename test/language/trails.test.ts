@@ -9,6 +9,7 @@ const files = {
   '/p/deep/c.mld': 'exe @bad(x) = `@x.y()`\nexe @c(x) = for @y in [1, 2] =>\n  @bad(@y)',
   '/p/tpl.mld': 'exe @boom(x) = [ bail "stop @x" ]\nexe @page(x) = template "./t/page.att"\nexport { @page }',
   '/p/t/page.att': 'first line\nthen @boom(@x)\n',
+  '/p/bad.json': '{\n  "a": 1,}',
   '/p/one.mld': 'import { @x } from "./two.mld"',
   '/p/two.mld': 'import { @x } from "./three.mld"',
   '/p/three.mld': 'var @y = 1\nvar @x = <gone.txt>',
@@ -39,13 +40,16 @@ describe('the way to an error', () => {
     [
       'through a template of a module',
       'import { @page } from "./tpl.mld"\nshow @page("p")',
-      ['at tpl.mld:1:18', 'bail tpl.mld:1:18', '@boom t/page.att:2:11', 'show main.mld:2:1'],
+      ['at tpl.mld:1:18', '@boom t/page.att:2:11', 'show main.mld:2:1'],
     ],
     [
       'through the stages of a pipeline',
       'exe @f(x) = @x | @g | @h\nexe @g(x) = `@x!`\nexe @h(x) = `@x.y()`\nvar @z = "a" | @f',
       ['at main.mld:3:16', '@h main.mld:1:23', 'var main.mld:4:1'],
     ],
+    ['in a built-in stage', 'var @z =\n  "{a" | @trim | @parse', ['at main.mld:2:18', 'var main.mld:1:1']],
+    ['to a function that is not there', 'show `a`\nvar @z = [1, @gone.fetch(1)]', ['at main.mld:2:14', 'var main.mld:2:1']],
+    ['to what is not JSON', 'import "./bad.json" as @b', ['at bad.json:2:10', 'import main.mld:1:1']],
   ])('%s', async (_, script, expected) => {
     expect(await way(script)).toEqual(expected);
   });
