@@ -37,6 +37,12 @@ export type EdgeVia =
   'condition' | 'label' | 'suggested' | 'weight' | 'lexical' | 'retry_target' | 'fallback_retry_target' | 'gate' | 'join';
 export type GateStatus = 'pending' | 'satisfied' | 'unsatisfied';
 
+/** Of a goal gate whose latest visit ended like this; undefined: none has. */
+export function gateStatusAfter(status: StageStatus | undefined): GateStatus {
+  if (status === undefined) return 'pending';
+  return status === 'success' || status === 'partial_success' ? 'satisfied' : 'unsatisfied';
+}
+
 /** A node inside a branch: of which parallel node, which branch, its place among them. */
 export interface BranchRef {
   readonly of: string;

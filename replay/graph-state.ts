@@ -7,7 +7,7 @@
  * G3 What a visit got before a crash (answers of people, replies of models, retries used up) stays until the visit ends.
  */
 import type { EventOf, JournalEvent, Json, RunStatus } from '../journal/event.js';
-import type { Fidelity, GateStatus, StageOutcome, StageStatus } from '../journal/graph-event.js';
+import { gateStatusAfter, type Fidelity, type GateStatus, type StageOutcome, type StageStatus } from '../journal/graph-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
 import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './graph-walk.js';
@@ -171,7 +171,7 @@ export const graphState: Projection<GraphState> = {
 
 /** Of every gate of the graph. */
 export function gateStatuses({ gates, results }: Pick<GraphState, 'gates' | 'results'>): { readonly [node: string]: GateStatus } {
-  return Object.fromEntries(gates.map((node) => [node, gateStatus(results.get(node))]));
+  return Object.fromEntries(gates.map((node) => [node, gateStatusAfter(results.get(node))]));
 }
 
 /** The node that runs on the main path, else the one that finished last there. */
@@ -182,11 +182,6 @@ export function currentNode({ main }: Pick<GraphState, 'main'>): string | undefi
 /** Was this an event of a graph run? Other workflows have journals too. */
 export function isGraphRun(event: JournalEvent): event is EventOf<'run.started'> & { readonly pipeline: string } {
   return event.type === 'run.started' && event.pipeline !== undefined;
-}
-
-function gateStatus(status: StageStatus | undefined): GateStatus {
-  if (status === undefined) return 'pending';
-  return status === 'success' || status === 'partial_success' ? 'satisfied' : 'unsatisfied';
 }
 
 function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId): GraphState {

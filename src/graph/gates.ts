@@ -1,5 +1,5 @@
 /** Goal gates: what they say, and where an unmet one sends the walk. Reference 6.6. */
-import type { GateStatus } from '../../journal/graph-event.js';
+import { gateStatusAfter, type GateStatus } from '../../journal/graph-event.js';
 import { graphAttribute, nodeAttribute } from './model.js';
 import type { Plan } from './plan.js';
 import type { StateView } from './state.js';
@@ -11,12 +11,7 @@ export interface GateCheck {
 }
 
 export function checkGates(plan: Plan, { results }: StateView): GateCheck {
-  const statusOf = (id: string): GateStatus => {
-    const status = results.get(id);
-    if (status === undefined) return 'pending';
-    return status === 'success' || status === 'partial_success' ? 'satisfied' : 'unsatisfied';
-  };
-  const gates = Object.fromEntries(plan.gates.map((id) => [id, statusOf(id)]));
+  const gates = Object.fromEntries(plan.gates.map((id) => [id, gateStatusAfter(results.get(id))]));
   const node = [...results.keys()].find((id) => Object.hasOwn(gates, id) && gates[id] === 'unsatisfied');
   if (node === undefined) return { gates };
   const target = targetOf(plan, node);
