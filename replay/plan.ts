@@ -21,6 +21,8 @@ export interface CurrentDefinition {
   readonly parts: Parts;
   /** Captured variables whose values only the run will tell. */
   readonly unknown: readonly string[];
+  /** Its body is one call and nothing else: what that forwards is part of the question. */
+  readonly forwards: boolean;
 }
 
 export interface PlannedFunction {
@@ -34,6 +36,11 @@ export interface PlannedFunction {
   unanswered: number;
   /** Answers from before an edit that are served all the same. */
   servedOld: number;
+  /**
+   * Answers to what the last run asked by a function that forwards, from before its body or a variable in it changed: they are not served
+   * where it forwards something else now.
+   */
+  forwarded: number;
   /** Of those that are served: see `Plan`. */
   later: number;
   /** What differs between the definition now and those that the usable answers were made with. */
@@ -50,6 +57,8 @@ export interface Plan {
   readonly usable: number;
   readonly again: number;
   readonly unanswered: number;
+  /** The sum of those of the functions: another bound. */
+  readonly forwarded: number;
   /**
    * Answers that are served as far as the journal can tell, to questions that the last run asked when it had an answer of one that is now
    * asked again: if that one comes out differently, so may they. What a script does with an answer is not recorded, so this is a bound.
@@ -99,6 +108,7 @@ export function planRun(facts: PlanFacts): Plan {
       reasons: {},
       unanswered: 0,
       servedOld: 0,
+      forwarded: 0,
       later: 0,
       changes: [],
       unknown: [...new Set(facts.current.get(fn)?.flatMap(({ unknown }) => unknown))],
@@ -120,7 +130,7 @@ export function planRun(facts: PlanFacts): Plan {
     const standing = standingOf(key, question, facts);
     asked.set(key, {
       fn: question.fn,
-      served: standing.kind === 'served',
+      served: standing.kind === 'served' && !standing.forwards,
       elapsedMs: standing.kind === 'none' ? undefined : standing.answer.elapsedMs,
     });
     if (standing.kind === 'none') {
@@ -130,8 +140,15 @@ export function planRun(facts: PlanFacts): Plan {
       example(entry, key, question.preview, 'unanswered');
       continue;
     }
+    // What other runs forwarded is no matter of the next one.
+    if (standing.kind === 'served' && standing.forwards && facts.latest?.asked.has(key) !== true) continue;
     entry.usable++;
     for (const change of standing.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
+    if (standing.kind === 'served' && standing.forwards) {
+      entry.forwarded++;
+      firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
+      continue;
+    }
     if (standing.kind === 'served') {
       if (standing.edited) entry.servedOld++;
       served.push({ key, entry });
@@ -148,6 +165,7 @@ export function planRun(facts: PlanFacts): Plan {
     usable: sum(all, ({ usable }) => usable),
     again: sum(all, ({ again }) => again),
     unanswered: sum(all, ({ unanswered }) => unanswered),
+    forwarded: sum(all, ({ forwarded }) => forwarded),
     later: sum(all, ({ later }) => later),
     functions: all,
     estimate: facts.latest && estimateOf(facts.latest, asked),
@@ -182,6 +200,7 @@ type Standing =
       readonly kind: 'served';
       readonly answer: Answered['answer'];
       readonly edited: boolean;
+      readonly forwards: boolean;
       readonly changes: readonly DefinitionChange[];
     }
   | {
@@ -238,10 +257,12 @@ function whyNotServed(
 
 interface Edit {
   readonly edited: boolean;
+  /** What was edited may be part of what the function forwards. */
+  readonly forwards: boolean;
   readonly changes: readonly DefinitionChange[];
 }
 
-const UNEDITED: Edit = { edited: false, changes: [] };
+const UNEDITED: Edit = { edited: false, forwards: false, changes: [] };
 
 /** Against the definition of this name that is nearest to what the answer was made with. */
 function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanFacts): Edit {
@@ -255,12 +276,12 @@ function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanF
   );
 }
 
-function editAgainst(parts: Parts | undefined, { parts: now, unknown }: CurrentDefinition): Edit {
-  if (parts === undefined) return { edited: unknown.length === 0, changes: [] };
+function editAgainst(parts: Parts | undefined, { parts: now, unknown, forwards }: CurrentDefinition): Edit {
+  if (parts === undefined) return { edited: unknown.length === 0, forwards: forwards && unknown.length === 0, changes: [] };
   // A name that can't be told may stand for a function, with everything behind it: then nothing can be told.
   if (parts.some(({ kind, name }) => kind !== 'variable' && unknown.includes(name))) return UNEDITED;
   const changes = definitionChanges(parts, now).filter(({ kind, name }) => kind !== 'variable' || !unknown.includes(name));
-  return { edited: changes.length > 0, changes };
+  return { edited: changes.length > 0, forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'), changes };
 }
 
 function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {

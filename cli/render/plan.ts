@@ -31,22 +31,30 @@ function flagsOf({ flags: { checkpoint, fresh, resume, changed, forks = [] } }: 
   return words.length === 0 ? '' : ` with ${words.join(' ')}`;
 }
 
-function headline({ usable, again, unanswered, later, records, serves, lastRun }: RunPlan): string {
+function headline({ usable, again, unanswered, forwarded, later, records, serves, lastRun }: RunPlan): string {
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
   if (!records && !serves) return `Nothing is recorded or served here: ${counted(usable, 'recorded answer')} would stay unused.`;
   const open =
     unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} of the last run ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
-  if (later === 0) return `${again} of ${counted(usable, 'call')} will run again${open}.`;
+  const others =
+    forwarded === 0
+      ? ''
+      : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
+  const least = forwarded + later === 0 ? '' : 'At least ';
+  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
+  if (later === 0) return known;
   const [come, their] =
     later === 1
       ? ['comes after them and does so if an answer changes', 'its']
       : ['come after them and do so where an answer changes', 'their'];
-  return `At least ${again} of ${counted(usable, 'call')} will run again${open}. ${later} more ${come} ${their} arguments.`;
+  return `${known} ${later} more ${come} ${their} arguments.`;
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): string[] {
-  const { fn, usable, again, unanswered, later, declared } = entry;
-  const parts = [later === 0 ? `${usable - again} served` : `${usable - again} served (${later} of them if asked the same)`];
+  const { fn, usable, again, unanswered, forwarded, later, declared } = entry;
+  const served = usable - again - forwarded;
+  const parts = [later === 0 ? `${served} served` : `${served} served (${later} of them if asked the same)`];
+  if (forwarded > 0) parts.push(paint.yellow(`${forwarded} served only if it forwards what it did`));
   if (again > 0) parts.push(paint.yellow(`${again} again (${reasonsOf(entry, plan)})`));
   if (unanswered > 0) parts.push(paint.yellow(`${unanswered} without an answer`));
   const lines = [`${paint.bold(`@${fn}`)}: ${parts.join(', ')}`];

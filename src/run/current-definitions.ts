@@ -191,7 +191,8 @@ async function definitionsIn(modules: readonly Module[], keyed: KeyedDigest): Pr
       if (executable === undefined || seen.has(executable)) continue;
       seen.add(executable);
       const { fingerprint, parts } = await fingerprintOf(executable, keyed);
-      const definition = { fingerprint, parts, unknown: parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name) };
+      const unknown = parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name);
+      const definition = { fingerprint, parts, unknown, forwards: executable.forwarded !== undefined };
       found.set(executable.name, [...(found.get(executable.name) ?? []), definition]);
     }
   }

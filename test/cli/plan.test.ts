@@ -46,6 +46,28 @@ describe('mlld run NAME --plan', () => {
     expect(everything(cwd)).toEqual(before);
   });
 
+  it('promises nothing of a function that forwards what was edited, where the run asks another question', async () => {
+    const wrapper = (model: string): string => `exe @poll(prompt, model) = \`@model: @prompt\`
+exe llm @review(prompt) = @poll(@prompt, "${model}")
+exe llm @plain(prompt) = \`@prompt!\`
+show @review("a")
+show @plain(@review("b"))
+`;
+    const { mlld, write } = await project();
+    write('llm/run/job.mld', wrapper('sonnet'));
+    await mlld('run', 'job', '--checkpoint');
+    write('llm/run/job.mld', wrapper('opus'));
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, forwarded: 2, later: 1, estimate: { calls: 2 } });
+    const { stdout } = await mlld('run', 'job', '--plan');
+    expect(stdout).toContain('At least 0 of 3 calls will run again. 2 more do so where what their function forwards has changed. 1 more');
+    expect(stdout).toContain('@review: 0 served, 2 served only if it forwards what it did\n  edited: its body was edited\n');
+    expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('opus: a\nopus: b!\n');
+    expect(await planned(mlld)).toMatchObject({ usable: 4, again: 0, forwarded: 0, estimate: { calls: 0 } });
+    // A helper that was edited changes nothing in what is forwarded.
+    write('llm/run/job.mld', wrapper('opus').replace('@model: @prompt', '@model, @prompt'));
+    expect(await planned(mlld)).toMatchObject({ usable: 4, again: 0, forwarded: 0, estimate: { calls: 0 } });
+  });
+
   it('counts what would be asked again, and why', async () => {
     const { mlld } = await project();
     await mlld('run', 'job', '--checkpoint');

@@ -80,7 +80,7 @@ describe('a plan', () => {
     const defined: Fact[] = [{ type: 'definition.recorded', fn: 'ask', fingerprint: FINGERPRINT, parts: parts('sonnet') }];
     const last = run(runRef(1), defined, ask('main/ask#0', 'ebb'));
     const now = (details: Partial<CurrentDefinition>): Map<string, CurrentDefinition[]> =>
-      new Map([['ask', [{ fingerprint: 'another' as Fingerprint, parts: parts('opus'), unknown: [], ...details }]]]);
+      new Map([['ask', [{ fingerprint: 'another' as Fingerprint, parts: parts('opus'), unknown: [], forwards: false, ...details }]]]);
     expect(planRun(facts(last, { current: now({}) })).functions).toMatchObject([
       { servedOld: 1, changes: [{ name: 'model', was: 'sonnet', is: 'opus' }] },
     ]);
@@ -94,6 +94,10 @@ describe('a plan', () => {
     expect(planRun(facts(last, { current: now({}), flags: { checkpoint: true, changed: 'ask' } })).functions).toMatchObject([
       { again: 1, reasons: { edited: 1 } },
     ]);
+    const forwards = { forwards: true };
+    expect(planRun(facts(last, { current: now(forwards) }))).toMatchObject({ usable: 1, again: 0, forwarded: 1, estimate: { calls: 1 } });
+    expect(planRun(facts(last, { current: now(forwards) })).functions).toMatchObject([{ servedOld: 0, forwarded: 1 }]);
+    expect(planRun(facts(last, { current: now({ ...forwards, fingerprint: FINGERPRINT }) }))).toMatchObject({ forwarded: 0 });
     expect(planRun(facts(last)).functions).toMatchObject([{ declared: false }]);
   });
 
