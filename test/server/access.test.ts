@@ -113,7 +113,7 @@ describe('with a token', () => {
       const answer = await served.get(`/pipelines/${id}/context`, bearer);
       return (answer.body as { context: { 'tool.output'?: string } }).context['tool.output'];
     };
-    await expect.poll(output, { timeout: 10_000 }).toBe('<>');
+    await expect.poll(output, { timeout: 50_000 }).toBe('<>');
   });
 
   it('shows the page, which asks for it', async () => {

@@ -32,7 +32,8 @@ export interface Frame {
   readonly event: JournalEvent;
 }
 
-const PATIENCE_MS = 20_000;
+/** Ends what waits in vain, before the test itself is. */
+const PATIENCE_MS = 50_000;
 
 export interface ServeOptions {
   readonly folder?: string;

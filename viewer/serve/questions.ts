@@ -21,11 +21,17 @@ export function questions(answer: (question: string, value: string) => Promise<v
     root.querySelector('.message')?.remove();
     try {
       await answer(question.id, value);
-      if (open[0] === question) open = open.slice(1); // until the server says so, too
+      // It goes at once, before the server is asked again: nobody answers it twice.
+      if (open.includes(question)) draw(open.filter((each) => each !== question));
     } catch (error) {
       root.append(element('p', { class: 'message', role: 'alert' }, (error as Error).message));
     }
     for (const button of root.querySelectorAll('button')) button.disabled = false;
+  }
+
+  function draw(now: readonly Question[]): void {
+    open = now;
+    root.replaceChildren(...now.map(panel));
   }
 
   function panel(question: Question): HTMLElement {
@@ -38,6 +44,7 @@ export function questions(answer: (question: string, value: string) => Promise<v
     });
     const made = section('Question', element('p', {}, question.text), element('div', { class: 'choices' }, ...choices));
     made.className = 'question';
+    made.dataset['question'] = question.id;
     return made;
   }
 
@@ -60,8 +67,7 @@ export function questions(answer: (question: string, value: string) => Promise<v
       const text = JSON.stringify(now);
       if (text === shown) return;
       shown = text;
-      open = now;
-      root.replaceChildren(...now.map(panel));
+      draw(now);
     },
     close: () => closing.abort(),
   };
