@@ -101,6 +101,18 @@ describe('files that an llm function declares to write', () => {
     expect(calls()).toBe(2);
   });
 
+  it.each<[string, string, string]>([
+    ['more', 'writes: ["@root/out/@name\\.bin"]', 'writes: ["@root/out/@name\\.bin", "@root/out/@name\\.txt"]'],
+    ['fewer', 'writes: ["@root/out/@name\\.bin", "@root/out/@name\\.txt"]', 'writes: ["@root/out/@name\\.bin"]'],
+  ])('have the call run again when it declares %s of them now', async (_count, before, after) => {
+    const { run, calls, write } = await project('');
+    for (const option of [before, after]) {
+      write('job.mld', `${script('1', option)}show @draw("a", "x")\n`);
+      expect((await run()).status).toBe(0);
+    }
+    expect(calls()).toBe(2);
+  });
+
   it('come with what a fork lends', async () => {
     const { mlld, run, calls, file, write } = await project('show @draw("a", "x")\n');
     await run();
