@@ -144,6 +144,15 @@ describe('what may be removed', () => {
     expect((await planCollection(store, WISH)).remove).toEqual([]);
   });
 
+  it('is not the run that a fork began at, even when it has nothing to give', async () => {
+    const other = runRef(9, workflowOf('other.mld'));
+    const lender = [whole(1, ask('main/ask#0', 'ebb')), whole(2), whole(3)];
+    expect((await planCollection(await storeOf(lender), WISH)).remove).toEqual([runRef(2)]);
+    const forked = { ...started(other), forks: [{ workflow: JOB, run: runRef(2).run, seq: 0 as never }] } as Fact;
+    const { protectedRuns } = await planCollection(await storeOf([...lender, { ref: other, facts: [forked, finished()] }]), WISH);
+    expect(protectedRuns).toContainEqual({ ref: runRef(2), reason: 'fork' });
+  });
+
   it('is everything but the latest and the running, once told; never what would bring an answer back', async () => {
     const runs = [whole(1, ask('main/ask#0', 'ebb')), whole(2), whole(3)];
     expect((await planCollection(await storeOf(runs), { ...WISH, needed: 'goes' })).remove).toEqual([runRef(1), runRef(2)]);

@@ -155,8 +155,9 @@ describe('the point at which two walks part', () => {
       }));
       return fold(nodeVisits, entries(runRef(1), [started(runRef(1)), ...facts]));
     };
-    const fork = forkOfNodes(branches(['fan#0[0]/a#0', 'fan#0[1]/b#0']), branches(['fan#0[1]/b#0', 'fan#0[0]/a#0']));
-    expect(fork).toMatchObject({ common: 3, nextLeft: null, nextRight: null });
+    const [one, other] = [branches(['fan#0[0]/a#0', 'fan#0[1]/b#0']), branches(['fan#0[1]/b#0', 'fan#0[0]/a#0'])];
+    expect(forkOfNodes(one, other)).toMatchObject({ common: 3, nextLeft: null, nextRight: null });
+    expect(forkOfNodes(other, one)).toMatchObject({ common: 3, nextLeft: null, nextRight: null });
   });
 
   it('is the beginning when they were given something else', () => {
