@@ -113,6 +113,12 @@ describe.each(Object.entries(GRAPHS))('%s', (_, text) => {
         (event) => (event.type === 'call.started' || event.type === 'question.asked') && answered.has(event.op),
       );
       expect(asked, `died at event ${last}`).toEqual([]);
+      // An attempt whose retry is recorded is not made again: retries that were used up stay used up.
+      const ended = kept.flatMap((event) => (event.type === 'retry.scheduled' ? [`${event.node}#${event.visit}.${event.attempt}`] : []));
+      expect(
+        ended.filter((attempt) => runs.get(attempt) !== 1),
+        `died at event ${last}`,
+      ).toEqual([]);
       place.remove();
     }
   });

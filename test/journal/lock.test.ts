@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { realDisk } from '../../journal/disk.js';
 import { openFileStore } from '../../journal/file-store.js';
 import { journalFolder, lockPath } from '../../journal/layout.js';
@@ -30,6 +32,23 @@ it.each<[string, (holder: { pid: number; started: string; boot: string }) => str
   takeLock(realDisk, path, nothing);
   const holder = JSON.parse(readFileSync(path, 'utf8')) as { pid: number; started: string; boot: string };
   writeFileSync(path, change(holder));
+  expect(await isHeld(realDisk, path)).toBe(false);
+});
+
+it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was killed and whose parent has not asked for it', async () => {
+  const path = join(temporaryFolder(), 'lock');
+  takeLock(realDisk, path, nothing);
+  const { boot } = JSON.parse(readFileSync(path, 'utf8')) as { boot: string };
+  // The shell becomes a program that never waits for the child which it has.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 30 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  const stat = (): readonly string[] => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  writeFileSync(path, JSON.stringify({ pid, started: stat()[19], boot }));
+  expect(await isHeld(realDisk, path)).toBe(true);
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => stat()[0]).toBe('Z');
   expect(await isHeld(realDisk, path)).toBe(false);
 });
 
