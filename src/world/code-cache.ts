@@ -5,6 +5,7 @@
  * scope around it, so that parameters and the body's own declarations hide them.
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
+import { Watch } from './interruptible.js';
 import { type Ask, type ShadowFunction, WorldError } from './world.js';
 
 type CodeRequest = Ask<'code.run'>;
@@ -34,6 +35,7 @@ interface Unit {
   readonly make: (...around: unknown[]) => Code;
   /** Kept when there are none. */
   readonly made: Code | undefined;
+  readonly watch: Watch;
 }
 
 export interface CodeCache {
@@ -75,7 +77,16 @@ export function createCodeCache(options: {
       const run = realm.make('async', parameters, body) as Code;
       return () => run;
     });
-    return { names, shadow, parameters, mentioned, called, make, made: around.length === 0 ? make() : undefined };
+    return {
+      names,
+      shadow,
+      parameters,
+      mentioned,
+      called,
+      make,
+      made: around.length === 0 ? make() : undefined,
+      watch: new Watch(),
+    };
   }
 
   function shadowSetOf(functions: readonly ShadowFunction[] | undefined): ShadowSet | undefined {
@@ -93,7 +104,7 @@ export function createCodeCache(options: {
       const { variables } = request;
       const args: unknown[] = [];
       for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
-      return run(...args);
+      return unit.watch.isOn ? unit.watch.call(() => run(...args)) : run(...args);
     },
   };
 }

@@ -87,6 +87,23 @@ describe('a run that is asked to end', () => {
     expect(await result).toMatchObject({ stdout: 'on\n', status: 130 });
   });
 
+  it.each(['js', 'node'])('ends %s code that is busy for ever', async (language) => {
+    const cwd = await projectFolder({
+      'busy.mld': `exe llm @f(x) = ${language} { console.error("busy"); for (;;) {} }\nshow @f(1)\nshow "not reached"\n`,
+    });
+    const child = startCli(['busy.mld', '--checkpoint'], { cwd });
+    const result = resultOf(child);
+    await sleep(100);
+    while (!(await fs.readdir(cwd)).includes('.mlld')) await sleep(20);
+    await sleep(300);
+    child.kill('SIGINT');
+    const { stdout, stderr, status } = await result;
+    expect({ stdout, status }).toEqual({ stdout: '', status: 130 });
+    expect(stderr).toContain('Error: interrupted: SIGINT\n');
+    expect(stderr).toContain('resume: mlld busy.mld --resume');
+    expect((await runCli(['journal', 'postmortem', 'busy', '--json'], { cwd })).stdout).toContain('"status": "interrupted"');
+  });
+
   it('calls it a time-out, also before the first statement', async () => {
     const cwd = await projectFolder({ 'slow.mld': SLOW });
     const { stderr, status } = await runCli(['slow.mld', '--timeout', '1ms'], { cwd });
