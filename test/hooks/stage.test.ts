@@ -116,6 +116,15 @@ show @r.join(" ")`,
 });
 
 describe('what an after-hook returns', () => {
+  it('is nothing to those behind it where the operation was denied: they see the denial', async () => {
+    const { shown: output } = await runScript(`exe @send(x) = \`sent @x\`
+guard @no before @send = when [ * => deny "no" ]
+hook after @send = [ => "replaced" ]
+hook after @send = [ show \`@output.denied @output.reason\` ]
+show @send("x")`);
+    expect(output).toBe('true no\n');
+  });
+
   it('replaces the output for the next one and for the caller', async () => {
     const lines = await shown(`${TELL}hook after @tell = [ => \`1@output\` ]
 hook after @tell = [ show \`saw @output\` ]
