@@ -1,10 +1,19 @@
 /** The execution state of a graph run as a value for people and tools: `checkpoint.json`. Resume reads the journal instead. */
 import type { Json } from '../journal/event.js';
-import type { GateStatus, StageOutcome } from '../journal/graph-event.js';
+import type { FidelityMode, GateStatus, StageOutcome } from '../journal/graph-event.js';
 import { gateStatuses, type GraphState } from './graph-state.js';
 import type { HistoryEntry } from './graph-walk.js';
 
 const CHECKPOINT_VERSION = 1;
+/** A word that is none counts as unset. */
+const MODES: { readonly [M in FidelityMode]: true } = {
+  full: true,
+  truncate: true,
+  compact: true,
+  'summary:low': true,
+  'summary:medium': true,
+  'summary:high': true,
+};
 
 /** Members are named as in the file. */
 export interface Checkpoint {
@@ -68,7 +77,7 @@ export function checkpointOf(state: GraphState): Checkpoint {
       ...(fileBacked ? { path: `artifacts/${id}.json` } : {}),
     })),
     fidelity_state: {
-      default: typeof configured === 'string' && configured !== '' ? configured : 'compact',
+      default: typeof configured === 'string' && Object.hasOwn(MODES, configured) ? configured : 'compact',
       degrade_next: state.degradeNext,
       last: lastFidelity === undefined ? null : { ...lastFidelity },
       summaries: state.summaries,

@@ -70,3 +70,13 @@ it('writes the file that it folds', async () => {
     goal_gate_status: { flip: 'satisfied' },
   });
 });
+
+it.each([
+  ['full', 'full'],
+  ['bogus', 'compact'],
+  ['', 'compact'],
+])('a graph whose fidelity is %j has the default %s', async (written, told) => {
+  place = workshop(pipeline('a [prompt="one"]; start -> a -> exit', `default_fidelity="${written}"`));
+  const { checkpoint } = await place.run();
+  expect(checkpoint.fidelity_state).toMatchObject({ default: told, last: { mode: told } });
+});
