@@ -67,9 +67,23 @@ export function ambiguousPrefix({ text, name }: FunctionSelector, sites: Readonl
 const EXAMPLES_MAX = 10;
 
 /** `texts`: the arguments and items that were compared. */
-export function noMatch({ text }: FunctionSelector, texts: Iterable<string>): ReplayError {
-  const candidates = [...new Set(texts)].slice(0, EXAMPLES_MAX).map((example) => quoted(oneLine(example)));
-  return new ReplayError('RESUME_PREFIX', `nothing matches ${text}${listed('recorded arguments and items', candidates)}`, { candidates });
+export function noMatch({ text, prefix = '' }: FunctionSelector, texts: Iterable<string>): ReplayError {
+  const shared = (example: string): number => {
+    let length = 0;
+    while (length < prefix.length && example[length] === prefix[length]) length++;
+    return length;
+  };
+  // Those that begin most like it first.
+  const compared = [...new Set(texts)].toSorted((left, right) => shared(right) - shared(left));
+  // Long prompts begin alike: one line is shown for all that look the same.
+  const candidates = [...new Set(compared.map(oneLine))].slice(0, EXAMPLES_MAX).map(quoted);
+  const inside = compared.filter((example) => example.includes(prefix)).length;
+  return new ReplayError('RESUME_PREFIX', `nothing matches ${text}${listed('recorded arguments and items', candidates)}`, {
+    ...(inside > 0 && {
+      hint: `${inside === 1 ? 'one contains' : `${inside} contain`} it further in; a prefix is what an argument begins with`,
+    }),
+    candidates,
+  });
 }
 
 export function noRunToResume(name: string, runs: RecordedRuns): ReplayError {

@@ -53,6 +53,8 @@ it('asks again only what it must', async () => {
   expect(await executed()).toBe(2);
   await review('--resume', 'files reviewed');
   expect(await executed()).toBe(3);
+  await review('--resume', '@review("src/loose")');
+  expect(await executed()).toBe(2); // and src/tidy.ts, which comes behind
   writeFileSync(join(cwd, '..', '..', 'src', 'tidy.ts'), 'export function add() {}\n');
   await review('--checkpoint');
   expect(await executed()).toBe(3); // the file, its folder, the report

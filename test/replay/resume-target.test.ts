@@ -252,6 +252,16 @@ describe('--resume @fn("prefix")', () => {
     const error = { code: 'RESUME_PREFIX', message: expect.stringContaining('zzz'), candidates: ['"alder"', '"beech"'] };
     expect(() => resolve('@ask("zzz")', [run(runRef(1), asks('alder', 'beech'))])).toThrow(expect.objectContaining(error));
   });
+
+  it('shows what is near first, what looks alike once, and says where the text stands further in', () => {
+    const prompt = (file: string): string => `You review one file of a project, and say what is worth a change. File: ${file}`;
+    const near = { candidates: ['"src/world/clock.ts"', '"src/run.ts"', '"cli/main.ts"'] };
+    const files = run(runRef(1), asks('cli/main.ts', 'src/run.ts', 'src/world/clock.ts'));
+    expect(() => resolve('@ask("src/world/zz")', [files])).toThrow(expect.objectContaining(near));
+    const alike = { candidates: [expect.stringMatching(/^"You review one file/)], hint: expect.stringMatching(/^2 contain it further in/) };
+    const prompts = run(runRef(1), asks(prompt('a.ts'), prompt('b.ts')));
+    expect(() => resolve('@ask("File: ")', [prompts])).toThrow(expect.objectContaining(alike));
+  });
 });
 
 describe('--resume "name"', () => {
