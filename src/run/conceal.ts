@@ -1,6 +1,29 @@
-/** The texts of a fact with marks in the place of what the run knows to be secret, whatever road they came on. */
+/** What the run tells, with marks in the place of what the run knows to be secret, whatever road they came on. */
 import type { Fact } from '../../journal/event.js';
-import type { SecretTexts } from '../operation/secret-texts.js';
+import { HIDDEN, isSecret, type SecretTexts } from '../operation/secret-texts.js';
+import { textOf } from '../values/text.js';
+import type { Value } from '../values/value.js';
+import type { Divergence } from './divergence.js';
+
+/** Where a replay left its record, likewise: the request has the values that the code or the command was given. */
+export function concealDivergence(divergence: Divergence, secrets: SecretTexts): Divergence {
+  return secrets.isEmpty ? divergence : (hiddenIn(divergence, secrets) as Divergence);
+}
+
+function hiddenIn(value: unknown, secrets: SecretTexts): unknown {
+  if (typeof value === 'string') return secrets.hide(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => hiddenIn(element, secrets));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hiddenIn(member, secrets)]));
+}
+
+/** A variable as a replay shows it. */
+export function concealValue(value: Value, secrets: SecretTexts): Value {
+  if (isSecret(value)) return HIDDEN;
+  if (secrets.isEmpty) return value;
+  const text = textOf(value);
+  return secrets.appearIn(text) ? secrets.hide(text) : value;
+}
 
 /** The fact itself when there is nothing to hide. */
 export function conceal(fact: Fact, secrets: SecretTexts): Fact {

@@ -6,6 +6,7 @@ import { isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from
 import type { Frame } from '../language/frame.js';
 import type { Answers, Recorder } from '../operation/operation.js';
 import type { Value } from '../values/value.js';
+import { concealValue } from './conceal.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOptions, Stopped } from './replay.js';
 import { createReplayOrder, type ReplayOrder } from './replay-order.js';
@@ -135,12 +136,12 @@ async function currentSource(
   return sources.has(name) ? read(name) : undefined;
 }
 
-/** The nearest one of a name comes first. */
-export function inScope({ scope: innermost }: Frame): Stopped['variables'] {
+/** The nearest one of a name comes first. What is secret is not told. */
+export function inScope({ scope: innermost, run: { secrets } }: Frame): Stopped['variables'] {
   const variables = new Map<string, Value>();
   for (let scope: Frame['scope'] | undefined = innermost; scope; scope = scope.parent)
     for (const { name, value, kind } of scope.entries()) if (kind !== 'ambient' && !variables.has(name)) variables.set(name, value);
-  return [...variables].map(([name, value]) => ({ name, value }));
+  return [...variables].map(([name, value]) => ({ name, value: concealValue(value, secrets) }));
 }
 
 export interface Ending {

@@ -49,9 +49,10 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
   async function placeFiles(reused: readonly ReusedOutput[], recorded: readonly OutputFile[]): Promise<void> {
     for (const [index, { path, did }] of reused.entries()) {
       const file = recorded[index];
-      if (file === undefined || !('blob' in file) || did === 'absent' || did === 'restored') placeFile(path, ABSENT);
+      if (file === undefined || did === 'absent' || did === 'restored') placeFile(path, ABSENT);
       else {
-        const content = did === 'same' ? await store.getBlob(file.blob) : Buffer.from(`not ${file.blob}`);
+        // Of what was not kept, and of what somebody changed since, only that there was something.
+        const content = did === 'same' && 'blob' in file ? await store.getBlob(file.blob) : Buffer.from('as it was then');
         placeFile(path, content === undefined ? ABSENT : { base64: Buffer.from(content).toString('base64') });
       }
     }
@@ -68,7 +69,13 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
     const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
     await placeFiles(event?.outputs ?? [], outputs ?? []);
     const from = call.from as NonNullable<RecordedCall['from']>; // it was served
-    return { key: call.key, carried: recordedCarried(completed), from, outputs: async () => outputs, value: () => decodeResult({ json, form }) };
+    return {
+      key: call.key,
+      carried: recordedCarried(completed),
+      from,
+      outputs: async () => outputs,
+      value: () => decodeResult({ json, form }),
+    };
   }
 
   return {

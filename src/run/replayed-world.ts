@@ -14,6 +14,7 @@ import type { Frame } from '../language/frame.js';
 import { canonicalRequest, subjectOf } from '../operation/effect-facts.js';
 import type { Answer, Ask, Question, World } from '../world/world.js';
 import { WorldError } from '../world/world.js';
+import { concealDivergence } from './conceal.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOrder } from './replay-order.js';
 
@@ -72,7 +73,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     const asked = canonicalRequest(request);
     const recorded =
       nextAnswer(recording, op, question, sha256(asked)) ??
-      (await holding(async (release) => (await underKey(op, question, asked)) ?? without(op, question, request, release)));
+      (await holding(async (release) => (await underKey(op, question, asked)) ?? without(frame, question, request, release)));
     take(recorded);
     await Promise.race([order.turn(recorded?.seq ?? -1, frame), closed]);
     if (recorded !== undefined) given++;
@@ -94,17 +95,19 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   }
 
   /** The next best answer; undefined: none is needed. */
-  async function without(op: OpPath, question: Question, request: object, release: () => void): Promise<RecordedAnswer | undefined> {
+  async function without(frame: Frame, question: Question, request: object, release: () => void): Promise<RecordedAnswer | undefined> {
     if (!isWhole(recording)) return forever(release);
+    const op = frame.op.path;
     const there = nextAnswer(recording, op, question, undefined);
     const expected = there && { seq: there.seq, subject: there.subject, ...(await textWritten(there)) };
-    const goesOn = diverge({
+    const divergence: Divergence = {
       reason: there ? 'changed' : 'new',
       op,
       kind: question,
       ...(expected ? { expected } : {}),
       actual: { subject: subjectOf(question, request), request },
-    });
+    };
+    const goesOn = diverge(concealDivergence(divergence, frame.run.secrets));
     const next = there ?? anyAnswer(recording, question, sha256(canonicalRequest(request)));
     if (!goesOn || (next === undefined && !ACTS.has(question))) throw endOfReplay();
     return next;

@@ -137,6 +137,35 @@ show \`@text @MLLD_PORT @payload.ship @state.count @depth\`
     expect(refused.stderr).toContain('does not hold in clear');
   });
 
+  it('tells no secret: neither where it stops, nor where it leaves the record', async () => {
+    const script = (more: string): string => `import { MLLD_TOKEN } from @input
+var secret @token = @MLLD_TOKEN
+exe @shell(q) = sh { echo "got $q" }
+var @out = @shell(@token)
+var @all = { deep: [@out] }${more}
+checkpoint "here"
+`;
+    const token = 'canary00ff11ee22dd33cc';
+    const { mlld, write } = await project({ 'job.mld': script('') }, { MLLD_TOKEN: token });
+    await mlld('job.mld', '--checkpoint');
+    const stopped = await mlld('journal', 'replay', 'job', '--at', 'here');
+    expect(stopped.stdout + stopped.stderr).toContain('@token = "[secret]"');
+    expect(stopped.stdout + stopped.stderr).toContain('@all = "[secret]"');
+    write('other.mld', script('\nexe @new(q) = sh { echo "new $q" }\nvar @more = @new(@token)'));
+    const diverged = await mlld('journal', 'replay', 'job', '--script', 'other.mld', '--json');
+    expect(diverged.stdout).toContain('"q": "[secret]"');
+    expect([stopped, diverged].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(token);
+  });
+
+  it('is the same where a served call had written a file that was not kept', async () => {
+    const script =
+      'var secret @word = "open sesame"\nexe llm @write(q) = sh { echo "$q" > out.txt; echo done } with { writes: ["out.txt"] }\nshow @write(@word)\n';
+    const { mlld } = await project({ 'job.mld': script });
+    await mlld('job.mld', '--checkpoint');
+    await mlld('job.mld', '--checkpoint');
+    expect(await mlld('journal', 'replay', 'latest')).toMatchObject({ stdout: 'done\n', status: 0 });
+  });
+
   it('says that functions of Node modules are not recorded', async () => {
     const { mlld } = await project({ 'job.mld': 'import { basename } from node @path\nshow @basename("/a/b")\n' });
     await mlld('job.mld', '--checkpoint');
