@@ -33,7 +33,8 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `checkpoint "${name}" reached${resume === undefined ? '' : `, resume ${resume}`}${ttlMs === undefined ? '' : `, ttl ${ttlMs} ms`}`,
   'checkpoint.closed': ({ name, complete }) =>
     `checkpoint "${name}" closed${complete === undefined ? '' : complete ? ', complete' : ', not complete'}`,
-  'memo.invalidated': ({ selector, keys, borrowed }) => `${selector} dropped ${keys.length} ${borrowed === true ? 'borrowed ' : ''}answers`,
+  'memo.invalidated': ({ selector, keys, borrowed }) =>
+    `${selector} dropped ${keys.length} ${borrowed === true ? 'borrowed ' : ''}answer${keys.length === 1 ? '' : 's'}`,
   'memo.reset': ({ reason }) => `all earlier answers dropped (${reason})`,
   'node.started': ({ node, visit, handler, branch, fidelity }) =>
     `${node} (${handler}) started${visit === 0 ? '' : `, visit ${visit}`}${branch === undefined ? '' : ` in branch ${branch.id} of ${branch.of}`}${fidelity === undefined ? '' : `, told ${fidelity.mode}`}`,
