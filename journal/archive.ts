@@ -1,7 +1,7 @@
 /** Files in one compressed file: a tar archive, as every system can open it. Held in memory: whoever makes or opens one bounds it. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { JournalError } from './store.js';
+import { JournalError } from './errors.js';
 
 export interface ArchivedFile {
   /** Relative, with forward slashes, at most 100 characters. */

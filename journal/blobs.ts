@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { jsonSize, sha256 } from './canonical.js';
-import { codeOf, journalError, makeDurableFolder, writeDurably, type Disk } from './disk.js';
+import { makeDurableFolder, writeDurably, type Disk } from './disk.js';
+import { codeOf, journalError } from './errors.js';
 import type { Json, Payload } from './event.js';
 import type { Secrets } from './secrets.js';
 import { isDigest, type BlobId } from './ids.js';

@@ -12,10 +12,10 @@ import { randomBytes } from 'node:crypto';
 import { packArchive, unpackArchive, unreadable, type ArchivedFile } from './archive.js';
 import { putBlob } from './blobs.js';
 import { sha256 } from './canonical.js';
-import { codeOf, journalError, makeDurableFolder, realDisk, writeNew, type Disk } from './disk.js';
+import { makeDurableFolder, realDisk, writeNew, type Disk } from './disk.js';
+import { codeOf, JournalError, journalError } from './errors.js';
 import { isDigest, isRunId, startOf, workflowOf, type BlobId, type RunId, type RunRef } from './ids.js';
 import { blobOfFile, journalFolder, runPath, runsFolder } from './layout.js';
-import { JournalError } from './store.js';
 
 const MANIFEST = 'mlld-bundle.json';
 const VERSION = 1;

@@ -4,8 +4,8 @@
  */
 import { hash } from 'node:crypto';
 import stableStringify from 'fast-json-stable-stringify';
+import { JournalError } from './errors.js';
 import type { BlobId, CallKey, Fingerprint } from './ids.js';
-import { JournalError } from './store.js';
 
 /** Levels of arrays and objects. The canonical writer recurses; it overflows somewhere above 5,000. */
 export const NESTING_MAX = 1000;

@@ -10,9 +10,9 @@
  * C4 Members and types that this version doesn't know survive `decode` and `encode` unchanged and in order.
  */
 import { hash } from 'node:crypto';
+import { JournalError } from './errors.js';
 import { JOURNAL_VERSION, type Fact, type JournalEvent } from './event.js';
 import type { Seq } from './ids.js';
-import { JournalError } from './store.js';
 import { isKnownVersion, upcast, type AnyEvent } from './upcast.js';
 
 export const CHAIN_SEED = '0'.repeat(64);

@@ -6,7 +6,8 @@
  * G2 A blob is set aside before it is removed: a run that began meanwhile either stored it anew, or is seen when the runs are listed
  *    again, and the blob is put back. A process that was killed in between leaves it aside; the next one begins by putting it back.
  */
-import { codeOf, journalError, realDisk, type Disk } from './disk.js';
+import { realDisk, type Disk } from './disk.js';
+import { codeOf, journalError } from './errors.js';
 import type { BlobId, RunRef } from './ids.js';
 import { join } from 'node:path';
 import {

@@ -5,8 +5,8 @@
  */
 import fs from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './errors.js';
 import { makeFolders } from './make-folders.js';
-import { JournalError } from './store.js';
 
 export interface Disk {
   /** With all folders above it; the first one that was made, undefined when all were there. */
@@ -128,27 +128,4 @@ function syncFile(disk: Disk, file: number): Promise<void> {
   return new Promise((resolve, reject) => {
     disk.sync(file, (error) => (error ? reject(error) : resolve()));
   });
-}
-
-/** `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-const ERRORS: { readonly [systemCode: string]: readonly [code: string, hint: string] } = {
-  ENOSPC: ['JOURNAL_DISK_FULL', 'Free some space. Results that were recorded before this are safe.'],
-  EDQUOT: ['JOURNAL_DISK_FULL', 'The quota is used up. Results that were recorded before this are safe.'],
-  EACCES: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
-  EPERM: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
-  EROFS: ['JOURNAL_NOT_WRITABLE', 'The project lies on a read-only file system.'],
-  EEXIST: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
-  ENOTDIR: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
-};
-
-/** What the system said, as an error for people. `doing` completes "can't …". */
-export function journalError(error: unknown, doing: string): JournalError {
-  if (error instanceof JournalError) return error;
-  const [code, hint] = ERRORS[codeOf(error) ?? ''] ?? ['JOURNAL_IO', undefined];
-  const reason = error instanceof Error ? error.message : String(error);
-  return new JournalError(code, `can't ${doing}: ${reason}`, { cause: error, ...(hint === undefined ? {} : { hint }) });
 }

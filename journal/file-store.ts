@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
-import { codeOf, journalError, makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
+import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
+import { codeOf, JournalError, journalError } from './errors.js';
 import type { JournalEvent, Json, Payload } from './event.js';
 import type { BlobId, RunId, RunRef, Workflow } from './ids.js';
 import {
@@ -21,16 +22,7 @@ import { OpenFiles } from './open-files.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from './reader.js';
 import { makeProjectKey, readProjectKey, type Secrets } from './secrets.js';
 import { openKeyring, storeSecret, type Keyring, type SealingKey } from './sealed.js';
-import {
-  JournalError,
-  type ImmediateReads,
-  type Journal,
-  type JournalStore,
-  type Position,
-  type RunFile,
-  type ScanOptions,
-  type ScanReport,
-} from './store.js';
+import type { ImmediateReads, Journal, JournalStore, Position, RunFile, ScanOptions, ScanReport } from './store.js';
 import { isOfUnknownVersion, readFirst, readTail } from './tail.js';
 import { takeTurn } from './turn.js';
 import { RunWriter } from './writer.js';

@@ -1,6 +1,6 @@
 /** Lines that wait to be written, as they will stand in the file: each hashed behind the one before it, and copied no more. */
 import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, predecessorEnd, PREDECESSOR_BYTES, type Draft } from './codec.js';
-import { JournalError } from './store.js';
+import { JournalError } from './errors.js';
 
 const CAPACITY = 256 * 1024;
 

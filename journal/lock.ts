@@ -5,7 +5,8 @@
  */
 import fs from 'node:fs';
 import { kill, pid } from 'node:process';
-import { codeOf, writeAll, type Disk } from './disk.js';
+import { writeAll, type Disk } from './disk.js';
+import { codeOf } from './errors.js';
 
 interface Holder {
   readonly pid: number;

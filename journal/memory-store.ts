@@ -3,21 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
 import { sha256 } from './canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
+import { JournalError } from './errors.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
 import { KEY_BYTES, type Secrets } from './secrets.js';
 import { openKeyring, storeSecret, type Keyring, type SealingKey } from './sealed.js';
-import {
-  JournalError,
-  type ImmediateReads,
-  type Journal,
-  type JournalStore,
-  type Position,
-  type Recorded,
-  type RunFile,
-  type ScanOptions,
-  type ScanReport,
-} from './store.js';
+import type { ImmediateReads, Journal, JournalStore, Position, Recorded, RunFile, ScanOptions, ScanReport } from './store.js';
 
 export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
   return new MemoryStore(openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) }));

@@ -7,7 +7,8 @@
  * R3 Neighbouring bad lines are one defect, reported once.
  */
 import { CHAIN_SEED, decode, followsOn, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
-import { codeOf, type Disk } from './disk.js';
+import type { Disk } from './disk.js';
+import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
 import type { OpenFiles } from './open-files.js';

@@ -8,7 +8,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { CHAIN_SEED, encodeTombstone, PREDECESSOR_BYTES } from './codec.js';
-import { codeOf, journalError, realDisk, writeAll, type Disk } from './disk.js';
+import { realDisk, writeAll, type Disk } from './disk.js';
+import { codeOf, journalError } from './errors.js';
 import type { JournalEvent, Redacted } from './event.js';
 import type { RunRef } from './ids.js';
 import { journalFolder, runPath, runsFolder } from './layout.js';

@@ -10,9 +10,9 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import { codeOf, journalError, makeDurableFolder, writeDurably, writeNew, type Disk } from './disk.js';
+import { makeDurableFolder, writeDurably, writeNew, type Disk } from './disk.js';
+import { codeOf, JournalError, journalError } from './errors.js';
 import type { CallKey } from './ids.js';
-import { JournalError } from './store.js';
 
 export const KEY_BYTES = 32;
 /** Beside the journal's folder, not in it: who hands on a journal doesn't hand on what opens it. */

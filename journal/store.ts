@@ -121,15 +121,3 @@ export interface JournalStore {
   readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
   writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
 }
-
-/** What the disk or a user's files did to a journal. The renderer asks for these members, not for the class. */
-export class JournalError extends Error {
-  readonly code: string;
-  readonly hint: string | undefined;
-  constructor(code: string, message: string, details: { hint?: string; cause?: unknown } = {}) {
-    super(message, { cause: details.cause });
-    this.name = 'JournalError';
-    this.code = code;
-    this.hint = details.hint;
-  }
-}

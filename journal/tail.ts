@@ -1,6 +1,7 @@
 /** What can be told of a run without reading all of it: its first event, its last one, its size. */
 import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
-import { codeOf, type Disk } from './disk.js';
+import type { Disk } from './disk.js';
+import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 
 const FIRST_WINDOW_BYTES = 4 * 1024;

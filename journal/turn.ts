@@ -8,8 +8,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDurableFolder, writeNew, type Disk } from './disk.js';
+import { JournalError } from './errors.js';
 import { holderOfThisProcess, isHeld } from './lock.js';
-import { JournalError } from './store.js';
 
 const NAME = /^turn-(\d{1,9})$/;
 const LOOK_AGAIN_MS = 20;

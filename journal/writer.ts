@@ -12,7 +12,8 @@
  * J6 What a failed write left behind is cut off again; where even that fails, readers find a torn tail.
  */
 import { draftOf } from './codec.js';
-import { journalError, writeAll, type Disk } from './disk.js';
+import { writeAll, type Disk } from './disk.js';
+import { journalError } from './errors.js';
 import { DURABILITY, type Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './line-queue.js';

@@ -14,9 +14,10 @@ export {
   type ScriptFile,
 } from './project.js';
 export { MlldError, type SourceLocation } from './errors.js';
+export { JournalError } from '../journal/errors.js';
 export { openFileStore } from '../journal/file-store.js';
 export { openMemoryStore } from '../journal/memory-store.js';
-export { JournalError, type Defect, type Journal, type JournalStore, type RunFile, type RunLiveness } from '../journal/store.js';
+export type { Defect, Journal, JournalStore, RunFile, RunLiveness } from '../journal/store.js';
 export type { EventOf, Fact, FactType, JournalEvent, Json, Payload, RunStatus } from '../journal/event.js';
 export type { CallKey, EventRef, OpPath, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
 export { preparePipeline, type Transform } from './graph/prepare.js';

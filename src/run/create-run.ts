@@ -1,6 +1,7 @@
 /** Begins a run of a workflow whose past is known. */
+import { JournalError } from '../../journal/errors.js';
 import { runIdAt, startOf } from '../../journal/ids.js';
-import { JournalError, type Journal, type JournalStore } from '../../journal/store.js';
+import type { Journal, JournalStore } from '../../journal/store.js';
 import type { WorkflowPast } from '../../replay/load.js';
 import { randomDigits } from '../world/host.js';
 

@@ -1,8 +1,9 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
+import { JournalError } from '../../journal/errors.js';
 import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
 import { runIdAt, seqOf, type RunRef } from '../../journal/ids.js';
-import { JournalError, type Journal, type JournalStore } from '../../journal/store.js';
+import type { Journal, JournalStore } from '../../journal/store.js';
 import { followIndex, goingOnBeside, saveIndex, type WorkflowPast } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';

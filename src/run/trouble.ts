@@ -1,6 +1,7 @@
 /** What a run says when its journal fails it. */
 import { isTooDeep } from '../../journal/canonical.js';
-import { JournalError, type Defect } from '../../journal/store.js';
+import { JournalError } from '../../journal/errors.js';
+import type { Defect } from '../../journal/store.js';
 
 export interface Trouble {
   /** `but` is what works all the same. */

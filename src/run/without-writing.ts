@@ -1,5 +1,6 @@
 /** A store for whoever only looks, or can't write: what is recorded is read, and nothing is left behind. */
-import { JournalError, type JournalStore } from '../../journal/store.js';
+import { JournalError } from '../../journal/errors.js';
+import type { JournalStore } from '../../journal/store.js';
 
 export function withoutWriting(store: JournalStore): JournalStore {
   const refuse = async (): Promise<never> => {

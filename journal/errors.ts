@@ -1,0 +1,36 @@
+/** What can go wrong with a journal, and what the system's own errors mean for people. */
+
+/** What the disk or a user's files did to a journal. The renderer asks for these members, not for the class. */
+export class JournalError extends Error {
+  readonly code: string;
+  readonly hint: string | undefined;
+  constructor(code: string, message: string, details: { hint?: string; cause?: unknown } = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'JournalError';
+    this.code = code;
+    this.hint = details.hint;
+  }
+}
+
+/** `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+const ERRORS: { readonly [systemCode: string]: readonly [code: string, hint: string] } = {
+  ENOSPC: ['JOURNAL_DISK_FULL', 'Free some space. Results that were recorded before this are safe.'],
+  EDQUOT: ['JOURNAL_DISK_FULL', 'The quota is used up. Results that were recorded before this are safe.'],
+  EACCES: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
+  EPERM: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
+  EROFS: ['JOURNAL_NOT_WRITABLE', 'The project lies on a read-only file system.'],
+  EEXIST: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
+  ENOTDIR: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
+};
+
+/** What the system said, as an error for people. `doing` completes "can't …". */
+export function journalError(error: unknown, doing: string): JournalError {
+  if (error instanceof JournalError) return error;
+  const [code, hint] = ERRORS[codeOf(error) ?? ''] ?? ['JOURNAL_IO', undefined];
+  const reason = error instanceof Error ? error.message : String(error);
+  return new JournalError(code, `can't ${doing}: ${reason}`, { cause: error, ...(hint === undefined ? {} : { hint }) });
+}
