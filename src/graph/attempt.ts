@@ -66,7 +66,8 @@ export async function attempt(options: Attempt): Promise<AttemptEnd> {
   }
   if (!outcome) throw new Error(`the attempt of ${node.id} ended without an outcome`);
   const allowsPartial = nodeAttribute(node, 'allow_partial') === true;
-  return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason: outcome.failure_reason, cause: 'asked', allowsPartial };
+  const reason = outcome.failure_reason || `${node.id} asked for it`;
+  return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason, cause: 'asked', allowsPartial };
 }
 
 async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {

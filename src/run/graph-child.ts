@@ -40,7 +40,8 @@ async function startChild(
   const ending = new AbortController();
   let state: GraphState | undefined;
   const follow = watchStates();
-  const { resume: _, runDirectory: __, timeoutMs: ___, onEvent: ____, onCheckpoint: _____, onFindings: ______, ...inherited } = options;
+  let refusal = 'it was refused';
+  const { resume: _, runDirectory: __, timeoutMs: ___, onEvent: ____, onCheckpoint: _____, ...inherited } = options;
   const begun = runGraph({
     ...inherited,
     file,
@@ -51,6 +52,10 @@ async function startChild(
     checkpoint: options.checkpoint,
     ...(goesOn ? { resume: '' } : {}),
     signal: ending.signal,
+    onFindings: ({ diagnostics }) => {
+      const found = diagnostics.find(({ severity }) => severity === 'error');
+      if (found) refusal = `line ${found.line}: ${found.rule}: ${found.message}`;
+    },
     openStore: async () => store,
     onState: (now) => {
       state = now;
@@ -67,7 +72,7 @@ async function startChild(
   const ended = settled.then((value) => void (report = value));
   if (state === undefined) {
     await ended;
-    throw new StageError('permanent', `the child pipeline ${path.basename(file)} could not be started: ${reasonOf(report)}`);
+    throw new StageError('permanent', `the child pipeline ${path.basename(file)} could not be started: ${reasonOf(report) ?? refusal}`);
   }
   const known = state;
   return {
@@ -124,9 +129,9 @@ function stageFolder(root: string, { runDir, main }: GraphState): string | undef
   return main.running && path.resolve(root, runDir, main.running.node);
 }
 
-function reasonOf(report: GraphReport | undefined): string {
-  if (report?.error instanceof Error) return report.error.message;
-  return report?.notice ?? 'it was refused';
+/** Undefined when lint refused it. */
+function reasonOf(report: GraphReport | undefined): string | undefined {
+  return report?.error instanceof Error ? report.error.message : report?.notice;
 }
 
 function watchStates(): { readonly first: Promise<void>; tell(): void } {

@@ -61,3 +61,14 @@ it('takes the outcome and the label of its stop condition from the context', asy
   expect(report.status).toBe('completed');
   expect(checkpoint.node_history.map(({ node_id: id }) => id)).toEqual(['start', 'pick', 'boss', 'exit']);
 });
+
+it.each([
+  ['digraph child {', 'line 1: dot_syntax'],
+  ['digraph child { start [shape=Mdiamond]; exit [shape=Msquare]; a; start -> exit }', 'line 1: reachability'],
+])('says why its child was refused: %s', async (child, why) => {
+  const shop = withChild('boss [shape=house]; start -> boss -> exit', child);
+  expect((await shop.run()).report).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining(`child.dot could not be started: ${why}`) },
+  });
+});

@@ -22,3 +22,11 @@ it.each([
   expect(report).toMatchObject({ status: 'failed', error: { message: reason } });
   expect(checkpoint.node_history[1]).toMatchObject({ failure_reason: reason });
 });
+
+it('says who asked for a retry without a reason', async () => {
+  const command = 'echo \'{\\"outcome\\":\\"retry\\"}\' > $MLLD_STATUS_FILE';
+  place = workshop(pipeline(`a [shape=parallelogram, tool_command="${command}", max_retries=1, retry_delay="1ms"]; start -> a -> exit`));
+  const { report, events } = await place.run();
+  expect(events.find(({ type }) => type === 'retry.scheduled')).toMatchObject({ cause: 'asked', reason: 'a asked for it' });
+  expect(report).toMatchObject({ status: 'failed', error: { message: 'retries exhausted' } });
+});
