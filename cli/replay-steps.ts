@@ -27,7 +27,7 @@ export function stepper(io: Io): (place: Stopped) => Promise<'go on' | 'stop'> {
 
 function look(io: Io, { variables }: Stopped, line: string): void {
   const found = variables.find(({ name }) => `@${name}` === line);
-  if (line === 'v') io.stdout(renderVariables(variables));
+  if (line === 'v') io.stdout(renderVariables(variables, io.stdoutColumns()));
   else if (found) io.stdout(`${renderValue(found.value)}\n`);
   else io.stderr(line.startsWith('@') ? `there is no ${line} in scope here\n` : HELP);
 }

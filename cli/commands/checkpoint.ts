@@ -32,7 +32,7 @@ export function addCheckpointCommand(program: Command, io: Io): void {
     .action((script: string, options: JsonOption) => list(io, script, options));
   command
     .command('inspect')
-    .addHelpText('after', examples(['mlld checkpoint inspect nightly | jq .entries[].fn']))
+    .addHelpText('after', examples(["mlld checkpoint inspect nightly | jq '.entries[].fn'"]))
     .description('print the recorded runs and results of a script as JSON')
     .argument('<script>', 'name or path of a script')
     .option('--json', 'the only form there is')

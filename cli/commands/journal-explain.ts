@@ -17,7 +17,7 @@ export function addExplainCommand(journal: Command, io: Io, runArgument: string)
       examples([
         'mlld journal explain nightly',
         "mlld journal explain latest 'main/for#0[3]'",
-        'mlld journal explain nightly --json | jq .calls[].miss',
+        "mlld journal explain nightly --json | jq '.calls[].miss'",
       ]),
     )
     .description('say of every llm call of a run whether it was served, and if not, why')

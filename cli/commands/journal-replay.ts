@@ -139,7 +139,7 @@ type Variables = NonNullable<ReplayReport['stopped']>['variables'];
 
 function printVariables(io: Io, variables: Variables, names: readonly string[] | undefined): void {
   if (!names) {
-    io.stdout(renderVariables(variables));
+    io.stdout(renderVariables(variables, io.stdoutColumns()));
     return;
   }
   for (const name of names) {

@@ -8,6 +8,7 @@ import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 
 const PREVIEW_UNITS = 100;
+const PREVIEW_UNITS_MIN = 20;
 /** Of a request, in a divergence. */
 const REQUEST_UNITS = 2000;
 
@@ -48,18 +49,21 @@ function asked({ subject, request }: NonNullable<Divergence['actual']>): string 
   return `${oneLine(subject)} ${clip(JSON.stringify(toJson(request as Value)), REQUEST_UNITS)}`;
 }
 
-export function renderVariables(variables: NonNullable<ReplayReport['stopped']>['variables']): string {
-  return variables.map(({ name, value }) => `@${name} = ${preview(value)}\n`).join('');
+/** A line for each, no longer than a terminal of so many columns is wide. */
+export function renderVariables(variables: NonNullable<ReplayReport['stopped']>['variables'], columns: number | undefined): string {
+  return variables
+    .map(({ name, value }) => {
+      const head = `@${name} = `;
+      const room = columns === undefined ? PREVIEW_UNITS : Math.min(PREVIEW_UNITS, Math.max(PREVIEW_UNITS_MIN, columns - head.length));
+      return `${head}${clip(value === undefined ? 'undefined' : JSON.stringify(toJson(value)), room)}\n`;
+    })
+    .join('');
 }
 
 /** As `show` prints it, structures indented. */
 export function renderValue(value: Value): string {
   const data = dataOf(value);
   return typeof data === 'object' && data !== null ? indentedJson(value) : showText(value);
-}
-
-function preview(value: Value): string {
-  return clip(value === undefined ? 'undefined' : JSON.stringify(toJson(value)), PREVIEW_UNITS);
 }
 
 /** The documented shape of `--json`. */

@@ -4,10 +4,12 @@ import { renderEntries } from '../../cli/render/checkpoint.js';
 import { columnsOf } from '../../grammar/columns.js';
 import { fit, widthOf } from '../../cli/render/fit.js';
 import { clip, oneLine } from '../../cli/render/one-line.js';
+import { renderVariables } from '../../cli/render/replay.js';
 import { shellWords } from '../../cli/render/shell.js';
 import { paintFor, type Paint } from '../../cli/render/paint.js';
 import { table, tableLines } from '../../cli/render/table.js';
 import { duration, money, time } from '../../cli/render/units.js';
+import type { Value } from '../../src/values/value.js';
 
 it.each([
   [0, '0ms'],
@@ -133,6 +135,17 @@ describe('a line that is longer than the terminal is wide', () => {
       }),
     );
   });
+});
+
+it('shows variables on a line each, within the terminal', () => {
+  const variables = [
+    { name: 'tide', value: 'ebb '.repeat(40) as Value },
+    { name: 'depth', value: 3 as Value },
+  ];
+  const widths = (columns: number | undefined): number[] => renderVariables(variables, columns).split('\n').map(widthOf);
+  expect(widths(undefined)).toEqual([108, 10, 0]);
+  expect(widths(80)).toEqual([80, 10, 0]);
+  expect(widths(10)).toEqual([28, 10, 0]);
 });
 
 it('puts columns that have no room below each row', async () => {
