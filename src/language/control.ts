@@ -3,6 +3,7 @@ import type { Bail as BailNode, Control, Expression, Return as ReturnNode } from
 import { textOf, compactJson } from '../values/text.js';
 import { dataOf, flow, type Value } from '../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from './completion.js';
+import { outcomeOf } from './down.js';
 import { Bail, locationOf } from './errors.js';
 import type { Frame } from './frame.js';
 import { evaluateReference } from './reference.js';
@@ -22,8 +23,14 @@ export async function executeControl(node: Control, frame: Frame): Promise<Compl
 
 export async function executeReturn(node: ReturnNode, frame: Frame): Promise<Completion> {
   if (!node.value) return new Return(null, false);
-  const value = await bound(node.value, frame);
-  return new Return(node.labels.length > 0 ? flow(value, [], node.labels) : value);
+  const outcome = await boundOutcome(node.value, frame);
+  if (outcome instanceof Signal) return outcome;
+  return new Return(node.labels.length > 0 ? flow(outcome, [], node.labels) : outcome);
+}
+
+/** What gets bound or returned; an arm of a `when` may give a control word instead, and that is for the loop or pipeline around. */
+export async function boundOutcome(node: Expression, frame: Frame): Promise<Outcome> {
+  return node.kind === 'when' ? ((await outcomeOf(node, frame)) ?? null) : bound(node, frame);
 }
 
 /** A value that gets bound or returned: a template that is one reference is the referenced value itself (values 5.3). */

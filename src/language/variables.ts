@@ -6,8 +6,8 @@ import { SECRET } from '../operation/secret-texts.js';
 import { appendTo } from '../values/append.js';
 import { flow, type Value } from '../values/value.js';
 import { refuseReserved } from './ambient.js';
-import type { Completion } from './completion.js';
-import { bound } from './control.js';
+import { Signal, type Completion } from './completion.js';
+import { bound, boundOutcome } from './control.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
 import { evaluateLabelled } from './labelled.js';
@@ -36,8 +36,10 @@ export async function executeLet(node: Let, frame: Frame): Promise<Completion> {
   if (taken) throw redeclared(node.name, node.nameAt, taken, frame);
   const own = frame.scope.own(node.name);
   if (own?.kind === 'var') throw redeclared(node.name, node.nameAt, own, frame);
-  frame.scope.define({ name: node.name, value: await bound(node.value, frame), kind: 'let', at: node.nameAt });
-  return undefined;
+  const outcome = await boundOutcome(node.value, frame);
+  const isWord = outcome instanceof Signal;
+  frame.scope.define({ name: node.name, value: isWord ? outcome.value : outcome, kind: 'let', at: node.nameAt });
+  return isWord ? outcome : undefined;
 }
 
 /** `@x += v`: a new value for the nearest binding. */

@@ -42,6 +42,20 @@ describe('control', () => {
     // 14, 15, 25: null outside of a loop, all three.
     ['show `@mx.loop.iteration @mx.loop.limit @mx.loop.active @mx.while.active`', 'null null null null'],
     ['loop(1) [ show `@mx.loop.active` ]\nshow `@mx.loop.active`', 'true\nnull'],
+    // 16, 21: a control word of a `when` is for the loop or pipeline around, also where the `when` is returned or bound.
+    [
+      'exe @a(x) = [ => { x: @x, hint: @mx.hint } ]\nexe @r(o) = [ => when [ @mx.try < 3 => retry `r@mx.try`; * => @o.hint ] ]\n' +
+        'exe @f(x) = @a(@x) | @r\nvar @v = @f(1)\nshow @v',
+      'r2',
+    ],
+    [
+      'exe @a(x) = `@x@mx.try`\nexe @r(o) = [ let @w = when [ @mx.try < 2 => retry; * => "w" ]; => `@w@o` ]\n' +
+        'exe @f(x) = @a(@x) | @r\nvar @v = @f("a")\nshow @v',
+      'wa2',
+    ],
+    ['exe @s(n) = [ => when [ @n > 2 => done @n; * => continue (@n + 1) ] ]\nvar @v = 0 | while(9) @s\nshow @v', '3'],
+    ['var @l = for @x in [1, 2, 3, 4] [ => when [ @x == 2 => skip; @x == 4 => done; * => @x ] ]\nshow `is @l`', 'is [1,3]'],
+    ['var @l = loop(9) [ let @i = when [ @input => done @input; * => 5 ]; continue @i ]\nshow `is @l`', 'is 5'],
   ])('%s', async (script, shown) => {
     expect(await outcomeOf(script)).toEqual({ shown, warnings: [], error: '' });
   });
