@@ -66,11 +66,17 @@ export async function findScript(project: Project, name: string, home: string | 
   }
   const known = await listScripts(project, home);
   throw new MlldError('SCRIPT_UNKNOWN', `There is no script "${name}" in ${project.config.scriptDir}`, {
-    hint:
-      known.length === 0
+    hint: isPath(name)
+      ? `a file is run by its path, without \`run\`: mlld ${name}`
+      : known.length === 0
         ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
         : `available scripts: ${known.join(', ')}`,
   });
+}
+
+/** Whether somebody who writes this means a file, and not the name of a script. */
+export function isPath(name: string): boolean {
+  return /^\.\.?\/|^\/|\.(?:mld|md)$/.test(name);
 }
 
 /** Names for `mlld run`, sorted; folders count when they have an entry file. */

@@ -12,7 +12,7 @@ import { usable } from '../../replay/memo.js';
 import type { Lender } from '../../replay/overlay.js';
 import { parseSelector } from '../../replay/selector.js';
 import { MlldError } from '../errors.js';
-import { resolveWorkflow, type Standpoint } from '../project.js';
+import { isPath, resolveWorkflow, type Standpoint } from '../project.js';
 import { pickRun } from '../recorded-run.js';
 import type { CacheRequest } from '../run-options.js';
 
@@ -85,8 +85,9 @@ async function openFork(text: string, { store, project, workflow, onDefect }: Om
   if (source === workflow) throw new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
   const past = source && (await loadWorkflow(store, source, { onDefect }));
   if (!source || !past || past.runs.length === 0) {
+    if (name.indexOf('@') > 0) throw unreadableReference(text, name);
     throw new MlldError('FORK_UNKNOWN', `--fork ${text}: no recorded run of ${name}`, {
-      hint: `record one first: mlld run ${name} --checkpoint`,
+      hint: `record one first: mlld ${isPath(name) ? name : `run ${name}`} --checkpoint`,
     });
   }
   if (run === undefined) return { workflow: source, memo: past.memo, definitions: past.definitions };
@@ -94,6 +95,14 @@ async function openFork(text: string, { store, project, workflow, onDefect }: Om
   refuseSeqBehindEnd(text, until, past);
   const { memo, definitions } = await loadWorkflow(store, source, { onDefect, until });
   return { workflow: source, memo, definitions, ...until };
+}
+
+/** What `FORK` doesn't read, and no script is called like. */
+function unreadableReference(text: string, name: string): MlldError {
+  const script = name.slice(0, name.indexOf('@'));
+  return new MlldError('FORK_RUN', `--fork ${text}: what stands behind @ names no run`, {
+    hint: `${script}@latest, ${script}@2, ${script}@20261121-1049; up to an event of it: ${script}@RUN:17`,
+  });
 }
 
 /** One of the runs that count: what `clean` has forgotten lends nothing. */

@@ -83,6 +83,12 @@ describe('--fork', () => {
       expect(stderr).toContain(run);
     }
     expect((await project.mlld('analyze.mld', '--fork', 'nobody@latest')).stderr).toContain('no recorded run of nobody');
+    for (const source of ['collect@', `collect@${run}:`, `collect@${run}:x`, 'collect@RUN']) {
+      const { stderr } = await project.mlld('analyze.mld', '--fork', source);
+      expect(stderr).toContain(`--fork ${source}: what stands behind @ names no run\n  hint: collect@latest, collect@2`);
+    }
+    expect((await project.mlld('analyze.mld', '--fork', 'nobody')).stderr).toContain('mlld run nobody --checkpoint');
+    expect((await project.mlld('analyze.mld', '--fork', './nobody.mld')).stderr).toContain('mlld ./nobody.mld --checkpoint');
     expect(project.asked()).toEqual([]);
     expect(await runsOf(project, 'collect')).toEqual([run]);
   });
