@@ -13,12 +13,14 @@ export interface Restart {
   readonly enterAt: string;
   /** What the first run of the line was given. */
   readonly set: GraphRunOptions['set'];
+  /** Where the files of the run before it are. */
+  readonly runDirBefore: string;
 }
 
 /** Where a run of the journal begins. */
 export interface Beginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 'set'> {
   readonly resumed?: ResumePoint;
-  /** The first run, the second after a restart, … */
+  /** Of the command: its first run, the second after a restart, … */
   readonly number: number;
 }
 
@@ -45,9 +47,9 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
   };
 }
 
-export function restartOf({ journalRun, given }: GraphState, enterAt: string): Restart {
+export function restartOf({ journalRun, given, runDir }: GraphState, enterAt: string): Restart {
   if (journalRun === undefined) throw new Error('a run was restarted before it began');
-  return { restartOf: journalRun, enterAt, set: given as Restart['set'] };
+  return { restartOf: journalRun, enterAt, set: given as Restart['set'], runDirBefore: runDir };
 }
 
 /** The graph's attributes with their types, its goal always, and what the command line set. */
@@ -61,13 +63,20 @@ export function initialContext({ graph, goal }: Plan, { given }: Pick<GraphState
 }
 
 /** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
-function runDirectory(options: GraphRunOptions, { resumed, number }: Beginning, { run }: RunRef): string {
+function runDirectory(options: GraphRunOptions, { resumed, runDirBefore }: Beginning, { run }: RunRef): string {
   const { project, file, runDirectory: given, workingDirectory } = options;
-  if (resumed && given === undefined) return resumed.state.runDir;
+  if (resumed) return resumed.state.runDir;
   const folder =
     given === undefined
       ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), run)
-      : path.resolve(workingDirectory, number === 1 ? given : `${given}.${number}`);
+      : numbered(path.resolve(workingDirectory, given), runDirBefore && path.resolve(project.root, runDirBefore));
   const relative = path.relative(project.root, folder);
   return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
+}
+
+/** The folder of the first run, `<folder>.2` of that behind the first restart, and so on, whichever command began the one before. */
+function numbered(folder: string, before: string | undefined): string {
+  if (before === undefined) return folder;
+  const number = before.startsWith(`${folder}.`) ? Number(before.slice(folder.length + 1)) : 1;
+  return `${folder}.${(Number.isInteger(number) ? number : 1) + 1}`;
 }

@@ -71,3 +71,30 @@ it('says that a resumed run takes no other settings', async () => {
   expect(report.status).toBe('completed');
   expect(stderr).toContain('--set colour=blue has no effect');
 });
+
+it('numbers the folders of restarts on, whichever command began the run before', async () => {
+  place = workshop(pipeline('a [type=third]; start -> a; a -> a [label=again, loop_restart=true]; a -> exit [weight=1]'));
+  let visits = 0;
+  /** Restarts twice, and fails in between. */
+  const third: Handler = {
+    handle: async () => {
+      visits += 1;
+      if (visits === 2) return outcomeOf('fail', { failure_reason: 'not yet' });
+      return outcomeOf('success', { preferred_label: visits < 4 ? 'again' : '' });
+    },
+  };
+  const own = new Map([['third', third]]);
+  await place.run({ handlers: own, runDirectory: 'run' });
+  const { events } = await place.run({ handlers: own, runDirectory: 'run', resume: '' });
+  const folders = events.flatMap((event) => (event.type === 'run.started' ? [event.runDir] : []));
+  expect(folders).toEqual(['run.2', 'run.3']);
+});
+
+it('goes on in the folder of its chain, and says so', async () => {
+  place = workshop(TEXT);
+  const { handlers: own } = handlers(1);
+  await place.run({ handlers: own, runDirectory: 'here' });
+  const { stderr, events } = await place.run({ handlers: own, runDirectory: 'there', resume: '' });
+  expect(events[0]).toMatchObject({ runDir: 'here' });
+  expect(stderr).toContain('--run-dir there has no effect: a resumed run goes on in here');
+});
