@@ -38,7 +38,7 @@ import { createStateKeeper } from './run/graph-ledger.js';
 import { writeManifest } from './run/graph-manifest.js';
 import { resumption, turnToResume } from './run/graph-resume.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph-start.js';
-import { untilEnded, type EndedBy } from './run/until-ended.js';
+import { timedOut, untilEnded, type EndedBy } from './run/until-ended.js';
 import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
 import { randomFraction } from './world/host.js';
 import type { World } from './world/world.js';
@@ -189,7 +189,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     ledger.post({ type: 'context.updated', op: frame.op.path, updates: context, by: 'start' });
   await checkpoint.flush();
 
-  const end = await walked(run, { ending, number: beginning.number, isCancelled: () => options.signal.reason === CANCELLED });
+  const end = await walked(run, { ending, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
   const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state));
   await checkpoint.flush();
@@ -217,18 +217,23 @@ interface Ended {
 interface Walking {
   readonly ending: AbortSignal;
   readonly number: number;
-  readonly isCancelled: () => boolean;
+  /** Why somebody ended it. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number | undefined;
 }
 
-async function walked(run: GraphRun, { ending, number, isCancelled }: Walking): Promise<Ended> {
+async function walked(run: GraphRun, { ending, number, signal, timeoutMs }: Walking): Promise<Ended> {
   let end: WalkEnd;
   try {
     end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
   } catch (error) {
     if (ending.aborted) {
       const status = ending.reason as EndedBy; // it is aborted with nothing else
-      if (isCancelled()) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
-      return { status, error: new MlldError(status === 'timed-out' ? 'TIMED_OUT' : 'INTERRUPTED', `the run was ended: ${status}`) };
+      if (signal.reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
+      return {
+        status,
+        error: status === 'timed-out' ? timedOut(timeoutMs) : new MlldError('INTERRUPTED', `ended by ${String(signal.reason)}`),
+      };
     }
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
     throw error;

@@ -204,7 +204,7 @@ function nextOf(report: PostMortemReport, paint: Paint): string[] {
             ...pipeline.nodes
               .slice(-1)
               .map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
-            [`mlld graph ${report.workflow} --run ${run}`, 'what came of each node, drawn'],
+            [drawCommand(report), 'what came of each node, drawn'],
           ]
         : [
             [resumeCommand(report), 'go on'],
@@ -218,6 +218,10 @@ function nextOf(report: PostMortemReport, paint: Paint): string[] {
   const isRoom = besides.every((line) => fit(line, paint).length === 1);
   const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${paint.dim(`# ${what}`)}`]);
   return [paint.bold('To go on'), ...(isRoom ? besides : below)];
+}
+
+function drawCommand({ run, name, workflow }: PostMortemReport): string {
+  return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
 }
 
 /** Only who was asked from elsewhere can be answered from elsewhere. */

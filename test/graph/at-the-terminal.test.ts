@@ -30,7 +30,10 @@ it('ends in order at Ctrl-C, and goes on from there', { timeout: 30_000 }, async
   const { status, stderr } = await ended;
   expect(status).toBe(130);
   expect(stderr).toContain('mlld run quay.dot --resume');
-  expect(stderr).toMatch(/quay: interrupted: .*\n$/);
+  expect(stderr).toMatch(/quay: interrupted: ended by SIGINT\n$/);
+  const { stdout: told } = await runCli(['journal', 'postmortem'], { cwd });
+  const [, draw = ''] = /\n {2}mlld (graph .*?) *# what came of each node/.exec(told) ?? [];
+  expect(await runCli(draw.split(' '), { cwd })).toMatchObject({ status: 0, stderr: '' });
   writeFileSync(`${cwd}/quay.dot`, SLOW.replace('sleep 30', 'true'));
   const resumed = await runCli(['run', 'quay.dot', '--resume'], { cwd });
   expect(resumed).toMatchObject({ status: 0, stdout: 'quay: completed\n' });
