@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../src/errors.js';
+import { reason } from '../src/world/files.js';
 import type { Io } from './io.js';
 
 export interface Output {
@@ -25,7 +26,9 @@ export function openOutput(io: Io, file: string | undefined): Output {
       return work();
     } catch (cause) {
       fs.rmSync(temporary, { force: true });
-      throw new MlldError('OUTPUT_NOT_WRITABLE', `Can't write ${file}: ${(cause as Error).message}`, { cause });
+      const isFolderMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+      const why = isFolderMissing ? `there is no folder ${path.dirname(file)}` : reason(cause);
+      throw new MlldError('OUTPUT_NOT_WRITABLE', `Can't write ${file}: ${why}`, { cause });
     }
   };
   const descriptor = attempt(() => fs.openSync(temporary, 'w', 0o600));

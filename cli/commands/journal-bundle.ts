@@ -11,6 +11,7 @@ import { contentsOf, runsToBundle } from '../../replay/bundled.js';
 import { redactEvent } from '../../replay/redaction.js';
 import { verifyRun } from '../../replay/verify.js';
 import { MlldError } from '../../src/errors.js';
+import { reason } from '../../src/world/files.js';
 import { resolveRun } from '../../src/recorded-run.js';
 import type { Io } from '../io.js';
 import { openOutput } from '../output-file.js';
@@ -81,7 +82,7 @@ async function bundle(io: Io, text: string, { output: file, redact, json }: Bund
 async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<void> {
   const { project } = await projectStore(io);
   const packed = await fs.readFile(path.resolve(io.workingDirectory, file)).catch((cause: unknown) => {
-    throw new MlldError('USAGE', `${file}: ${(cause as Error).message}`, { cause });
+    throw new MlldError('USAGE', `Can't read ${file}: ${reason(cause)}`, { cause });
   });
   const unpacked = await unpackBundle(packed);
   // A journal is no place to find out that a bundle was damaged.

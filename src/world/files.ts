@@ -152,7 +152,8 @@ function fileError(what: 'write' | 'list' | 'search', path: string, error: unkno
   return new WorldError(code, `Cannot ${what} ${path}: ${reason(error)}`, { cause: error });
 }
 
-function reason(error: unknown): string {
+/** Why the file system refused, in words. */
+export function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'ENOENT':
