@@ -49,25 +49,10 @@ function isDigits(text: string): boolean {
   return /^\d+$/.test(text);
 }
 
-const FILE_ENDINGS = [
-  'att',
-  'csv',
-  'html',
-  'js',
-  'json',
-  'jsonl',
-  'log',
-  'md',
-  'mld',
-  'mtt',
-  'py',
-  'sh',
-  'ts',
-  'txt',
-  'xml',
-  'yaml',
-  'yml',
-];
+const FILE_ENDINGS =
+  'att cjs css csv diff dot gif html jpg js json jsonl log md mjs mld mtt patch pdf png py rs sh sql svg toml ts tsv tsx txt xml yaml yml'.split(
+    ' ',
+  );
 
 function noField(data: Data, name: string, { written }: Access): MlldError {
   return new MlldError('NO_FIELDS', `${written}: ${aKind(data)} has no field "${name}"`, { hint: fieldHint(data, name, written) });

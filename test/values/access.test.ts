@@ -62,6 +62,7 @@ describe('fields', () => {
   it('of JSON text advise @parse, of a text before a file ending the backslash', () => {
     expect(failure(() => readField(' {"a": 1}', 'a', at)).hint).toContain('@parse');
     expect(failure(() => readField('chart', 'json', { written: '@stem' })).hint).toContain('@stem\\.json');
+    expect(failure(() => readField('chart', 'svg', { written: '@stem' })).hint).toContain('@stem\\.svg');
   });
 
   it('of host objects are values of ours, methods bound to their object', () => {
