@@ -31,7 +31,7 @@ export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 
 
 export async function attempt(options: Attempt): Promise<AttemptEnd> {
   const { run, node, frame, walking, walk, handler } = options;
-  if (handler.mayReport || handler.asksModel) options.folder.remove('status.json');
+  options.folder.remove('status.json'); // of an earlier attempt or visit
   if (handler.mayReport) await options.folder.settled(); // what is read afterwards is of this attempt
   const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
   const { path: op } = frame.op.nth('try', options.attempt);

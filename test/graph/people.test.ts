@@ -1,4 +1,6 @@
 /** Questions that are answered from elsewhere, and at a terminal. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { consoleInterviewer } from '../../src/graph/people/console.js';
 import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
@@ -89,4 +91,18 @@ it.each(['Abort', 'stop'])('hands on %j from elsewhere as what it means, where t
   });
   expect(report.status).toBe('completed');
   expect(checkpoint.context['human.gate.label']).toBe('Abort');
+});
+
+it('leaves no report of the visit before while it waits', async () => {
+  place = workshop(pipeline('ask [shape=hexagon]; start -> ask; ask -> ask [label=Again]; ask -> exit [label=Leave]'));
+  const report = path.join(place.folder, 'run', 'ask', 'status.json');
+  const there: boolean[] = [];
+  const people = callbackInterviewer(async () => {
+    await expect.poll(() => existsSync(report)).toBe(false);
+    there.push(existsSync(report));
+    return there.length < 2 ? 'Again' : 'Leave';
+  });
+  expect((await place.run({ people, runDirectory: 'run' })).report.status).toBe('completed');
+  expect(there).toEqual([false, false]);
+  expect(existsSync(report)).toBe(true);
 });
