@@ -100,6 +100,14 @@ it('goes on at the node that failed last, or where the walk stood', async () => 
   expect(resumePoint(await chain()).enterAt).toBe('b');
 });
 
+it('goes on where the walk was when a limit ended it, whatever had failed before', async () => {
+  const { record, chain } = recorded();
+  const edge: Fact = { type: 'edge.selected', op: opPath('main'), from: 'b', to: 'c', via: 'weight' };
+  const error = { code: 'PIPELINE_LIMIT', message: 'max_steps is reached' };
+  await record(1, [begins('main/a#0'), ends('main/a#0', 'fail'), begins('main/b#0'), ends('main/b#0'), edge, { ...failed, error } as Fact]);
+  expect(resumePoint(await chain()).enterAt).toBe('c');
+});
+
 it('goes back to the last start of a node on the main path, and drops the replies behind it', async () => {
   const { store, record, chain } = recorded();
   await record(1, [
