@@ -1,6 +1,7 @@
 /** `@name += added` (language reference, values 3.3, control 2.4). Gives a new value; the old one stays as it was. */
 import { MlldError } from '../errors.js';
 import { Annotated, asElement, type Data, dataOf, flow, type Value } from './value.js';
+import { joinArrays } from './array-size.js';
 import { aKind } from './kind.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';
@@ -21,7 +22,7 @@ function appended(current: Value, added: Value, name: string): Data {
     return data + amount;
   }
   if (typeof data === 'string') return textOf(current) + textOf(added);
-  if (Array.isArray(data)) return Array.isArray(more) ? [...data, ...more] : [...data, asElement(added) ?? null];
+  if (Array.isArray(data)) return joinArrays(data, Array.isArray(more) ? more : [asElement(added) ?? null]);
   if (isDataObject(data)) {
     if (!isDataObject(more)) throw wrongOperand(name, 'is an object', added);
     return { ...data, ...more };

@@ -1,4 +1,5 @@
 /** Methods of arrays (language reference, values 10.2). None of them changes the array. */
+import { joinArrays, refuseTooMany } from './array-size.js';
 import { asElement, dataOf, type Data, type Value } from './value.js';
 import { type Argument, type MethodCall, numberArgument, textArgument, valueArgument } from './arguments.js';
 import { textOf } from './text.js';
@@ -11,7 +12,8 @@ export const arrayMethods: { readonly [name: string]: ArrayMethod } = {
   indexOf: (array, [item], call) => positionOf(array, valueArgument(item, call)),
   join: (array, [separator], call) => array.map(joined).join(separator === undefined ? ',' : textArgument(separator, call)),
   slice: (array, [from, to], call) => array.slice(numberArgument(from, call), numberArgument(to, call)),
-  concat: (array, args, call) => args.reduce<readonly Value[]>((all, item) => [...all, ...elementsOf(valueArgument(item, call))], array),
+  concat: (array, args, call) =>
+    args.reduce<readonly Value[]>((all, item) => joinArrays(all, elementsOf(valueArgument(item, call))), array),
   reverse: (array) => array.toReversed(),
   sort: (array) => sortByText(array),
   flat: (array, [depth], call) => flat(array, numberArgument(depth, call) ?? 1),
@@ -42,8 +44,11 @@ export function sortByText<T extends Value>(array: readonly T[]): readonly T[] {
 
 function flat(array: readonly Value[], depth: number): readonly Value[] {
   if (depth < 1) return array;
+  let elements = 0;
   return array.flatMap((element) => {
     const data: Data | undefined = dataOf(element);
-    return Array.isArray(data) ? flat(data, depth - 1) : [element];
+    const inner = Array.isArray(data) ? flat(data, depth - 1) : [element];
+    refuseTooMany((elements += inner.length));
+    return inner;
   });
 }

@@ -2,6 +2,7 @@
 import { isDataObject } from './plain-object.js';
 import { dataOf, type Data, type Value } from './value.js';
 import { type Argument, badArgument, type MethodCall, numberArgument, textArgument } from './arguments.js';
+import { ELEMENTS_MAX, refuseTooMany } from './array-size.js';
 import { search, userRegExp } from './regex.js';
 import { textOf } from './text.js';
 
@@ -22,7 +23,7 @@ export const textMethods: { readonly [name: string]: TextMethod } = {
   slice: (text, [from, to], call) => text.slice(numberArgument(from, call), numberArgument(to, call)),
   substring: (text, [from, to], call) => text.substring(numberArgument(from, call) ?? 0, numberArgument(to, call)),
   substr,
-  split: (text, [separator], call) => withPattern(separator === undefined ? '' : separator, call, (pattern) => text.split(pattern)),
+  split: (text, [separator], call) => withPattern(separator === undefined ? '' : separator, call, (pattern) => split(text, pattern)),
   replace: (text, [old, by], call) => withPattern(old, call, (pattern) => text.replace(pattern, textArgument(by, call))),
   replaceAll,
   match,
@@ -30,6 +31,12 @@ export const textMethods: { readonly [name: string]: TextMethod } = {
   padEnd: (text, [width, fill], call) => text.padEnd(lengthArgument(width, 1, call), fillArgument(fill, call)),
   repeat: (text, [times], call) => text.repeat(lengthArgument(times, text.length, call)),
 };
+
+function split(text: string, pattern: RegExp | string): readonly string[] {
+  const parts = text.split(pattern, ELEMENTS_MAX + 1);
+  refuseTooMany(parts.length);
+  return parts;
+}
 
 function withPattern<T>(argument: Argument, call: MethodCall, run: (pattern: RegExp | string) => T): T {
   return argument instanceof RegExp ? search(argument, () => run(argument)) : run(textArgument(argument, call));

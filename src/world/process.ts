@@ -126,7 +126,7 @@ function start({ program, args, directory, environment, stdin, channels = [] }: 
 function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandAnswer, 'durationMs'>> {
   return new Promise((resolve, reject) => {
     const tooLarge = (stream: string): void => {
-      reject(outputTooLarge(stream));
+      reject(outputTooLarge('the command', stream));
       signalGroup(child, 'SIGKILL');
       dropStreams(child);
     };
@@ -211,9 +211,9 @@ function exitCode(status: number | null, signal: NodeJS.Signals | null): number 
   return status ?? 128 + (signal ? constants.signals[signal] : 0);
 }
 
-function outputTooLarge(stream: string): WorldError {
-  return new WorldError('OUTPUT_TOO_LARGE', `the command wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB to ${stream}`, {
-    hint: 'let the command write to a file and load what is needed of it',
+export function outputTooLarge(writer: 'the command' | 'the code', stream: string): WorldError {
+  return new WorldError('OUTPUT_TOO_LARGE', `${writer} wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB to ${stream}`, {
+    hint: `let ${writer} write to a file and load what is needed of it`,
   });
 }
 

@@ -2,7 +2,7 @@
 import { Console } from 'node:console';
 import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { noSuchDirectory } from './process.js';
+import { noSuchDirectory, OUTPUT_BYTES_MAX, outputTooLarge } from './process.js';
 import { type Ask, WorldError } from './world.js';
 
 export interface CodeHost {
@@ -24,11 +24,14 @@ export class CapturedOutput {
   get console(): Console {
     this.made ??= new Console({
       stdout: sink((text) => {
+        if (this.log.length + text.length > OUTPUT_BYTES_MAX) throw outputTooLarge('the code', 'standard output');
         this.log += text;
         if (this.echo) this.host.stdout(text);
       }),
       stderr: sink((text) => this.host.stderr(text)),
       colorMode: false,
+      // A body that writes without end has to be stopped by what it calls: nothing else of this thread gets a turn.
+      ignoreErrors: false,
     });
     return this.made;
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Argument } from '../../src/values/arguments.js';
+import { appendTo } from '../../src/values/append.js';
 import { callMethod, isMethod } from '../../src/values/methods.js';
 import { closest } from '../../src/values/suggest.js';
 import { annotate, labelsOf, type Value } from '../../src/values/value.js';
@@ -151,6 +152,15 @@ describe('calling methods', () => {
     expect(() => call(value, name)).toThrow(
       expect.objectContaining({ code: 'UNKNOWN_METHOD', message: expect.stringContaining(name), hint }),
     );
+  });
+
+  it.each<[string, () => unknown]>([
+    ['concat', () => call(Array.from<Value>({ length: 5_000_001 }).fill(1), 'concat', Array.from<Value>({ length: 5_000_000 }).fill(1))],
+    ['flat', () => call(Array.from<Value>({ length: 11 }).fill(Array.from<Value>({ length: 1_000_000 }).fill(1)), 'flat')],
+    ['split', () => call('a'.repeat(10_000_001), 'split', '')],
+    ['+=', () => appendTo(Array.from<Value>({ length: 10_000_000 }).fill(1), 1, 'x')],
+  ])('refuses arrays that grow beyond measure: %s', (_name, grow) => {
+    expect(grow).toThrow(expect.objectContaining({ code: 'ARRAY_TOO_LONG' }));
   });
 
   it('of an undefined name names it', () => {

@@ -85,6 +85,10 @@ describe.each(languages)('%s', (language, run) => {
     );
   });
 
+  it('ends a body that writes without end', async () => {
+    await expect(run('for (;;) console.log("y".repeat(1_000_000))')).rejects.toMatchObject({ code: 'OUTPUT_TOO_LARGE' });
+  });
+
   it('captures console.log per call, also when calls overlap', async () => {
     const code = 'console.log("a", n); await new Promise((done) => setTimeout(done, 5)); console.log("b", n)';
     const asked = [1, 2, 3].map((n) => world.ask('code.run', { language, code, variables: { n }, unset: [], echo: false }));
