@@ -6,14 +6,14 @@ import type { CallKey, Fingerprint, Seq } from '../journal/ids.js';
 import type { ReachedCheckpoint } from './checkpoints.js';
 import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
 import type { LendingPast } from './explain.js';
-import { answered, type Answered, type Question } from './memo.js';
+import { answered, type Answer, type Answered, type Question } from './memo.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode } from './policy.js';
 import { previewOf } from './preview.js';
 import type { Projection } from './projection.js';
 import type { Index } from './snapshot.js';
 
 /** Why an answer that is usable now would not be served. */
-export type DropReason = 'invalidated' | 'forgotten' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off';
+export type DropReason = 'invalidated' | 'forgotten' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
 
 /** How a function stands now. */
 export interface CurrentDefinition {
@@ -23,6 +23,8 @@ export interface CurrentDefinition {
   readonly unknown: readonly string[];
   /** Its body is one call and nothing else: what that forwards is part of the question. */
   readonly forwards: boolean;
+  /** It declares output files. */
+  readonly writes: boolean;
 }
 
 export interface PlannedFunction {
@@ -90,6 +92,8 @@ export interface PlanFacts {
   readonly latest: LatestRun | undefined;
   /** By the name of the function; several where modules declare the same name. */
   readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
+  /** Answers that can't be served because of the output files of their calls. */
+  readonly outdated: ReadonlySet<Answer>;
 }
 
 const EXAMPLES_MAX = 3;
@@ -224,7 +228,10 @@ function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standin
     if (entry === undefined) continue;
     const edit = editOf(entry, facts);
     const dropped = isOwn ? whyOwnIsDropped(droppedKeys.has(key), flags) : droppedBorrowed.has(key) ? 'invalidated' : undefined;
-    const why = dropped ?? whyNotServed(entry, question.scope, isOwn, edit.edited, facts);
+    const why =
+      dropped ??
+      whyNotServed(entry, question.scope, isOwn, edit.edited, facts) ??
+      (facts.outdated.has(entry.answer) ? 'outputs' : undefined);
     if (why === undefined) return { kind: 'served', answer: entry.answer, ...edit };
     if (standing.kind === 'none') standing = { kind: 'again', answer: entry.answer, why, changes: edit.changes };
   }

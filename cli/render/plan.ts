@@ -85,6 +85,7 @@ const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
   incomplete: () => 'their checkpoint is not complete',
   manual: () => 'resume: manual',
   off: () => 'nothing is served here',
+  outputs: () => 'their files changed since; --keep-files keeps what is there',
 };
 
 function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {

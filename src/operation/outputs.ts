@@ -14,6 +14,7 @@ import type { OutputFile, ReusedOutput } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { type Value } from '../values/value.js';
+import type { World } from '../world/world.js';
 import { askWorld } from './effect.js';
 import type { KnownAnswer, LlmCall } from './operation.js';
 
@@ -103,7 +104,12 @@ export async function serveOutputs(
   for (const [index, absolute] of places.entries()) {
     // By their place in the declaration: `key` may leave a path out of the question, and then it is another one now.
     const [name, output] = [names[index] as string, recorded[index] as OutputFile];
-    planned.push({ absolute, name, output, decision: await decisionFor(absolute, name, output, frame) });
+    planned.push({
+      absolute,
+      name,
+      output,
+      decision: await decisionFor({ absolute, name, recorded: output }, { world: frame.run.world, files: answers.files }),
+    });
   }
   const outdated = planned.filter(({ decision }) => decision === 'again').map(({ name }) => name);
   if (outdated.length > 0) {
@@ -137,9 +143,12 @@ const DID: { readonly [D in Exclude<Decision, 'again'>]: ReusedOutput['did'] } =
   absent: 'absent',
 };
 
-async function decisionFor(absolute: string, name: string, recorded: OutputFile, { run }: Frame): Promise<Decision> {
-  const { files } = run.answers;
-  const found = await run.world.ask('file.bytes', { path: absolute });
+/** What a hit makes of one declared file. `name`: as the journal has it. */
+export async function decisionFor(
+  { absolute, name, recorded }: { readonly absolute: string; readonly name: string; readonly recorded: OutputFile },
+  { world, files }: { readonly world: World; readonly files: OutputFiles },
+): Promise<Decision> {
+  const found = await world.ask('file.bytes', { path: absolute });
   const onDisk = 'missing' in found ? (found.missing === 'absent' ? 'absent' : 'unreadable') : digest(found.base64);
   const { keepsNewer } = files;
   const isSettled = !('blob' in recorded) || onDisk === 'absent' || onDisk === 'unreadable' || onDisk === recorded.blob;

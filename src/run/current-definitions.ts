@@ -192,11 +192,15 @@ async function definitionsIn(modules: readonly Module[], keyed: KeyedDigest): Pr
       seen.add(executable);
       const { fingerprint, parts } = await fingerprintOf(executable, keyed);
       const unknown = parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name);
-      const definition = { fingerprint, parts, unknown, forwards: executable.forwarded !== undefined };
+      const definition = { fingerprint, parts, unknown, forwards: executable.forwarded !== undefined, writes: declaresFiles(executable) };
       found.set(executable.name, [...(found.get(executable.name) ?? []), definition]);
     }
   }
   return found;
+}
+
+function declaresFiles({ node }: Executable): boolean {
+  return node.options.some(({ name }) => name === 'writes');
 }
 
 function executableIn(value: Value): Executable | undefined {

@@ -14,6 +14,7 @@ import { createLiveWorld } from '../world/live.js';
 import { currentDefinitions } from './current-definitions.js';
 import { declarationsOf } from './declared.js';
 import { openScript } from './open-script.js';
+import { outdatedAnswers } from './planned-outputs.js';
 import { openPast } from './past.js';
 import { withoutWriting } from './without-writing.js';
 
@@ -57,6 +58,14 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
     const last = loaded.runs.at(-1)?.ref;
     const invalidations = drops.filter((drop): drop is FactOf<'memo.invalidated'> => drop.type === 'memo.invalidated');
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
+    const current = await currentDefinitions({
+      script,
+      module,
+      options,
+      world,
+      keyed: async (text) => secrets?.digest(text) ?? sha256(text),
+    });
+    const memos = [{ workflow, memo: loaded.memo }, ...forks];
     const report = planRun({
       before: loaded,
       forks,
@@ -66,7 +75,8 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
       header: script.resume,
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
-      current: await currentDefinitions({ script, module, options, world, keyed: async (text) => secrets?.digest(text) ?? sha256(text) }),
+      current,
+      outdated: await outdatedAnswers({ store: readOnly, world, root: project.root, keepsNewer: cache.keepFiles === true, current, memos }),
     });
     return {
       workflow,

@@ -37,6 +37,27 @@ async function planned(mlld: (...argv: string[]) => ReturnType<typeof runCli>, .
 }
 
 describe('mlld run NAME --plan', () => {
+  it('counts answers whose files somebody changed, and puts nothing back', async () => {
+    const { cwd, mlld, write } = await project();
+    write(
+      'llm/run/job.mld',
+      'exe llm @draw(name) = sh { echo "$name" > $name.txt; echo done } with { writes: ["@root/@name\\.txt"] }\nfor @n in ["a", "b", "c"] => show @draw(@n)\n',
+    );
+    expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('done\ndone\ndone\n');
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0 });
+    write('a.txt', 'by hand');
+    fs.rmSync(path.join(cwd, 'b.txt'));
+    expect(await planned(mlld, '--checkpoint')).toMatchObject({
+      again: 1,
+      functions: [{ reasons: { outputs: 1 }, examples: [{ preview: 'a' }] }],
+    });
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain(
+      '1 again (their files changed since; --keep-files keeps what is there)',
+    );
+    expect(await planned(mlld, '--keep-files')).toMatchObject({ again: 0 });
+    expect([fs.readFileSync(path.join(cwd, 'a.txt'), 'utf8'), fs.existsSync(path.join(cwd, 'b.txt'))]).toEqual(['by hand', false]);
+  });
+
   it('runs nothing, writes nothing and records nothing', async () => {
     const { cwd, mlld } = await project();
     await mlld('run', 'job', '--checkpoint');

@@ -15,6 +15,7 @@ const facts = (last: readonly Entry[], details: Partial<PlanFacts> = {}): PlanFa
   droppedKeys: EMPTY,
   droppedBorrowed: EMPTY,
   flags: { checkpoint: true },
+  outdated: new Set(),
   header: undefined,
   nowMs: LATER_MS,
   latest: fold(latestRun, last),
@@ -80,7 +81,9 @@ describe('a plan', () => {
     const defined: Fact[] = [{ type: 'definition.recorded', fn: 'ask', fingerprint: FINGERPRINT, parts: parts('sonnet') }];
     const last = run(runRef(1), defined, ask('main/ask#0', 'ebb'));
     const now = (details: Partial<CurrentDefinition>): Map<string, CurrentDefinition[]> =>
-      new Map([['ask', [{ fingerprint: 'another' as Fingerprint, parts: parts('opus'), unknown: [], forwards: false, ...details }]]]);
+      new Map([
+        ['ask', [{ fingerprint: 'another' as Fingerprint, parts: parts('opus'), unknown: [], forwards: false, writes: false, ...details }]],
+      ]);
     expect(planRun(facts(last, { current: now({}) })).functions).toMatchObject([
       { servedOld: 1, changes: [{ name: 'model', was: 'sonnet', is: 'opus' }] },
     ]);
