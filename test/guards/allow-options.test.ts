@@ -1,6 +1,6 @@
 /** `allow … with { addLabels, removeLabels, warning }`, and guards that are imported by name. Instrumentation 3.3, 4.1 and 11. */
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const NOTE = 'exe @note(x) = `n(@x)`\nvar secret,pii @pin = "4411"\n';
 

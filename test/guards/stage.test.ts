@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Denial } from '../../src/operation/denial.js';
 import type { Ask } from '../../src/world/world.js';
 import { FakeWorld } from '../support/fake-world.js';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const SEND = 'exe net:w @send(to, body) = `sent @to @body`\nvar secret @pin = "4411"\nvar pii @owner = "Rosa"\n';
 

@@ -4,7 +4,7 @@ import { createTimeLimit } from '../../src/hooks/time-limit.js';
 import type { RunState } from '../../src/language/frame.js';
 import { WorldError } from '../../src/world/world.js';
 import { FakeWorld } from '../support/fake-world.js';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const TELL = 'exe @tell(x) = `t(@x)`\n';
 

@@ -1,6 +1,6 @@
 /** Order, values and prefixes of hooks around one operation. */
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 async function shown(text: string): Promise<string[]> {
   const { shown: output, error } = await runScript(text);

@@ -1,6 +1,6 @@
 /** What may trigger what. Instrumentation section 7: every cell of the table, directly and through a function. */
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const WATCHERS = `hook before op:log = [ append "hook" to "fired.txt" ]
 guard before op:log = when [ @input[0] == "forbidden" => deny "no" ]

@@ -1,7 +1,7 @@
 /** Rules of the language reference that no conformance case asks for, a line each: script, what it shows, or what its error says. */
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const files = { '/p/a.txt': 'file' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runScript, type ScriptOptions } from '../support/script-run.js';
+import { runScript, type ScriptOptions } from '../support/in-fake-world.js';
 
 const TALLY = `---
 name: tally

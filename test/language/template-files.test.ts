@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Executable } from '../../src/language/executable.js';
 import { fingerprintOf } from '../../src/operation/fingerprint.js';
 import { dataOf } from '../../src/values/value.js';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const files = {
   '/p/tpl/card.att': 'Name: @name (@role)\nMail: crew@@port\n<foot.txt>',

@@ -1,7 +1,7 @@
 /** An error tells the whole way to it: imports, calls, templates and statements, innermost first. World 18. */
 import { describe, expect, it } from 'vitest';
 import { locate } from '../../grammar/parse.js';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const files = {
   '/p/a.mld': 'import { @b } from "./deep/b.mld"\nexe @a(list) = [\n  let @r = @b(@list)\n  => @r\n]\nexport { @a }',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runScript } from '../support/script-run.js';
+import { runScript } from '../support/in-fake-world.js';
 
 const files = {
   '/p/port.json': '{"piers":[{"m":55.0}]}',
