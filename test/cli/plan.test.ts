@@ -51,9 +51,7 @@ describe('mlld run NAME --plan', () => {
       again: 1,
       functions: [{ reasons: { outputs: 1 }, examples: [{ preview: 'a' }] }],
     });
-    expect((await mlld('run', 'job', '--plan')).stdout).toContain(
-      '1 again (their files changed since; --keep-files keeps what is there)',
-    );
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('1 again (their files changed since; --keep-files keeps what is there)');
     expect(await planned(mlld, '--keep-files')).toMatchObject({ again: 0 });
     expect([fs.readFileSync(path.join(cwd, 'a.txt'), 'utf8'), fs.existsSync(path.join(cwd, 'b.txt'))]).toEqual(['by hand', false]);
   });
