@@ -12,6 +12,7 @@ import { PROJECT } from '../support/source-files.js';
 interface Workflow {
   readonly name: string;
   readonly argv: readonly string[];
+  readonly stdin?: string;
   /** Beside the files of the folder: what no formatter or linter of ours should see. */
   readonly files?: { readonly [name: string]: string };
   readonly asks: number;
@@ -96,14 +97,27 @@ const workflows: readonly Workflow[] = [
     ],
     afterwards: { why: 'what came after a checkpoint when told to', argv: ['--resume', 'judged'], asks: 3 },
   },
+  {
+    name: 'programme',
+    argv: ['conf/index.mld', '--checkpoint', '--state', '@../state/desk.json', '--inject', '@limits={"accept": 8}'],
+    stdin: '{"wanted": 2, "shout": false}',
+    asks: 41,
+    writes: [
+      ['out/programme.csv', '11,A harbour in TypeScript,"Cy ""the"" Dahl",4,declined,true'],
+      ['out/letters/2.txt', 'Dear Bo, please wait.\n\nthe desk'],
+      ['out/loops.log', 'first of 4\nfirst of 4\n'],
+      ['out/shown.txt', 'largest: Quay\ntried again: 11; all: 7 2 9 11\n'],
+    ],
+    afterwards: { why: 'the letters and their repeats when told to', argv: ['--resume', '@letter', '--quiet'], asks: 4 },
+  },
 ];
 
-describe.each(workflows)('the workflow $name', ({ name, argv, files = {}, asks, refused = 0, writes, afterwards }) => {
+describe.each(workflows)('the workflow $name', ({ name, argv, stdin = '', files = {}, asks, refused = 0, writes, afterwards }) => {
   it(`runs to its end, asks nothing twice, and ${afterwards.why}`, async () => {
     const cwd = await projectFolder(files);
     cpSync(join(PROJECT, 'test/workflows', name), cwd, { recursive: true });
     const run = async (...more: readonly string[]): Promise<CliResult & { readonly asked: number }> => {
-      const result = await runCli([...argv, ...more], { cwd });
+      const result = await runCli([...argv, ...more], { cwd, stdin });
       return { ...result, asked: readFileSync(join(cwd, 'asked.jsonl'), 'utf8').split('\n').length - 1 };
     };
     const stdout = readFileSync(join(cwd, 'expected.txt'), 'utf8');
