@@ -42,6 +42,8 @@ export type Miss =
   | { readonly why: 'incomplete'; readonly checkpoint: string }
   /** `resume: manual`: results of earlier runs are there and were not wanted. */
   | { readonly why: 'manual'; readonly run: RunId; readonly seq: Seq }
+  /** A pipeline that ran without `--checkpoint`: it asks anew. */
+  | { readonly why: 'off'; readonly run: RunId; readonly seq: Seq }
   /** `--changed ask`, and the definition is another. */
   | { readonly why: 'edited'; readonly changes: readonly DefinitionChange[]; readonly run: RunId; readonly seq: Seq }
   /** Declared output files were not what the known answer had written. */
@@ -99,6 +101,7 @@ export interface Explanation {
   ended: boolean;
   flags: CacheFlags;
   header: ResumeMode | undefined;
+  isPipeline: boolean;
   forks: number;
   scope: Scope | undefined;
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
@@ -124,6 +127,7 @@ export function explanation(target: RunId, lenders: readonly LendingPast[]): Pro
       ended: false,
       flags: {},
       header: undefined,
+      isPipeline: false,
       forks: 0,
       scope: undefined,
       pending: new Map(),
@@ -158,6 +162,7 @@ function enterRun(state: Explanation, run: RunId): void {
   state.ended = false;
   state.flags = {};
   state.header = undefined;
+  state.isPipeline = false;
   state.forks = 0;
   state.scope = undefined;
 }
@@ -211,6 +216,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
     case 'run.started':
       state.flags = event.flags;
       state.header = event.header;
+      state.isPipeline = event.pipeline !== undefined;
       state.forks = event.forks?.length ?? 0;
       return;
     case 'run.finished':
@@ -298,6 +304,7 @@ function whyNotServed(
   if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
   const isEarlier = answer.ref.run !== state.current;
+  if (state.isPipeline && flags.checkpoint !== true && state.forks === 0) return { why: 'off', ...where };
   if (isEarlier && isOwn && policy.serves === 'this-run') return { why: 'manual', ...where };
   if (isEarlier && policy.ttlMs !== undefined) {
     const ageMs = Math.max(0, Date.parse(event.ts) - answer.endedMs);

@@ -65,6 +65,8 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
       return `checkpoint "${miss.checkpoint}" was not complete`;
     case 'manual':
       return `there is an answer ${inRun(miss)}, and the mode is manual`;
+    case 'off':
+      return `there is an answer ${inRun(miss)}, and --checkpoint was not given`;
     case 'edited':
       return `--changed ask, and ${edit(miss.changes)}`;
     case 'outputs':

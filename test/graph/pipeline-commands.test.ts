@@ -106,3 +106,15 @@ function stateOf(svg: string, node: string): string | undefined {
   const group = [...svg.matchAll(/<g id="[^"]*" class="([^"]*)">\s*<title>(\w+)<\/title>/g)].find(([, , title]) => title === node);
   return group?.[1]?.replaceAll('&#45;', '-').match(/state-(\w+)/)?.[1];
 }
+
+it('tells in `journal explain` that a pipeline asks anew without --checkpoint, and is answered with it', async () => {
+  const text = 'digraph ask { start [shape=Mdiamond]; exit [shape=Msquare]; a [prompt="one"]; start -> a -> exit }';
+  const cwd = await projectFolder({ 'ask.dot': text });
+  const explained = async (...flags: string[]): Promise<string> => {
+    await runCli(['run', 'ask.dot', '--backend', 'cmd:echo reply', ...flags], { cwd });
+    return (await runCli(['journal', 'explain', 'ask.dot'], { cwd })).stdout;
+  };
+  expect(await explained()).toContain('no recorded run asked it');
+  expect(await explained()).toMatch(/there is an answer in run \S+, and --checkpoint was not given/);
+  expect(await explained('--checkpoint')).toContain('1 call, 1 served');
+});
