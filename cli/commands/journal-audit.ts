@@ -10,6 +10,7 @@ import { originOfFile } from '../../replay/file-origin-run.js';
 import { MlldError } from '../../src/errors.js';
 import type { Project } from '../../src/project.js';
 import { resolveRun } from '../../src/recorded-run.js';
+import { batched, type Lines } from '../batched.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../render/audit.js';
@@ -144,27 +145,4 @@ function timeOf(flag: string, text: string | undefined): number | undefined {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new MlldError('USAGE', `${flag} ${text}: not a time`, { hint: `${flag} 2026-11-21T08:45:00Z` });
   return ms;
-}
-
-interface Lines {
-  add(text: string): void;
-  end(): void;
-}
-
-const BATCH_UNITS = 64 * 1024;
-
-/** A write for every line would take longer than the reading. */
-function batched(write: (text: string) => void): Lines {
-  let pending = '';
-  const end = (): void => {
-    if (pending !== '') write(pending);
-    pending = '';
-  };
-  return {
-    add(text) {
-      pending += text;
-      if (pending.length >= BATCH_UNITS) end();
-    },
-    end,
-  };
 }

@@ -11,6 +11,7 @@ import type { RunReport } from '../../replay/summary.js';
 import { verifyRun } from '../../replay/verify.js';
 import { scriptName, type Project } from '../../src/project.js';
 import { allRuns, findRun, isCleaning, recordedScript, resolveRun } from '../../src/recorded-run.js';
+import { batched, type Lines } from '../batched.js';
 import type { Io } from '../io.js';
 import { addAuditCommand } from './journal-audit.js';
 import { addDiffCommand } from './journal-diff.js';
@@ -152,7 +153,8 @@ async function show(io: Io, text: string, { type: types, op, follow, json }: Sho
   const { project, store } = await projectStore(io);
   const file = await resolveRun(store, project, text);
   const filter: EventFilter = { types, op };
-  const print = json ? await printerOfJson(io) : await printerOfText(io);
+  const lines = batched(io.stdout);
+  const { print, close } = json ? await printerOfJson(lines) : await printerOfText(io, lines);
   const onDefect = reportDefects(io);
   const visit = (event: JournalEvent): void => {
     if (!matchesFilter(event, filter)) return;
@@ -166,22 +168,38 @@ async function show(io: Io, text: string, { type: types, op, follow, json }: Sho
     const isRunning = follow === true && (await resolveRun(store, project, file.ref.run)).liveness === 'running';
     const { end } = await store.scan(file.ref, visit, { onDefect, ...(from === undefined ? {} : { from }) });
     from = end;
+    lines.end();
     if (!isRunning) break;
     await sleep(FOLLOW_EVERY_MS);
   }
+  await close();
+  lines.end();
   if (!shown && (types !== undefined || op !== undefined)) await (await import('../no-match.js')).tellNoMatch(io, store, file.ref, filter);
 }
 
-async function printerOfText(io: Io): Promise<(event: JournalEvent) => void> {
-  const paint = await paintForReport(io);
-  return (event) => io.stdout(renderEvent(event, paint));
+interface Printer {
+  print(event: JournalEvent): void;
+  /** All that was printed has been added to the lines. */
+  close(): Promise<void>;
 }
 
-async function printerOfJson(io: Io): Promise<(event: JournalEvent) => void> {
+async function printerOfText(io: Io, lines: Lines): Promise<Printer> {
+  const paint = await paintForReport(io);
+  return { print: (event) => lines.add(renderEvent(event, paint)), close: async () => undefined };
+}
+
+async function printerOfJson(lines: Lines): Promise<Printer> {
+  const { finished } = await import('node:stream/promises');
   const { default: ndjson } = await import('ndjson');
-  const lines = ndjson.stringify();
-  lines.on('data', (line: Buffer | string) => io.stdout(String(line)));
-  return (event) => void lines.write(event);
+  const encoder = ndjson.stringify();
+  encoder.on('data', (line: Buffer | string) => lines.add(String(line)));
+  return {
+    print: (event) => void encoder.write(event),
+    close: async () => {
+      encoder.end();
+      await finished(encoder);
+    },
+  };
 }
 
 async function verify(io: Io, text: string, { json }: JsonOption): Promise<boolean> {

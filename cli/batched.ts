@@ -1,0 +1,22 @@
+/** Puts the lines of a long report together: a write for every line would take longer than the reading. */
+export interface Lines {
+  add(text: string): void;
+  end(): void;
+}
+
+const BATCH_UNITS = 64 * 1024;
+
+export function batched(write: (text: string) => void): Lines {
+  let pending = '';
+  const end = (): void => {
+    if (pending !== '') write(pending);
+    pending = '';
+  };
+  return {
+    add(text) {
+      pending += text;
+      if (pending.length >= BATCH_UNITS) end();
+    },
+    end,
+  };
+}
