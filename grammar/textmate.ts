@@ -22,7 +22,9 @@ export interface TextMateGrammar {
   readonly repository: { readonly [name: string]: Rule | { readonly patterns: readonly Rule[] } };
 }
 
-const CONTROL = ['else', 'in', 'until', 'while', 'parallel', 'first', 'none', 'denied', 'skip', 'retry', 'pass', 'allow', 'deny', 'before', 'after', 'always', 'with', 'as', 'from', 'to', 'template', 'endless']; // prettier-ignore
+const CONTROL = ['else', 'in', 'until', 'while', 'parallel', 'first', 'none', 'denied', 'skip', 'retry', 'pass', 'allow', 'deny', 'before', 'after', 'always', 'with', 'as', 'from', 'to', 'template', 'endless', 'new', 'privileged']; // prettier-ignore
+/** Words only behind `import`; elsewhere they may be labels and keys. */
+const IMPORT_TYPES = ['static', 'templates', 'live', 'cached', 'module', 'local'];
 /** The languages of code blocks, and the scope that an editor may know them by. */
 const LANGUAGES = { js: 'source.js', javascript: 'source.js', node: 'source.js', py: 'source.python', python: 'source.python', sh: 'source.shell', bash: 'source.shell', cmd: 'source.shell' }; // prettier-ignore
 
@@ -70,6 +72,8 @@ export function textMateGrammar(): TextMateGrammar {
       keywords: {
         patterns: [
           { name: 'keyword.control.mlld', match: `^\\s*/?${words(statementWords)}` },
+          { name: 'keyword.control.mlld', match: `\\bimport\\s+${words(IMPORT_TYPES)}` },
+          { name: 'keyword.control.mlld', match: '^resume(?=\\s*:)' },
           { name: 'keyword.control.mlld', match: words([...statementWords, ...CONTROL]) },
           { name: 'constant.language.mlld', match: words(['true', 'false', 'null']) },
           { name: 'entity.other.attribute-name.mlld', match: '\\bop:[\\w:-]+' },

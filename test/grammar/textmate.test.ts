@@ -1,6 +1,7 @@
 /** What editors get to colour with. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { statementWords, transformerNames } from '../../grammar/keywords.js';
+import { foreignWords, statementWords, transformerNames } from '../../grammar/keywords.js';
 import { textMateGrammar } from '../../grammar/textmate.js';
 
 /** All regular expressions of the grammar, with where they stand. */
@@ -32,4 +33,40 @@ it.each([...statementWords])('colours the statement word %s', (word) => {
 it.each([...transformerNames])('colours the built-in @%s', (name) => {
   const sources = expressionsIn(textMateGrammar().repository['references']).map(([, source]) => new RegExp(`^(?:${source})$`));
   expect(sources.some((source) => source.test(`@${name}`))).toBe(true);
+});
+
+/** Words that stand in places of their own (targets, sources, values of options), and those that the runtime refuses. */
+const UNCOLOURED: readonly string[] = [
+  'payload',
+  'state',
+  'input',
+  'stdin',
+  'stdout',
+  'stderr',
+  'auto',
+  'manual',
+  'never',
+  'data',
+  ...foreignWords,
+];
+
+function wordsOfTheGrammar(): readonly string[] {
+  const folder = new URL('../../grammar/mlld/', import.meta.url);
+  const sources = readdirSync(folder).filter((name) => name.endsWith('.peggy'));
+  const found = sources.flatMap((name) => [
+    ...readFileSync(new URL(name, folder), 'utf8').matchAll(/"([a-z]{3,})"i?(?=\s*(?:W\b|s\b|\)|\/))/g),
+  ]);
+  return [...new Set(found.map(([, word]) => word as string))].filter((word) => !UNCOLOURED.includes(word));
+}
+
+it.each(wordsOfTheGrammar())('colours the word %s of the grammar', (word) => {
+  const { repository } = textMateGrammar();
+  const sources = [
+    ...expressionsIn(repository['keywords']),
+    ...expressionsIn(repository['code']),
+    ...expressionsIn(repository['references']),
+  ];
+  const samples = [word, `import ${word} "./x.mld"`, `${word}: never`, `${word} {`];
+  const covers = (source: string, sample: string): boolean => new RegExp(source, 'm').exec(sample)?.[0].includes(word) === true;
+  expect(sources.some(([, source]) => samples.some((sample) => covers(source, sample)))).toBe(true);
 });
