@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { workflowOf, type Fingerprint } from '../../journal/ids.js';
-import { latestRun, planRun, type CurrentDefinition, type PlanFacts } from '../../replay/plan.js';
+import { latestRun } from '../../replay/latest-run.js';
+import { planRun, type CurrentDefinition, type PlanFacts } from '../../replay/plan.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { index } from '../../replay/snapshot.js';
 import { ask, FINGERPRINT, questionKey, run, runRef } from '../support/run-script.js';
