@@ -1,6 +1,7 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
 import type { EventOf, FactType, JournalEvent, Payload } from '../journal/event.js';
 import { isInside } from './op-path.js';
+import { duration } from './duration.js';
 import { previewOf } from './preview.js';
 
 /** A row per kind: a new one doesn't compile until it has its sentence. */
@@ -20,7 +21,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'call.started': ({ fn, args, preview, attempt }) =>
     `@${fn} asked${about(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
-    `answered in ${elapsedMs} ms with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not to be served again: ${unusable}`}`,
+    `answered in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not to be served again: ${unusable}`}`,
   'call.reused': ({ fn, from, preview }) =>
     `@${fn} served${about(preview)} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
   'call.failed': ({ message, denied }) => `call ${denied === true ? 'denied' : 'failed'}: ${message}`,
@@ -30,7 +31,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'guard.decided': ({ guard, timing, filter, decision, reason, transformed }) =>
     `guard ${guard} ${timing} ${filter}: ${decision}${transformed ? ' with another value' : ''}${because(reason)}`,
   'checkpoint.reached': ({ name, resume, ttlMs }) =>
-    `checkpoint "${name}" reached${resume === undefined ? '' : `, resume ${resume}`}${ttlMs === undefined ? '' : `, ttl ${ttlMs} ms`}`,
+    `checkpoint "${name}" reached${resume === undefined ? '' : `, resume ${resume}`}${ttlMs === undefined ? '' : `, ttl ${duration(ttlMs)}`}`,
   'checkpoint.closed': ({ name, complete }) =>
     `checkpoint "${name}" closed${complete === undefined ? '' : complete ? ', complete' : ', not complete'}`,
   'memo.invalidated': ({ selector, keys, borrowed }) =>
@@ -39,13 +40,14 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'node.started': ({ node, visit, handler, branch, fidelity }) =>
     `${node} (${handler}) started${visit === 0 ? '' : `, visit ${visit}`}${branch === undefined ? '' : ` in branch ${branch.id} of ${branch.of}`}${fidelity === undefined ? '' : `, told ${fidelity.mode}`}`,
   'node.finished': ({ node, status, outcome, attempts, elapsedMs }) =>
-    `${node} ended ${status} in ${elapsedMs} ms${attempts === 1 ? '' : ` after ${attempts} attempts`}${because(outcome.failure_reason === '' ? undefined : outcome.failure_reason)}`,
+    `${node} ended ${status} in ${duration(elapsedMs)}${attempts === 1 ? '' : ` after ${attempts} attempts`}${because(outcome.failure_reason === '' ? undefined : outcome.failure_reason)}`,
   'edge.selected': ({ from, to, via, label, condition }) =>
     `${from} -> ${to} by ${via}${condition === undefined ? '' : ` ${condition}`}${label === undefined ? '' : ` ${short(label)}`}`,
   'context.updated': ({ updates, by }) => `context set by ${by}: ${Object.keys(updates).join(' ')}`,
   'gate.checked': ({ satisfied, node, target }) =>
     satisfied ? 'the goal gates are met' : `the goal gate ${node} is not met${target === undefined ? '' : `, back to ${target}`}`,
-  'retry.scheduled': ({ node, attempt, delayMs, reason }) => `${node} is tried again in ${delayMs} ms (retry ${attempt})${because(reason)}`,
+  'retry.scheduled': ({ node, attempt, delayMs, reason }) =>
+    `${node} is tried again in ${duration(delayMs)} (retry ${attempt})${because(reason)}`,
   'question.asked': ({ id, text, options }) =>
     `${id} asked: ${short(text)}${given(
       'options',

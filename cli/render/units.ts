@@ -1,13 +1,7 @@
 /** Durations, times and money for people. */
-export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)}ms`;
-  const seconds = ms / 1000;
-  if (seconds < 59.95) return `${seconds.toFixed(1)}s`;
-  const whole = Math.round(seconds);
-  const minutes = Math.floor(whole / 60);
-  if (minutes < 60) return `${minutes}m${two(whole % 60)}s`;
-  return `${Math.floor(minutes / 60)}h${two(minutes % 60)}m`;
-}
+import { duration } from '../../replay/duration.js';
+
+export { duration };
 
 /** In UTC, as run ids are. */
 export function time(ms: number): string {
@@ -16,10 +10,6 @@ export function time(ms: number): string {
 
 export function money(usd: number): string {
   return `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
-}
-
-function two(number: number): string {
-  return String(number).padStart(2, '0');
 }
 
 /** A size of data. */

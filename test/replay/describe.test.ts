@@ -38,11 +38,11 @@ describe('a sentence per event', () => {
       { type: 'call.started', key: key('a'), op: OP, fn: 'ask', args: { inline: ['two\nlines'] }, fingerprint: FINGERPRINT, attempt: 2 },
     ],
     [
-      'answered in 5 ms with "A" for $0.5',
+      'answered in 5ms with "A" for $0.5',
       { type: 'call.completed', key: key('a'), op: OP, result: { inline: 'A' }, elapsedMs: 5, usage: { costUsd: 0.5 } },
     ],
     [
-      'answered in 5 ms with 99999 bytes, not to be served again: status 1',
+      'answered in 5ms with 99999 bytes, not to be served again: status 1',
       {
         type: 'call.completed',
         key: key('a'),
@@ -79,7 +79,7 @@ describe('a sentence per event', () => {
       },
     ],
     [
-      'checkpoint "weather" reached, resume auto, ttl 1000 ms',
+      'checkpoint "weather" reached, resume auto, ttl 1.0s',
       { type: 'checkpoint.reached', name: 'weather', resume: 'auto', ttlMs: 1000 },
     ],
     ['checkpoint "weather" closed, not complete', { type: 'checkpoint.closed', name: 'weather', complete: false }],
