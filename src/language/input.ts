@@ -3,9 +3,10 @@ import { askWorld } from '../operation/effect.js';
 import { annotate, type Data, type Value } from '../values/value.js';
 import type { Frame } from './frame.js';
 
-/** Undefined when there is none. JSON is data, other text loses one final line end. */
+/** Undefined when there is none. JSON is data, other text loses one final line end; a mark of byte order is part of neither. */
 export async function readInput(frame: Frame): Promise<Value> {
-  const { text } = await askWorld(frame, 'stdin.read', {});
+  const { text: given } = await askWorld(frame, 'stdin.read', {});
+  const text = given?.replace(/^\uFEFF/, '');
   if (text === undefined || text === '') return undefined;
   try {
     return annotate(JSON.parse(text) as Data, { text: text.trim() });

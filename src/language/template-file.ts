@@ -42,7 +42,7 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
     path: absolute,
     display: displayPath(absolute, frame.run.settings),
     directory: dirname(absolute),
-    text: answer.text,
+    text: answer.text.replace(/^\uFEFF/, ''), // a mark of byte order is no part of a prompt
   });
   await recordSource(frame, absolute, module.text, 'template');
   try {

@@ -105,6 +105,6 @@ async function stateEntry(entry: string, directory: string, world: World): Promi
 
 async function readText(file: string, option: string, world: World): Promise<string> {
   const answer = await world.ask('file.read', { path: file });
-  if ('text' in answer) return answer.text;
+  if ('text' in answer) return answer.text.replace(/^\uFEFF/, '');
   throw new MlldError('FILE_NOT_FOUND', `${option}: there is no file ${file}`);
 }

@@ -107,6 +107,14 @@ describe('world', () => {
     expect(stderr).toMatch(/^Parse error: .*\n {2}@m:1:\d+\n/);
   });
 
+  // 13, 16: what editors and shells of some systems put before a text is no part of it.
+  it('reads given data and prompts behind a mark of byte order', async () => {
+    const script = 'exe @p(a) = template "./p.att"\nvar @t = @p(@state.k)\nshow `[@t] @input.b`';
+    const cwd = await projectFolder({ 'main.mld': `\uFEFF${script}`, 's.json': '\uFEFF{"k": 1}', 'p.att': '\uFEFF@a' });
+    const { stdout, stderr } = await runCli(['main.mld', '--state', '@s.json'], { cwd, stdin: '\uFEFF{"b": 2}' });
+    expect({ stdout, stderr }).toEqual({ stdout: '[1] 2\n', stderr: '' });
+  });
+
   // 21: addresses are not in scope.
   it('says of an address that it is none of a file', async () => {
     const cwd = await projectFolder({ 'main.mld': 'show <https://port.example/a.txt>' });
