@@ -2,9 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../src/errors.js';
-import { optionNames } from '../src/payload.js';
 import type { Execution } from './commands/execute.js';
 import type { Io } from './io.js';
+import { optionNames } from './run-request.js';
 import { shellWords } from './render/shell.js';
 
 const SHORTEST = 4;

@@ -5,7 +5,6 @@
  * X2 standard output belongs to the script; everything of ours goes to standard error.
  */
 import { run } from '../../src/run.js';
-import type { CommandForm, RunRequest } from '../../src/payload.js';
 import type { Project } from '../../src/project.js';
 import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.js';
 import { environmentFor } from '../environment.js';
@@ -13,6 +12,7 @@ import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { listenForInterruption } from '../interruption.js';
 import type { Io, Signal } from '../io.js';
 import type { Log } from '../log.js';
+import type { CommandForm, RunRequest } from '../run-request.js';
 import type { Progress } from '../render/progress.js';
 
 const LOG_EVERY_MS = 1000;

@@ -2,11 +2,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { parseRunRequest, recordFlag, type RunRequest } from '../../src/payload.js';
 import { findProject, scriptName } from '../../src/project.js';
 import type { ScriptSource } from '../../src/run-options.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { parseRunRequest, recordFlag, type RunRequest } from '../run-request.js';
 import { warnOfSlips } from '../slips.js';
 
 const STDIN = '/dev/stdin';

@@ -1,9 +1,9 @@
 /** `mlld run [NAME]`: a script of the project, validated first, or the list of them. World section 17.2. */
 import path from 'node:path';
-import { parseRunRequest } from '../../src/payload.js';
 import { findProject, findScript, listScripts } from '../../src/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
+import { parseRunRequest } from '../run-request.js';
 import { warnOfSlips } from '../slips.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {

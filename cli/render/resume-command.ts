@@ -1,6 +1,6 @@
 /** The command line that goes on with a recorded run, from the words it was started with. */
-import { parseRunRequest, resumeArguments } from '../../src/payload.js';
 import { MlldError } from '../../src/errors.js';
+import { parseRunRequest, resumeArguments } from '../run-request.js';
 import { shellWords } from './shell.js';
 
 export interface RecordedCommand {

@@ -2,8 +2,8 @@
  * What the words behind `mlld FILE`, `mlld -e` and `mlld run` mean. Options are few and fixed; every other flag is the script's own and
  * becomes a member of `@payload`. World sections 16.2, 17.3 and 17.4; checkpoint section 3.
  */
-import type { CacheRequest } from './run-options.js';
-import { MlldError } from './errors.js';
+import type { CacheRequest } from '../src/run-options.js';
+import { MlldError } from '../src/errors.js';
 
 /** `file` covers `-e`: both reserve every option. `run` reserves few, so that scripts have more names for themselves. */
 export type CommandForm = 'file' | 'run';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRunRequest, resumeArguments } from '../../src/payload.js';
+import { parseRunRequest, resumeArguments } from '../../cli/run-request.js';
 
 const file = (...argv: string[]) => parseRunRequest(argv, 'file');
 const run = (...argv: string[]) => parseRunRequest(argv, 'run');
