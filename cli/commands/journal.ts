@@ -85,7 +85,7 @@ export function addJournalCommand(program: Command, io: Io, onFailure: (status?:
   command
     .command('verify')
     .addHelpText('after', examples(['mlld journal verify latest']))
-    .description('check that a run is complete and undamaged; exit status 1 when it is not')
+    .description('check that what a run recorded is there and undamaged; exit status 1 when it is not')
     .argument('<run>', RUN_ARGUMENT)
     .option('--json', 'print the report as JSON')
     .action(async (run: string, options: JsonOption) => {
