@@ -8,9 +8,11 @@ export interface Exports {
   readonly names: ReadonlyMap<string, Exe | undefined>;
   /** False when there may be more: the file can't be read, or is part of a circle. */
   readonly complete: boolean;
+  /** Whether the file says what it exports: then any other name is an error. */
+  readonly listed: boolean;
 }
 
-export const UNKNOWN_EXPORTS: Exports = { names: new Map(), complete: false };
+export const UNKNOWN_EXPORTS: Exports = { names: new Map(), complete: false, listed: false };
 
 /** `imported`: the functions behind the names that the script itself imported. */
 export function exportsOf({ script, symbols }: ParsedScript, imported: (declaration: Declaration) => Exe | undefined): Exports {
@@ -22,7 +24,7 @@ export function exportsOf({ script, symbols }: ParsedScript, imported: (declarat
   }
   for (const name of instrumentNames(script)) if ((isEverything || listed.includes(name)) && !names.has(name)) names.set(name, undefined);
   if (returnsValue(script)) names.set('default', undefined);
-  return { names, complete: true };
+  return { names, complete: true, listed: !isEverything };
 }
 
 export function exportList(script: Script): readonly string[] {

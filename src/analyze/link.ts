@@ -8,17 +8,20 @@
 import path from 'node:path';
 import type { Import } from '../../grammar/ast.js';
 import { locate } from '../../grammar/parse.js';
+import { isMethod } from '../values/methods.js';
 import { closest } from '../values/suggest.js';
 import { UNKNOWN_EXPORTS, exportsOf, type Exports } from './exports.js';
 import { applyRules, type Placed } from './placed.js';
-import type { ParsedScript } from './rule.js';
-import { surplusArguments } from './rules/call-arity.js';
+import type { ParsedScript, Violation } from './rule.js';
+import { surplusArguments, surplusOf } from './rules/call-arity.js';
 import { literalCheckpoints } from './rules/checkpoints.js';
 import { exportedNamesRule } from './rules/exported-names.js';
+import { isGlued } from './rules/unknown-names.js';
 import { linkCollection, linkTemplate } from './link-templates.js';
 import { report, type Linking } from './linking.js';
 import { linkDirectory, locateModule } from './locate.js';
 import { partsOf, resolveName, resolveStatic, staticText } from './static-path.js';
+import type { Declaration } from './scope.js';
 import { unknownInTemplate } from './template-names.js';
 import { topLevel } from './top-level.js';
 import type { Workspace } from './workspace.js';
@@ -30,6 +33,7 @@ export async function link(main: ParsedScript, workspace: Workspace): Promise<re
     found: [],
     exports: new Map(),
     imported: new Map(),
+    namespaces: new Map(),
     templates: new Map(),
     named: new Map(),
   };
@@ -53,6 +57,7 @@ async function linkScript(file: ParsedScript, around: readonly string[], linking
   refuseRepeatedNames(file, linking);
   for (const violation of surplusArguments(file, (declaration) => linking.imported.get(declaration)))
     linking.found.push({ list: 'antiPatterns', code: 'surplus-arguments', file, violation });
+  checkMembers(file, linking);
   const exports = exportsOf(file, (declaration) => linking.imported.get(declaration));
   linking.exports.set(file.absolute, exports);
   return exports;
@@ -101,6 +106,12 @@ async function linkImport(node: Import, file: ParsedScript, inside: readonly str
       ? await linkDirectory(node, absolute, file, linking, (index) => moduleExports(node, index, file, inside, linking))
       : await moduleExports(node, located.absolute, file, inside, linking);
   bindNames(node, exports, file, linking);
+  const whole = node.names || located.kind === 'directory' ? undefined : declarationOf(node, file);
+  if (whole) linking.namespaces.set(whole, { exports, written });
+}
+
+function declarationOf(node: Import, { symbols }: ParsedScript): Declaration | undefined {
+  return symbols.declarations.find((declaration) => declaration.import === node);
 }
 
 async function moduleExports(
@@ -124,7 +135,7 @@ async function moduleExports(
   const name = path.basename(absolute).toLowerCase();
   if (/\.(att|mtt)$/.test(name)) return UNKNOWN_EXPORTS; // a rule has said it
   if (name.endsWith('.json')) return jsonExports(await workspace.files.readText(absolute), workspace.display(absolute), refuse);
-  if (!/\.(mld|mlld|md)$/.test(name)) return { names: new Map(), complete: true };
+  if (!/\.(mld|mlld|md)$/.test(name)) return { names: new Map(), complete: true, listed: false };
   const opened = await workspace.script(absolute);
   if (opened.kind === 'missing') return refuse(`Module ${node.written} can't be read`);
   if (opened.kind === 'broken') {
@@ -146,10 +157,37 @@ function jsonExports(text: string | undefined, display: string, refuse: (message
   try {
     const data: unknown = JSON.parse((text ?? '').replace(/^\uFEFF/, ''));
     const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
-    return { names: new Map((isObject ? Object.keys(data) : ['content']).map((name) => [name, undefined])), complete: true };
+    return { names: new Map((isObject ? Object.keys(data) : ['content']).map((name) => [name, undefined])), complete: true, listed: false };
   } catch (error) {
     return refuse(`${display} is not valid JSON: ${(error as SyntaxError).message}`, 'an imported .json file is strict JSON');
   }
+}
+
+/** `@lib.member`, where `@lib` is a whole module: is it there, and how many arguments does it take? World section 11.2. */
+function checkMembers(file: ParsedScript, linking: Linking): void {
+  for (const used of file.symbols.uses) {
+    const { name, at, place, target, member } = used;
+    if (isGlued(used, file.text)) continue;
+    const namespace = target && linking.namespaces.get(target);
+    if (!namespace || !member || member.name === '__meta__' || member.name === 'mx') continue;
+    const { exports, written } = namespace;
+    const exe = exports.names.get(member.name);
+    if (exe) {
+      for (const violation of surplusOf(exe, { ...member, name: `${name}.${member.name}`, at }))
+        linking.found.push({ list: 'antiPatterns', code: 'surplus-arguments', file, violation });
+    }
+    // Without an export list what is not there is null, and ends the run only where it is called.
+    const isRefused = exports.listed || (member.given !== undefined && !isMethod(member.name));
+    if (place !== 'test' && isRefused && exports.complete && !exports.names.has(member.name))
+      report(linking, file, notExported(member.name, at, exports, written));
+  }
+}
+
+function notExported(name: string, at: number, { names }: Exports, written: string): Violation {
+  const near = closest(name, names.keys());
+  const known = [...names.keys()].map((each) => `@${each}`).join(', ');
+  const hint = near === undefined ? `it exports ${known || 'nothing'}` : `did you mean @${near}?`;
+  return { at, message: `@${name} is not exported by ${written}`, hint };
 }
 
 function bindNames(node: Import, exports: Exports, file: ParsedScript, linking: Linking): void {
@@ -158,9 +196,6 @@ function bindNames(node: Import, exports: Exports, file: ParsedScript, linking: 
     const exe = exports.names.get(name);
     if (declaration && exe) linking.imported.set(declaration, exe);
     if (exports.names.has(name) || !exports.complete) continue;
-    const near = closest(name, exports.names.keys());
-    const known = [...exports.names.keys()].map((each) => `@${each}`).join(', ');
-    const hint = near === undefined ? `it exports ${known || 'nothing'}` : `did you mean @${near}?`;
-    report(linking, file, { at, message: `@${name} is not exported by ${node.written}`, hint });
+    report(linking, file, notExported(name, at, exports, node.written));
   }
 }

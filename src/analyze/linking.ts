@@ -14,6 +14,8 @@ export interface Linking {
   readonly exports: Map<string, Exports>;
   /** The functions behind imported names. */
   readonly imported: Map<Declaration, Exe>;
+  /** What the modules export that are imported as a whole. */
+  readonly namespaces: Map<Declaration, { readonly exports: Exports; readonly written: string }>;
   /** By absolute path. */
   readonly templates: Map<string, { readonly file: ParsedTemplate; readonly uses: TemplateUse[] }>;
   /** Checkpoints, hooks and guards (`hook @watch`), whose names are one set in a run, and where each is first: `FILE:LINE`. */

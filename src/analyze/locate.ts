@@ -41,7 +41,7 @@ export async function linkDirectory(
     if (!node.skipDirs) await exportsOf(index);
     names.set(memberName(folder), undefined);
   }
-  if (names.size > 0) return { names, complete: node.skipDirs === undefined };
+  if (names.size > 0) return { names, complete: node.skipDirs === undefined, listed: false };
   report(linking, file, {
     at: node.source.at,
     message: `No module in ${node.written}: neither it nor a folder in it has an ${INDEX}`,

@@ -32,10 +32,18 @@ export interface Use {
   /** How many arguments a call by this name hands over, the piped value included, and how many of them are written. */
   readonly given?: number;
   readonly written?: number;
+  /** `@lib.member`, with the number of arguments where it is called. */
+  readonly member?: Member;
   /** The function whose body it stands in. */
   readonly within?: Declaration;
   /** Declared names that could be meant. */
   readonly visible: () => readonly string[];
+}
+
+export interface Member {
+  readonly name: string;
+  readonly given?: number;
+  readonly written?: number;
 }
 
 /** `@x += …` */

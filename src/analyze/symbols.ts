@@ -11,7 +11,7 @@ import type {
   LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Template, Var, When, With,
 } from '../../grammar/ast.js'; // prettier-ignore
 import { typeChecks } from '../values/type-checks.js';
-import { Scope, type Change, type Declaration, type Use, type UsePlace } from './scope.js';
+import { Scope, type Change, type Declaration, type Member, type Use, type UsePlace } from './scope.js';
 
 export interface Symbols {
   /** Of the file as a whole, by name: what importers may get, and what bodies of functions see. */
@@ -232,7 +232,9 @@ function refer(node: Reference, place: UsePlace, scope: Scope, pass: Pass): void
   const isTest = last?.kind === 'method' && Object.hasOwn(typeChecks, last.name);
   const count = first?.kind === 'apply' ? first.args.length : undefined;
   const { name, at } = node;
-  use({ name, at, place: isTest ? 'test' : place, ...(count !== undefined && { given: count, written: count }) }, scope, pass);
+  const member = memberOf(node);
+  const counts = count !== undefined && { given: count, written: count };
+  use({ name, at, place: isTest ? 'test' : place, ...counts, ...(member && { member }) }, scope, pass);
   if (first?.kind === 'apply' && EXISTENCE_TESTS.includes(name)) {
     for (const arg of first.args) {
       if (arg.kind === 'reference') refer(arg, 'test', scope, pass);
@@ -240,6 +242,12 @@ function refer(node: Reference, place: UsePlace, scope: Scope, pass: Pass): void
     }
     walk(node.steps.slice(1), scope, pass);
   } else walk(node.steps, scope, pass);
+}
+
+function memberOf({ steps: [first, second] }: Reference): Member | undefined {
+  if (first?.kind === 'method') return { name: first.name, given: first.args.length, written: first.args.length };
+  if (first?.kind !== 'field') return undefined;
+  return second?.kind === 'apply' ? { name: first.name, given: second.args.length, written: second.args.length } : { name: first.name };
 }
 
 function operand(node: Expression, place: UsePlace, scope: Scope, pass: Pass): void {
@@ -254,8 +262,10 @@ function options(found: Options, scope: Scope, pass: Pass): void {
 
 function stage(node: CallStage, piped: 0 | 1, scope: Scope, pass: Pass): void {
   const { name, at, args, path: fields } = node;
-  const counts = fields.length === 0 ? { given: args.length + piped, written: args.length } : {};
-  use({ name, at, place: 'stage', ...counts }, scope, pass);
+  const counts = { given: args.length + piped, written: args.length };
+  const [field, ...further] = fields;
+  const called = field === undefined ? counts : { member: { name: field, ...(further.length === 0 && counts) } };
+  use({ name, at, place: 'stage', ...called }, scope, pass);
   walk(args, scope, pass);
 }
 

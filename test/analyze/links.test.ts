@@ -13,6 +13,23 @@ describe('imports, followed', () => {
       { 'main.mld': 'import { f } from "./l.mld"', 'l.mld': 'export { @g }\nvar @f = 1\nvar @g = 2' },
       ['1:10 unresolvable'],
     ],
+    [
+      'members of a module with a list',
+      {
+        'main.mld': 'import "./l.mld" as @l\nshow @l.f(1)\nshow `@l.g @l.k.trim() me@l.x @l.z?`\nvar @r = 1 | @l.h\nshow @l.__meta__',
+        'l.mld': 'export { @f }\nexe @f(a) = `@a`\nvar @g = 1',
+      },
+      ['3:7 unresolvable', '3:12 unresolvable', '4:14 unresolvable'],
+    ],
+    [
+      'members of a module without a list',
+      {
+        'main.mld': 'import { * as @l } from "./l.mld"\nshow @l.nothing\nshow @l.nothing(1)\nif @l.isDefined() [ show "a" ]',
+        'l.mld': 'var @g = 1',
+      },
+      ['3:6 unresolvable'],
+    ],
+    ['members of data', { 'main.mld': 'import "./n.json" as @n\nshow `@n.a.b @n.c`', 'n.json': '{"a": {"b": 1}}' }, []],
     ['an empty list, and everything', { 'main.mld': 'import { f } from "./a.mld"\nimport { g } from "./b.mld"', 'a.mld': 'export { }\nvar @f = 1', 'b.mld': 'export { * }\nvar @g = 2' }, []], // prettier-ignore
     [
       'an export of nothing',
@@ -92,11 +109,12 @@ describe('imports, followed', () => {
 
   it('know how many arguments imported functions take', async () => {
     const texts = {
-      'main.mld': 'import { f as @g } from "./a.mld"\nshow @g(1)\nshow @g(1, 2)',
+      'main.mld':
+        'import { f as @g } from "./a.mld"\nshow @g(1)\nshow @g(1, 2)\nimport "./b.mld" as @b\nshow @b.f(1, 2)\nvar @x = 1 | @b.f(2)',
       'a.mld': 'import { f } from "./b.mld"',
       'b.mld': 'exe @f(x) = `@x`',
     };
-    expect(warningLines(await analyze(texts, deep))).toEqual(['3:6 surplus-arguments']);
+    expect(warningLines(await analyze(texts, deep))).toEqual(['3:6 surplus-arguments', '5:6 surplus-arguments', '6:14 surplus-arguments']);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Calls that hand over more than the function takes: the rest is evaluated and lost. Control section 4. */
 import type { Exe } from '../../../grammar/ast.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
-import type { Declaration } from '../scope.js';
+import type { Declaration, Member } from '../scope.js';
 
 export const callArityRule: Rule = {
   code: 'surplus-arguments',
@@ -14,13 +14,18 @@ export function* surplusArguments(
   { symbols }: Pick<ParsedScript, 'symbols'>,
   exeOf: (declaration: Declaration) => Exe | undefined,
 ): Generator<Violation> {
-  for (const { name, at, target, given = 0, written = 0 } of symbols.uses) {
+  for (const { name, at, target, ...counts } of symbols.uses) {
     const exe = target && exeOf(target);
-    // A value that is piped into a function without parameters is its `@input`.
-    if (!exe || written === 0 || given <= exe.params.length || isAlias(exe)) continue;
-    const takes = exe.params.length === 0 ? 'no arguments' : exe.params.length === 1 ? '1 argument' : `${exe.params.length} arguments`;
-    yield { at, message: `@${name} takes ${takes} and is given ${given}${given > written ? ', the piped value included' : ''}` };
+    if (exe) yield* surplusOf(exe, { name, at, ...counts });
   }
+}
+
+/** `name`: what the function is called there. */
+export function* surplusOf(exe: Exe, { name, at, given = 0, written = 0 }: Member & { readonly at: number }): Generator<Violation> {
+  // A value that is piped into a function without parameters is its `@input`.
+  if (written === 0 || given <= exe.params.length || isAlias(exe)) return;
+  const takes = exe.params.length === 0 ? 'no arguments' : exe.params.length === 1 ? '1 argument' : `${exe.params.length} arguments`;
+  yield { at, message: `@${name} takes ${takes} and is given ${given}${given > written ? ', the piped value included' : ''}` };
 }
 
 /** `exe @f = @g` hands on whatever it receives. */
