@@ -25,7 +25,8 @@ export function malformedTarget(
 export function unknownFunction({ text, name }: FunctionSelector, known: Iterable<string>): ReplayError {
   const candidates = namesOf(known);
   const message = `unknown function in --resume ${text}: @${name} is neither recorded nor declared`;
-  return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates });
+  const hint = `a checkpoint whose name starts with @ goes in quotes: --resume '"${text}"'`;
+  return new ReplayError('RESUME_FUNCTION', message + listed('known functions', candidates), { candidates, hint });
 }
 
 export function ambiguousFunction({ text, name }: FunctionSelector, history: FunctionHistory): ReplayError {

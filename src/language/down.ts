@@ -17,7 +17,7 @@ export interface CallDetails {
   readonly labels?: readonly string[];
   /** Names that the body sees besides its parameters: `@input`, `@p`. */
   readonly ambient?: ReadonlyMap<string, Value>;
-  /** The call is the source or a stage of a pipeline that begins with a call. */
+  /** The call is a stage of a pipeline that begins with a call. */
   readonly repeatable?: boolean;
   readonly guards?: GuardSwitch;
 }

@@ -23,7 +23,7 @@ export interface CallFacts {
   /** `file:line:column` of the call; told only when something is recorded. */
   readonly site: () => string;
   readonly declaredAt: () => string;
-  /** The call is a stage of a pipeline (or its source) that can run again. */
+  /** The call is a stage of a pipeline whose source can run again: a guard's `retry` means something there. */
   readonly repeatable: boolean;
   /** The function's own `denied` branch; `inputs` as the before-hooks left them. */
   readonly onDenied?: (frame: Frame, inputs: readonly Value[], denial: Denial) => Promise<Value>;

@@ -99,6 +99,7 @@ describe('--resume @fn', () => {
     expect(() => resolve('@aks', [mixed])).toThrow(
       expect.objectContaining({
         code: 'RESUME_FUNCTION',
+        hint: expect.stringContaining(`--resume '"@`),
         message: expect.stringContaining('@aks'),
         candidates: ['@ask', '@judge', '@survey'],
       }),
