@@ -4,9 +4,9 @@ import { MlldError } from '../errors.js';
 import { perform } from '../operation/perform.js';
 import { SECRET } from '../operation/secret-texts.js';
 import { appendTo } from '../values/append.js';
-import { flow, type Value } from '../values/value.js';
+import { flow } from '../values/value.js';
 import { refuseReserved } from './ambient.js';
-import { Signal, type Completion } from './completion.js';
+import { Signal, type Completion, type Outcome } from './completion.js';
 import { bound, boundOutcome } from './control.js';
 import { locationOf } from './errors.js';
 import type { Frame } from './frame.js';
@@ -19,15 +19,18 @@ export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
   const existing = owner.own(node.name);
   refuseReserved(node.name, frame.module, node.nameAt);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
-  const value = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
+  const outcome = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
+  // Around the top level of a file is no loop and no pipeline.
+  if (outcome instanceof Signal && owner !== frame.module.scope) return outcome;
+  const value = outcome instanceof Signal ? outcome.value : outcome;
   const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
   const result = await perform(frame, operation, async (_inner, [input]) => flow(input, [], node.labels));
   owner.define({ name: node.name, value: flow(result, [], node.labels), kind: 'var', at: node.nameAt });
   return undefined;
 }
 
-function declared(node: Var, frame: Frame): Promise<Value> {
-  return node.labels.includes('llm') ? evaluateLabelled(node, frame) : bound(node.value, frame);
+function declared(node: Var, frame: Frame): Promise<Outcome> {
+  return node.labels.includes('llm') ? evaluateLabelled(node, frame) : boundOutcome(node.value, frame);
 }
 
 export async function executeLet(node: Let, frame: Frame): Promise<Completion> {

@@ -53,6 +53,8 @@ describe('control', () => {
         'exe @f(x) = @a(@x) | @r\nvar @v = @f("a")\nshow @v',
       'wa2',
     ],
+    ['var @l = for @x in [1, 2, 3] [ var @y = when [ @x == 2 => skip; * => @x ]; => @y ]\nshow `is @l`', 'is [1,3]'],
+    ['var @x = when [ 1 => done 5 ]\nshow `is @x`', 'is 5'],
     ['exe @s(n) = [ => when [ @n > 2 => done @n; * => continue (@n + 1) ] ]\nvar @v = 0 | while(9) @s\nshow @v', '3'],
     ['var @l = for @x in [1, 2, 3, 4] [ => when [ @x == 2 => skip; @x == 4 => done; * => @x ] ]\nshow `is @l`', 'is [1,3]'],
     ['var @l = loop(9) [ let @i = when [ @input => done @input; * => 5 ]; continue @i ]\nshow `is @l`', 'is 5'],
