@@ -14,6 +14,7 @@ import { createRequire, wrap } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
 import { makeFolders } from '../journal/make-folders.js';
+import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import { writeAll } from './write-all.js';
 
 declare const MLLD_VERSION: string;
@@ -51,9 +52,9 @@ function printVersion(): void {
   try {
     writeAll(STDOUT, `${MLLD_VERSION}\n`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE')
-      writeAll(STDERR, `Error: Standard output can't be written: ${(error as Error).message}\n`);
-    process.exitCode = 1;
+    const isClosed = (error as NodeJS.ErrnoException).code === 'EPIPE';
+    if (!isClosed) writeAll(STDERR, `Error: Standard output can't be written: ${(error as Error).message}\n`);
+    process.exitCode = isClosed ? EXIT_AFTER_SIGNAL.SIGPIPE : EXIT_FAILED;
   }
 }
 
