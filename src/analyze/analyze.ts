@@ -2,7 +2,7 @@
 import { link } from './link.js';
 import { describeScript } from './describe.js';
 import { applyRules, toFinding, type Placed } from './placed.js';
-import type { FileReport } from './report.js';
+import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';
 import { freeNames, unknownInTemplate, type TemplateUse } from './template-names.js';
 import { openWorkspace, type Broken, type Workspace } from './workspace.js';
@@ -35,13 +35,22 @@ const analyses: readonly (readonly [ending: RegExp, analysis: Analysis])[] = [
   [/\.(att|mtt)$/i, analyzeTemplate],
 ];
 
+/** It is there, and nobody can say what is in it. */
+const UNREADABLE: Finding = {
+  code: 'unreadable',
+  message: "the file can't be read",
+  hint: 'it is larger than 64 MiB, or access to it is denied',
+};
+
 export function createAnalyzer(settings: AnalyzeSettings): Analyzer {
   const workspace = openWorkspace(settings);
   const bench: Bench = { workspace, settings, templateUses: templateUsesIn(workspace) };
   return {
     async analyze(absolute, filepath) {
       const analysis = analysisFor(absolute);
-      return analysis?.(absolute, filepath, bench);
+      const report = await analysis?.(absolute, filepath, bench);
+      if (!analysis || report || (await settings.files.kindOf(absolute)) !== 'file') return report;
+      return { filepath, valid: false, errors: [UNREADABLE] };
     },
   };
 }

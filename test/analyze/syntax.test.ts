@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyze, errorLines } from './support/files-in-memory.js';
+import { analyze, errorLines, UNREADABLE } from './support/files-in-memory.js';
 
 describe('syntax errors', () => {
   const rows: readonly (readonly [about: string, source: string, lines: readonly number[]])[] = [
@@ -44,6 +44,11 @@ describe('syntax errors', () => {
   it('gives up soon on a large file that ends nowhere', async () => {
     const report = await analyze(`var @a = [1,\n${'show "a"\n'.repeat(100_000)}`);
     expect(errorLines(report)).toEqual(['1:10 syntax']);
+  });
+
+  it.each(['main.mld', 'main.md', 'main.att'])('says of %s that it is there and cannot be read', async (main) => {
+    const { errors, valid } = await analyze({ [main]: UNREADABLE }, { main });
+    expect([errors?.map(({ code }) => code), valid]).toEqual([['unreadable'], false]);
   });
 
   it('finds those of templates', async () => {

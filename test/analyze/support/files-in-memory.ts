@@ -6,6 +6,9 @@ import type { SourceFiles } from '../../../src/analyze/source-files.js';
 
 const ROOT = '/project';
 
+/** The text of a file that is there and can't be read. */
+export const UNREADABLE = '\u0000unreadable';
+
 export type Texts = { readonly [name: string]: string };
 
 /** The report on `main.mld` (or `main`), and how often each file was read. */
@@ -49,7 +52,7 @@ function filesInMemory(texts: Texts, reads: string[]): SourceFiles {
   return {
     async readText(name) {
       reads.push(path.relative(ROOT, name));
-      return absolute.get(name);
+      return absolute.get(name) === UNREADABLE ? undefined : absolute.get(name);
     },
     async kindOf(name) {
       return absolute.has(name) ? 'file' : below(name).length > 0 ? 'directory' : 'none';
