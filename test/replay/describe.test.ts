@@ -78,10 +78,7 @@ describe('a sentence per event', () => {
         transformed: false,
       },
     ],
-    [
-      'checkpoint "weather" reached, resume auto, ttl 1.0s',
-      { type: 'checkpoint.reached', name: 'weather', resume: 'auto', ttlMs: 1000 },
-    ],
+    ['checkpoint "weather" reached, resume auto, ttl 1.0s', { type: 'checkpoint.reached', name: 'weather', resume: 'auto', ttlMs: 1000 }],
     ['checkpoint "weather" closed, not complete', { type: 'checkpoint.closed', name: 'weather', complete: false }],
     ['@ask dropped 2 borrowed answers', { type: 'memo.invalidated', selector: '@ask', keys: [key('a'), key('b')], borrowed: true }],
     ['all earlier answers dropped (fresh)', { type: 'memo.reset', reason: 'fresh' }],
