@@ -60,8 +60,8 @@ async function serve(io: Io, { host, port, token: given, maxRuns, json }: ServeO
     clock: { nowMs: io.todayMs, monotonicMs: io.nowMs },
     log: (line) => io.stderr(`${line}\n`),
   });
-  io.stdout(json ? `${JSON.stringify({ url: server.url, host, port: server.port })}\n` : `${server.url}\n`);
-  await new Promise<void>((resolve) => {
+  // Whoever reads the address may end the server with the next breath.
+  const ended = new Promise<void>((resolve) => {
     const stopListening = io.onSignal(() => {
       io.stderr('ending; the runs can be resumed\n');
       void server.close().then(() => {
@@ -70,6 +70,8 @@ async function serve(io: Io, { host, port, token: given, maxRuns, json }: ServeO
       });
     });
   });
+  io.stdout(json ? `${JSON.stringify({ url: server.url, host, port: server.port })}\n` : `${server.url}\n`);
+  await ended;
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

@@ -126,11 +126,11 @@ it('leaves a text without a run, which a later server removes, and no other', { 
   expect((await runCli(['journal', 'list', '--json'], { cwd: first.folder })).stdout.match(/"run":/g)).toHaveLength(1);
 
   const young = await serve({ folder: first.folder });
-  await young.end('SIGTERM');
+  expect(await young.end('SIGTERM')).toBe(0);
   expect(fs.existsSync(stray)).toBe(true);
   for (const folder of folders()) fs.utimesSync(folder, HOURS_AGO, HOURS_AGO);
   const later = await serve({ folder: first.folder });
-  await later.end('SIGTERM'); // it ends when it has swept
+  expect(await later.end('SIGTERM')).toBe(0); // it ends when it has swept
   expect(fs.existsSync(stray)).toBe(false);
   expect(fs.existsSync(path.join(first.folder, kept))).toBe(true);
 });
