@@ -288,6 +288,7 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'it begins in line 2; use `@name?` or a conditional part, or build the text before',
   ],
   ['show `a\n/end`', '1:1', '`/end` without `/for`', ''],
+  ['show `/for @x in @l\n@x\n/end`', '1:1', '`/end` without `/for`', '`/for` begins a line of its own: end the line before it'],
   ['var @x = @a +', '1:14', 'Unexpected end of the file', ''],
   ['var @x = @a[', '1:13', 'Unexpected end of the file', ''],
   ['show "a" | @', '1:13', 'Expected a name, found the end of the file', ''],

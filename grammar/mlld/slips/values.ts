@@ -96,7 +96,11 @@ export function unclosedString(spot: Spot & { readonly opener: number; readonly 
 }
 
 export function unclosedTemplate(spot: Spot & { readonly opener: number; readonly end: string }): never {
-  if (spot.text.startsWith('/end', spot.at)) fail(spot.statementAt, '`/end` without `/for`');
+  if (spot.text.startsWith('/end', spot.at)) {
+    // A `/for` behind the opening mark does not begin its line.
+    const isBehindMark = /(?:`|::)[ \t]*\/for\b/.test(spot.text.slice(spot.statementAt, spot.at));
+    fail(spot.statementAt, '`/end` without `/for`', isBehindMark ? '`/for` begins a line of its own: end the line before it' : undefined);
+  }
   const closing = spot.end === '`' ? 'a closing backtick' : `\`${spot.end}\``;
   unclosed(spot, spot, `Unclosed template: expected ${closing} before the end of the file`);
 }
