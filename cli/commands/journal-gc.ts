@@ -1,16 +1,15 @@
 /** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
 import type { Command } from 'commander';
 import { openCollector } from '../../journal/collect.js';
-import type { RunRef } from '../../journal/ids.js';
 import { planCollection } from '../../replay/collection.js';
-import type { Kept, Wish } from '../../replay/needed.js';
+import type { Wish } from '../../replay/needed.js';
 import { MlldError } from '../../src/errors.js';
 import { recordedScript } from '../../src/recorded-run.js';
-import { collectBlobs, type BlobsLeft } from '../collect-blobs.js';
+import { collectBlobs } from '../collect-blobs.js';
 import type { Io } from '../io.js';
 import { projectStore } from '../project-store.js';
 import { examples } from '../render/examples.js';
-import { renderCollection } from '../render/collection.js';
+import { renderCollection, type CollectionReport } from '../render/collection.js';
 import { paintForReport } from '../render/paint.js';
 
 export function addGcCommand(journal: Command, io: Io): void {
@@ -40,17 +39,6 @@ interface GcOptions {
   readonly needed?: true;
   readonly dryRun?: true;
   readonly json?: true;
-}
-
-/** What `--json` prints. */
-export interface CollectionReport {
-  readonly dryRun: boolean;
-  readonly removed: readonly RunRef[];
-  /** Runs that stay although they are old enough, and why. */
-  readonly kept: readonly Kept[];
-  readonly blobs: { readonly count: number; readonly bytes: number };
-  /** Why blobs were left alone. */
-  readonly blobsLeft: BlobsLeft | null;
 }
 
 async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {

@@ -1,11 +1,22 @@
 /** What `mlld journal gc` did, as text. */
-import type { Reason } from '../../replay/needed.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { Kept, Reason } from '../../replay/needed.js';
 import type { BlobsLeft } from '../collect-blobs.js';
-import type { CollectionReport } from '../commands/journal-gc.js';
 import { fitAll } from './fit.js';
 import type { Paint } from './paint.js';
 import { table } from './table.js';
 import { size } from './units.js';
+
+/** What `--json` prints. */
+export interface CollectionReport {
+  readonly dryRun: boolean;
+  readonly removed: readonly RunRef[];
+  /** Runs that stay although they are old enough, and why. */
+  readonly kept: readonly Kept[];
+  readonly blobs: { readonly count: number; readonly bytes: number };
+  /** Why blobs were left alone. */
+  readonly blobsLeft: BlobsLeft | null;
+}
 
 const WHY: { readonly [R in Reason]: string } = {
   recent: 'recent',
