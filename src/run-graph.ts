@@ -165,7 +165,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
     random: randomFraction,
-    wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, signal)),
+    wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, { signal })),
     ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
     readArtifact: async (id) => {
       await journal.flush();

@@ -5,7 +5,10 @@ import type { World } from '../world/world.js';
 export function within(frame: Frame, signal: AbortSignal): Frame {
   const { world } = frame.run;
   const bound: World = {
-    ask: (question, request, inner) => world.ask(question, request, inner ? AbortSignal.any([signal, inner]) : signal),
+    ask(question, request, { signal: inner, deadline } = {}) {
+      const either = inner ? AbortSignal.any([signal, inner]) : signal;
+      return world.ask(question, request, { signal: either, ...(deadline && { deadline }) });
+    },
     close: (reason) => world.close(reason),
   };
   return { ...frame, run: { ...frame.run, world: bound } };

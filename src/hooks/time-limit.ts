@@ -4,8 +4,8 @@
  * T1  One sleeper at a time watches all bodies that run: their limits are equal, so the oldest is always the next to pass.
  * T2  The sleep is asked of the world directly. It is no answer that a script could see, so it is no fact of the run.
  * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
- * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process that doesn't give way holds up
- *     the whole run, and nothing can end it.
+ * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process didn't give way. Mostly the world
+ *     breaks into that when the time is over (`world/interruptible.ts`).
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../language/frame.js';
@@ -33,20 +33,19 @@ export function createTimeLimit(): WithinLimit {
     new Promise((resolve, reject) => {
       const { hookLimitMs } = run.settings;
       const endMs = run.monotonicMs() + hookLimitMs;
-      const isPast = (): boolean => run.monotonicMs() >= endMs;
-      const ending = new Ending(isPast);
+      const ending = new Ending(() => endMs - run.monotonicMs());
       const entry = {
         endMs,
         expire: () => {
           reject(new MlldError('HOOK_TIMEOUT', `it did not end within ${hookLimitMs / 1000} seconds`)); // T3
-          ending.end();
+          ending.expire();
         },
       };
       running.add(entry);
       work(ending)
         .then(
-          (value) => (isPast() ? entry.expire() : resolve(value)),
-          (error: unknown) => (isPast() ? entry.expire() : reject(error)),
+          (value) => (ending.isOver ? entry.expire() : resolve(value)),
+          (error: unknown) => (ending.isOver ? entry.expire() : reject(error)),
         ) // T4
         .finally(() => running.delete(entry));
       // A world that is closed ends the run, and with it every body.

@@ -39,7 +39,7 @@ async function runLoop(node: Loop, frame: Frame): Promise<Ended> {
     if (pass.left) return { value: null, left: pass.left };
     if (pass.status !== 'continue') return { value: pass.status === 'done' ? pass.value : null };
     input = pass.value;
-    const breath = frame.run.breath.afterTurn();
+    const breath = frame.run.breath.afterTurn(frame.ending);
     if (breath) await breath;
   }
   return { value: null };

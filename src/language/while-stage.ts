@@ -22,6 +22,8 @@ export async function runWhile(stage: WhileStage, input: Value, frame: Frame, am
     if (!(outcome instanceof Signal)) state = outcome;
     else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
     else if (outcome.given) state = outcome.value;
+    const breath = frame.run.breath.afterTurn(frame.ending);
+    if (breath) await breath;
   }
   throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, {
     location: locationOf(frame.module, stage.at),

@@ -21,7 +21,7 @@ export async function askWorld<Q extends Question>(
   const startedMs = recorder.on ? monotonicMs() : 0;
   let answer: Answer<Q>;
   try {
-    answer = await world.ask(question, request, ending?.signal);
+    answer = await world.ask(question, request, ending);
     if (recorder.on) await keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
   } catch (error) {
     if (frame.secret || involved.values.some(isSecret)) secrets.touch(error);

@@ -1,15 +1,19 @@
 /** Work that may be told to end before it is done: the body of a hook. */
-import { WorldError } from '../world/world.js';
+import { type Beside, type Deadline, WorldError } from '../world/world.js';
 
-export class Ending {
+export class Ending implements Beside, Deadline {
   private controller: AbortController | undefined;
   private over = false;
 
-  /** `isPast`: its time is over, also while no timer can say so because code of the script doesn't give way. */
-  constructor(private readonly isPast: () => boolean) {}
+  /** `leftMs`: by it its time is over also while no timer can say so because code of the script doesn't give way. */
+  constructor(readonly leftMs: () => number) {}
 
   get isOver(): boolean {
-    return this.over || this.isPast();
+    return this.over || this.leftMs() <= 0;
+  }
+
+  get deadline(): Deadline {
+    return this;
   }
 
   /** Made when somebody asks the world: most bodies never do, and one costs more than the rest of a firing. */
@@ -19,7 +23,7 @@ export class Ending {
     return this.controller.signal;
   }
 
-  end(): void {
+  expire(): void {
     this.over = true;
     this.controller?.abort();
   }

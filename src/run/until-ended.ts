@@ -22,15 +22,19 @@ export async function untilEnded<R>(
   work: (world: World, ending: AbortSignal) => Promise<R>,
 ): Promise<R | { readonly status: 'failed' | EndedBy; readonly error: unknown }> {
   const ending = new AbortController();
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment) });
   const end = (by: EndedBy, why: string): void => {
     if (worldEnds) void world.close(why);
     ending.abort(by);
   };
+  const timeOut = (): void => end('timed-out', 'its time is over');
+  const endMs = timeoutMs === undefined ? undefined : io.monotonicMs() + timeoutMs;
+  // The timer has no turn while code of the script doesn't give way: then the world notices.
+  const deadline = endMs === undefined ? undefined : { leftMs: () => endMs - io.monotonicMs(), expire: timeOut };
+  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), ...(deadline && { deadline }) });
   const onSignal = (): void => end('interrupted', typeof signal.reason === 'string' ? signal.reason : 'the run was called off');
   signal.addEventListener('abort', onSignal);
   if (signal.aborted) onSignal();
-  const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timed-out', 'its time is over'), timeoutMs);
+  const timer = timeoutMs === undefined ? undefined : setTimeout(timeOut, timeoutMs);
   try {
     return await work(world, ending.signal);
   } catch (error) {

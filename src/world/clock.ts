@@ -1,12 +1,11 @@
 /** Waiting that can be called off. */
-import type { Ask } from './world.js';
+import type { Ask, Beside } from './world.js';
 
 /** The longest time one Node timer can wait. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface Clock {
-  /** `signal` ends the wait early. */
-  readonly sleep: (request: Ask<'clock.sleep'>, signal?: AbortSignal) => Promise<Record<string, never>>;
+  readonly sleep: (request: Ask<'clock.sleep'>, beside: Beside) => Promise<Record<string, never>>;
   /** Takes back all timers; their sleepers are told by the world. */
   readonly stop: () => void;
 }
@@ -14,7 +13,7 @@ export interface Clock {
 export function createClock(): Clock {
   const timers = new Set<NodeJS.Timeout>();
 
-  function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  function wait(ms: number, { signal }: Beside): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -29,10 +28,10 @@ export function createClock(): Clock {
   }
 
   return {
-    async sleep({ ms }, signal) {
+    async sleep({ ms }, beside) {
       for (let left = ms; ; left -= TIMER_MS_MAX) {
-        if (signal?.aborted) return {};
-        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX), signal);
+        if (beside.signal?.aborted) return {};
+        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX), beside);
         if (left <= TIMER_MS_MAX) return {};
       }
     },

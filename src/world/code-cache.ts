@@ -6,7 +6,7 @@
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { Watch } from './interruptible.js';
-import { type Ask, type ShadowFunction, WorldError } from './world.js';
+import { type Ask, type Deadline, type ShadowFunction, WorldError } from './world.js';
 
 type CodeRequest = Ask<'code.run'>;
 type Code = (...args: unknown[]) => unknown;
@@ -39,8 +39,11 @@ interface Unit {
 }
 
 export interface CodeCache {
-  /** Calls the body with native values. Throws what it throws, or a `WorldError` when it does not compile. */
-  call(request: CodeRequest, surroundings: Surroundings): unknown;
+  /**
+   * Calls the body with native values. Throws what it throws, or a `WorldError` when it does not compile, or when it is broken into.
+   * `deadline`: of this call.
+   */
+  call(request: CodeRequest, surroundings: Surroundings, deadline?: Deadline): unknown;
 }
 
 export function createCodeCache(options: {
@@ -48,6 +51,8 @@ export function createCodeCache(options: {
   /** The words that bodies may mention. */
   readonly ambient: readonly string[];
   readonly shadowTiming: Timing;
+  /** Of all calls. */
+  readonly deadline?: Deadline;
 }): CodeCache {
   const units = new Map<string, Unit[]>();
   const shadowSets: ShadowSet[] = [];
@@ -98,13 +103,15 @@ export function createCodeCache(options: {
   }
 
   return {
-    call(request, surroundings) {
+    call(request, surroundings, deadline) {
       const unit = unitOf(request);
       const run = unit.made ?? unit.make(...around(unit, surroundings));
       const { variables } = request;
       const args: unknown[] = [];
       for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
-      return unit.watch.isOn ? unit.watch.call(() => run(...args)) : run(...args);
+      if (!deadline && !unit.watch.isOn) return run(...args);
+      const deadlines = [deadline, options.deadline].filter((one) => one !== undefined);
+      return unit.watch.call(() => run(...args), deadlines);
     },
   };
 }

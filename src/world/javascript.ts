@@ -3,12 +3,13 @@ import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
 import type { Importing } from './importing.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './surroundings.js';
-import type { Answer, Ask } from './world.js';
+import type { Answer, Ask, Deadline } from './world.js';
 
 type CodeRequest = Ask<'code.run'>;
 
 export interface CodeRunner {
-  run(request: CodeRequest): Promise<Answer<'code.run'>>;
+  /** `deadline`: of this call, beside that of the whole run. */
+  run(request: CodeRequest, deadline?: Deadline): Promise<Answer<'code.run'>>;
 }
 
 export function createJavaScript(host: CodeHost, importing: () => Importing): CodeRunner {
@@ -17,6 +18,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
     realm: () => (realm ??= realmOf(Function, importing())),
     ambient: ['console', 'mlld', 'process', 'require'],
     shadowTiming: 'sync',
+    ...(host.deadline && { deadline: host.deadline }),
   });
   const processes = new Map<string | undefined, NodeJS.Process>();
   const directories = new Set<string>();
@@ -28,7 +30,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
   }
 
   return {
-    async run(request) {
+    async run(request, deadline) {
       checkDirectory(directories, request.directory);
       const output = new CapturedOutput(host, request.echo);
       const surroundings = (word: string): unknown => {
@@ -38,7 +40,7 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
         return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
       };
       try {
-        const value = await cache.call(request, surroundings);
+        const value = await cache.call(request, surroundings, deadline);
         return { value, log: output.log };
       } catch (error) {
         throw thrown(error);

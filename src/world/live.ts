@@ -14,7 +14,7 @@ import { createJavaScript } from './javascript.js';
 import { createNodeContext } from './node-context.js';
 import { importNodeModule } from './node-import.js';
 import { createProcessRunner } from './process.js';
-import { type Answer, type Ask, type Question, type World, WorldError } from './world.js';
+import { type Answer, type Ask, type Beside, type Deadline, type Question, type World, WorldError } from './world.js';
 
 export interface LiveWorldOptions {
   /** A copy is kept; `env.set` changes the copy and what later processes see, never this object. */
@@ -25,20 +25,25 @@ export interface LiveWorldOptions {
   readonly stderr: (text: string) => void;
   /** Closes the world when it fires. */
   readonly signal?: AbortSignal;
+  /** Of the whole run: breaks into code that keeps its timers from ending it. */
+  readonly deadline?: Deadline;
 }
 
-type Answerers = { readonly [Q in Question]: (request: Ask<Q>, signal?: AbortSignal) => Answer<Q> | Promise<Answer<Q>> };
+type Answerers = { readonly [Q in Question]: (request: Ask<Q>, beside: Beside) => Answer<Q> | Promise<Answer<Q>> };
 
-export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: LiveWorldOptions): World {
+const NOTHING: Beside = {};
+
+export function createLiveWorld({ environment, stdin, stdout, stderr, signal, deadline }: LiveWorldOptions): World {
   const variables = copyOf(environment);
   const processes = createProcessRunner();
   const files = createFiles();
   const clock = createClock();
-  const codeHost = { environment: variables, stdout, stderr };
+  const codeHost = { environment: variables, stdout, stderr, ...(deadline && { deadline }) };
   let made: Importing | undefined;
   const importing = (): Importing => (made ??= createImporting());
   const js = createJavaScript(codeHost, importing);
   const node = createNodeContext(codeHost, importing);
+  const runCommand = createCommands({ environment: variables, processes, live: stderr });
   let input: Promise<string | undefined> | undefined;
 
   const answerers: Answerers = {
@@ -52,8 +57,8 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
     'file.glob': files.glob,
     'file.list': files.list,
     'file.similar': files.similar,
-    'command.run': createCommands({ environment: variables, processes, live: stderr }),
-    'code.run': (request) => (request.language === 'js' ? js.run(request) : node.run(request)),
+    'command.run': (request, beside) => runCommand(request, beside.signal),
+    'code.run': (request, beside) => (request.language === 'js' ? js : node).run(request, beside.deadline),
     'node.import': (request) => importNodeModule(importing(), request),
     'clock.now': () => ({ ms: Date.now() }),
     'clock.sleep': clock.sleep,
@@ -76,10 +81,10 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal }: 
   const pending = new Set<(error: WorldError) => void>();
   let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
 
-  function ask<Q extends Question>(question: Q, request: Ask<Q>, ending?: AbortSignal): Promise<Answer<Q>> {
+  function ask<Q extends Question>(question: Q, request: Ask<Q>, beside: Beside = NOTHING): Promise<Answer<Q>> {
     return new Promise((resolve, reject) => {
       if (closed) throw interrupted(closed.reason);
-      const answer = answerers[question](request, ending);
+      const answer = answerers[question](request, beside);
       if (!(answer instanceof Promise)) {
         resolve(answer);
         return;

@@ -30,6 +30,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
     realm: () => context().realm,
     ambient: ['console', 'mlld', 'process', 'require'],
     shadowTiming: 'async',
+    ...(host.deadline && { deadline: host.deadline }),
   });
   const places = new Map<string, { readonly process: NodeJS.Process; readonly require: NodeJS.Require }>();
   const directories = new Set<string>();
@@ -45,7 +46,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
   }
 
   return {
-    async run(request) {
+    async run(request, deadline) {
       checkDirectory(directories, request.directory);
       const directory = request.directory ?? process.cwd();
       const output = new CapturedOutput(host, request.echo);
@@ -59,7 +60,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
       try {
         const variables: Record<string, unknown> = {};
         for (const [name, value] of Object.entries(request.variables)) variables[name] = crossed(value, context().builder);
-        const result = inDirectory(directory, () => cache.call({ ...request, variables }, surroundings));
+        const result = inDirectory(directory, () => cache.call({ ...request, variables }, surroundings, deadline));
         return { value: crossed(await result, outside), log: output.log };
       } catch (error) {
         throw thrown(error);

@@ -3,13 +3,15 @@ import { Console } from 'node:console';
 import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { noSuchDirectory, OUTPUT_BYTES_MAX, outputTooLarge } from './process.js';
-import { type Ask, WorldError } from './world.js';
+import { type Ask, type Deadline, WorldError } from './world.js';
 
 export interface CodeHost {
   /** The world's own; bodies may change it. */
   readonly environment: Record<string, string>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Of the whole run. */
+  readonly deadline?: Deadline;
 }
 
 /** What `console.log` and its like write to standard output is added to `log`, and echoed when that is asked for. */

@@ -108,9 +108,25 @@ export class WorldError extends Error {
   }
 }
 
+/** Until when something may take. */
+export interface Deadline {
+  /** Negative when it is past. */
+  leftMs(): number;
+  /** To be called by whoever notices first that it is past. */
+  expire(): void;
+}
+
+/** What stands beside a request: it is no data, and no part of what was asked. */
+export interface Beside {
+  /** Ends a command or a wait early: it then answers with what there is. */
+  readonly signal?: AbortSignal;
+  /** Of code: it is broken into then, if it doesn't give way. */
+  readonly deadline?: Deadline;
+}
+
 export interface World {
-  /** Answers, or rejects with a `WorldError`. `signal` ends a command or a wait early: it then answers with what there is. */
-  ask<Q extends Question>(question: Q, request: Ask<Q>, signal?: AbortSignal): Promise<Answer<Q>>;
+  /** Answers, or rejects with a `WorldError`. */
+  ask<Q extends Question>(question: Q, request: Ask<Q>, beside?: Beside): Promise<Answer<Q>>;
   /** Ends what is still running (processes with their children) and refuses new questions. */
   close(reason: string): Promise<void>;
 }

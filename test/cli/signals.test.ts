@@ -74,6 +74,7 @@ describe('a run that is asked to end', () => {
       'small loops inside each other',
       'var @ns = @numbers(150)\nfor @i in @ns [\n  for @j in @ns [\n    let @r = for @k in @ns => `@k`\n  ]\n]',
     ],
+    ['functions that call themselves', 'exe recursive @fold(n) = @n > 0 ? @fold(@n - 1) + @fold(@n - 1) : 0\nvar @r = @fold(60)'],
     ['a parallel loop', 'var @r = for parallel(5) @i in @numbers(3000000) => `@i`'],
   ])('ends also in the middle of %s that waits for nothing', async (_what, loop) => {
     const cwd = await projectFolder({
@@ -102,6 +103,29 @@ describe('a run that is asked to end', () => {
     expect(stderr).toContain('Error: interrupted: SIGINT\n');
     expect(stderr).toContain('resume: mlld busy.mld --resume');
     expect((await runCli(['journal', 'postmortem', 'busy', '--json'], { cwd })).stdout).toContain('"status": "interrupted"');
+  });
+
+  it.each(['js', 'node'])('ends %s code that is busy for ever when its time is over', async (language) => {
+    const cwd = await projectFolder({
+      'busy.mld': `exe llm @ask(x) = js { return "A:" + x }
+exe llm @f(x) = ${language} { for (;;) {} }
+show @ask("ebb")
+show @f(1)
+show "not reached"
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['busy.mld', '--checkpoint', '--timeout', '600ms'], { cwd });
+    expect({ stdout, status }).toEqual({ stdout: 'A:ebb\n', status: 1 });
+    expect(stderr).toMatch(/^Error: The run timed out after 600 ms\n/);
+    expect(stderr).toContain('resume: mlld busy.mld --timeout 600ms --resume');
+    const [run] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as { status: string }[];
+    expect(run?.status).toBe('timed-out');
+    expect((await runCli(['journal', 'verify', 'busy'], { cwd })).status).toBe(0);
+    await fs.writeFile(
+      path.join(cwd, 'busy.mld'),
+      (await fs.readFile(path.join(cwd, 'busy.mld'), 'utf8')).replace('for (;;) {}', 'return 7'),
+    );
+    expect(await runCli(['busy.mld', '--resume'], { cwd })).toMatchObject({ stdout: 'A:ebb\n7\nnot reached\n', status: 0 });
   });
 
   it('calls it a time-out, also before the first statement', async () => {

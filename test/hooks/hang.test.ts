@@ -100,6 +100,82 @@ show @x
   await expect(fs.readFile(path.join(folder, 'trail.txt'), 'utf8')).rejects.toThrow('ENOENT');
 });
 
+describe('a hook that is busy for ever', () => {
+  it.each(['js', 'node'])('times out in %s code, also in a body that was fast before', async (language) => {
+    const folder = await projectFolder({
+      'job.mld': `exe @until(n) = ${language} { while (n > 2) {} return n }
+hook @busy before op:var = [
+  let @first = @until(1)
+  let @second = @until(2)
+  append \`@first @second\` to "trail.txt"
+  let @third = @until(3)
+  append "further" to "trail.txt"
+  => "replaced"
+]
+var @x = "bound"
+show \`@x, @mx.hooks.errors.length: @mx.hooks.errors[0].hookName @mx.hooks.errors[0].message\`
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['job.mld', '--checkpoint'], { cwd: folder, env: LIMIT });
+    expect([stdout, status]).toEqual(['bound, 1: busy it did not end within 0.3 seconds\n', 0]);
+    expect(stderr).toContain('hook @busy: it did not end within 0.3 seconds');
+    expect(await fs.readFile(path.join(folder, 'trail.txt'), 'utf8')).toBe('1 2\n');
+    const events = await eventsOf(folder);
+    expect(events.find(({ type }) => type === 'hook.fired')).toMatchObject({ error: 'it did not end within 0.3 seconds' });
+    expect(events.at(-1)).toMatchObject({ type: 'run.finished', status: 'completed' });
+  });
+
+  it('does not take the next hook and the next statement with it', async () => {
+    const folder = await projectFolder({
+      'job.mld': `exe @endless() = js { for (;;) {} }
+hook before op:var = [ => @endless() ]
+hook before op:var = [ => \`after @input\` ]
+var @x = "one"
+var @y = "two"
+show \`@x, @y\`
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
+    expect([stdout, status]).toEqual(['after one, after two\n', 0]);
+    expect(stderr.match(/hook <unnamed-hook-1>: it did not end within/g)).toHaveLength(2);
+  });
+
+  it('ends with the run when the time of that is over first', async () => {
+    const folder = await projectFolder({
+      'job.mld': `exe @endless() = js { for (;;) {} }
+hook before op:var = [ => @endless() ]
+var @x = "one"
+show @x
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['job.mld', '--timeout', '500ms'], { cwd: folder });
+    expect([stdout, status]).toEqual(['', 1]);
+    expect(stderr).toMatch(/^Error: The run timed out after 500 ms\n/);
+  });
+
+  it.each([
+    ['a loop', 'loop(endless) [ let @n = 1 ]'],
+    ['a loop that is one condition', 'loop(endless) until @list(1).length > 1 [ continue ]'],
+    ['a stage that runs again and again', 'let @r = 1 | while(1000000000) @same'],
+    ['loops inside each other', 'let @r = for @i in @many => for @j in @many => for @k in @many => for @l in @many => @l'],
+    ['functions that call themselves', 'let @r = @fold(60)'],
+  ])('times out in %s', async (_what, statement) => {
+    const folder = await projectFolder({
+      'job.mld': `exe @list(n) = js { return Array.from({ length: n }, (_, i) => i) }
+exe @same(n) = \`@n\`
+exe recursive @fold(n) = @n > 0 ? @fold(@n - 1) + @fold(@n - 1) : 0
+var @many = @list(400)
+hook @busy before op:show = [ ${statement} ]
+show "shown"
+show "and on"
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
+    expect([stdout, status]).toEqual(['shown\nand on\n', 0]);
+    expect(stderr.match(/hook @busy: it did not end within 0\.3 seconds/g)).toHaveLength(2);
+  });
+});
+
 it.each(['soon', '0s', '-1s'])('refuses a limit that is none: %s', async (limit) => {
   const folder = await projectFolder({ 'job.mld': 'show "x"\n' });
   const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: { MLLD_HOOK_TIMEOUT: limit } });

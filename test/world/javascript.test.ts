@@ -219,6 +219,24 @@ it('js has no require', async () => {
   await expect(js('return require("fs")')).rejects.toThrow('require');
 });
 
+it.each(['js', 'node'] as const)(
+  'breaks into busy %s code at its deadline, also where it was fast before, and says so to who set it',
+  async (language) => {
+    const ask = (x: number, endMs: number, expired: () => void) =>
+      world.ask(
+        'code.run',
+        { language, code: 'while (x > 1) {} return x', unset: [], echo: false, variables: { x } },
+        { deadline: { leftMs: () => endMs - performance.now(), expire: expired } },
+      );
+    for (const x of [0, 1]) expect((await ask(x, performance.now() + 60_000, expect.fail)).value).toBe(x);
+    let wasPast: boolean | undefined;
+    const endMs = performance.now() + 50;
+    const asked = ask(2, endMs, () => (wasPast = performance.now() >= endMs));
+    await expect(asked).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(wasPast).toBe(true);
+  },
+);
+
 it('calls a trivial body in a few microseconds', async () => {
   const request = { language: 'js', code: 'return x + 1', unset: [], echo: false } as const;
   // Processor time, because the machine may be busy with other things.

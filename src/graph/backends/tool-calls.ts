@@ -88,7 +88,7 @@ async function runHook(
 ): Promise<string | undefined> {
   const late = new AbortController();
   const done = new AbortController();
-  void frame.run.world.ask('clock.sleep', { ms: LIMIT_MS }, done.signal).then(
+  void frame.run.world.ask('clock.sleep', { ms: LIMIT_MS }, { signal: done.signal }).then(
     () => !done.signal.aborted && late.abort(),
     () => undefined, // the run ends
   );

@@ -22,7 +22,7 @@ export function remoteInterviewer(world: World, runFolder: string): Interviewer 
           await world.ask('file.remove', { path: file });
           return given(found.text);
         }
-        await world.ask('clock.sleep', { ms: POLL_MS }, signal);
+        await world.ask('clock.sleep', { ms: POLL_MS }, { signal });
       }
       return { kind: 'skipped' };
     },
