@@ -5,9 +5,9 @@ import type { World } from '../world/world.js';
 export function within(frame: Frame, signal: AbortSignal): Frame {
   const { world } = frame.run;
   const bound: World = {
-    ask(question, request, { signal: inner, deadline } = {}) {
+    ask(question, request, { signal: inner, deadline, onTimer } = {}) {
       const either = inner ? AbortSignal.any([signal, inner]) : signal;
-      return world.ask(question, request, { signal: either, ...(deadline && { deadline }) });
+      return world.ask(question, request, { signal: either, ...(deadline && { deadline }), ...(onTimer && { onTimer }) });
     },
     close: (reason) => world.close(reason),
   };

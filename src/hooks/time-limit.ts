@@ -2,7 +2,8 @@
  * A hook that never ends must not hold up the operation it watches.
  *
  * T1  One sleeper at a time watches all bodies that run: their limits are equal, so the oldest is always the next to pass.
- * T2  The sleep is asked of the world directly. It is no answer that a script could see, so it is no fact of the run.
+ * T2  The sleep is asked of the world directly. It is no answer that a script could see, so it is no fact of the run. While no body runs
+ *     it keeps no process alive.
  * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
  * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process didn't give way. Mostly the world
  *     breaks into that when the time is over (`world/interruptible.ts`).
@@ -10,6 +11,7 @@
 import { MlldError } from '../errors.js';
 import type { RunState } from '../language/frame.js';
 import { Ending } from '../operation/ending.js';
+import type { Holder } from '../world/world.js';
 
 type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
 
@@ -19,11 +21,13 @@ export type WithinLimit = <T>(work: (ending: Ending) => Promise<T>, run: Ports) 
 export function createTimeLimit(): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
   let watched = false;
+  let timer: Holder | undefined;
+  const onTimer = (made: Holder): void => void (timer = made);
 
   async function watch({ world, monotonicMs }: Ports): Promise<void> {
     watched = true;
     for (let [oldest] = running; oldest; [oldest] = running) {
-      await world.ask('clock.sleep', { ms: Math.max(0, oldest.endMs - monotonicMs()) });
+      await world.ask('clock.sleep', { ms: Math.max(0, oldest.endMs - monotonicMs()) }, { onTimer });
       if (running.delete(oldest)) oldest.expire();
     }
     watched = false;
@@ -42,12 +46,16 @@ export function createTimeLimit(): WithinLimit {
         },
       };
       running.add(entry);
+      if (running.size === 1) timer?.ref();
       work(ending)
         .then(
           (value) => (ending.isOver ? entry.expire() : resolve(value)),
           (error: unknown) => (ending.isOver ? entry.expire() : reject(error)),
         ) // T4
-        .finally(() => running.delete(entry));
+        .finally(() => {
+          running.delete(entry);
+          if (running.size === 0) timer?.unref();
+        });
       // A world that is closed ends the run, and with it every body.
       if (!watched) watch(run).catch(() => undefined);
     });

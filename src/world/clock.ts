@@ -13,7 +13,7 @@ export interface Clock {
 export function createClock(): Clock {
   const timers = new Set<NodeJS.Timeout>();
 
-  function wait(ms: number, { signal }: Beside): Promise<void> {
+  function wait(ms: number, { signal, onTimer }: Beside): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -23,6 +23,7 @@ export function createClock(): Clock {
       };
       const timer = setTimeout(end, ms);
       timers.add(timer);
+      onTimer?.(timer);
       signal?.addEventListener('abort', end);
     });
   }

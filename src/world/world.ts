@@ -122,6 +122,14 @@ export interface Beside {
   readonly signal?: AbortSignal;
   /** Of code: it is broken into then, if it doesn't give way. */
   readonly deadline?: Deadline;
+  /** Of a wait: is handed what keeps the process alive until it is over. */
+  readonly onTimer?: (timer: Holder) => void;
+}
+
+/** A timer of Node has this. */
+export interface Holder {
+  ref(): unknown;
+  unref(): unknown;
 }
 
 export interface World {

@@ -100,6 +100,34 @@ show @x
   await expect(fs.readFile(path.join(folder, 'trail.txt'), 'utf8')).rejects.toThrow('ENOENT');
 });
 
+describe('the watch over hooks', () => {
+  const NEVER = 'exe @never() = js { await new Promise(() => {}) }\n';
+
+  it('keeps no run alive when no hook runs', async () => {
+    const folder = await projectFolder({
+      'job.mld': `${NEVER}hook before op:var = [ show "seen" ]\nvar @x = "bound"\nshow @never()\n`,
+    });
+    const startedMs = performance.now();
+    const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder });
+    expect([stdout, stderr, status]).toEqual(['seen\n', expect.stringContaining('something that will never happen'), 143]);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+  });
+
+  it('keeps a run alive while one waits for what never comes, also behind others', async () => {
+    const folder = await projectFolder({
+      'job.mld': `${NEVER}hook before op:var = [ show "seen" ]
+hook before op:var = [ let @v = @never() ]
+var @x = "one"
+var @y = "two"
+show @y
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
+    expect([stdout, status]).toEqual(['seen\nseen\ntwo\n', 0]);
+    expect(stderr.match(/did not end within/g)).toHaveLength(2);
+  });
+});
+
 describe('a hook that is busy for ever', () => {
   it.each(['js', 'node'])('times out in %s code, also in a body that was fast before', async (language) => {
     const folder = await projectFolder({
