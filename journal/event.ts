@@ -289,6 +289,8 @@ export type Fact =
       readonly transformed: boolean;
       readonly elapsedMs: number;
       readonly error?: string;
+      /** Of an error that has one. `HOOK_TIMEOUT`: it was ended in the middle of its work. */
+      readonly errorCode?: string;
     }
   | {
       readonly type: 'guard.decided';

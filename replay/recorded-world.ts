@@ -51,6 +51,8 @@ export interface Recording {
   /** When an operation handed a fact over that it waited for. */
   readonly turns: Map<string, Seq[]>;
   readonly checkpoints: Map<string, Seq>;
+  /** Hooks that were ended by their time limit: by operation, timing and hook. */
+  readonly timeouts: Map<string, { readonly seq: Seq; readonly message: string }>;
   /** Of the last event. */
   last: number;
 }
@@ -64,6 +66,7 @@ export const recording: Projection<Recording> = {
     calls: new Map(),
     turns: new Map(),
     checkpoints: new Map(),
+    timeouts: new Map(),
     last: -1,
   }),
   apply(state, event, place) {
@@ -99,6 +102,11 @@ export const recording: Projection<Recording> = {
         return turn(state, event, event.name);
       case 'checkpoint.closed':
         return turn(state, event, event.name);
+      case 'hook.fired': {
+        const { op, timing, hook, error, errorCode, seq } = event;
+        if (errorCode === 'HOOK_TIMEOUT') state.timeouts.set(`${op} ${timing} ${hook}`, { seq, message: error ?? '' });
+        return state;
+      }
       default:
         return state;
     }
@@ -145,6 +153,11 @@ export function callAround(state: Recording, op: OpPath): RecordedCall | undefin
 /** When the operation (or the checkpoint) handed over this fact; each time is told once. */
 export function nextTurn(state: Recording, type: FactType, about: string): Seq | undefined {
   return state.turns.get(`${type} ${about}`)?.shift();
+}
+
+/** The operation handed over such a fact that is not told yet. */
+export function hasTurn(state: Recording, type: FactType, about: string): boolean {
+  return (state.turns.get(`${type} ${about}`)?.length ?? 0) > 0;
 }
 
 function answerOf(event: EventOf<'effect.performed'>, place: Place): RecordedAnswer {

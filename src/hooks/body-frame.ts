@@ -1,7 +1,6 @@
 /** The frame in which the body of a hook or the rules of a guard run. Instrumentation 5.5, 7 and 8. */
 import { OUTERMOST, PLAIN, type Context, type Frame, type Module } from '../language/frame.js';
 import { Scope } from '../language/scope.js';
-import type { Ending } from '../operation/ending.js';
 import type { Operation } from '../operation/operation.js';
 import type { Value } from '../values/value.js';
 
@@ -16,15 +15,13 @@ interface Around {
   readonly ambient: { readonly input: Value; readonly output?: Value };
   /** What the body knows beyond the loops and stages around the operation. */
   readonly context: Pick<Context, 'suppress' | 'denied'> & Partial<Pick<Context, 'guard' | 'args' | 'checkpoint' | 'hookErrors'>>;
-  /** Of a hook: see `Frame`. */
-  readonly ending?: Ending;
 }
 
 /**
  * A body stands below its file and not below the place of the operation, so nothing of that place (calls that run, commands that
  * stream) is handed on. `@mx` describes the operation; what was said about guards and lookups further out is not about it.
  */
-export function bodyFrame({ module, frame, operation, segment, ambient, context, ending = frame.ending }: Around): Frame {
+export function bodyFrame({ module, frame, operation, segment, ambient, context }: Around): Frame {
   const scope = new Scope('function', module.scope);
   scope.define({ name: 'input', value: ambient.input, kind: 'ambient' });
   if ('output' in ambient) scope.define({ name: 'output', value: ambient.output, kind: 'ambient' });
@@ -39,7 +36,7 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context,
     within: 'body',
     ...PLAIN,
     secret: frame.secret,
-    ending,
+    ending: frame.ending,
     evaluate,
     execute,
   };

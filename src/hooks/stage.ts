@@ -67,15 +67,16 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     let returned: Value = undefined;
     let error: string | undefined;
     /** As the journal may hear of it. */
-    let told: string | undefined;
+    let told: { error: string; errorCode?: string } | undefined;
     try {
       const segment = `hook:${node.name ?? hook.number}`;
-      const body = { module, frame, operation: seen, segment, ambient, context };
-      returned = await withinLimit((ending) => returnedBy(hook, bodyFrame({ ...body, ending })), run);
+      const body = bodyFrame({ module, frame, operation: seen, segment, ambient, context });
+      const timeOut = run.replayed?.timeOut({ op: frame.op.path, timing: node.timing, hook: id }, body);
+      returned = await withinLimit((ending) => returnedBy(hook, { ...body, ending }), run, timeOut);
     } catch (caught) {
       if (isEndOfRun(caught)) throw caught;
       error = caught instanceof Error ? caught.message : String(caught);
-      told = run.secrets.messageOf(caught);
+      told = { error: run.secrets.messageOf(caught), ...codeOf(caught) };
       const record = errorRecord(hook, error);
       errors.push(record);
       run.hookErrors.push(record);
@@ -83,7 +84,6 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     }
     if (run.recorder.on) {
       const elapsedMs = Math.round((run.monotonicMs() - startedMs) * 1000) / 1000;
-      const failed = told === undefined ? {} : { error: told };
       const transformed = returned !== undefined;
       const { timing } = node;
       run.recorder.post({
@@ -94,7 +94,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
         filter: filterText(filter),
         transformed,
         elapsedMs,
-        ...failed,
+        ...told,
       });
     }
     return returned;
@@ -136,6 +136,11 @@ function aboutLookup({ context }: Frame, { llm }: Operation): Partial<Context> {
 
 function isEndOfRun(error: unknown): boolean {
   return (error instanceof MlldError || error instanceof WorldError) && (error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT');
+}
+
+function codeOf(error: unknown): { errorCode?: string } {
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? { errorCode: code } : {};
 }
 
 const FILTER_KINDS = { function: 'function', operation: 'operation', label: 'data' } as const;

@@ -7,6 +7,7 @@
  * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
  * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process didn't give way. Mostly the world
  *     breaks into that when the time is over (`world/interruptible.ts`).
+ * T5  In a replay a body's time is over when it was then, and whatever else came of the body is not looked at.
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../language/frame.js';
@@ -15,8 +16,11 @@ import type { Holder } from '../world/world.js';
 
 type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
 
-/** Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and tells it to end. */
-export type WithinLimit = <T>(work: (ending: Ending) => Promise<T>, run: Ports) => Promise<T>;
+/**
+ * Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and tells it to end. `timeOut`: in a replay; resolves with the
+ * message when its time is over, and nothing else ends it (T5).
+ */
+export type WithinLimit = <T>(work: (ending: Ending) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
 
 export function createTimeLimit(): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
@@ -33,18 +37,21 @@ export function createTimeLimit(): WithinLimit {
     watched = false;
   }
 
-  return (work, run) =>
+  return (work, run, timeOut) =>
     new Promise((resolve, reject) => {
       const { hookLimitMs } = run.settings;
       const endMs = run.monotonicMs() + hookLimitMs;
       const ending = new Ending(() => endMs - run.monotonicMs());
-      const entry = {
-        endMs,
-        expire: () => {
-          reject(new MlldError('HOOK_TIMEOUT', `it did not end within ${hookLimitMs / 1000} seconds`)); // T3
-          ending.expire();
-        },
+      const expire = (message: string): void => {
+        reject(new MlldError('HOOK_TIMEOUT', message)); // T3
+        ending.expire();
       };
+      if (timeOut) {
+        void timeOut.then(expire);
+        work(ending).catch(() => undefined); // T5
+        return;
+      }
+      const entry = { endMs, expire: () => expire(`it did not end within ${hookLimitMs / 1000} seconds`) };
       running.add(entry);
       if (running.size === 1) timer?.ref();
       work(ending)

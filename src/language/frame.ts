@@ -1,5 +1,6 @@
 /** What an evaluation knows: the names in sight, where it is, what goes on around it, and the run it belongs to. */
 import type { Expression, Guard, Hook, Statement } from '../../grammar/ast.js';
+import type { OpPath } from '../../journal/ids.js';
 import type { Answer, Ask, Question, World } from '../world/world.js';
 import type { Value } from '../values/value.js';
 import type { Answers, Operation, Recorder } from '../operation/operation.js';
@@ -120,8 +121,8 @@ export interface CallStack {
 /** One run: its ports, and the few things that are shared by all its code. */
 export interface RunState {
   readonly world: World;
-  /** In a replay: what was answered to this operation then. */
-  readonly replayed?: <Q extends Question>(frame: Frame, question: Q, request: Ask<Q>) => Promise<Answer<Q>>;
+  /** In a replay. */
+  readonly replayed?: ReplayedRun;
   readonly recorder: Recorder;
   readonly answers: Answers;
   readonly secrets: SecretTexts;
@@ -150,6 +151,22 @@ export interface RunState {
   /** For durations only. */
   readonly monotonicMs: () => number;
   warn(message: string): void;
+}
+
+/** What happened then. */
+export interface ReplayedRun {
+  /** What was answered to this operation. */
+  readonly ask: <Q extends Question>(frame: Frame, question: Q, request: Ask<Q>) => Promise<Answer<Q>>;
+  /** Undefined: the hook ended in time. Else resolves with its error when its time is over. */
+  readonly timeOut: (firing: Firing, body: Frame) => Promise<string> | undefined;
+}
+
+/** Of a hook: unique in a run. */
+export interface Firing {
+  /** The operation that it watches. */
+  readonly op: OpPath;
+  readonly timing: Hook['timing'];
+  readonly hook: string;
 }
 
 export interface ModuleExports {

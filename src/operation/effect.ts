@@ -15,13 +15,12 @@ export async function askWorld<Q extends Question>(
   involved: Involved = NOTHING,
 ): Promise<Answer<Q>> {
   const { world, recorder, monotonicMs, secrets, replayed } = frame.run;
-  if (replayed) return replayed(frame, question, request);
   const { ending } = frame;
   if (ending?.isOver) throw timeIsOver();
   const startedMs = recorder.on ? monotonicMs() : 0;
   let answer: Answer<Q>;
   try {
-    answer = await world.ask(question, request, ending);
+    answer = await (replayed ? replayed.ask(frame, question, request) : world.ask(question, request, ending));
     if (recorder.on) await keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
   } catch (error) {
     if (frame.secret || involved.values.some(isSecret)) secrets.touch(error);

@@ -108,8 +108,8 @@ function planIn({ options, text, file, settings }: Replayed, { ownTypes }: Repla
 }
 
 /** Whatever a stage does about errors: where the record has no answer the replay is over. */
-function frameOf({ options, settings, file, text, root }: Replayed, { replayed, recorder, answers, course }: Setting): Frame {
-  const ask: NonNullable<RunState['replayed']> = (frame, question, request) =>
+function frameOf({ options, settings, file, text, root }: Replayed, { replayed, hooks, recorder, answers, course }: Setting): Frame {
+  const ask: NonNullable<RunState['replayed']>['ask'] = (frame, question, request) =>
     replayed.ask(frame, question, request).catch((error: unknown) => {
       if (isEndOfReplay(error)) course.end();
       throw error;
@@ -117,7 +117,7 @@ function frameOf({ options, settings, file, text, root }: Replayed, { replayed, 
   const run = newRunState({
     options: { io: { ...options.sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
     world: replayed.world,
-    replayed: ask,
+    replayed: { ask, timeOut: hooks.timeOut },
     recorder,
     answers: { ...answers, policy: () => ({ records: true, serves: true }) },
     secrets: new SecretTexts(),

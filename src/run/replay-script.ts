@@ -35,13 +35,13 @@ export async function replayScript({ options, recording, started, root, file, te
       throw endOfReplay();
     },
   });
-  const { course, replayed, answers, recorder } = setting;
+  const { course, replayed, hooks, answers, recorder } = setting;
 
   const collects = started.given?.structured === true;
   const document = createDocument({ streaming: settings.streaming && !collects, collects });
   const ports = {
     world: replayed.world,
-    replayed: replayed.ask,
+    replayed: { ask: replayed.ask, timeOut: hooks.timeOut },
     recorder,
     answers,
     secrets: new SecretTexts(),

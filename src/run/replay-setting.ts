@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Fact } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
-import { isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from '../../replay/recorded-world.js';
+import { hasTurn, isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from '../../replay/recorded-world.js';
 import type { Frame } from '../language/frame.js';
 import type { Answers, Recorder } from '../operation/operation.js';
 import type { Value } from '../values/value.js';
@@ -11,6 +11,7 @@ import type { Divergence } from './divergence.js';
 import type { ReplayOptions, Stopped } from './replay.js';
 import { createReplayOrder, type ReplayOrder } from './replay-order.js';
 import { changedCall, createReplayedAnswers } from './replayed-answers.js';
+import { createReplayedHooks, type ReplayedHooks } from './replayed-hooks.js';
 import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './replayed-world.js';
 
 /** Whether the replay goes on, and what it met on its way. */
@@ -27,6 +28,7 @@ export interface Setting {
   readonly course: Course;
   readonly order: ReplayOrder;
   readonly replayed: ReplayedWorld;
+  readonly hooks: ReplayedHooks;
   readonly answers: Answers;
   /** Takes what is said of calls and checkpoints, each in its turn. */
   readonly recorder: Recorder;
@@ -76,6 +78,7 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
     });
   });
   const stuck = (): void => void order.idle().then(course.end);
+  const hooks = createReplayedHooks(recording, order);
   const replayed = createReplayedWorld({
     store,
     recording,
@@ -83,6 +86,7 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
     sinks,
     diverge: course.diverge,
     onStuck: stuck,
+    hooks,
     ...(isCalledOff ? { isCalledOff } : {}),
     ...(sourceText ? { currentText: (file) => currentSource(recording, root, file, sourceText) } : {}),
   });
@@ -97,6 +101,7 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
     on: false,
     post: () => undefined,
     async append(fact) {
+      if ('op' in fact && hooks.isInside(fact.op) && !hasTurn(recording, fact.type, fact.op)) return new Promise(() => {});
       const release = order.hold();
       const change = fact.type === 'call.started' ? await changedCall(recording, store, fact).finally(release) : undefined;
       release();
@@ -107,7 +112,18 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
       return undefined;
     },
   };
-  return { course, order, replayed, answers, recorder, stuck, stopAt, stopped: () => stopped, begin: (frame) => void (last = frame) };
+  return {
+    course,
+    order,
+    replayed,
+    hooks,
+    answers,
+    recorder,
+    stuck,
+    stopAt,
+    stopped: () => stopped,
+    begin: (frame) => void (last = frame),
+  };
 }
 
 function createCourse(wanted: ReplayOptions['divergences']): Course {

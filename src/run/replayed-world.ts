@@ -17,6 +17,7 @@ import { WorldError } from '../world/world.js';
 import { concealDivergence } from './conceal.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOrder } from './replay-order.js';
+import type { ReplayedHooks } from './replayed-hooks.js';
 
 export interface Sinks {
   readonly stdout: (text: string) => void;
@@ -34,6 +35,7 @@ export interface ReplayedWorldOptions {
   readonly diverge: (divergence: Divergence) => boolean;
   /** Somebody waits for an answer that the record doesn't have (R3). */
   readonly onStuck: () => void;
+  readonly hooks: Pick<ReplayedHooks, 'isInside'>;
   /** What was called off by the run itself, and not by its end, is called off again. */
   readonly isCalledOff?: (answer: RecordedAnswer) => boolean;
 }
@@ -67,7 +69,9 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   async function ask<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>): Promise<Answer<Q>> {
     const op = frame.op.path;
     if (question === 'clock.sleep') {
-      await order.turn(take(nextAnswer(recording, op, question, undefined)) ?? -1, frame);
+      const slept = take(nextAnswer(recording, op, question, undefined));
+      if (slept === undefined && options.hooks.isInside(op)) return closed;
+      await order.turn(slept ?? -1, frame);
       return {} as Answer<Q>;
     }
     const asked = canonicalRequest(request);
@@ -96,8 +100,9 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
 
   /** The next best answer; undefined: none is needed. */
   async function without(frame: Frame, question: Question, request: object, release: () => void): Promise<RecordedAnswer | undefined> {
-    if (!isWhole(recording)) return forever(release);
     const op = frame.op.path;
+    if (options.hooks.isInside(op)) return quietly(release);
+    if (!isWhole(recording)) return forever(release);
     const there = nextAnswer(recording, op, question, undefined);
     const expected = there && { seq: there.seq, subject: there.subject, ...(await textWritten(there)) };
     const divergence: Divergence = {
@@ -114,8 +119,12 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   }
 
   function forever(release: () => void): Promise<never> {
-    release();
     options.onStuck();
+    return quietly(release);
+  }
+
+  function quietly(release: () => void): Promise<never> {
+    release();
     return closed;
   }
 
@@ -133,6 +142,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     release: () => void,
   ): Promise<Answer<Q>> {
     const isInterrupted = recorded.holds === 'interrupted';
+    if (isInterrupted && options.hooks.isInside(recorded.op)) return quietly(release);
     if (isInterrupted && options.isCalledOff?.(recorded) !== true) return forever(release);
     if (recorded.holds === 'nothing') return unanswerable(recorded, question === 'node.import' ? 'not-recordable' : 'unreadable');
     if (ACTS.has(question)) return {} as Answer<Q>;

@@ -70,6 +70,47 @@ describe('a replay', () => {
     expect(fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8')).toBe(log);
   });
 
+  it.each([
+    ['a command', '[ run sh { echo half; exec sleep 600 } ]'],
+    [
+      'a wait, with work before and behind it',
+      '[ append "before" to "trail.txt"\n show "seen"\n @pause()\n append "behind" to "trail.txt" ]',
+    ],
+    ['code that awaits', '[ let @v = @never()\n append `@v` to "trail.txt" ]'],
+    ['code that is busy', '[ append "before" to "trail.txt"\n let @v = @endless()\n append `@v` to "trail.txt" ]'],
+    ['code that gives way late', '[ let @v = @late()\n let @a = @ask("behind")\n append @a to "trail.txt"\n => "replaced" ]'],
+    ['a value that comes too late', '[ => @late() ]'],
+    ['a loop of the language', '[ show "seen"\n loop(endless) [ let @n = 1 ] ]'],
+    ['a model call', '[ let @a = @ask("before")\n let @b = @slowly("too long") ]'],
+    ['several at a time', '[ for parallel(3) @n in [1, 2, 3] => [ show `item @n`\n run sh { sleep 600 } ] ]'],
+  ])('has a hook whose time was over in %s fail as it did, and waits for nothing', async (_what, body) => {
+    const { mlld } = await project(
+      {
+        'job.mld': `exe @pause() = sh { sleep 600 }
+exe @never() = js { await new Promise(() => {}) }
+exe @endless() = js { for (;;) {} }
+exe @late() = js { await null; const from = Date.now(); while (Date.now() - from < 600) {} return "late" }
+exe llm @ask(q) = sh { echo "A:$q" }
+exe llm @slowly(q) = sh { sleep 600; echo "A:$q" }
+hook @stuck before op:var = ${body}
+hook @next after op:var = [ show \`next @mx.hooks.errors.length\` ]
+var @x = @ask("ebb")
+var @list = for parallel(2) @q in ["flow", "slack"] => @ask(@q)
+show \`@x @list.join("+") @mx.hooks.errors.length: @mx.hooks.errors[0].message\`
+`,
+      },
+      { MLLD_HOOK_TIMEOUT: '400ms' },
+    );
+    const ran = await mlld('job.mld', '--checkpoint');
+    expect(ran.stdout).toMatch(/A:ebb A:flow\+A:slack 2: it did not end within 0.4 seconds\n$/);
+    const startedMs = performance.now();
+    const replayed = await mlld('journal', 'replay', 'job');
+    expect(replayed).toMatchObject({ stdout: ran.stdout, status: 0 });
+    expect(replayed.stderr).toContain('same: run ');
+    expect(replayed.stderr.match(/did not end within 0.4 seconds/g)).toHaveLength(2);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+  });
+
   it('runs hooks and guards again, and results that they change', async () => {
     const { mlld } = await project({
       'job.mld': `guard @loud after @ask = when [ @output == "dull" => deny "too dull"\n * => allow ]

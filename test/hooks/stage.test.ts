@@ -224,6 +224,7 @@ describe('what is recorded', () => {
         transformed: false,
         elapsedMs: 0,
         error: 'Variable @nowhere is not defined',
+        errorCode: 'UNKNOWN_VARIABLE',
       },
       { type: 'hook.fired', op: 'main/tell#0', hook: 'change', timing: 'after', filter: '@tell("x")', transformed: true, elapsedMs: 0 },
     ]);

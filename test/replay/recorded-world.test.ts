@@ -45,6 +45,16 @@ describe('the recorded world', () => {
     expect(nextAnswer(state, READ, 'file.read', undefined)?.seq).toBe(1);
   });
 
+  it('knows which hooks were ended by their time limit, and at which place of the run', () => {
+    const fired = { type: 'hook.fired', op: READ, filter: 'op:exe', transformed: false, elapsedMs: 1 } as const;
+    const state = recorded(
+      { ...fired, hook: 'slow', timing: 'before', error: 'too long', errorCode: 'HOOK_TIMEOUT' },
+      { ...fired, hook: 'slow', timing: 'after' },
+      { ...fired, hook: 'bad', timing: 'before', error: 'too long', errorCode: 'BAIL' },
+    );
+    expect([...state.timeouts]).toEqual([[`${READ} before slow`, { seq: 1, message: 'too long' }]]);
+  });
+
   it.each<readonly [string, string, Partial<Extract<Fact, { type: 'effect.performed' }>>]>([
     ['an answer', 'result', {}],
     ['an error', 'error', { error: 'no tide', errorCode: 'CODE_THREW' }],
