@@ -156,7 +156,13 @@ export class RunWriter implements Journal {
     const written = this.awaitingWrite;
     this.awaitingWrite = [];
     for (const { recorded, resolve } of written) resolve(recorded);
-    if (this.awaitingSync.length > 0 && !this.syncing) this.sync();
+    if (this.awaitingSync.length === 0 || this.syncing) return;
+    if (written.length === 0) this.sync();
+    else this.endNextTurn(); // who was just released may have something to be synced as well
+  }
+
+  private endNextTurn(): void {
+    setImmediate(() => this.endTurn());
   }
 
   private sync(): void {
@@ -172,8 +178,7 @@ export class RunWriter implements Journal {
       } else {
         this.syncedBytes = coveredBytes;
         for (const { recorded, resolve } of covered) resolve(recorded);
-        // A turn later, so that those who were just released can join those who came meanwhile.
-        if (this.awaitingSync.length > 0) setImmediate(() => this.endTurn());
+        if (this.awaitingSync.length > 0) this.endNextTurn(); // so that those who were just released can join those who came meanwhile
       }
       this.onSynced?.();
     });

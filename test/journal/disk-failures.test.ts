@@ -186,6 +186,27 @@ it('shares one sync between all that came while another was under way', async ()
   await closed;
 });
 
+it('shares one sync between calls that are answered within a turn, whichever of them waited first', async () => {
+  const { disk } = failingDisk(Infinity, 'EIO');
+  let syncs = 0;
+  const sync = (_file: number, done: (error: null) => void): void => {
+    syncs++;
+    setTimeout(done, 1, null);
+  };
+  const journal = await openFileStore(temporaryFolder(), { disk: { ...disk, sync } }).create(runRef(1));
+  const [lanes, rounds] = [20, 10];
+  const lane = async (n: number): Promise<void> => {
+    if (n % 2 === 1) await journal.append(callCompleted(n)); // half of them begin when the first sync is under way
+    for (let round = 0; round < rounds; round++) {
+      await journal.append(callStarted(n));
+      await journal.append(callCompleted(n));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, n) => lane(n)));
+  await journal.close();
+  expect(syncs).toBeLessThanOrEqual(rounds + 2);
+});
+
 it('leaves no temporary files behind when a blob cannot be stored', async () => {
   const root = temporaryFolder();
   for (let n = 1; ; n++) {
