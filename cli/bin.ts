@@ -26,12 +26,14 @@ const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze',
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /**
- * After how many bytes of executed bytecode V8 optimizes a function. Most commands are over in a second: with V8's own 132 KB a third
- * of the processor time of a run of some hundred calls, or of a long file's validation, went into optimizing what was about to end.
+ * How many bytes of bytecode a function executes between two looks at whether to optimize it. Most commands are over in a second or two:
+ * with V8's own 132 KB a third of the processor time of a run of ten thousand calls went into optimizing what was about to end. A run
+ * that goes on for longer is worth it, and hot loops in the code of a script are optimized while they run, whatever is set here.
  */
-const INTERRUPT_BUDGET = 400_000;
+const INTERRUPT_BUDGET = { atFirst: 3_000_000, later: 400_000, laterMs: 2000 };
+const budgetFlag = (bytes: number): string => `--interrupt-budget=${bytes}`;
 /** Young garbage is collected by one thread: answers that are kept are mere copying, and more threads spend their time on each other. */
-const V8_FLAGS = [`--interrupt-budget=${INTERRUPT_BUDGET}`, '--no-parallel-scavenge'];
+const V8_FLAGS = [budgetFlag(INTERRUPT_BUDGET.atFirst), '--no-parallel-scavenge'];
 
 function main(): void {
   const words = process.argv.slice(2);
@@ -43,8 +45,10 @@ function main(): void {
   const file = path.join(__dirname, 'cli.cjs');
   const require = createRequire(file);
   const v8 = require('node:v8') as typeof import('node:v8');
-  for (const flag of V8_FLAGS) v8.setFlagsFromString(flag); // B4
-  load(file, kindOf(words), require);
+  const setFlags = (): void => V8_FLAGS.forEach((flag) => v8.setFlagsFromString(flag));
+  setFlags(); // B4
+  setTimeout(() => v8.setFlagsFromString(budgetFlag(INTERRUPT_BUDGET.later)), INTERRUPT_BUDGET.laterMs).unref();
+  load(file, kindOf(words), { require, setFlags });
 }
 
 /** Not through the streams of Node: they end a program whose reader went away with a stack trace. */
@@ -66,7 +70,7 @@ function kindOf(words: readonly string[]): string {
   return words.some((word) => RECORDS.test(word)) ? 'record' : 'run';
 }
 
-function load(file: string, kind: string, require: NodeJS.Require): void {
+function load(file: string, kind: string, { require, setFlags }: { require: NodeJS.Require; setFlags: () => void }): void {
   const { mtimeMs, size } = fs.statSync(file);
   // V8 itself compares only the length of the source.
   const stamp = `mlld ${process.version} ${process.arch} ${size} ${mtimeMs}`.padEnd(STAMP_BYTES);
@@ -79,7 +83,9 @@ function load(file: string, kind: string, require: NodeJS.Require): void {
   });
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {
-      if (status === 0) writeCache(cacheFile, stamp, script.createCachedData());
+      if (status !== 0) return;
+      setFlags(); // B4: a long run has changed one
+      writeCache(cacheFile, stamp, script.createCachedData());
     });
   }
   const module = { exports: {} };
