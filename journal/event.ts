@@ -62,6 +62,29 @@ export interface DefinitionPart {
  */
 export type ResultForm = 'text' | 'word';
 
+/** What is known about a result, or about a part of it, beside data and labels. */
+export interface ResultNote {
+  /** The members and indexes that lead to the part; absent: the whole (of a word, what it carries). */
+  readonly at?: readonly (string | number)[];
+  /** The text that it was read from, where that is not the payload (`form` `text`). */
+  readonly text?: string;
+  /** It was loaded from this file: the path relative to the project's folder, and the file's frontmatter. */
+  readonly file?: { readonly path: string; readonly frontmatter?: Json };
+  /** It was printed by this command. The line is cut after 1,000 UTF-16 units. */
+  readonly command?: {
+    readonly source: string;
+    readonly line: string;
+    readonly durationMs: number;
+    /** Absent: 0. */
+    readonly exitCode?: number;
+    readonly stderr?: string;
+  };
+  /** It left a pipeline: written to a file it stays on one line. */
+  readonly isResult?: true;
+  /** Marked by `keep`: code sees its metadata. */
+  readonly isKept?: true;
+}
+
 /** A file that a call declares to write. Its content is a blob; without one it could not be kept, and `reason` says why. */
 export type OutputFile =
   | { readonly path: string; readonly blob: BlobId; readonly bytes: number }
@@ -224,6 +247,8 @@ export type Fact =
       readonly result: Payload;
       readonly form?: ResultForm;
       // What a served result would lack otherwise, or have too much.
+      /** A list of `ResultNote`. */
+      readonly notes?: Payload;
       /** Labels beyond those of arguments and function: its body met them, or a guard added them. */
       readonly labels?: readonly string[];
       /** Source markers beyond those of arguments and function. */

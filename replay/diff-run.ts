@@ -218,7 +218,7 @@ async function answerDigests(store: JournalStore, sides: readonly UnsureSide[], 
       const place = memo.questions.get(call.key)?.answer;
       const isIt = place?.ref.run === call.answer.run && place.seq === call.answer.seq;
       const answer = isIt ? await readAnswer(store, call.key, place) : undefined;
-      if (answer !== undefined) known.set(`${call.answer.run}:${call.answer.seq}`, sha256(JSON.stringify(answer.value)));
+      if (answer !== undefined) known.set(`${call.answer.run}:${call.answer.seq}`, sha256(JSON.stringify(answer.result.json)));
     }
   }
   return lookUp;

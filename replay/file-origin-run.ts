@@ -81,5 +81,5 @@ async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf):
 async function servedAnswer(store: JournalStore, { key, from }: AuditedCall, own: Workflow, memoOf: MemoOf): Promise<Json | undefined> {
   const answer = (await memoOf(from?.workflow ?? own)).questions.get(key)?.answer;
   const isIt = answer !== undefined && answer.ref.run === from?.run && answer.seq === from.seq;
-  return isIt ? (await readAnswer(store, key, answer))?.value : undefined;
+  return isIt ? (await readAnswer(store, key, answer))?.result.json : undefined;
 }

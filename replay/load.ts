@@ -4,7 +4,8 @@
  * L1 nothing here changes a run; only the index is written, as a whole
  * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
-import type { EventOf, Json, OutputFile, ResultForm } from '../journal/event.js';
+import type { EventOf, OutputFile } from '../journal/event.js';
+import { resolveResult, type RecordedResult } from './recorded-result.js';
 import { seqOf, type CallKey, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../journal/store.js';
 import { checkpoints } from './checkpoints.js';
@@ -121,12 +122,12 @@ export function followIndex(past: WorkflowPast, ref: RunRef): ReturnType<typeof 
 export async function readAnswer(
   store: JournalStore,
   key: CallKey,
-  { ref, position, seq, form }: Answer,
-): Promise<{ readonly value: Json; readonly form: ResultForm | undefined; readonly event: EventOf<'call.completed'> } | undefined> {
+  { ref, position, seq }: Answer,
+): Promise<{ readonly result: RecordedResult; readonly event: EventOf<'call.completed'> } | undefined> {
   const event = await store.readAt(ref, position);
   if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
-  const value = await store.resolve(event.result, key);
-  return value === undefined ? undefined : { value, form, event };
+  const result = await resolveResult(store, event);
+  return result && { result, event };
 }
 
 /** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */

@@ -195,7 +195,7 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
     position: place.position,
     form: event.form,
     sealed: 'sealed' in result || ('blob' in result && result.keyId !== undefined),
-    carries: event.labels !== undefined || event.sources !== undefined || event.removed !== undefined,
+    carries: event.notes !== undefined || event.labels !== undefined || event.sources !== undefined || event.removed !== undefined,
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,

@@ -14,7 +14,7 @@ import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
 
-const VERSION = 5;
+const VERSION = 6;
 
 /** What every start needs of a workflow's past. */
 export interface Index {

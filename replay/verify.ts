@@ -58,6 +58,7 @@ export const legality: Projection<Legality> = {
       case 'call.completed':
         endCall(state, event, complain);
         namePayload(state, event.result, event.seq);
+        if (event.notes !== undefined) namePayload(state, event.notes, event.seq);
         for (const output of event.outputs ?? []) if ('blob' in output) nameBlob(state, output.blob, event.seq);
         break;
       case 'call.failed':

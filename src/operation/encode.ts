@@ -1,41 +1,46 @@
 /** A result as the journal keeps it: the data, or the text that the data was parsed from (so that its text view comes back as well). */
-import type { Json, ResultForm } from '../../journal/event.js';
+import type { Json, ResultForm, ResultNote } from '../../journal/event.js';
 import { Signal } from '../language/completion.js';
 import { toJson } from '../values/native.js';
-import { Annotated, annotate, type Data, type Value } from '../values/value.js';
+import { Annotated, annotate, dataOf, type Data, type Value } from '../values/value.js';
+import { noted, notesOf } from './noted.js';
 
 export interface Encoded {
   readonly json: Json;
   readonly form?: ResultForm | undefined;
+  /** What else is known about the value; of a word of control, about what it carries. */
+  readonly notes: readonly ResultNote[];
 }
 
 export function encodeResult(value: Value): Encoded {
   const signal: unknown = value;
   if (signal instanceof Signal) {
     const { word, given } = signal;
-    if (!given) return { json: { word }, form: 'word' };
-    const { json, form } = encodeResult(signal.value);
-    return { json: { word, value: json, ...(form && { form }) }, form: 'word' };
+    if (!given) return { json: { word }, form: 'word', notes: [] };
+    const { json, form, notes } = encodeResult(signal.value);
+    return { json: { word, value: json, ...(form && { form }) }, form: 'word', notes };
   }
   if (value instanceof Annotated && typeof value.data !== 'string' && value.text !== undefined && parses(value.text)) {
-    return { json: value.text, form: 'text' };
+    return { json: value.text, form: 'text', notes: notesOf(value, { hasText: true, hasParts: false }) };
   }
-  return { json: toJson(value) };
+  const json = toJson(value);
+  // Data that needed no change holds nothing but data.
+  return { json, notes: notesOf(value, { hasText: false, hasParts: json !== dataOf(value) }) };
 }
 
-/** The value without labels; they come from the call that is served. */
-export function decodeResult({ json, form }: Encoded): Value {
+/** The value without labels; they come from the call that is served. `root`: the project's folder. */
+export function decodeResult({ json, form, notes }: Encoded, root: string): Value {
   if (form === 'word') {
     const { word, ...rest } = json as { readonly word: Signal['word']; readonly value?: Json; readonly form?: ResultForm };
-    const value = rest.value === undefined ? null : decodeResult({ json: rest.value, form: rest.form });
+    const value = rest.value === undefined ? null : decodeResult({ json: rest.value, form: rest.form, notes }, root);
     return new Signal(word, value, rest.value !== undefined) as unknown as Value; // travels as a value, like a fresh one
   }
-  if (form !== 'text' || typeof json !== 'string') return json as Data;
-  return annotate(JSON.parse(json) as Data, { text: json });
+  const value = form === 'text' && typeof json === 'string' ? annotate(JSON.parse(json) as Data, { text: json }) : (json as Data);
+  return noted(value, notes, root);
 }
 
 /** The word of control that a call gives instead of a value. */
-export function wordOf({ json, form }: Encoded): Signal['word'] | undefined {
+export function wordOf({ json, form }: Pick<Encoded, 'json' | 'form'>): Signal['word'] | undefined {
   return form === 'word' ? (json as { readonly word: Signal['word'] }).word : undefined;
 }
 

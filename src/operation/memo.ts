@@ -7,7 +7,7 @@
  * M4  A journal that can't be written costs the memory of a result, never the result.
  * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
-import type { Payload, ReusedOutput } from '../../journal/event.js';
+import type { Json, Payload, ReusedOutput } from '../../journal/event.js';
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
@@ -16,6 +16,7 @@ import { noteOf, type Value } from '../values/value.js';
 import { carriedBy, carriesNothing, carrying, handedOut, membersOf } from './carried.js';
 import { Denial } from './denial.js';
 import { encodeResult, wordOf, type Encoded } from './encode.js';
+import { withShortCommand } from './noted.js';
 import { callKey, type Question } from './identity.js';
 import { keepOutputs, serveOutputs, type Served } from './outputs.js';
 import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
@@ -172,12 +173,13 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   });
   const startedMs = monotonicMs();
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
-  const made = await execute().catch(async (error: unknown) => {
+  const executed = await execute().catch(async (error: unknown) => {
     const denied = error instanceof Denial ? { denied: true as const } : {};
     if (hasSecret) secrets.touch(error);
     await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...denied, elapsedMs: elapsed() });
     throw error;
   });
+  const made = withShortCommand(executed);
   const encoded = encodeResult(made);
   const { json, form } = encoded;
   const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.surelyIn(json);
@@ -186,6 +188,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const result = isSealed ? await answers.secretPayload(json, key) : await answers.payload(json);
   const flaw = unusableBecause(frame, operation, llm, value, encoded);
   const unusable = flaw ?? notKept(result);
+  const notes = unusable === undefined ? await keptNotes(frame, encoded, isSealed, key) : undefined;
   const outputs = flaw === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
     type: 'call.completed',
@@ -193,6 +196,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     op,
     result,
     ...(form === undefined ? {} : { form }),
+    ...(notes && { notes }),
     ...membersOf(carried),
     elapsedMs: elapsed(),
     ...(outputs && { outputs }),
@@ -203,6 +207,18 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
   answers.hold(asked.plainKey, recorded, { key, fingerprint, encoded, carried, outputs });
   return value;
+}
+
+/** What is known about a result may be secret where the result is not: the command that a guard let pass. */
+async function keptNotes(
+  { run: { answers, secrets } }: Frame,
+  { notes }: Encoded,
+  isSealed: boolean,
+  key: CallKey,
+): Promise<Payload | undefined> {
+  if (notes.length === 0) return undefined;
+  const json = notes as unknown as Json;
+  return isSealed || secrets.appearIn(canonicalJson(json)) ? answers.secretPayload(json, `${key} notes`) : answers.payload(json);
 }
 
 function notKept(result: Payload): string | undefined {

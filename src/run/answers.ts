@@ -10,13 +10,14 @@ import { isTooDeep, jsonSize } from '../../journal/canonical.js';
 import type { Answered } from '../../replay/memo.js';
 import { recordedCarried, type Carried } from '../operation/carried.js';
 import { decodeResult } from '../operation/encode.js';
+import { noteFrom } from '../operation/noted.js';
 import type { Answers, AskedQuestion, HeldAnswer, KnownAnswer } from '../operation/operation.js';
 import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
-import { NO_LABELS, noteOf, type Value } from '../values/value.js';
+import { noteOf, type Value } from '../values/value.js';
 import { randomKey } from '../world/host.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
-import { HELD_BYTES_MAX, recalled } from './recalled.js';
+import { canStay, HELD_BYTES_MAX, NO_NOTE, recalled } from './recalled.js';
 
 /** For runs that record nothing. */
 export function noAnswers(): Answers {
@@ -41,6 +42,8 @@ export function noAnswers(): Answers {
 
 export interface AnswerSources {
   readonly store: JournalStore;
+  /** The project's folder. */
+  readonly root: string;
   readonly ref: RunRef;
   readonly overlay: Overlay;
   readonly flags: PolicyFlags;
@@ -63,7 +66,7 @@ interface Found {
 }
 
 /** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
-async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answered): Promise<Found | undefined> {
+async function valueOf({ store, root }: AnswerSources, key: CallKey, { answer, fn }: Answered): Promise<Found | undefined> {
   const { immediate } = store;
   const { ref, position, form } = answer;
   const place = { ref, key, position, form, fn };
@@ -74,8 +77,12 @@ async function valueOf(store: JournalStore, key: CallKey, { answer, fn }: Answer
   const read = await readAnswer(store, key, answer);
   if (!read) return undefined;
   const carried = recordedCarried(read.event);
-  if (immediate && answer.sizeBytes > HELD_BYTES_MAX) return { value: () => recalled(immediate, place), carried };
-  const value = decodeResult({ json: read.value, form: read.form });
+  const { result } = read;
+  if (immediate && answer.sizeBytes > HELD_BYTES_MAX && canStay(result.notes)) {
+    const note = { ...NO_NOTE, ...(result.notes[0] && noteFrom(result.notes[0], root)) };
+    return { value: () => recalled(immediate, place, note), carried };
+  }
+  const value = decodeResult(result, root);
   return { value: () => value, carried };
 }
 
@@ -156,7 +163,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
         const { key, known } = found;
         const { answer, fingerprint } = known.entry;
         const from = { run: answer.ref.run, seq: answer.seq };
-        const read = await valueOf(store, key, known.entry);
+        const read = await valueOf(sources, key, known.entry);
         if (!read) {
           overlay.decline(from);
           declined.push(known);
@@ -172,15 +179,15 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
         };
       }
       const kept = held.get(question.key);
-      if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded) };
+      if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded, sources.root) };
       if (declined.length === 0 && question.hasSecret) await sources.onOtherKey(question);
       await tellDeclined(declined, 'it is asked again');
       return undefined;
     },
     decline: (known) => overlay.decline(known.from),
-    recall({ position }, { json, form }, { key, fn }, fresh) {
-      if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX) return fresh;
-      const { text: _, ...note } = noteOf(fresh) ?? { labels: NO_LABELS, sources: NO_LABELS };
+    recall({ position }, { json, form, notes }, { key, fn }, fresh) {
+      if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX || !canStay(notes)) return fresh;
+      const { text: _, ...note } = noteOf(fresh) ?? NO_NOTE;
       return recalled(store.immediate, { ref, key, position, form, fn }, note);
     },
     payload: (value: Json) => stored(store.payload(value)),

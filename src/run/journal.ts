@@ -166,6 +166,7 @@ async function start({ options, script, store, opened, journal, trouble, ports }
   const onOtherKey = otherKeyTeller({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
   const answers = createRunAnswers({
     store,
+    root: options.project.root,
     secrets: await store.knownSecrets().catch(() => undefined),
     onOtherKey,
     ref,

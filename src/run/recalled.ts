@@ -1,5 +1,5 @@
 /** Results that stay in the journal until a script looks at them. */
-import type { Json } from '../../journal/event.js';
+import type { Json, ResultNote } from '../../journal/event.js';
 import type { CallKey, RunRef } from '../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
@@ -9,7 +9,7 @@ import { Annotated, dataOf, NO_LABELS, Recalled, type Data, type Note, type Valu
 /** Results that take less are held: a place costs almost as much. */
 export const HELD_BYTES_MAX = 1024;
 
-const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
+export const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
 
 export interface Place {
   readonly ref: RunRef;
@@ -17,6 +17,11 @@ export interface Place {
   readonly position: Position;
   readonly form: Encoded['form'];
   readonly fn: string;
+}
+
+/** What is known of the whole is held; of its parts, or that its text is another one, only the whole result tells. */
+export function canStay(notes: readonly ResultNote[]): boolean {
+  return notes.every(({ at, text }) => at === undefined && text === undefined);
 }
 
 /** The first look reads it, and from then on it is held like any other value. */
@@ -44,5 +49,5 @@ function read(reads: ImmediateReads, { ref, key, position, form, fn }: Place): V
       hint: `the journal of run ${ref.run} was damaged while this run went on; run again, and it is asked again`,
     });
   }
-  return decodeResult({ json, form });
+  return decodeResult({ json, form, notes: [] }, '');
 }

@@ -92,6 +92,7 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
   });
   const answers = createReplayedAnswers({
     store,
+    root,
     recording,
     order,
     diverge: course.diverge,

@@ -3,6 +3,7 @@ import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../journal/ev
 import type { CallKey, RunId, Seq } from '../../journal/ids.js';
 import type { JournalStore, Position } from '../../journal/store.js';
 import { cachePolicy, type Scope } from '../../replay/policy.js';
+import { resolveResult } from '../../replay/recorded-result.js';
 import type { RecordedCall, Recording } from '../../replay/recorded-world.js';
 import { recordedCarried } from '../operation/carried.js';
 import { decodeResult } from '../operation/encode.js';
@@ -15,6 +16,8 @@ import { endOfReplay } from './replayed-world.js';
 
 export interface ReplayedAnswersOptions {
   readonly store: JournalStore;
+  /** The project's folder, as it was. */
+  readonly root: string;
   readonly recording: Recording;
   readonly order: ReplayOrder;
   readonly diverge: (divergence: Divergence) => boolean;
@@ -26,7 +29,7 @@ type Completed = EventOf<'call.completed'>;
 
 const ABSENT: Answer<'file.bytes'> = { missing: 'absent', detail: 'as recorded' };
 
-export function createReplayedAnswers({ store, recording, order, diverge, placeFile }: ReplayedAnswersOptions): Answers {
+export function createReplayedAnswers({ store, root, recording, order, diverge, placeFile }: ReplayedAnswersOptions): Answers {
   const flags = { ...recording.started?.flags, forks: recording.started?.forks ?? [] };
   const header = recording.started?.header;
   const results = resultsOf(store);
@@ -60,13 +63,13 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
 
   async function answer(call: RecordedCall): Promise<KnownAnswer> {
     const completed = await served(call);
-    const { key: asked, result, form, outputs } = completed;
-    const json = await store.resolve(result, asked);
-    if (json === undefined) {
+    const result = await resolveResult(store, completed);
+    if (result === undefined) {
       diverge({ reason: 'unreadable', op: call.op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
       throw endOfReplay();
     }
     const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
+    const { outputs } = completed;
     await placeFiles(event?.outputs ?? [], outputs ?? []);
     const from = call.from as NonNullable<RecordedCall['from']>; // it was served
     return {
@@ -74,7 +77,7 @@ export function createReplayedAnswers({ store, recording, order, diverge, placeF
       carried: recordedCarried(completed),
       from,
       outputs: async () => outputs,
-      value: () => decodeResult({ json, form }),
+      value: () => decodeResult(result, root),
     };
   }
 

@@ -1,5 +1,6 @@
 /** Models that the program brought along which ran a pipeline: they reply what they replied. Built-in backends ask as they did. */
 import { isInside } from '../../replay/op-path.js';
+import { resolveResult } from '../../replay/recorded-result.js';
 import type { Recording } from '../../replay/recorded-world.js';
 import type { RecordedWalk } from '../../replay/recorded-walk.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -49,9 +50,9 @@ function backendAsThen({ store, walk, recording, order, diverge, stuck }: Ports,
         const release = order.hold();
         const { ref, position } = call.completed.place;
         const event = await store.readAt(ref, position);
-        const json = event?.type === 'call.completed' ? await store.resolve(event.result, event.key) : undefined;
+        const result = event?.type === 'call.completed' ? await resolveResult(store, event) : undefined;
         release();
-        if (json !== undefined) return answeredIn(decodeResult({ json, form: call.completed.form }));
+        if (result !== undefined) return answeredIn(decodeResult(result, stage.frame.run.settings.projectRoot));
         diverge({ reason: 'unreadable', op, kind: 'call', expected: { seq: call.completed.seq, subject: `@${call.fn}` } });
         throw endOfReplay();
       }

@@ -82,7 +82,7 @@ async function served(cwd: string): Promise<ReadonlyMap<string, unknown>> {
   const answers = new Map<string, unknown>();
   for (const [key, { preview, answer }] of usable(memo)) {
     const read = await readAnswer(store, key, answer);
-    if (read) answers.set(preview ?? '', read.value);
+    if (read) answers.set(preview ?? '', read.result.json);
   }
   return answers;
 }

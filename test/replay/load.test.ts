@@ -83,8 +83,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     await record(1, ask('main/ask#0', 'ebb'));
     const entry = answered((await load()).memo, questionKey('ebb'));
     expect(await readAnswer(store, questionKey('ebb'), entry!.answer)).toMatchObject({
-      value: 'A:"ebb"',
-      form: undefined,
+      result: { json: 'A:"ebb"', form: undefined, notes: [] },
       event: { seq: 3 },
     });
   });
@@ -206,7 +205,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     }
     await journal.close();
     const { answer } = answered(past.memo, questionKey('ebb'))!;
-    expect(await readAnswer(store, questionKey('ebb'), answer)).toMatchObject({ value: 'A:"ebb"' });
+    expect(await readAnswer(store, questionKey('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
 
     await saveIndex(store, past, ref.run, last!);
     scans = [];

@@ -1,0 +1,132 @@
+/** What `.mx` tells of a served answer is what it tells of a fresh one. Checkpoint section 5.3. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openFileStore } from '../../journal/file-store.js';
+import type { EventOf } from '../../journal/event.js';
+import { projectFolder, runCli } from '../support/cli.js';
+
+const FILES = {
+  'guide.md': '---\ntitle: Seals\nrank: 2\n---\n# Harbour\nSleepy.\n\n# Grey\nLoud.\n',
+  'ships/gull.json': '{"name": "Gull",   "tons": 3}\n',
+  'ships/tern.json': '{"name": "Tern", "tons": 40}\n',
+  'crew.json': '{cook: "Rosa", mate: "Ole"} // two\n',
+  'hauls.jsonl': '{"kg": 12}\n{"kg": 7}\n',
+};
+
+const OF_A_FILE = '@r.mx.filename|@r.mx.relative|@r.mx.absolute|@r.mx.dirname|@r.mx.type|@r.mx.source|@r.mx.tokens|@r.mx.sources|@r';
+
+/** A function, and what is shown of its result. */
+const RESULTS: readonly (readonly [title: string, script: string, shown: string])[] = [
+  ['a text file', 'exe llm @f(q) = <guide.md>', `@r.mx.fm.title @r.mx.fm.rank ${OF_A_FILE}`],
+  ['a section of one', 'exe llm @f(q) = <guide.md # Grey>', `@r.mx.fm.title ${OF_A_FILE}`],
+  ['headings', 'exe llm @f(q) = <guide.md # ??>', `@r.mx.filename @r.join("+")`],
+  ['a file under a template', 'exe llm @f(q) = <guide.md # Grey as "# Other">', OF_A_FILE],
+  ['a JSON file, with its own spacing', 'exe llm @f(q) = <ships/gull.json>', `@r.name @r.tons ${OF_A_FILE}`],
+  ['a JSON5 file, with its text', 'exe llm @f(q) = <crew.json>', `@r.cook @r.mx.text ${OF_A_FILE}`],
+  ['records, with their text', 'exe llm @f(q) = <hauls.jsonl>', `@r[0].kg @r.mx.text ${OF_A_FILE}`],
+  [
+    'a list of files',
+    'exe llm @f(q) = <ships/*.json>',
+    '@r[0].mx.filename @r[1].mx.relative @r[1].tons @r[0].mx.text @r[0].mx.taint @r.length',
+  ],
+  [
+    'files inside of other data',
+    'exe llm @f(q) = [\n  let @all = <ships/*.json>\n  => { all: @all, deep: [1, [@all]] }\n]',
+    '@r.all[1].mx.filename @r.deep[1][0][0].mx.relative @r.deep[1][0][1].tons @r.deep[0]',
+  ],
+  ['a large file', 'exe llm @f(q) = <large.txt>', '@r.mx.filename @r.mx.length'],
+  ['a list of large files', 'exe llm @f(q) = <*.txt>', '@r[0].mx.filename @r[0].mx.length'],
+  ['the function that it forwards to', 'exe @load(q) = <guide.md>\nexe llm @f(q) = @load(@q)', OF_A_FILE],
+  [
+    'a command',
+    'exe llm @f(q) = sh { echo "A:$q"; echo "hm" >&2 }',
+    '@r.mx.source|@r.mx.command|@r.mx.exitCode|@r.mx.stderr|@r.mx.duration|@r',
+  ],
+  ['a command line', 'exe llm @f(q) = cmd { echo "A:@q" }', '@r.mx.source|@r.mx.command|@r.mx.exitCode|@r.mx.stderr|@r.mx.sources|@r'],
+  [
+    'a long command line',
+    'exe @long(n) = js { return "lorem ".repeat(n) }\nvar @q = @long(400)\nexe llm @f(q) = cmd { echo "A:@q" }',
+    '@r.mx.command|@r.mx.command.length|@r.length',
+  ],
+  ['a command with a large result', 'exe llm @f(q) = sh { seq 2000 }', '@r.mx.exitCode @r.mx.source @r.mx.duration @r.length'],
+  ['data that a command printed', `exe llm @f(q) = sh { echo '{"n":  1}' }`, '@r.n @r.mx.exitCode @r.mx.text @r'],
+  [
+    'what a word of control carries',
+    'exe llm @g(q) = when [ * => done <guide.md> ]\nexe @f(q) = @q | while(3) @g',
+    '@r.mx.filename @r.mx.fm.title',
+  ],
+];
+
+async function twice(
+  script: string,
+  files: { readonly [name: string]: string } = {},
+): Promise<{ cwd: string; fresh: string; served: string }> {
+  const large = Object.fromEntries([1, 2].map((n) => [n === 1 ? 'large.txt' : 'larger.txt', 'lorem ipsum '.repeat(500 * n)]));
+  const cwd = await projectFolder({ ...FILES, ...large, ...files, 'job.mld': script });
+  const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
+  const served = await runCli(['job.mld', '--checkpoint'], { cwd });
+  expect([fresh.status, served.status, fresh.stderr.includes('rror')]).toEqual([0, 0, false]);
+  expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) served, 0 asked/);
+  return { cwd, fresh: fresh.stdout, served: served.stdout };
+}
+
+describe('the metadata of a served answer', () => {
+  it.each(RESULTS)('of %s', async (_title, script, shown) => {
+    const q = script.includes('var @q') ? '' : 'var @q = "x"\n';
+    const { cwd, fresh, served } = await twice(`${script}\n${q}var @r = @f(@q)\nshow \`${shown}\`\n`);
+    expect(fresh).not.toContain('null');
+    expect(served).toBe(fresh);
+    expect(await runCli(['journal', 'replay', 'job'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
+    expect(await runCli(['journal', 'replay', 'job@2'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
+    expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
+  });
+
+  it('counts where it is written, and for code', async () => {
+    const { cwd, fresh, served } = await twice(`exe llm @f(q) = '{"a": [1, 2]}' | @parse
+exe llm @g(q) = [
+  let @file = <guide.md>
+  => @file.keep
+]
+exe @name(file) = js { return file.mx.filename }
+var @r = @f("x")
+var @file = @g("x")
+output @r to "out.json"
+show <out.json>.mx.text
+show @name(@file)
+`);
+    expect(fresh).toContain('guide.md\n');
+    expect(served).toBe(fresh);
+    expect(await fs.readFile(path.join(cwd, 'out.json'), 'utf8')).toBe('{"a":[1,2]}');
+  });
+
+  it('follows a project that was moved', async () => {
+    const script = 'exe llm @f(q) = <ships/gull.json>\nvar @r = @f("x")\nshow @r.mx.absolute\n';
+    const { cwd } = await twice(script);
+    const moved = `${cwd}-moved`;
+    await fs.rename(cwd, moved);
+    expect((await runCli(['job.mld', '--resume'], { cwd: moved })).stdout).toBe(`${path.join(moved, 'ships/gull.json')}\n`);
+  });
+
+  it('is sealed with a result that may not be read, and also where only a guard made it readable', async () => {
+    const { cwd, fresh, served } = await twice(`var secret @pin = "4411-harbour"
+exe llm @f(q) = cmd { echo "A:@q" }
+exe llm @g(q) = cmd { sh -c "true @q; echo fine" }
+guard privileged after @g = when [ * => allow with { removeLabels: ["secret"] } ]
+var @a = @f(@pin)
+var @b = @g(@pin)
+show \`@a.mx.command.length @b.mx.command.length @a.mx.exitCode @b.mx.exitCode\`
+`);
+    expect(served).toBe(fresh);
+    const store = openFileStore(cwd);
+    const completed: EventOf<'call.completed'>[] = [];
+    for (const workflow of await store.workflows())
+      for (const { ref } of await store.runs(workflow))
+        await store.scan(ref, (event) => void (event.type === 'call.completed' && completed.push(event)));
+    expect(completed.map(({ result, notes }) => ['sealed' in result, notes && 'sealed' in notes])).toEqual([
+      [true, true],
+      [false, true],
+    ]);
+    expect(JSON.stringify(completed)).not.toContain('harbour');
+  });
+});
