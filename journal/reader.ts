@@ -6,18 +6,31 @@
  * R2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
  * R3 Neighbouring bad lines are one defect, reported once.
  */
-import { CHAIN_SEED, decode, followsOn, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
+import {
+  CHAIN_SEED,
+  decode,
+  followsOn,
+  LINE_BYTES_MAX,
+  NEWLINE,
+  parseLines,
+  PREDECESSOR_BYTES,
+  predecessorEnd,
+  type Flaw,
+} from './codec.js';
 import type { Disk } from './disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
 import type { OpenFiles } from './open-files.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
+import type { AnyEvent } from './upcast.js';
 
 const BLOCK_BYTES = 256 * 1024;
 /** How often a long scan lets others run: some 15 ms of parsing. */
 const BLOCKS_PER_TURN = 16;
-const NEWLINE = 0x0a;
+/** Lines that are parsed at once, and how many bytes of them. */
+const PARSED_LINES_MAX = 64;
+const PARSED_BYTES_MAX = 32 * 1024;
 
 export type Visit = (event: JournalEvent, position: Position) => void;
 
@@ -107,23 +120,41 @@ class LineScan {
   /** All whole lines of the buffer, of which the bytes from `newFrom` on are new. Returns where the rest begins. */
   take(buffer: Buffer, newFrom: number, limit: number): number {
     let start = PREDECESSOR_BYTES;
-    let end = buffer.indexOf(NEWLINE, newFrom);
-    while (end >= 0 && end < limit && !this.isFull) {
-      this.takeLine(buffer, start, end);
-      this.offset += end + 1 - start;
-      start = end + 1;
-      end = buffer.indexOf(NEWLINE, start);
+    for (let from = newFrom; ; from = start) {
+      const ends = this.nextEnds(buffer, start, from, limit);
+      if (ends.length === 0) return start;
+      const parsed = parseLines(buffer, start, ends);
+      for (let i = 0; i < ends.length; i++) {
+        if (this.isFull) return start;
+        const end = ends[i] as number;
+        this.takeLine(buffer, start, end, parsed?.[i]);
+        this.offset += end + 1 - start;
+        start = end + 1;
+      }
     }
-    return start;
   }
 
-  private takeLine(buffer: Buffer, start: number, end: number): void {
+  /** Where the next few lines end, of which the first begins at `start`. */
+  private nextEnds(buffer: Buffer, start: number, from: number, limit: number): readonly number[] {
+    const { eventsMax = Infinity } = this.options;
+    const linesMax = Math.min(PARSED_LINES_MAX, eventsMax - this.events);
+    const ends: number[] = [];
+    let end = from - 1;
+    while (ends.length < linesMax && (ends.length === 0 || end - start < PARSED_BYTES_MAX)) {
+      end = buffer.indexOf(NEWLINE, end + 1);
+      if (end < 0 || end >= limit) break;
+      ends.push(end);
+    }
+    return ends;
+  }
+
+  private takeLine(buffer: Buffer, start: number, end: number, parsed: AnyEvent | undefined): void {
     if (this.skipping) {
       this.skipping = false;
       return;
     }
     this.line++;
-    const event = decode(buffer, start, end);
+    const event = decode(buffer, start, end, parsed);
     if (typeof event === 'string') return this.bad(event);
     if (!(event.seq > this.usableSeq)) return this.bad('corrupt');
     if (this.flawed) this.reportFlawed();

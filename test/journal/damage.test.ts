@@ -112,6 +112,12 @@ it.each<[string, (lines: string[]) => void, { seqs: number[]; lines: number[] }]
     (lines) => (lines[0] = (lines[0] as string).replace('patrol', 'parrot')),
     { seqs: [1, 2, 3, 4, 5, 6, 7], lines: [1] },
   ],
+  ['a line that is a list of two', (lines) => lines.splice(3, 0, '1,2'), { seqs: [0, 1, 2, 4, 5, 6, 7], lines: [4] }],
+  [
+    'lines that are JSON only together, beside one that is two',
+    (lines) => lines.splice(3, 0, '{"v":1},{"v":1}', '[1', '2]'),
+    { seqs: [0, 1, 2, 4, 5, 6, 7], lines: [4] },
+  ],
   ['lines that end like on Windows', (lines) => lines.forEach((line, i) => (lines[i] = `${line}\r`)), { seqs: [], lines: [1] }],
 ])('steps over %s', async (_title, edit, expected) => {
   const { store, path, bytes, events } = await recorded();
