@@ -20,14 +20,14 @@ await build({
 const { openFileStore } = await import(pathToFileURL(outfile).href);
 const ref = { workflow: 'bench.mld', run: '20261121-084512-123-9f3a' };
 
-// The journal numbers and dates events itself. A program makes facts of this shape right away, so the change of shape is made once
-// per event and not measured.
+// The journal numbers and dates events itself. The program makes facts of this shape and in this order right away, so the change is made
+// once per event and not measured.
 const facts = new Map();
 function factOf(event) {
   let fact = facts.get(event);
   if (!fact) {
-    const { seq: _seq, ts: _ts, type: _type, ...members } = event;
-    fact = { type: 'call.completed', ...members };
+    const { seq: _seq, ts: _ts, type: _type, key, op, ...members } = event;
+    fact = { type: 'call.completed', key, op, ...members };
     facts.set(event, fact);
   }
   return fact;
