@@ -22,6 +22,7 @@ import type {
   When,
 } from '../../ast.js';
 import { SyntaxFailure } from '../../errors.js';
+import { checkExeOptions } from './exe-options.js';
 import { parts } from './text.js';
 import { type RawOption, value, isCall } from './expressions.js';
 
@@ -80,6 +81,7 @@ export function executable(
   pipes: readonly Stage[],
   options: readonly RawOption[],
 ): Exe {
+  checkExeOptions(name, labels, options);
   const whole = value(body, pipes, options);
   if (whole.kind !== 'with') return { kind: 'exe', at, labels, name, nameAt, params, body: whole, options: [] };
   return { kind: 'exe', at, labels, name, nameAt, params, body: whole.value, options: whole.options };
