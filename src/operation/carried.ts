@@ -2,7 +2,7 @@
  * The labels and source markers of an answer. Those of its arguments and its function follow from the call that is served; the rest is
  * recorded, so that a served answer has what a fresh one has. Checkpoint section 5.5.
  *
- * C1  One function gives fresh and served answers their labels: what the script sees can't differ.
+ * C1  One function gives served answers their labels, and fresh ones, recorded or not: what the script sees can't differ, nor its order.
  * C2  What a guard took away stays away; a label that only this call's arguments bring stays on.
  */
 import type { FactOf } from '../../journal/event.js';
@@ -53,10 +53,6 @@ function labelled(value: Value, inputs: readonly Value[], llm: LlmCall, { labels
   const full = flow(bare, inputs, llm.labels, llm.sources);
   if (removed.length === 0 || !(full instanceof Annotated)) return full;
   return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // C2
-}
-
-export function carriesNothing(carried: Carried): boolean {
-  return carried === NOTHING;
 }
 
 /** As `call.completed` has it; a journal of before knew of labels that were added to sealed results, and of nothing else. */

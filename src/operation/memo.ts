@@ -13,7 +13,7 @@ import type { Frame } from '../language/frame.js';
 import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
 import { toJson } from '../values/native.js';
 import { noteOf, type Value } from '../values/value.js';
-import { carriedBy, carriesNothing, carrying, handedOut, membersOf } from './carried.js';
+import { carriedBy, carrying, handedOut, membersOf } from './carried.js';
 import { Denial } from './denial.js';
 import { encodeResult, wordOf, type Encoded } from './encode.js';
 import { withShortCommand } from './noted.js';
@@ -36,17 +36,13 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   if (!llm) return { value: await execute(frame, undefined), frame, reused: false };
   const { answers } = frame.run;
   const policy = answers.policy();
-  if (!policy.records && !policy.serves) {
-    const seen = lookedUp(frame, false, null);
-    return { value: await execute(seen, undefined), frame: seen, reused: false };
-  }
+  if (!policy.records && !policy.serves) return unrecorded(frame, operation, llm, (seen) => execute(seen, undefined));
   const { question, body, answeredAs, hasSecret: readsSecret = false } = await llm.question(operation.inputs);
   const hasSecret = readsSecret || frame.secret === true || operation.inputs.some(isSecret) || frame.run.secrets.surelyIn(question.args);
   const plainKey = answeredAs ?? keyOf(question);
   if (plainKey === undefined) {
     frame.run.warn(`an argument of @${question.fn} is nested too deeply for the journal: this call is neither recorded nor served`);
-    const seen = lookedUp(frame, false, null);
-    return { value: await execute(seen, body), frame: seen, reused: false };
+    return unrecorded(frame, operation, llm, (seen) => execute(seen, body));
   }
   const key = hasSecret && answeredAs === undefined ? await answers.secretKey(plainKey) : plainKey; // M5
   const { fingerprint, parts } = await llm.fingerprint();
@@ -76,6 +72,14 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   } finally {
     endTurn();
   }
+}
+
+/** With its labels in the order in which a recorded or a served answer has them. */
+async function unrecorded(frame: Frame, { inputs }: Operation, llm: LlmCall, execute: (seen: Frame) => Promise<Value>): Promise<Answered> {
+  const seen = lookedUp(frame, false, null);
+  const made = await execute(seen);
+  const sealed = frame.secret === true || isSecret(handedOut(made));
+  return { value: carrying(made, inputs, llm, carriedBy(made, inputs, llm, sealed)), frame: seen, reused: false };
 }
 
 /** Undefined for a question that the journal can't hold. */
@@ -184,7 +188,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const { json, form } = encoded;
   const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.surelyIn(json);
   const carried = carriedBy(made, operation.inputs, llm, isSealed);
-  const value = carriesNothing(carried) ? made : carrying(made, operation.inputs, llm, carried);
+  const value = carrying(made, operation.inputs, llm, carried);
   const result = isSealed ? await answers.secretPayload(json, key) : await answers.payload(json);
   const flaw = unusableBecause(frame, operation, llm, value, encoded);
   const unusable = flaw ?? notKept(result);

@@ -22,6 +22,16 @@ const CALLS: readonly (readonly [title: string, script: string, shown: string])[
     'seen llm / seen llm',
   ],
   [
+    'that a guard adds to a result with others',
+    'exe llm,slow @f(q) = `@q @owner`\nguard after @f = when [ * => allow with { addLabels: ["seen"] } ]\nvar hot @x = "x"\nvar @r = @f(@x)',
+    'hot pii seen llm slow / hot pii seen llm slow',
+  ],
+  [
+    'that its body met and that it has itself',
+    'var slow @lag = "late"\nexe llm,slow @f(q) = `@q @lag`\nvar hot @x = "x"\nvar @r = @f(@x)',
+    'hot llm slow / hot llm slow',
+  ],
+  [
     'without those that a guard takes away',
     'exe llm @f(q) = `@q`\nguard privileged after @f = when [ * => allow with { removeLabels: ["pii"] } ]\nvar @r = @f(@owner)',
     'llm / llm',
@@ -45,6 +55,7 @@ show \`@r.length ${LABELS}\`
     const cwd = await projectFolder({ 'job.mld': text, 'note.md': 'note' });
     const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
     const served = await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await runCli(['job.mld'], { cwd })).stdout).toBe(fresh.stdout); // not recorded
     expect(fresh.stdout).toMatch(/^\d+ /);
     expect(fresh.stdout.replace(/^\d+ /, '')).toBe(`${shown}\n`);
     expect(served.stdout).toBe(fresh.stdout);
