@@ -5,6 +5,7 @@
  * N2  Data crosses the border as a copy made of the other side's objects and arrays, so that both sides recognise it.
  * N3  Relative paths are resolved in the working directory of the call until its first `await`: the operating system has
  *     one working directory per process, and other calls run in between.
+ * N4  A body that is broken into leaves no module behind that was just being loaded: who requires it next would get a part of it.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ import type { CodeRunner } from './javascript.js';
 import { BUILD, type Builder, crossed, outside } from './realm-border.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './surroundings.js';
 import { createTimers } from './timers.js';
+import { WorldError } from './world.js';
 
 interface Context {
   readonly realm: Realm;
@@ -63,6 +65,7 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
         const result = inDirectory(directory, () => cache.call({ ...request, variables }, surroundings, deadline));
         return { value: crossed(await result, outside), log: output.log };
       } catch (error) {
+        if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // N4
         throw thrown(error);
       } finally {
         timers.release();
@@ -86,6 +89,11 @@ function inDirectory<T>(directory: string, call: () => T): T {
   } finally {
     process.chdir(before);
   }
+}
+
+/** Modules are loaded without a break, so it was the body that was loading all of these. */
+function forgetHalfLoaded({ cache }: NodeJS.Require): void {
+  for (const [file, module] of Object.entries(cache)) if (module?.loaded === false) delete cache[file];
 }
 
 function guardedRequire(require: NodeJS.Require, guarded: NodeJS.Process): NodeJS.Require {

@@ -168,6 +168,20 @@ show \`@x, @y\`
     expect(stderr.match(/hook <unnamed-hook-1>: it did not end within/g)).toHaveLength(2);
   });
 
+  it('leaves no half of a module to those who need it later', async () => {
+    const folder = await projectFolder({
+      'slow.cjs': 'exports.begun = 1;\nif (!globalThis.wasSlow) { globalThis.wasSlow = true; for (;;) {} }\nexports.whole = 42;\n',
+      'job.mld': `exe @load() = node { return require("./slow.cjs").whole }
+hook @early before op:var = [ let @v = @load() ]
+var @x = "bound"
+show @load()
+`,
+    });
+    const { stdout, stderr, status } = await runCli(['job.mld'], { cwd: folder, env: LIMIT });
+    expect([stdout, status]).toEqual(['42\n', 0]);
+    expect(stderr).toContain('hook @early: it did not end within 0.3 seconds');
+  });
+
   it('ends with the run when the time of that is over first', async () => {
     const folder = await projectFolder({
       'job.mld': `exe @endless() = js { for (;;) {} }
