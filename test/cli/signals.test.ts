@@ -128,6 +128,18 @@ show "not reached"
     expect(await runCli(['busy.mld', '--resume'], { cwd })).toMatchObject({ stdout: 'A:ebb\n7\nnot reached\n', status: 0 });
   });
 
+  it('ends a pipeline in the middle of busy code when its time is over', async () => {
+    const cwd = await projectFolder({
+      'p.dot': 'digraph p { goal="g"; start [shape=Mdiamond]; a [prompt="do"]; done [shape=Msquare]; start -> a -> done }\n',
+      'lib.mld': 'exe llm @busy(prompt) = js { for (;;) {} }\nexport { @busy }\n',
+    });
+    const { stderr, status } = await runCli(['run', 'p.dot', '--backend', 'exe:lib.mld#busy', '--timeout', '600ms'], { cwd });
+    expect(status).toBe(1);
+    expect(stderr).toContain('p: timed-out: The run timed out after 600 ms\n');
+    const [run] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as { status: string }[];
+    expect(run?.status).toBe('timed-out');
+  });
+
   it('calls it a time-out, also before the first statement', async () => {
     const cwd = await projectFolder({ 'slow.mld': SLOW });
     const { stderr, status } = await runCli(['slow.mld', '--timeout', '1ms'], { cwd });
