@@ -28,8 +28,8 @@ export interface Blobs {
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
 }
 
-export async function storePayload(blobs: Blobs, value: Json): Promise<Payload> {
-  return jsonSize(value) <= INLINE_MAX ? { inline: value } : await blobs.putBlob(JSON.stringify(value));
+export function storePayload(blobs: Blobs, value: Json): Payload | Promise<Payload> {
+  return jsonSize(value) <= INLINE_MAX ? { inline: value } : blobs.putBlob(JSON.stringify(value));
 }
 
 /** Opens what is sealed: the keys, if there are any, and what the payload was sealed about. */

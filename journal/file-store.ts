@@ -143,7 +143,7 @@ class FileStore implements JournalStore {
     return this.immediate.readAt(ref, position);
   }
 
-  payload(value: Json): Promise<Payload> {
+  payload(value: Json): Payload | Promise<Payload> {
     return storePayload(this, value);
   }
 

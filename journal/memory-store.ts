@@ -138,7 +138,7 @@ class MemoryStore implements JournalStore {
     return found && decodeOwn(found.line);
   }
 
-  payload(value: Json): Promise<Payload> {
+  payload(value: Json): Payload | Promise<Payload> {
     return storePayload(this, value);
   }
 

@@ -105,8 +105,8 @@ export interface JournalStore {
   scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options?: ScanOptions): Promise<ScanReport>;
   /** One event again, verified; undefined when it is damaged now. */
   readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined>;
-  /** Inline below the threshold, else a durable blob. */
-  payload(value: Json): Promise<Payload>;
+  /** Inline below the threshold, and at once; else a durable blob. Throws what `jsonSize` throws. */
+  payload(value: Json): Payload | Promise<Payload>;
   /** Sealed for what it is about, or only a keyed digest where there is no sealing key. */
   secretPayload(value: Json, about: string): Promise<Payload>;
   /** The value again; undefined when the payload is gone, was sealed with another key or about something else, or doesn't match its name. */

@@ -3,9 +3,8 @@ import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../g
 import { MlldError } from '../errors.js';
 import { callHost } from '../modules/node-module.js';
 import { fingerprintOf } from '../operation/fingerprint.js';
-import type { Question } from '../operation/identity.js';
 import { questionArgs } from '../operation/memo.js';
-import type { Body, LlmCall, Operation } from '../operation/operation.js';
+import type { Body, FormedQuestion, LlmCall, Operation } from '../operation/operation.js';
 import { denialContext, type Denial } from '../operation/denial.js';
 import { perform } from '../operation/perform.js';
 import { isSecret, SECRET } from '../operation/secret-texts.js';
@@ -151,33 +150,25 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 }
 
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
-  const { forwarded, code } = executable;
-  const writes = executable.node.options.find(({ name }) => name === 'writes')?.value;
+  const { forwarded, code, keyOption, writesOption } = executable;
   return {
-    async question(inputs) {
-      const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
-      const values = await keyValues(executable, inputs, { ...frame, stack });
-      const asked: Question = { fn: executable.name, args: questionArgs(values), ...attempt };
-      const hasSecret = values.some(isSecret);
-      if (!forwarded) return { question: asked, hasSecret };
-      // Evaluated once, before the lookup; on a miss the body uses these values.
-      const inner = functionFrame(executable, inputs, { ...frame, stack }, details.ambient);
-      const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
-      const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
-      if (!(target instanceof Callable)) return { question: asked, hasSecret };
-      const args = await evaluateArguments(call.args, inner);
-      const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
-      const body: Body = async (entered, received) => {
-        const bodyFrame = functionFrame(executable, received, { ...entered, stack }, details.ambient);
-        const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
-        return flow(value, received, executable.labels);
-      };
-      const via = { fn: target.name, args: questionArgs(withoutMissing(args)) };
-      return { question: { fn: executable.name, args: asked.args, via, ...attempt }, body, hasSecret: hasSecret || args.some(isSecret) };
+    question(inputs) {
+      const asked = (values: readonly Value[]): FormedQuestion => ({
+        question: {
+          fn: executable.name,
+          args: questionArgs(values),
+          ...(frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {}),
+        },
+        hasSecret: values.some(isSecret),
+      });
+      if (!keyOption && !forwarded) return asked(withoutMissing(inputs));
+      const around = { ...frame, stack };
+      const chosen = keyValues(executable, inputs, around).then(asked);
+      return forwarded ? chosen.then((own) => forwardedQuestion(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
     },
     fingerprint: () => fingerprintOf(executable, frame.run.answers.digest),
-    ...(writes && {
-      writes: async (inputs) => writtenPaths(writes, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
+    ...(writesOption && {
+      writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
     }),
     isCommand: isCommandBody(executable),
     labels,
@@ -185,11 +176,44 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
   };
 }
 
+interface Forwarding {
+  readonly executable: Executable;
+  readonly forwarded: Reference;
+  readonly inputs: readonly Value[];
+  readonly frame: Frame;
+  readonly details: CallDetails;
+}
+
+/** What a wrapper of one call hands on belongs to its question. Evaluated once, before the lookup; on a miss the body uses these values. */
+async function forwardedQuestion(
+  own: FormedQuestion,
+  { executable, forwarded, inputs, frame, details }: Forwarding,
+): Promise<FormedQuestion> {
+  const inner = functionFrame(executable, inputs, frame, details.ambient);
+  const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
+  const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
+  if (!(target instanceof Callable)) return own;
+  const args = await evaluateArguments(call.args, inner);
+  const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
+  const body: Body = async (entered, received) => {
+    const bodyFrame = functionFrame(executable, received, { ...entered, stack: frame.stack }, details.ambient);
+    const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
+    return flow(value, received, executable.labels);
+  };
+  const { attempt, ...asked } = own.question;
+  const via = { fn: target.name, args: questionArgs(withoutMissing(args)) };
+  return {
+    question: { ...asked, via, ...(attempt === undefined ? {} : { attempt }) },
+    body,
+    hasSecret: own.hasSecret === true || args.some(isSecret),
+  };
+}
+
 /** The arguments of the question: those of the call, or what the option `key` names instead. */
 async function keyValues(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<readonly Value[]> {
-  const option = executable.node.options.find(({ name }) => name === 'key');
-  if (!option) return withoutMissing(inputs);
-  const chosen = await frame.evaluate(option.value, functionFrame(executable, inputs, frame));
+  const { keyOption } = executable;
+  if (!keyOption) return withoutMissing(inputs);
+  const chosen = await frame.evaluate(keyOption, functionFrame(executable, inputs, frame));
   const data = dataOf(chosen);
   // What is read out of a labelled list is labelled.
   return Array.isArray(data) ? data.map((element: Value) => flow(element ?? null, [chosen])) : [chosen];

@@ -7,6 +7,16 @@ export class Executable extends Callable {
   readonly name: string;
   readonly params: readonly string[];
   readonly labels: readonly string[];
+  readonly body: Expression;
+  /** The code that the body is, below a pipeline or `stream` as well. */
+  readonly code: Code | undefined;
+  /** The one call that the body consists of: what it forwards belongs to the question (checkpoint section 6.3). */
+  readonly forwarded: Reference | undefined;
+  /** The body when it has a branch for refusals. */
+  readonly deniedBody: When | undefined;
+  /** What the question is made of instead of the arguments. */
+  readonly keyOption: Expression | undefined;
+  readonly writesOption: Expression | undefined;
   /** What depends on the whole definition and is worked out once: see `fingerprint.ts`. */
   readonly derived = new Map<string, unknown>();
 
@@ -18,38 +28,17 @@ export class Executable extends Callable {
     this.name = node.name;
     this.params = node.params.map((param) => param.name);
     this.labels = node.labels;
-  }
-
-  get body(): Expression {
-    return this.node.body;
+    this.body = node.body;
+    this.code = codeOf(node.body);
+    this.forwarded = forwardedBy(node.body);
+    this.deniedBody = handlesDenials(node.body) ? node.body : undefined;
+    const option = (wanted: string): Expression | undefined => node.options.find(({ name }) => name === wanted)?.value;
+    this.keyOption = option('key');
+    this.writesOption = option('writes');
   }
 
   get isRecursive(): boolean {
     return this.labels.includes('recursive');
-  }
-
-  /** The code that the body is, below a pipeline or `stream` as well. */
-  get code(): Code | undefined {
-    return codeOf(this.body);
-  }
-
-  /** The one call that the body consists of: what it forwards belongs to the question (checkpoint section 6.3). */
-  get forwarded(): Reference | undefined {
-    const { body } = this;
-    if (body.kind !== 'reference') return undefined;
-    const calls = body.steps.filter((step) => step.kind === 'apply' || step.kind === 'method').length;
-    const last = body.steps.at(-1);
-    return calls === 1 && (last?.kind === 'apply' || last?.kind === 'method') ? body : undefined;
-  }
-
-  /** The body when it has a branch for refusals. */
-  get deniedBody(): When | undefined {
-    const { body } = this;
-    if (body.kind !== 'when') return undefined;
-    const handles = body.entries.some(
-      (entry) => entry.kind === 'arm' && typeof entry.condition !== 'string' && mentionsDenied(entry.condition),
-    );
-    return handles ? body : undefined;
   }
 }
 
@@ -65,6 +54,20 @@ function codeOf(body: Expression): Code | undefined {
     default:
       return undefined;
   }
+}
+
+function forwardedBy(body: Expression): Reference | undefined {
+  if (body.kind !== 'reference') return undefined;
+  const calls = body.steps.filter((step) => step.kind === 'apply' || step.kind === 'method').length;
+  const last = body.steps.at(-1);
+  return calls === 1 && (last?.kind === 'apply' || last?.kind === 'method') ? body : undefined;
+}
+
+function handlesDenials(body: Expression): body is When {
+  return (
+    body.kind === 'when' &&
+    body.entries.some((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string' && mentionsDenied(entry.condition))
+  );
 }
 
 function mentionsDenied(node: Expression): boolean {

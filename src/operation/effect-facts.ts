@@ -1,5 +1,5 @@
 /** What an answer of the world looks like in the journal. */
-import type { Json } from '../../journal/event.js';
+import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
 import { canonicalJson, isJson, sha256 } from '../../journal/canonical.js';
 import type { Frame } from '../language/frame.js';
@@ -19,33 +19,42 @@ export interface Involved {
 
 type Outcome<Q extends Question> = ({ readonly answer: Answer<Q> } | { readonly error: unknown }) & { readonly elapsedMs: number };
 
-export async function recordEffect<Q extends Question>(
+/** Undefined: it is recorded. */
+export function recordEffect<Q extends Question>(
   frame: Frame,
   question: Q,
   request: Ask<Q>,
   outcome: Outcome<Q>,
   involved: Involved,
-): Promise<void> {
+): Promise<void> | undefined {
   const { recorder, answers, secrets } = frame.run;
   const asked = canonicalRequest(request);
   const asksSecret = frame.secret === true || involved.values.some(isSecret) || secrets.appearIn(asked);
-  const digest = asksSecret ? await answers.digest(asked) : sha256(asked);
   const answer = 'answer' in outcome ? keptOf(frame, question, request, outcome.answer, asksSecret) : undefined;
   const isSealed = asksSecret || (answer !== undefined && tellsSecret(frame, question, request, answer));
-  const result =
-    answer === undefined ? {} : { result: isSealed ? await answers.secretPayload(answer, digest) : await answers.payload(answer) };
   const file = isSealed ? undefined : fileHash(question, request, outcome);
-  recorder.post({
-    type: 'effect.performed',
-    op: frame.op.path,
-    kind: question,
-    subject: asksSecret ? discreetSubject(question, request, involved, frame) : subjectOf(question, request),
-    request: digest,
-    ...result,
-    ...(file === undefined ? {} : { file }),
-    ...('error' in outcome ? errorFacts(outcome.error, secrets) : {}),
-    elapsedMs: Math.round(outcome.elapsedMs * 1000) / 1000,
-  });
+  const post = (digest: string, result: Payload | undefined): void =>
+    recorder.post({
+      type: 'effect.performed',
+      op: frame.op.path,
+      kind: question,
+      subject: asksSecret ? discreetSubject(question, request, involved, frame) : subjectOf(question, request),
+      request: digest,
+      ...(result && { result }),
+      ...(file === undefined ? {} : { file }),
+      ...('error' in outcome ? errorFacts(outcome.error, secrets) : {}),
+      elapsedMs: Math.round(outcome.elapsedMs * 1000) / 1000,
+    });
+  if (isSealed) return sealed();
+  const result = answer === undefined ? undefined : answers.payload(answer);
+  if (result instanceof Promise) return result.then((payload) => post(sha256(asked), payload));
+  post(sha256(asked), result);
+  return undefined;
+
+  async function sealed(): Promise<void> {
+    const digest = asksSecret ? await answers.digest(asked) : sha256(asked);
+    post(digest, answer === undefined ? undefined : await answers.secretPayload(answer, digest));
+  }
 }
 
 /** A digest of it tells whether the same is asked again. */

@@ -21,7 +21,10 @@ export async function askWorld<Q extends Question>(
   let answer: Answer<Q>;
   try {
     answer = await (replayed ? replayed.ask(frame, question, request) : world.ask(question, request, ending));
-    if (recorder.on) await keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
+    if (recorder.on) {
+      const keeping = keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
+      if (keeping) await keeping;
+    }
   } catch (error) {
     if (frame.secret || involved.values.some(isSecret)) secrets.touch(error);
     if (recorder.on) await keepEffect(frame, question, request, { error, elapsedMs: monotonicMs() - startedMs }, involved);
@@ -32,9 +35,15 @@ export async function askWorld<Q extends Question>(
 }
 
 /** What has happened has happened: a request or an answer that the journal can't hold never fails the operation. */
-async function keepEffect(...[frame, question, ...rest]: Parameters<typeof recordEffect>): Promise<void> {
-  await recordEffect(frame, question, ...rest).catch((error: unknown) => {
-    frame.run.warn(`the journal can't hold what ${question} was asked or answered: ${(error as Error).message.slice(0, REASON_UNITS)}`);
-  });
+function keepEffect<Q extends Question>(...given: Parameters<typeof recordEffect<Q>>): Promise<void> | undefined {
+  const [{ run }, question] = given;
+  const tell = (error: unknown): void =>
+    run.warn(`the journal can't hold what ${question} was asked or answered: ${(error as Error).message.slice(0, REASON_UNITS)}`);
+  try {
+    return recordEffect(...given)?.catch(tell);
+  } catch (error) {
+    tell(error);
+    return undefined;
+  }
 }
 const REASON_UNITS = 120;

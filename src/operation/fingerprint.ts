@@ -12,6 +12,7 @@ import { templateOf } from '../language/template-body.js';
 import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
+import type { Awaitable } from './operation.js';
 import { isSecret, SECRET } from './secret-texts.js';
 
 export interface Definition {
@@ -29,9 +30,12 @@ interface Kept {
 export type KeyedDigest = (text: string) => Promise<string>;
 
 /** Worked out once per state of the modules it looks into. */
-export async function fingerprintOf(executable: Executable, keyed: KeyedDigest): Promise<Definition> {
+export function fingerprintOf(executable: Executable, keyed: KeyedDigest): Awaitable<Definition> {
   const kept = executable.derived.get('fingerprint') as Kept | undefined;
-  if (kept?.seen.every(({ scope, version }) => scope.version === version)) return kept.definition;
+  return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(executable, keyed);
+}
+
+async function define(executable: Executable, keyed: KeyedDigest): Promise<Definition> {
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];
   await collect(executable, { parts, done: new Set(), seen, keyed }, 'body');

@@ -19,7 +19,7 @@ import { encodeResult, wordOf, type Encoded } from './encode.js';
 import { withShortCommand } from './noted.js';
 import { callKey, type Question } from './identity.js';
 import { keepOutputs, serveOutputs, type Served } from './outputs.js';
-import type { Body, KnownAnswer, LlmCall, Operation } from './operation.js';
+import type { Awaitable, Body, KnownAnswer, LlmCall, Operation } from './operation.js';
 import { isSecret } from './secret-texts.js';
 
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
@@ -37,7 +37,8 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   const { answers } = frame.run;
   const policy = answers.policy();
   if (!policy.records && !policy.serves) return unrecorded(frame, operation, llm, (seen) => execute(seen, undefined));
-  const { question, body, answeredAs, hasSecret: readsSecret = false } = await llm.question(operation.inputs);
+  const formed = llm.question(operation.inputs);
+  const { question, body, answeredAs, hasSecret: readsSecret = false } = formed instanceof Promise ? await formed : formed;
   const hasSecret = readsSecret || frame.secret === true || operation.inputs.some(isSecret) || frame.run.secrets.surelyIn(question.args);
   const plainKey = answeredAs ?? keyOf(question);
   if (plainKey === undefined) {
@@ -45,7 +46,8 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     return unrecorded(frame, operation, llm, (seen) => execute(seen, body));
   }
   const key = hasSecret && answeredAs === undefined ? await answers.secretKey(plainKey) : plainKey; // M5
-  const { fingerprint, parts } = await llm.fingerprint();
+  const definition = llm.fingerprint();
+  const { fingerprint, parts } = definition instanceof Promise ? await definition : definition;
   if (!answers.defined.has(fingerprint)) {
     answers.defined.add(fingerprint);
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
@@ -54,8 +56,10 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   let outdated: Outdated | undefined;
   if (policy.serves) {
     do {
-      await answers.inFlight.wait(plainKey, frame.op.path); // M3
-      const found = await findServable(frame, operation, llm, asked);
+      const waiting = answers.inFlight.wait(plainKey, frame.op.path); // M3
+      if (waiting) await waiting;
+      const search = findServable(frame, operation, llm, asked);
+      const found = search instanceof Promise ? await search : search;
       if (found.kind === 'servable') {
         if (found.outdated) frame.run.warn(`${found.outdated.because}; another recorded answer is served`);
         return serve(frame, operation, llm, asked, found.known, found.outputs);
@@ -115,13 +119,31 @@ type Found =
     }
   | { readonly kind: 'none'; readonly outdated: Outdated | undefined };
 
+const NOTHING_FOUND: Found = { kind: 'none', outdated: undefined };
+
+function findServable(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked): Awaitable<Found> {
+  const known = lookUp(frame, asked);
+  if (known instanceof Promise || llm.writes) return findWithOutputs(frame, operation, llm, asked, known);
+  return known ? { kind: 'servable', known, outputs: [], outdated: undefined } : NOTHING_FOUND;
+}
+
+function lookUp(frame: Frame, { plainKey, hasSecret, fingerprint, question }: Asked): Awaitable<KnownAnswer | undefined> {
+  return frame.run.answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret, op: frame.op.path });
+}
+
 /** The first known answer whose declared files can be had with it. A borrowed one without them gives way, for the whole run, to the next. */
-async function findServable(frame: Frame, { inputs }: Operation, llm: LlmCall, asked: Asked): Promise<Found> {
+async function findWithOutputs(
+  frame: Frame,
+  { inputs }: Operation,
+  llm: LlmCall,
+  asked: Asked,
+  first: Awaitable<KnownAnswer | undefined>,
+): Promise<Found> {
   const { answers } = frame.run;
-  const { plainKey, hasSecret, fingerprint, question } = asked;
+  const { question } = asked;
   let outdated: Outdated | undefined;
-  for (;;) {
-    const known = await answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret, op: frame.op.path });
+  for (let next = first; ; next = lookUp(frame, asked)) {
+    const known = await next;
     if (!known) return { kind: 'none', outdated };
     const files = await serveOutputs(frame, llm, { fn: question.fn, inputs, known });
     if (files.kind === 'served') return { kind: 'servable', known, outputs: files.outputs, outdated };
@@ -162,8 +184,10 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const { key, hasSecret, fingerprint, question, outdated } = asked;
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
-  const args = hasSecret ? { digest: await answers.digest(canonicalJson(question.args)) } : await answers.payload(question.args);
-  await llm.writes?.(operation.inputs); // paths that can't be worked out are an error before anything is paid for
+  const stored = hasSecret ? undefined : answers.payload(question.args);
+  const payload = stored instanceof Promise ? await stored : stored;
+  const args = payload ?? { digest: await answers.digest(canonicalJson(question.args)) };
+  if (llm.writes) await llm.writes(operation.inputs); // paths that can't be worked out are an error before anything is paid for
   await recorder.append({
     type: 'call.started',
     key,
@@ -189,11 +213,12 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.surelyIn(json);
   const carried = carriedBy(made, operation.inputs, llm, isSealed);
   const value = carrying(made, operation.inputs, llm, carried);
-  const result = isSealed ? await answers.secretPayload(json, key) : await answers.payload(json);
+  const kept = isSealed ? answers.secretPayload(json, key) : answers.payload(json);
+  const result = kept instanceof Promise ? await kept : kept;
   const flaw = unusableBecause(frame, operation, llm, value, encoded);
   const unusable = flaw ?? notKept(result);
-  const notes = unusable === undefined ? await keptNotes(frame, encoded, isSealed, key) : undefined;
-  const outputs = flaw === undefined ? await keepOutputs(frame, llm, operation.inputs, value) : undefined;
+  const notes = unusable === undefined && encoded.notes.length > 0 ? await keptNotes(frame, encoded, isSealed, key) : undefined;
+  const outputs = flaw === undefined && llm.writes ? await keepOutputs(frame, llm.writes, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
     type: 'call.completed',
     key,
@@ -214,13 +239,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
 }
 
 /** What is known about a result may be secret where the result is not: the command that a guard let pass. */
-async function keptNotes(
-  { run: { answers, secrets } }: Frame,
-  { notes }: Encoded,
-  isSealed: boolean,
-  key: CallKey,
-): Promise<Payload | undefined> {
-  if (notes.length === 0) return undefined;
+async function keptNotes({ run: { answers, secrets } }: Frame, { notes }: Encoded, isSealed: boolean, key: CallKey): Promise<Payload> {
   const json = notes as unknown as Json;
   return isSealed || secrets.appearIn(canonicalJson(json)) ? answers.secretPayload(json, `${key} notes`) : answers.payload(json);
 }

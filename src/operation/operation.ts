@@ -11,6 +11,9 @@ import type { Question } from './identity.js';
 import type { OutputFiles } from './outputs.js';
 import type { Turns } from './turns.js';
 
+/** At hand, or only later. Most calls wait for nothing but their answer, and every needless wait is paid by each of a thousand of them. */
+export type Awaitable<T> = T | Promise<T>;
+
 /** What only a call has. */
 export interface CallFacts {
   /** Name at the declaration. */
@@ -33,18 +36,20 @@ export interface CallFacts {
 /** `with { guards: … }` */
 export type GuardSwitch = { readonly off: true } | { readonly only: readonly string[] } | { readonly except: readonly string[] };
 
+export interface FormedQuestion {
+  readonly question: Question;
+  readonly body?: Body;
+  /** A value beyond the inputs went into it, and is secret. */
+  readonly hasSecret?: boolean;
+  /** The key under which this very operation was answered before a crash, when that counts more than the question. */
+  readonly answeredAs?: CallKey;
+}
+
 /** An operation that carries the label `llm` directly: it has a key, is looked up and recorded. */
 export interface LlmCall {
   /** Forms the question from the inputs as the before-hooks left them. */
-  question(inputs: readonly Value[]): Promise<{
-    readonly question: Question;
-    readonly body?: Body;
-    /** A value beyond the inputs went into it, and is secret. */
-    readonly hasSecret?: boolean;
-    /** The key under which this very operation was answered before a crash, when that counts more than the question. */
-    readonly answeredAs?: CallKey;
-  }>;
-  fingerprint(): Promise<{ readonly fingerprint: Fingerprint; readonly parts: FactOf<'definition.recorded'>['parts'] }>;
+  question(inputs: readonly Value[]): Awaitable<FormedQuestion>;
+  fingerprint(): Awaitable<{ readonly fingerprint: Fingerprint; readonly parts: FactOf<'definition.recorded'>['parts'] }>;
   /** Absolute paths of the files that it declares to write. */
   writes?(inputs: readonly Value[]): Promise<readonly string[]>;
   /** Its result is the output of one command, which is no answer when the command failed. */
@@ -132,13 +137,13 @@ export interface Answers {
   /** Questions that are being asked now. */
   readonly inFlight: Turns;
   /** `key` is that of the plain question: what was asked with secrets is found as well. */
-  lookup(question: AskedQuestion): Promise<KnownAnswer | undefined>;
+  lookup(question: AskedQuestion): Awaitable<KnownAnswer | undefined>;
   /** This answer is not served in this run: from now on `lookup` gives the next one that there is. */
   decline(known: KnownAnswer): void;
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
   recall(recorded: Recorded, encoded: Encoded, asked: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
-  payload(value: Json): Promise<Payload>;
+  payload(value: Json): Awaitable<Payload>;
   /** As `payload`, for what may not be read in the journal. */
   secretPayload(value: Json, about: string): Promise<Payload>;
   /** The key under which a question with secrets is recorded. */

@@ -55,17 +55,16 @@ export function decideOutput({ recorded, onDisk, isKnown, keepsNewer }: OutputSt
   return keepsNewer ? 'keep' : 'again';
 }
 
-/** What the call has written, for its `call.completed`. Undefined for functions that declare nothing. */
+/** What the call has written, for its `call.completed`. */
 export async function keepOutputs(
   frame: Frame,
-  llm: LlmCall,
+  writes: NonNullable<LlmCall['writes']>,
   inputs: readonly Value[],
   result: Value,
-): Promise<readonly OutputFile[] | undefined> {
-  if (!llm.writes) return undefined;
+): Promise<readonly OutputFile[]> {
   const { answers, world, warn } = frame.run;
   const outputs: OutputFile[] = [];
-  for (const absolute of await llm.writes(inputs)) {
+  for (const absolute of await writes(inputs)) {
     const name = projectPath(absolute, frame);
     if (frame.secret || [result, ...inputs].some(isSecret)) {
       outputs.push({ path: name, reason: 'secret' });

@@ -65,6 +65,7 @@ export class SecretTexts {
 
   /** Whether a value that carries no label holds a secret that can't be there by chance. */
   surelyIn(value: Json): boolean {
+    if (this.isEmpty) return false;
     const telling = [...this.known].filter((text) => text.length >= UNMISTAKABLE_UNITS_MIN && !/\s/.test(text));
     return telling.length > 0 && someText(value, (text) => telling.some((secret) => text.includes(secret)));
   }

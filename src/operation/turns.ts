@@ -13,8 +13,12 @@ export class Turns {
   private readonly running = new Map<CallKey, Turn>();
   private readonly waits = new Set<{ readonly op: OpPath; readonly turn: Turn }>();
 
-  /** Resolves when nobody asks the question any more whose answer `op` may wait for. */
-  async wait(key: CallKey, op: OpPath): Promise<void> {
+  /** Resolves when nobody asks the question any more whose answer `op` may wait for; undefined when nobody does. */
+  wait(key: CallKey, op: OpPath): Promise<void> | undefined {
+    return this.isAsked(key, op) ? this.untilNobodyAsks(key, op) : undefined;
+  }
+
+  private async untilNobodyAsks(key: CallKey, op: OpPath): Promise<void> {
     // A loop, because the one in flight may fail and another may already be trying.
     for (let turn = this.awaited(key, op); turn; turn = this.awaited(key, op)) {
       const wait = { op, turn };

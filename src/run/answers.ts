@@ -1,17 +1,17 @@
 /** The port to what is paid for: the folds decide, this reads and encodes. */
 import type { Json, Payload } from '../../journal/event.js';
-import type { BlobId, CallKey, Fingerprint, RunRef } from '../../journal/ids.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../journal/secrets.js';
 import type { JournalStore } from '../../journal/store.js';
 import { readAnswer, readOutputs } from '../../replay/load.js';
 import type { Known, Answers as Overlay } from '../../replay/overlay.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
 import { isTooDeep, jsonSize } from '../../journal/canonical.js';
-import type { Answered } from '../../replay/memo.js';
+import type { Answer, Answered } from '../../replay/memo.js';
 import { recordedCarried, type Carried } from '../operation/carried.js';
 import { decodeResult } from '../operation/encode.js';
 import { noteFrom } from '../operation/noted.js';
-import type { Answers, AskedQuestion, HeldAnswer, KnownAnswer } from '../operation/operation.js';
+import type { Answers, AskedQuestion, Awaitable, HeldAnswer, KnownAnswer } from '../operation/operation.js';
 import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
 import { noteOf, type Value } from '../values/value.js';
@@ -66,14 +66,20 @@ interface Found {
 }
 
 /** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
-async function valueOf({ store, root }: AnswerSources, key: CallKey, { answer, fn }: Answered): Promise<Found | undefined> {
+function valueOf(sources: AnswerSources, key: CallKey, { answer, fn }: Answered): Awaitable<Found | undefined> {
+  const { immediate } = sources.store;
+  const { ref, position, form } = answer;
+  const isInline = answer.sizeBytes === position.bytes;
+  if (!immediate || !isInline || answer.sealed || answer.carries || position.bytes <= HELD_BYTES_MAX)
+    return readValue(sources, key, answer, fn);
+  if (!immediate.holds(ref, position, key)) return undefined;
+  return { value: () => recalled(immediate, { ref, key, position, form, fn }), carried: recordedCarried({}) };
+}
+
+async function readValue({ store, root }: AnswerSources, key: CallKey, answer: Answer, fn: string): Promise<Found | undefined> {
   const { immediate } = store;
   const { ref, position, form } = answer;
   const place = { ref, key, position, form, fn };
-  const isInline = answer.sizeBytes === position.bytes;
-  if (immediate && isInline && !answer.sealed && !answer.carries && position.bytes > HELD_BYTES_MAX) {
-    return immediate.holds(ref, position, key) ? { value: () => recalled(immediate, place), carried: recordedCarried({}) } : undefined;
-  }
   const read = await readAnswer(store, key, answer);
   if (!read) return undefined;
   const carried = recordedCarried(read.event);
@@ -91,10 +97,29 @@ interface Candidate {
   readonly known: Known;
 }
 
-/** Of what is known under the names of one question: what is lent first, else the latest. */
-function preferred(candidates: readonly Candidate[]): Candidate | undefined {
-  const [first, second] = candidates;
-  if (!first || !second || first.known.lentBy !== undefined) return first;
+function placeOf({ known }: Candidate): EventRef {
+  const { ref, seq } = known.entry.answer;
+  return { run: ref.run, seq };
+}
+
+function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: Found): KnownAnswer {
+  const { key, known } = found;
+  const { answer, fingerprint } = known.entry;
+  const from = placeOf(found);
+  return {
+    key,
+    carried,
+    from: known.lentBy === undefined ? from : { ...from, workflow: known.lentBy },
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    outputs: () => readOutputs(store, answer),
+    value,
+  };
+}
+
+/** Of what is known under the two names of a question: what is lent first, else the latest. */
+function preferred(first: Candidate | undefined, second: Candidate | undefined): Candidate | undefined {
+  if (!first) return second;
+  if (!second || first.known.lentBy !== undefined) return first;
   if (second.known.lentBy !== undefined) return second;
   const [one, other] = [first.known.entry.answer, second.known.entry.answer];
   const isLater = other.ref.run === one.ref.run ? other.seq > one.seq : other.ref.run > one.ref.run;
@@ -127,13 +152,9 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     });
     return secrets;
   };
-  const stored = async (payload: Promise<Payload>): Promise<Payload> => {
-    try {
-      return await payload;
-    } catch (error) {
-      sources.onTrouble(error as Error);
-      return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
-    }
+  const notStored = (error: unknown): Payload => {
+    sources.onTrouble(error as Error);
+    return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
   };
   const tellDeclined = async (declined: readonly Known[], then: string): Promise<void> => {
     for (const { entry } of declined) {
@@ -141,48 +162,58 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       else sources.onLost(entry.fn, then);
     }
   };
-  let scope: Scope | undefined;
-  let policy: CachePolicy = cachePolicy({ flags, header, scope });
+  let policy: CachePolicy;
+  let allowed: ReturnType<Answers['policy']>;
+  const enter = (scope: Scope | undefined): void => {
+    policy = cachePolicy({ flags, header, scope });
+    allowed = { records: policy.records, serves: policy.serves !== 'no' };
+  };
+  enter(undefined);
+  const candidate = (key: CallKey, { fingerprint }: AskedQuestion): Candidate | undefined => {
+    const known = overlay.lookup({ key, fingerprint }, policy, nowMs());
+    return known && { key, known };
+  };
+  const next = (question: AskedQuestion): Candidate | undefined => {
+    const plain = candidate(question.key, question);
+    return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(question.key), question));
+  };
+
+  /** Until one can be read; `first` and what was read of it, `read`, are the first to be tried. */
+  async function search(
+    question: AskedQuestion,
+    first: Candidate | undefined,
+    read: Awaitable<Found | undefined>,
+  ): Promise<KnownAnswer | undefined> {
+    const declined: Known[] = [];
+    let found = first;
+    for (let reading = read; found; reading = found && valueOf(sources, found.key, found.known.entry)) {
+      const value = await reading;
+      if (value) {
+        await tellDeclined(declined, 'another recorded answer is served');
+        return knownAnswer(store, found, value);
+      }
+      overlay.decline(placeOf(found));
+      declined.push(found.known);
+      found = next(question);
+    }
+    const kept = held.get(question.key);
+    if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded, sources.root) };
+    if (declined.length === 0 && question.hasSecret) await sources.onOtherKey(question);
+    await tellDeclined(declined, 'it is asked again');
+    return undefined;
+  }
+
   return {
     old,
     inFlight: new Turns(),
     defined: new Set<Fingerprint>(),
     files: sources.files,
-    policy: () => ({ records: policy.records, serves: policy.serves !== 'no' }),
-    async lookup(question) {
-      const names = secrets === undefined ? [question.key] : [question.key, secrets.callKey(question.key)];
-      const next = (): Candidate | undefined =>
-        preferred(
-          names.flatMap((key) => {
-            const known = overlay.lookup({ key, fingerprint: question.fingerprint }, policy, nowMs());
-            return known ? [{ key, known }] : [];
-          }),
-        );
-      const declined: Known[] = [];
-      for (let found = next(); found; found = next()) {
-        const { key, known } = found;
-        const { answer, fingerprint } = known.entry;
-        const from = { run: answer.ref.run, seq: answer.seq };
-        const read = await valueOf(sources, key, known.entry);
-        if (!read) {
-          overlay.decline(from);
-          declined.push(known);
-          continue;
-        }
-        await tellDeclined(declined, 'another recorded answer is served');
-        return {
-          from: known.lentBy === undefined ? from : { ...from, workflow: known.lentBy },
-          outputs: () => readOutputs(store, answer),
-          ...(fingerprint === undefined ? {} : { fingerprint }),
-          ...read,
-          key,
-        };
-      }
-      const kept = held.get(question.key);
-      if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded, sources.root) };
-      if (declined.length === 0 && question.hasSecret) await sources.onOtherKey(question);
-      await tellDeclined(declined, 'it is asked again');
-      return undefined;
+    policy: () => allowed,
+    lookup(question) {
+      const found = next(question);
+      const read = found && valueOf(sources, found.key, found.known.entry);
+      if (found && read && !(read instanceof Promise)) return knownAnswer(store, found, read);
+      return found || question.hasSecret || held.size > 0 ? search(question, found, read) : undefined;
     },
     decline: (known) => overlay.decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {
@@ -190,8 +221,15 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       const { text: _, ...note } = noteOf(fresh) ?? NO_NOTE;
       return recalled(store.immediate, { ref, key, position, form, fn }, note);
     },
-    payload: (value: Json) => stored(store.payload(value)),
-    secretPayload: (value: Json, about) => stored(store.secretPayload(value, about)),
+    payload(value: Json) {
+      try {
+        const payload = store.payload(value);
+        return payload instanceof Promise ? payload.catch(notStored) : payload;
+      } catch (error) {
+        return notStored(error);
+      }
+    },
+    secretPayload: (value: Json, about) => store.secretPayload(value, about).catch(notStored),
     secretKey: async (key) => (await keys()).callKey(key),
     digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, answer) {
@@ -207,8 +245,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       }
     },
     enterScope({ name, resume, ttlMs, hasComplete }) {
-      scope = { name, resume, ttlMs, complete: hasComplete };
-      policy = cachePolicy({ flags, header, scope });
+      enter({ name, resume, ttlMs, complete: hasComplete });
     },
     servedOld(fn, recorded, now) {
       const served = old.get(fn) ?? { count: 0, editions: new Map<Fingerprint, Fingerprint>() };

@@ -33,7 +33,7 @@ async function record(root: string, disk: ReturnType<typeof failingDisk>['disk']
   journal.post(opStarted(0));
   await append(callStarted(0));
   await Promise.all([append(callCompleted(0)), append(callStarted(1)), append(callCompleted(1))]);
-  const payload = await attempt(() => store.payload(big));
+  const payload = await attempt(async () => store.payload(big));
   if (payload) await append({ ...callCompleted(2), result: payload } as Fact);
   await attempt(() => store.writeAside(workflow, 'index', 'index of three'));
   journal.post(opStarted(1));

@@ -185,7 +185,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
     });
 
     it('refuses a payload that JSON cannot hold, and says where', async () => {
-      await expect(open().payload({ answers: [{ price: NaN }] })).rejects.toMatchObject({
+      await expect((async () => open().payload({ answers: [{ price: NaN }] }))()).rejects.toMatchObject({
         code: 'NOT_JSON',
         message: expect.stringContaining('answers.0.price'),
       });

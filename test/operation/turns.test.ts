@@ -7,7 +7,7 @@ const [X, Y, Z] = ['x', 'y', 'z'] as unknown as [CallKey, CallKey, CallKey];
 
 function waiting(turns: Turns, key: CallKey, op: string): { isOver: boolean } {
   const state = { isOver: false };
-  void turns.wait(key, opPath(op)).then(() => (state.isOver = true));
+  void Promise.resolve(turns.wait(key, opPath(op))).then(() => (state.isOver = true));
   return state;
 }
 
