@@ -87,13 +87,13 @@ function ofFunction(selector: FunctionSelector, past: Past, declarations: Declar
     return drop(past, prefix === undefined ? askedIn(calls) : fromPrefix(selector, prefix, calls, history, past));
   }
   if (declarationsOf(history) > 1) throw ambiguousFunction(selector, history);
-  return drop(past, prefix === undefined ? everAsked(selector.name, past) : fromPrefix(selector, prefix, history.calls, history, past));
+  return prefix === undefined ? dropAsked(selector.name, past) : drop(past, fromPrefix(selector, prefix, history.calls, history, past));
 }
 
 function neverCalled(selector: FunctionSelector, past: Past, declarations: Declarations): Invalidation {
   const { name, text } = selector;
   // A fork source may have asked by it; those answers can be refused before one's own first run.
-  const lent = selector.site === undefined && selector.prefix === undefined ? drop(past, everAsked(name, past)) : NOTHING;
+  const lent = selector.site === undefined && selector.prefix === undefined ? dropAsked(name, past) : NOTHING;
   if (lent.borrowedKeys.length > 0) return lent;
   if (past.runs !== 'some') return { ...NOTHING, notice: `nothing to invalidate for ${text}: ${nothingCounts(past.runs)}` };
   if (declarations.declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
@@ -104,12 +104,19 @@ function functionsOf({ memo }: Past, { knownFunctions }: Declarations): readonly
   return [...memo.called.keys(), ...knownFunctions];
 }
 
-/** A bare `@fn` covers all recorded runs, and what fork sources asked by it. */
-function everAsked(name: string, { memo, forks }: Past): ReadonlySet<CallKey> {
+/**
+ * A bare `@fn` covers all recorded runs. What is lent is also the function's where its owner asked it there; one's own answers are so only
+ * where the script itself did.
+ */
+function dropAsked(name: string, past: Past): Invalidation {
+  const asked = everAsked(name, past.memo);
+  const lent = past.forks.flatMap((source) => [...everAsked(name, source)]);
+  return drop(past, asked, new Set([...asked, ...lent]));
+}
+
+function everAsked(name: string, { questions }: Memo): ReadonlySet<CallKey> {
   const keys = new Set<CallKey>();
-  for (const source of [memo, ...forks]) {
-    for (const [key, { fn, inside }] of source.questions) if (fn === name || inside.includes(name)) keys.add(key);
-  }
+  for (const [key, { fn, inside }] of questions) if (fn === name || inside.includes(name)) keys.add(key);
   return keys;
 }
 
@@ -237,11 +244,11 @@ function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints):
 // ---- shared
 
 /** Only what is usable now can be dropped, each owner's answers by themselves. */
-function drop({ memo, forks }: Past, selected: ReadonlySet<CallKey>): Invalidation {
+function drop({ memo, forks }: Past, selected: ReadonlySet<CallKey>, lent = selected): Invalidation {
   const keys = [...usable(memo)].flatMap(([key]) => (selected.has(key) ? [key] : []));
   const borrowed = new Set<CallKey>();
   for (const source of forks) {
-    for (const [key] of usable(source)) if (selected.has(key) && !memo.refused.has(key)) borrowed.add(key);
+    for (const [key] of usable(source)) if (lent.has(key) && !memo.refused.has(key)) borrowed.add(key);
   }
   return { keys, borrowedKeys: [...borrowed] };
 }

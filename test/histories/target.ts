@@ -84,16 +84,25 @@ function askedAt(place: Place, run: readonly Trace[]): Asked[] {
   return place.kind === 'ask' ? [place] : run.filter(isAsk).filter((asked) => isInside(asked, new Set([place.id])));
 }
 
-/** A bare `@fn`: the results of all questions that it asked, or that were asked inside it, in any recorded run since `--fresh`; a lender's runs count, too. */
-function everAskedBy(fn: string, situation: Situation): Dropped {
-  const asked = new Set<string>();
-  for (const { runs, freshFrom } of [situation.own, ...(situation.lender ? [situation.lender] : [])]) {
-    for (const run of runs.slice(freshFrom)) {
-      const calls = callsOf(run, fn);
-      for (const ask of run.filter(isAsk)) if (ask.fn === fn || isInside(ask, calls)) asked.add(ask.key);
-    }
-  }
-  return select(situation, ({ key }) => asked.has(key));
+/**
+ * A bare `@fn`: the results of all questions that it asked, or that were asked inside it, in any recorded run since `--fresh`. Own results are
+ * those of the script's own runs; what is borrowed is the function's where either the script or its owner asked it there.
+ */
+function everAskedBy(fn: string, { own, lender }: Situation): Dropped {
+  const asked = askedSinceFresh(fn, own);
+  const lent = lender === undefined ? asked : new Set([...asked, ...askedSinceFresh(fn, lender)]);
+  return {
+    own: own.results.filter(({ key }) => asked.has(key)),
+    borrowed: (lender?.results ?? []).filter(({ key }) => lent.has(key) && !own.refused.has(key)),
+  };
+}
+
+function askedSinceFresh(fn: string, { runs, freshFrom }: Record): Set<string> {
+  const keys = runs.slice(freshFrom).flatMap((run) => {
+    const calls = callsOf(run, fn);
+    return run.filter(isAsk).flatMap((ask) => (ask.fn === fn || isInside(ask, calls) ? [ask.key] : []));
+  });
+  return new Set(keys);
 }
 
 // ---- 8.3

@@ -337,6 +337,19 @@ describe('borrowed answers', () => {
     expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], borrowedKeys: [questionKey('flow')] });
   });
 
+  it('are refused where only their owner asked them inside the function; what the script asked elsewhere stays its own', () => {
+    const lender = fold(memo, run(runRef(1), survey('main/survey#0', 's', ['ebb'])));
+    const elsewhere = run(runRef(2), ask('main/ask#0', 'ebb'));
+    expect(resolve('@survey', [elsewhere], [lender])).toEqual({ keys: [], borrowedKeys: [questionKey('ebb')] });
+    const refused: Fact = { type: 'memo.invalidated', selector: '@survey', keys: [questionKey('ebb')], borrowed: true };
+    expect(resolve('@survey', [run(runRef(3), [refused], ask('main/ask#0', 'ebb'))], [lender])).toMatchObject({
+      keys: [],
+      borrowedKeys: [],
+    });
+    const toured = run(runRef(2), ask('main/ask#0', 'ebb'), survey('main/survey#0', 's', ['slack']));
+    expect(resolve('@survey', [toured], [lender])).toEqual({ keys: [questionKey('slack')], borrowedKeys: [questionKey('ebb')] });
+  });
+
   it('are refused by a checkpoint unless the prior run used them before it', () => {
     const own = run(runRef(2), ask('main/ask#0', 'ebb', { outcome: 'reused' }), reached('middle'), ask('main/ask#1', 'own'));
     const invalidation = resolve('middle', [own], [source]);
