@@ -3,13 +3,13 @@ import type { Expression } from '../../grammar/ast.js';
 import type { Argument } from '../values/arguments.js';
 import { userRegExp } from '../values/regex.js';
 import type { Value } from '../values/value.js';
-import { lenient } from './down.js';
+import { boundValue, lenient } from './down.js';
 import { undefinedVariable } from './errors.js';
 import type { Frame } from './frame.js';
 
 export async function evaluateArguments(nodes: readonly Expression[], frame: Frame): Promise<Value[]> {
   const values: Value[] = [];
-  for (const node of nodes) values.push(await evaluateArgument(node, frame));
+  for (const node of nodes) values.push(boundValue(node, frame) ?? (await evaluateArgument(node, frame)));
   return values;
 }
 

@@ -37,7 +37,7 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
   const stack = enterFunction(executable, frame, details.at);
   const breath = executable.isRecursive ? frame.run.breath.afterTurn(frame.ending) : undefined; // two calls of itself make 2^64 soon
   if (breath) await breath;
-  const body: Body = async (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
+  const body: Body = (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
   const { deniedBody, code } = executable;
   const name = details.called.at(-1) ?? executable.name;

@@ -60,7 +60,7 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     echo: !frame.quietCode,
     // A `js` body is a function of this process and sees where the process works (world 15).
     directory: language === 'js' ? frame.run.settings.workingDirectory : frame.run.settings.projectRoot,
-    ...(await directoryOf(node, frame)),
+    ...(node.directory && { directory: await resolveDirectory(node.directory, frame) }),
     ...shadowOf(node, frame),
   };
   const answer = await askWorld(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
@@ -80,11 +80,10 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
   const used = [...line.used];
   const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
   if (stdin !== undefined) used.push(stdin);
-  const { directory } = await directoryOf(node, frame);
   const request = {
     language,
     code,
-    directory: directory ?? frame.run.settings.projectRoot,
+    directory: node.directory ? await resolveDirectory(node.directory, frame) : frame.run.settings.projectRoot,
     variables: commandVariables(language, listed),
     ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
     ...shadowOf(node, frame),
@@ -152,10 +151,6 @@ function stdinText(value: Value): string {
   const data = dataOf(value);
   if (value instanceof Annotated && value.text !== undefined) return value.text;
   return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
-}
-
-async function directoryOf(node: Code, frame: Frame): Promise<{ directory?: string }> {
-  return node.directory ? { directory: await resolveDirectory(node.directory, frame) } : {};
 }
 
 /** Functions that code of this language may call: the latest set that the module declared. Control section 7. */

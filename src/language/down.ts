@@ -36,6 +36,11 @@ export function lenient(node: Expression, frame: Frame): Promise<Value> {
   return node.kind === 'reference' ? frame.run.evaluator.lookUp(node, frame) : frame.evaluate(node, frame);
 }
 
+/** What a bare name stands for: nothing has to be evaluated, nor waited for. Undefined: it has to be. */
+export function boundValue(node: Expression, frame: Frame): Value {
+  return node.kind === 'reference' && node.steps.length === 0 ? frame.scope.find(node.name)?.value : undefined;
+}
+
 /** The result of a call where `done`, `continue` and `retry` are understood. */
 export function callOutcome(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   return frame.run.evaluator.call(callee, args, frame, details);

@@ -49,7 +49,7 @@ class ParallelRun {
   private readonly results: (Settled | undefined)[];
   private probed = false;
   private done = false;
-  private readonly pace: () => Promise<void>;
+  private readonly pace: (() => Promise<void>) | undefined;
 
   constructor(
     private readonly entries: readonly Entry[],
@@ -98,7 +98,7 @@ class ParallelRun {
 
   /** L1: elements that the filter leaves out don't count as the first. */
   private async probe(position: number): Promise<void> {
-    await this.pace();
+    await this.pace?.();
     const outcome = await this.start(position);
     this.probed = !(outcome instanceof Signal && outcome.word === 'skip');
     this.keep(position, outcome);

@@ -18,7 +18,8 @@ export interface Pool {
   readonly to: number;
   /** At a time, at least 1. */
   readonly cap: number;
-  readonly pace: () => Promise<void>;
+  /** Undefined: nothing has to be waited for before a start. */
+  readonly pace: (() => Promise<void>) | undefined;
   readonly isDone: () => boolean;
   readonly start: (position: number) => Promise<void>;
 }
@@ -27,12 +28,16 @@ export async function runPool({ from, to, cap, pace, isDone, start }: Pool): Pro
   let next = from;
   const failures: unknown[] = [];
   const goesOn = (): boolean => !isDone() && failures.length === 0;
-  const one = async (position: number): Promise<void> => {
-    await pace();
-    if (goesOn()) await start(position); // P2: something may have ended while it waited
-  };
   const worker = async (): Promise<void> => {
-    while (next < to && goesOn()) await one(next++).catch((error: unknown) => failures.push(error));
+    while (next < to && goesOn()) {
+      const position = next++;
+      try {
+        if (pace) await pace();
+        if (goesOn()) await start(position); // P2: something may have ended while it waited
+      } catch (error) {
+        failures.push(error);
+      }
+    }
   };
   await Promise.all(Array.from({ length: Math.min(cap, to - from) }, worker)); // P1
   if (failures.length > 0) throw failures[0];
@@ -56,10 +61,10 @@ export async function limitsOf({ cap, pace }: ParallelLimits, frame: Frame, at: 
 }
 
 /** Waits until the next start may be: `paceMs` after the one before. */
-export function createPace(paceMs: number, frame: Frame): () => Promise<void> {
+export function createPace(paceMs: number, frame: Frame): (() => Promise<void>) | undefined {
+  if (paceMs === 0) return undefined;
   let lastStartMs = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (paceMs === 0) return;
     const now = frame.run.monotonicMs();
     const startMs = Math.max(now, lastStartMs + paceMs);
     lastStartMs = startMs;

@@ -12,7 +12,7 @@ import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '
 import { ambientValue } from './ambient.js';
 import { stepsToCallee } from './called-steps.js';
 import { contextValue } from './context-variables.js';
-import { type CallDetails, callValue } from './down.js';
+import { boundValue, type CallDetails, callValue } from './down.js';
 import { locationOf, undefinedVariable } from './errors.js';
 import { Executable } from './executable.js';
 import { evaluateArguments, evaluateMethodArguments } from './arguments.js';
@@ -24,7 +24,7 @@ import { positionOf } from './position.js';
 
 /** The value; an undefined name is an error that names it. */
 export async function evaluateReference(node: Reference, frame: Frame): Promise<Value> {
-  const value = await lookUp(node, frame);
+  const value = boundValue(node, frame) ?? (await lookUp(node, frame));
   if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
   return value;
 }
@@ -68,6 +68,7 @@ interface Origin {
 /** The value; undefined for a name that is not defined. */
 export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
   const binding = frame.scope.find(node.name);
+  if (binding && node.steps.length === 0) return binding.value;
   const origin = { written: `@${node.name}`, at: node.at, binding, path: [node.name] };
   if (binding) return follow(binding.value, node.steps, 0, frame, origin);
   if (node.name === 'mx') return followContext(node, frame, origin);

@@ -5,7 +5,7 @@ import { textOf } from '../values/text.js';
 import { isTruthy } from '../values/truth.js';
 import { Callable } from '../values/callable.js';
 import { annotate, Annotated, dataOf, union, NO_LABELS, type Value } from '../values/value.js';
-import { callValue, lenient, runStages } from './down.js';
+import { boundValue, callValue, lenient, runStages } from './down.js';
 import { entriesOf } from './entries.js';
 import type { Frame } from './frame.js';
 import { renderLoadPart } from './load.js';
@@ -62,9 +62,12 @@ async function render(parts: readonly TemplatePart[], frame: Frame, ink: Ink): P
       case 'text':
         ink.write(part.text);
         break;
-      case 'hole':
-        await renderHole(part, frame, ink);
+      case 'hole': {
+        const value = isBare(part) ? boundValue(part.value, frame) : undefined;
+        if (value === undefined || dataOf(value) instanceof Callable) await renderHole(part, frame, ink);
+        else ink.draw(value);
         break;
+      }
       case 'load-part':
         ink.draw(await renderLoadPart(part, frame));
         break;
@@ -75,6 +78,11 @@ async function render(parts: readonly TemplatePart[], frame: Frame, ink: Ink): P
         throw new Error('a file placeholder outside an `as` clause');
     }
   }
+}
+
+/** Nothing is said about it but the value. */
+function isBare({ negated, then, optional, fallback, pipes }: HolePart): boolean {
+  return !negated && !then && !optional && fallback === undefined && pipes.length === 0;
 }
 
 async function renderHole(part: HolePart, frame: Frame, ink: Ink): Promise<void> {

@@ -201,12 +201,15 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   });
   const startedMs = monotonicMs();
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
-  const executed = await execute().catch(async (error: unknown) => {
+  let executed: Value;
+  try {
+    executed = await execute();
+  } catch (error) {
     const denied = error instanceof Denial ? { denied: true as const } : {};
     if (hasSecret) secrets.touch(error);
     await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...denied, elapsedMs: elapsed() });
     throw error;
-  });
+  }
   const made = withShortCommand(executed);
   const encoded = encodeResult(made);
   const { json, form } = encoded;

@@ -86,13 +86,9 @@ async function stages(frame: Frame, operation: Operation, { hooks, guards }: Wat
   const received = inputs === operation.inputs ? operation : { ...operation, inputs };
   let seen = frame;
   try {
-    const served = await answerOnce(frame, received, async (inner, run) => {
+    const served = await answerOnce(frame, received, (inner, run) => {
       seen = inner;
-      return handled(inner, received, async () => {
-        const allowed = guards ? await guards.before(inner, received) : inputs;
-        const result = await (run ?? body)(inner, allowed);
-        return guards ? guarded(guards, inner, { ...received, inputs: allowed }, result) : result;
-      });
+      return guards ? handled(inner, received, () => guarded(guards, inner, received, run ?? body)) : plainly(inner, received, run ?? body);
     });
     if (served.reused) progress.outcome = 'reused';
     return hooks ? await hooked(hooks, served.frame, received, served.value, guards?.denial) : served.value;
@@ -105,7 +101,10 @@ async function stages(frame: Frame, operation: Operation, { hooks, guards }: Wat
   }
 }
 
-async function guarded(guards: GuardWatch, frame: Frame, allowed: Operation, result: Value): Promise<Value> {
+async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, body: Body): Promise<Value> {
+  const inputs = await guards.before(frame, operation);
+  const allowed = { ...operation, inputs };
+  const result = await body(frame, inputs);
   return withCarried(result, async (output, counts) => (counts ? guards.after(frame, allowed, output) : output));
 }
 
