@@ -232,7 +232,7 @@ function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
   noteCall(state, fn);
   const known = state.questions.get(event.key);
   if (known !== undefined) noteInside(state, event.key, known, insideOf(state, event.op, known.inside));
-  else state.questions.set(event.key, { ...nameless(state, event.op), fn });
+  else state.questions.set(event.key, { ...nameless(state, event.op), fn, preview: event.preview });
   return state;
 }
 

@@ -164,6 +164,8 @@ function serve(
   const { recorder, answers } = frame.run;
   const { fingerprint, question } = asked;
   const { key } = known;
+  // What is borrowed was never asked here: no other event tells what it was.
+  const preview = known.from.workflow === undefined || asked.hasSecret ? undefined : answers.preview(question.args);
   recorder.post({
     type: 'call.reused',
     key,
@@ -171,6 +173,7 @@ function serve(
     fn: question.fn,
     ...sites(operation),
     from: known.from,
+    ...(preview !== undefined && { preview }),
     fingerprint,
     ...(outputs.length > 0 && { outputs }),
   });
@@ -187,6 +190,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const stored = hasSecret ? undefined : answers.payload(question.args);
   const payload = stored instanceof Promise ? await stored : stored;
   const args = payload ?? { digest: await answers.digest(canonicalJson(question.args)) };
+  const preview = payload && !('inline' in payload) ? answers.preview(question.args) : undefined;
   if (llm.writes) await llm.writes(operation.inputs); // paths that can't be worked out are an error before anything is paid for
   await recorder.append({
     type: 'call.started',
@@ -195,6 +199,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     fn: question.fn,
     ...sites(operation),
     args,
+    ...(preview !== undefined && { preview }),
     fingerprint,
     ...attempt,
     ...(outdated && { outdated }),

@@ -144,6 +144,8 @@ export interface Answers {
   recall(recorded: Recorded, encoded: Encoded, asked: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
   payload(value: Json): Awaitable<Payload>;
+  /** The first argument as short text, for events that don't hold the arguments in clear. */
+  preview(args: readonly Json[]): string | undefined;
   /** As `payload`, for what may not be read in the journal. */
   secretPayload(value: Json, about: string): Promise<Payload>;
   /** The key under which a question with secrets is recorded. */

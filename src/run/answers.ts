@@ -5,6 +5,7 @@ import { digestingSecrets, KEY_BYTES, type Secrets } from '../../journal/secrets
 import type { JournalStore } from '../../journal/store.js';
 import { readAnswer, readOutputs } from '../../replay/load.js';
 import type { Known, Answers as Overlay } from '../../replay/overlay.js';
+import { previewOf } from '../../replay/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
 import { isTooDeep, jsonSize } from '../../journal/canonical.js';
 import type { Answer, Answered } from '../../replay/memo.js';
@@ -30,6 +31,7 @@ export function noAnswers(): Answers {
     decline: () => {},
     recall: (_recorded, _encoded, _fn, fresh) => fresh,
     payload: async (value) => ({ inline: value }),
+    preview: () => undefined,
     secretPayload: async () => ({ redacted: 'nothing is recorded' }),
     secretKey: async (key) => key,
     digest: async () => '',
@@ -229,6 +231,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
         return notStored(error);
       }
     },
+    preview: (args) => previewOf({ inline: args as Json }),
     secretPayload: (value: Json, about) => store.secretPayload(value, about).catch(notStored),
     secretKey: async (key) => (await keys()).callKey(key),
     digest: async (text) => (await keys()).digest(text),

@@ -34,6 +34,9 @@ export function conceal(fact: Fact, secrets: SecretTexts): Fact {
       return fact.item === undefined ? fact : { ...fact, item: hide(fact.item) };
     case 'op.finished':
       return fact.message === undefined ? fact : { ...fact, message: hide(fact.message) };
+    case 'call.started':
+    case 'call.reused':
+      return fact.preview === undefined ? fact : { ...fact, preview: hide(fact.preview) };
     case 'call.failed':
       return { ...fact, message: hide(fact.message) };
     case 'effect.performed':

@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask, questionKey } from '../support/run-script.js';
 import { projectFolder, runCli } from '../support/cli.js';
@@ -15,6 +17,17 @@ describe('mlld checkpoint', () => {
       stderr: '',
       status: 0,
     });
+  });
+
+  it('lists questions whose arguments are too long for an event by their first words, which a prefix finds', async () => {
+    const body = '= node { require("fs").appendFileSync("calls.log", q.slice(0, 3) + "\\n"); return q.length }';
+    const long = 'var @long = js { return "ebb " + "x".repeat(70000) }';
+    const cwd = await projectFolder({ 'long.mld': `exe llm @ask(q) ${body}\n${long}\nshow @ask("flow")\nshow @ask(@long)\n` });
+    await runCli(['long.mld', '--checkpoint'], { cwd });
+    const { stdout } = await runCli(['checkpoint', 'list', 'long'], { cwd });
+    expect(stdout).toBe(`Checkpoint entries for long:\n- ask | flow\n- ask | ebb ${'x'.repeat(153)}...\nTotal: 2\n`);
+    expect((await runCli(['long.mld', '--resume', '@ask("ebb x")'], { cwd })).stdout).toBe('4\n70004\n');
+    expect(fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8')).toBe('flo\nebb\nebb\n');
   });
 
   it('inspects runs and entries as JSON', async () => {

@@ -50,6 +50,28 @@ describe('--fork', () => {
     expect(project.asked()).toEqual(['neap']);
   });
 
+  it('knows what it borrowed by its first words also where the source is not named any more', async () => {
+    const project = await folder();
+    await project.mlld('collect.mld', '--checkpoint');
+    await project.mlld('analyze.mld', '--fork', 'collect');
+    project.asked();
+    expect(await project.mlld('analyze.mld', '--resume', '@ask("fl")')).toMatchObject({ stdout: 'N:ebb\nN:flow\nN:slack\n', status: 0 });
+    expect(project.asked()).toEqual(['ebb', 'flow', 'slack']);
+    expect(await project.mlld('analyze.mld', '--resume', '@ask("neap")')).toMatchObject({ stdout: '', status: 1 });
+  });
+
+  it('tells no first words of what was borrowed with a secret', async () => {
+    const secret = 'var secret @word = "syzygy"\n';
+    const project = await folder({
+      'collect.mld': `${ask('C')}show @ask("syzygy")\n`,
+      'analyze.mld': `${ask('N')}${secret}var @x = @ask(@word)\n`,
+    });
+    await project.mlld('collect.mld', '--checkpoint');
+    expect(await project.mlld('analyze.mld', '--fork', 'collect')).toMatchObject({ status: 0 });
+    expect((await project.mlld('journal', 'show', 'analyze', '--json')).stdout).toContain('call.reused');
+    expect((await project.mlld('journal', 'show', 'analyze', '--json')).stdout).not.toContain('syzygy');
+  });
+
   it('sees the source as it was at the end of a run, or at one event of it', async () => {
     const project = await folder();
     project.write('collect.mld', `${ask('C')}show @ask("ebb")\n`);
