@@ -16,6 +16,7 @@ import { reservedNamesRule } from './rules/reserved-names.js';
 import { undefinedVariablesRule } from './rules/undefined-variables.js';
 import { mutualRecursionRule, ownRecursionRule } from './rules/unlabelled-recursion.js';
 import { unreachableArmsRule } from './rules/unreachable-arms.js';
+import { unusedCallOptionsRule } from './rules/unused-call-options.js';
 
 export const rules: readonly Rule[] = [
   reservedNamesRule,
@@ -35,5 +36,6 @@ export const rules: readonly Rule[] = [
   callArityRule,
   missingArraysRule,
   unreachableArmsRule,
+  unusedCallOptionsRule,
   redefinedBuiltInsRule,
 ];

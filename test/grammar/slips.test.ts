@@ -41,18 +41,6 @@ const table: [source: string, place: string, message: string, hint: string][] = 
   ['exe llm @f(q) = "x" with { key: [@q], key: [] }', '1:39', 'The option `key` is given twice', 'leave one of them out'],
   ['exe @f(q) = cmd { cat } with { stdin: @q, "stdin": "x" }', '1:43', 'The option `stdin` is given twice', 'leave one of them out'],
   ['exe @f(q) = "x" with { pipeline: [@a], pipeline: [@b] }', '1:40', 'The option `pipeline` is given twice', 'leave one of them out'],
-  [
-    'exe pii @f(q) = "x" with { writes: ["a"] }',
-    '1:28',
-    '`writes` is for functions with the label llm: the calls of others are not recorded',
-    'exe llm, pii @f',
-  ],
-  [
-    'exe @f(q) = "x" with { key: [@q] }',
-    '1:24',
-    '`key` is for functions with the label llm: the calls of others are not recorded',
-    'exe llm @f',
-  ],
   ['@f().b', '1:1', '`@f().b` alone is no statement', 'show it with `show @f().b`'],
   ['var @x = {"a": 1', '1:10', 'Unclosed object: expected `}`', ''],
   [

@@ -81,7 +81,7 @@ export function executable(
   pipes: readonly Stage[],
   options: readonly RawOption[],
 ): Exe {
-  checkExeOptions(name, labels, options);
+  checkExeOptions(options);
   const whole = value(body, pipes, options);
   if (whole.kind !== 'with') return { kind: 'exe', at, labels, name, nameAt, params, body: whole, options: [] };
   return { kind: 'exe', at, labels, name, nameAt, params, body: whole.value, options: whole.options };

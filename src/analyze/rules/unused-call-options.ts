@@ -1,0 +1,67 @@
+/**
+ * Options that only mean something for calls with the label `llm`, of a function that has no such calls: `writes` and `key`. The label may
+ * stand at the call, `var llm @x = @draw("sea")`. Checkpoint section 4.
+ */
+import type { Exe, Expression } from '../../../grammar/ast.js';
+import { exportList } from '../exports.js';
+import type { ParsedScript, Rule } from '../rule.js';
+import type { Declaration } from '../scope.js';
+
+const OF_LLM_CALLS = ['key', 'writes'];
+
+export const unusedCallOptionsRule: Rule = {
+  code: 'unused-call-option',
+  list: 'antiPatterns',
+  *check(file) {
+    let mayBeLlm: ReadonlySet<Declaration> | undefined;
+    for (const declaration of file.symbols.module.values()) {
+      const { exe } = declaration;
+      if (!exe || exe.labels.includes('llm')) continue;
+      for (const { name, at } of exe.options) {
+        if (!OF_LLM_CALLS.includes(name)) continue;
+        mayBeLlm ??= calledAsLlm(file);
+        if (!mayBeLlm.has(declaration))
+          yield { at, message: `\`${name}\` has no effect: no call of @${exe.name} has the label llm`, hint: hintFor(exe) };
+      }
+    }
+  },
+};
+
+function hintFor({ labels, name }: Exe): string {
+  return `exe ${['llm', ...labels].join(', ')} @${name}`;
+}
+
+/** Functions of which that can't be ruled out: what stands for a value may be called by another name, and what is exported by others. */
+function calledAsLlm({ script, symbols }: ParsedScript): ReadonlySet<Declaration> {
+  const heads = new Set(llmHeads(script.statements));
+  const exported = exportList(script);
+  const found = new Set<Declaration>();
+  for (const { at, target, given, place } of symbols.uses) {
+    const isCall = given !== undefined || place === 'stage';
+    if (target && (!isCall || heads.has(at))) found.add(target);
+  }
+  for (const declaration of symbols.module.values()) {
+    if (exported.includes('*') || exported.includes(declaration.name)) found.add(declaration);
+  }
+  return found;
+}
+
+/** Where the calls begin that are the right side of a `var llm`. */
+function* llmHeads(node: unknown): Generator<number> {
+  if (typeof node !== 'object' || node === null) return;
+  const { kind, labels, value } = node as { readonly kind?: unknown; readonly labels?: readonly string[]; readonly value?: Expression };
+  if (kind === 'var' && value && labels?.includes('llm')) yield headOf(value).at;
+  for (const child of Object.values(node)) yield* llmHeads(child);
+}
+
+function headOf(value: Expression): Expression {
+  switch (value.kind) {
+    case 'pipeline':
+      return headOf(value.source);
+    case 'stream':
+    case 'with':
+      return headOf(value.value);
+    default:
+      return value;
+  }
+}
