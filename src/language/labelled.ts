@@ -11,6 +11,7 @@ import { bound } from './control.js';
 import { runStages } from './down.js';
 import type { Frame } from './frame.js';
 import { evaluateCall } from './reference.js';
+import { evaluateWith } from './with.js';
 
 export async function evaluateLabelled(node: Var, frame: Frame): Promise<Value> {
   return head(node.value, node.labels, frame);
@@ -29,6 +30,7 @@ async function head(node: Expression, labels: readonly string[], frame: Frame): 
     case 'with': {
       const stdin = node.options.find(({ name }) => name === 'stdin')?.value;
       if (node.value.kind === 'code') return labelledCode(stdin ? { ...node.value, stdin } : node.value, labels, frame);
+      if (node.value.kind === 'reference') return evaluateWith(node, frame, labels);
       return bound(node, frame);
     }
     default:

@@ -7,15 +7,16 @@ import { dataOf, type DataObject, type Value } from '../values/value.js';
 import type { Frame } from './frame.js';
 import { evaluateCall } from './reference.js';
 
-export async function evaluateWith(node: With, frame: Frame): Promise<Value> {
+/** `labels`: those of the `var` that a call is the right side of. */
+export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
   const { value, options } = node;
   const streaming = await option(options, 'stream', frame);
   const inner: Frame =
     streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming ? { ...frame, streaming: true } : frame;
   const guards = await guardSwitch(options, inner);
-  if (guards && value.kind === 'reference') {
-    frame.run.warn(`guards are switched ${'off' in guards ? 'off' : 'by name'} for a call of @${value.name}`);
-    return evaluateCall(value, inner, { guards });
+  if (value.kind === 'reference' && (guards || labels)) {
+    if (guards) frame.run.warn(`guards are switched ${'off' in guards ? 'off' : 'by name'} for a call of @${value.name}`);
+    return evaluateCall(value, inner, { ...(labels && { labels }), ...(guards && { guards }) });
   }
   return inner.evaluate(withOptions(value, options), inner);
 }

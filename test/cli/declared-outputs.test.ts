@@ -35,6 +35,16 @@ describe('files that an llm function declares to write', () => {
     });
   });
 
+  it('are put back for a call that has the label itself, also with options', async () => {
+    const labelled = 'var llm @a = @draw("a", "x") with { guards: false }\nvar llm @b = @draw("b", "x")\nshow `@a @b`\n';
+    const { run, calls, file, write } = await project('');
+    write('job.mld', (script() + labelled).replace('exe llm', 'exe'));
+    await run();
+    fs.rmSync(file('out'), { recursive: true });
+    expect(await run()).toMatchObject({ status: 0, stdout: 'drew a drew b\n' });
+    expect({ calls: calls(), files: fs.readdirSync(file('out')) }).toEqual({ calls: 2, files: ['a.bin', 'a.txt', 'b.bin', 'b.txt'] });
+  });
+
   it('stay when they are what the call wrote', async () => {
     const { run, calls, file } = await project('show @draw("a", "x")\n');
     await run();
