@@ -4,7 +4,8 @@
  *
  * V1  A collection holds plain elements: labels of its members are noted on the collection, so that reading a member back
  *     gives the collection's labels. Two kinds of elements stay annotated: loaded files (`note.file`), which keep their
- *     metadata, and `Recalled` results, which stay in the journal. Code that looks at an element goes through `dataOf`.
+ *     metadata, and `Recalled` results, whose data stays in the journal and of which nothing else is known, like that of
+ *     small ones. Code that looks at an element goes through `dataOf`.
  * V2  Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
  * V3  `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
  */
@@ -97,6 +98,11 @@ export class Recalled extends Annotated {
   override withNote(note: Note): Recalled {
     return new Recalled(this.load, note);
   }
+  /** V1 */
+  asElement(): Recalled {
+    const { load } = this;
+    return new Recalled({ data: () => load.data(), text: () => undefined }, { labels: NO_LABELS, sources: NO_LABELS });
+  }
 }
 
 export const NO_LABELS: readonly string[] = [];
@@ -166,6 +172,6 @@ export function flow(
 
 /** A value as the element of a collection (V1). The collection's note takes over its labels. */
 export function asElement(value: Value): Value {
-  if (!(value instanceof Annotated) || value instanceof Recalled || value.note.file) return value;
-  return value.data;
+  if (!(value instanceof Annotated) || value.note.file) return value;
+  return value instanceof Recalled ? value.asElement() : value.data;
 }

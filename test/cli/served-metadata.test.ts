@@ -100,6 +100,22 @@ show @name(@file)
     expect(await fs.readFile(path.join(cwd, 'out.json'), 'utf8')).toBe('{"a":[1,2]}');
   });
 
+  it('has no more on a large answer in a list than on a small one, recorded or not', async () => {
+    const script = `exe llm @ask(n) = sh { echo '{"n":  1}'; seq $n | sed 's/.*/ /' }
+exe llm @f(q) = for @n in [1, 3000] => @ask(@n) | @parse
+exe llm @g(q) = for @n in [1, 3000] => @ask(@n)
+var @r = @f("x")
+var @s = @g("x")
+show \`@r[0].mx.exitCode @r[1].mx.exitCode @s[0].mx.source @s[1].mx.source @s[1].mx.labels @s[0].mx.length @s[1].mx.length\`
+show \`@r[0].n @r[0] @r[1]\`
+`;
+    const { cwd, fresh, served } = await twice(script);
+    expect(fresh).toBe('null null null null ["llm"] 7 7\n1 {"n":1} {"n":1}\n');
+    expect(served).toBe(fresh);
+    expect((await runCli(['job.mld'], { cwd })).stdout).toBe(fresh);
+    expect((await runCli(['journal', 'replay', 'job@2'], { cwd })).stdout).toBe(fresh);
+  });
+
   it('follows a project that was moved', async () => {
     const script = 'exe llm @f(q) = <ships/gull.json>\nvar @r = @f("x")\nshow @r.mx.absolute\n';
     const { cwd } = await twice(script);
