@@ -49,3 +49,5 @@ try {
 } finally {
   rmSync(bundle, { force: true });
 }
+// A run that has died here, not with a process of its own, holds this one like any that still waits for its code.
+process.exit();
