@@ -69,11 +69,6 @@ export function resolveSelector(selector: Selector, past: Past, declarations: De
   }
 }
 
-/** How many questions an invalidation has asked again, if all of them come up. */
-export function askedAgain({ keys, borrowedKeys }: Invalidation): number {
-  return new Set([...keys, ...borrowedKeys]).size;
-}
-
 // ---- functions
 
 function ofFunction(selector: FunctionSelector, past: Past, declarations: Declarations): Invalidation {

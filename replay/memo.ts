@@ -8,6 +8,8 @@
  * M5 the runs of a workflow are folded one after the other, oldest first: what is pending belongs to one run
  * M6 a result that was taken out of the journal is no answer, and what it had replaced doesn't come back
  * M7 dropping takes what there was: what a run that goes on beside answers later stays, although its journal is folded first
+ * M8 a question that was asked inside an llm call comes up when that call is executed, not when it is served; one asked outside of
+ *    them, when the script gets there: as it did since the last run that completed
  */
 import type { EventOf, ResultForm } from '../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
@@ -68,9 +70,14 @@ export interface Memo {
   cleanedBy: RunRef | undefined;
   /** But for those that were going on then. */
   readonly outlasting: Set<RunId>;
+  /** Questions that were asked inside llm calls, and the questions of those (M8). */
+  readonly within: Map<CallKey, Set<CallKey>>;
+  /** Questions asked outside of llm calls by the last run that completed and those since (M8), but for the run that is being folded. */
+  readonly askedBefore: Set<CallKey>;
   // The run that is being folded (M5).
   current: RunRef | undefined;
   scope: string | undefined;
+  readonly askedNow: Set<CallKey>;
   readonly pending: Map<OpPath, Pending>;
   /** Calls of ordinary functions that have not ended. */
   readonly open: Map<OpPath, string>;
@@ -85,8 +92,11 @@ export const memo: Projection<Memo> = {
     called: new Map(),
     cleanedBy: undefined,
     outlasting: new Set(),
+    within: new Map(),
+    askedBefore: new Set(),
     current: undefined,
     scope: undefined,
+    askedNow: new Set(),
     pending: new Map(),
     open: new Map(),
     interned: new Map(),
@@ -120,6 +130,9 @@ export const memo: Projection<Memo> = {
         return invalidate(state, event);
       case 'memo.reset':
         return reset(state, event, place);
+      case 'run.finished':
+        if (event.status === 'completed') state.askedBefore.clear();
+        return state;
       default:
         return state;
     }
@@ -144,6 +157,8 @@ function isAnswered(question: Question): question is Answered {
 function enterRun(state: Memo, ref: RunRef): void {
   state.current = ref;
   state.scope = undefined;
+  for (const key of state.askedNow) state.askedBefore.add(key);
+  state.askedNow.clear();
   state.pending.clear();
   state.open.clear();
 }
@@ -163,6 +178,7 @@ function noteCall(state: Memo, fn: string): void {
 function ask(state: Memo, event: EventOf<'call.started'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
+  notePlace(state, event);
   const known = state.questions.get(event.key);
   const question: Question = {
     fn,
@@ -230,10 +246,24 @@ function nameless(state: Memo, op: OpPath): Question {
 function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
+  notePlace(state, event);
   const known = state.questions.get(event.key);
   if (known !== undefined) noteInside(state, event.key, known, insideOf(state, event.op, known.inside));
   else state.questions.set(event.key, { ...nameless(state, event.op), fn, preview: event.preview });
   return state;
+}
+
+/** M8 */
+function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
+  for (const path of state.pending.size === 0 ? [] : ancestorsOf(op)) {
+    const around = state.pending.get(path)?.key;
+    if (around === undefined) continue;
+    const known = state.within.get(key);
+    if (known === undefined) state.within.set(key, new Set([around]));
+    else known.add(around);
+    return;
+  }
+  state.askedNow.add(key);
 }
 
 function noteInside(state: Memo, key: CallKey, known: Question, inside: readonly string[]): void {
@@ -253,7 +283,14 @@ function invalidate(state: Memo, { keys, borrowed, during }: EventOf<'memo.inval
 }
 
 function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: Place): Memo {
-  for (const [key, { answer }] of state.questions) if (answer === undefined || !cameLater(answer, during)) state.questions.delete(key);
+  for (const [key, { answer }] of state.questions) {
+    if (answer !== undefined && cameLater(answer, during)) continue;
+    state.questions.delete(key);
+    state.within.delete(key);
+    state.askedBefore.delete(key);
+    state.askedNow.delete(key);
+  }
+  for (const around of state.within.values()) for (const key of around) if (!state.questions.has(key)) around.delete(key);
   state.refused.clear();
   if (reason === 'clean') {
     state.outlasting.clear();

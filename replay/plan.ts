@@ -3,6 +3,7 @@
  * the script has them now; whether a question comes up at all only the run can tell.
  */
 import type { CallKey, Fingerprint } from '../journal/ids.js';
+import { comingUp } from './coming.js';
 import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
 import type { LendingPast } from './explain.js';
 import type { LatestRun } from './latest-run.js';
@@ -27,12 +28,12 @@ export interface CurrentDefinition {
 
 export interface PlannedFunction {
   readonly fn: string;
-  /** Answers that could be served without the flags, one's own and borrowed ones. */
+  /** Answers to what comes up that could be served without the flags, one's own and borrowed ones. */
   usable: number;
   /** How many of them will be asked again, and why. */
   again: number;
   readonly reasons: { [R in DropReason]?: number };
-  /** Questions of the last run that no answer can be served to: failed, interrupted, dropped before. */
+  /** Questions that come up and that no answer can be served to: failed, interrupted, dropped before. */
   unanswered: number;
   /** Answers from before an edit that are served all the same. */
   servedOld: number;
@@ -43,6 +44,8 @@ export interface PlannedFunction {
   forwarded: number;
   /** Of those that are served: see `Plan`. */
   later: number;
+  /** Usable answers that are not counted: see `Plan`. */
+  unasked: number;
   /** What differs between the definition now and those that the usable answers were made with. */
   readonly changes: DefinitionChange[];
   /** Captured variables of which that can't be told before the run. */
@@ -64,6 +67,8 @@ export interface Plan {
    * asked again: if that one comes out differently, so may they. What a script does with an answer is not recorded, so this is a bound.
    */
   readonly later: number;
+  /** Answers that could be served to questions that don't come up: nothing asked them lately, or only calls that are served did. */
+  readonly unasked: number;
   /** In the order of first asking. */
   readonly functions: readonly PlannedFunction[];
   /** If the run asks what the last one did. Undefined without a recorded run. */
@@ -112,6 +117,7 @@ export function planRun(facts: PlanFacts): Plan {
       servedOld: 0,
       forwarded: 0,
       later: 0,
+      unasked: 0,
       changes: [],
       unknown: [...new Set(facts.current.get(fn)?.flatMap(({ unknown }) => unknown))],
       declared: facts.current.has(fn) || COMMANDS.has(fn),
@@ -127,19 +133,31 @@ export function planRun(facts: PlanFacts): Plan {
   const asked = new Map<CallKey, Asked>();
   const served: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
   let firstAnswer = Number.POSITIVE_INFINITY;
+  const standings = new Map<CallKey, Standing>();
+  for (const [key, question] of everyQuestion(facts)) standings.set(key, standingOf(key, question, facts));
+  const coming = comingUp(
+    facts.before.memo,
+    facts.forks.map(({ memo }) => memo),
+    (key) => standings.get(key)?.kind === 'served',
+  );
   for (const [key, question] of everyQuestion(facts)) {
     const entry = entryOf(question.fn);
-    const standing = standingOf(key, question, facts);
+    const standing = standings.get(key) ?? NOTHING;
+    const comes = coming.has(key);
     asked.set(key, {
       fn: question.fn,
-      served: standing.kind === 'served' && !standing.forwards,
+      served: !comes || (standing.kind === 'served' && !standing.forwards),
       elapsedMs: standing.kind === 'none' ? undefined : standing.answer.elapsedMs,
     });
     if (standing.kind === 'none') {
-      if (facts.latest?.asked.has(key) !== true) continue;
+      if (!comes) continue;
       entry.unanswered++;
       firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
       example(entry, key, question.preview, 'unanswered');
+      continue;
+    }
+    if (!comes) {
+      entry.unasked++;
       continue;
     }
     // What other runs forwarded is no matter of the next one.
@@ -169,8 +187,9 @@ export function planRun(facts: PlanFacts): Plan {
     unanswered: sum(all, ({ unanswered }) => unanswered),
     forwarded: sum(all, ({ forwarded }) => forwarded),
     later: sum(all, ({ later }) => later),
+    unasked: sum([...functions.values()], ({ unasked }) => unasked),
     functions: all,
-    estimate: facts.latest && estimateOf(facts.latest, asked),
+    estimate: facts.latest && estimateOf(facts.latest, asked, coming),
   };
 }
 
@@ -196,6 +215,8 @@ function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallK
   }
 }
 
+const NOTHING: Standing = { kind: 'none' };
+
 type Standing =
   | { readonly kind: 'none' }
   | {
@@ -218,7 +239,7 @@ function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standin
   const lent =
     before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => answered(memo, key)).find(Boolean);
   const own = answered(before.memo, key);
-  let standing: Standing = { kind: 'none' };
+  let standing = NOTHING;
   for (const [entry, isOwn] of [
     [lent, false],
     [own, true],
@@ -295,16 +316,18 @@ function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
 
 interface Asked {
   readonly fn: string;
+  /** Or not come to. */
   readonly served: boolean;
   readonly elapsedMs: number | undefined;
 }
 
-function estimateOf({ asked: last, costs }: LatestRun, asked: ReadonlyMap<CallKey, Asked>): Estimate {
+function estimateOf({ asked: last, costs }: LatestRun, asked: ReadonlyMap<CallKey, Asked>, coming: ReadonlySet<CallKey>): Estimate {
   const means = meanTimes(asked);
   let [calls, elapsedMs, costUsd, costKnown] = [0, 0, 0, false];
-  for (const [key, { fn }] of last) {
+  for (const key of new Set([...last.keys(), ...coming])) {
     const known = asked.get(key);
-    if (known?.served === true) continue;
+    const fn = known?.fn ?? last.get(key)?.fn;
+    if (fn === undefined || known?.served === true) continue;
     calls++;
     elapsedMs += known?.elapsedMs ?? means.get(fn) ?? 0;
     const cost = costs.get(fn);

@@ -14,7 +14,7 @@ import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
 
-const VERSION = 6;
+const VERSION = 7;
 
 /** What every start needs of a workflow's past. */
 export interface Index {
@@ -86,6 +86,10 @@ interface Body {
   readonly called: readonly (readonly [string, number])[];
   readonly cleanedBy: number;
   readonly outlasting: readonly RunId[];
+  // These three by the place in `keys`.
+  readonly within: readonly (readonly [number, readonly number[]])[];
+  readonly askedBefore: readonly number[];
+  readonly askedNow: readonly number[];
   readonly current: number;
   readonly scope: string | null;
   readonly pending: readonly (readonly [OpPath, CallKey])[];
@@ -120,7 +124,11 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
       rows.push(runs.of(ref), seq, position.offset, position.bytes, kind, endedMs, elapsedMs, sizeBytes);
     }
   };
-  for (const [key, question] of state.questions) put(key, question);
+  const places = numbering<CallKey>();
+  for (const [key, question] of state.questions) {
+    places.of(key);
+    put(key, question);
+  }
   // What is pending follows the questions; `pending` tells how many of the last rows these are, and for which operations.
   for (const { key, question } of state.pending.values()) put(key, question);
 
@@ -135,6 +143,9 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
     cleanedBy: runs.of(state.cleanedBy),
     outlasting: [...state.outlasting],
+    within: [...state.within].map(([key, around]) => [places.of(key), [...around].map(places.of)] as const),
+    askedBefore: [...state.askedBefore].map(places.of),
+    askedNow: [...state.askedNow].map(places.of),
     current: runs.of(state.current),
     scope: state.scope ?? null,
     pending: [...state.pending].map(([op, { key }]) => [op, key] as const),
@@ -213,6 +224,10 @@ function memoFrom(body: Body): Memo {
   for (const [op, fn] of body.open) state.open.set(op, fn);
   state.cleanedBy = runs[body.cleanedBy];
   for (const run of body.outlasting) state.outlasting.add(run);
+  const keyAt = (place: number): CallKey => keys[place] as CallKey;
+  for (const [place, around] of body.within) state.within.set(keyAt(place), new Set(around.map(keyAt)));
+  for (const place of body.askedBefore) state.askedBefore.add(keyAt(place));
+  for (const place of body.askedNow) state.askedNow.add(keyAt(place));
   state.current = runs[body.current];
   state.scope = body.scope ?? undefined;
   return state;

@@ -31,23 +31,26 @@ function flagsOf({ flags: { checkpoint, fresh, resume, changed, forks = [] } }: 
   return words.length === 0 ? '' : ` with ${words.join(' ')}`;
 }
 
-function headline({ usable, again, unanswered, forwarded, later, records, serves, lastRun }: RunPlan): string {
+function headline({ usable, again, unanswered, forwarded, later, unasked, records, serves, lastRun }: RunPlan): string {
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
   if (!records && !serves) return `Nothing is recorded or served here: ${counted(usable, 'recorded answer')} would stay unused.`;
-  const open =
-    unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} of the last run ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
+  const open = unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
   const others =
     forwarded === 0
       ? ''
       : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
   const least = forwarded + later === 0 ? '' : 'At least ';
   const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
-  if (later === 0) return known;
+  const aside =
+    unasked === 0
+      ? ''
+      : ` ${counted(unasked, 'more recorded answer')} ${unasked === 1 ? 'is' : 'are'} not needed: inside calls that are served, or not asked for lately.`;
+  if (later === 0) return `${known}${aside}`;
   const [come, their] =
     later === 1
       ? ['comes after them and does so if an answer changes', 'its']
       : ['come after them and do so where an answer changes', 'their'];
-  return `${known} ${later} more ${come} ${their} arguments.`;
+  return `${known} ${later} more ${come} ${their} arguments.${aside}`;
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): string[] {

@@ -3,12 +3,12 @@
  * that a target that can't be resolved leaves no trace.
  */
 import type { FactOf } from '../../journal/event.js';
-import type { CallKey, RunId, Seq, Workflow } from '../../journal/ids.js';
+import type { RunId, Seq, Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import type { Definitions } from '../../replay/definitions.js';
-import { askedAgain, type Declarations } from '../../replay/invalidation.js';
+import { whatDrops, type Dropped } from '../../replay/coming.js';
+import type { Declarations } from '../../replay/invalidation.js';
 import { loadWorkflow, resolveTarget, withoutPast, type WorkflowPast } from '../../replay/load.js';
-import { usable } from '../../replay/memo.js';
 import type { Lender } from '../../replay/overlay.js';
 import { parseSelector } from '../../replay/selector.js';
 import { MlldError } from '../errors.js';
@@ -62,18 +62,18 @@ export async function openPast({ store, project, workflow, cache, declarations, 
     const { keys, borrowedKeys } = invalidation;
     if (keys.length > 0) drops.push({ type: 'memo.invalidated', selector: cache.resume, keys });
     if (borrowedKeys.length > 0) drops.push({ type: 'memo.invalidated', selector: cache.resume, keys: borrowedKeys, borrowed: true });
-    const again = askedAgain(invalidation);
-    if (again > 0) notices.push(`--resume ${cache.resume}: ${again} of ${usableCount(past, forks)} calls will run again`);
+    if (keys.length + borrowedKeys.length > 0) {
+      const sources = forks.map(({ memo }) => memo);
+      notices.push(`--resume ${cache.resume}: ${tellDropped(whatDrops(invalidation, { asker: loaded.memo, own: past.memo, sources }))}`);
+    }
   }
   return { loaded, past, forks, drops, notices };
 }
 
-/** Questions that could be served before anything is dropped: one's own answers, and what is lent. */
-function usableCount({ memo }: WorkflowPast, forks: readonly Fork[]): number {
-  const keys = new Set<CallKey>();
-  for (const [key] of usable(memo)) keys.add(key);
-  for (const fork of forks) for (const [key] of usable(fork.memo)) if (!memo.refused.has(key)) keys.add(key);
-  return keys.size;
+function tellDropped({ again, coming, beyond, unanswered }: Dropped): string {
+  const open = unanswered === 0 ? '' : `; ${unanswered} more ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
+  const others = beyond === 0 ? '' : `; ${beyond} more ${beyond === 1 ? 'answer is' : 'answers are'} dropped and not needed now`;
+  return `${again} of ${coming} calls will run again${open}${others}`;
 }
 
 /** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest` or how many back. */

@@ -56,6 +56,31 @@ describe('mlld run NAME --plan', () => {
     expect([fs.readFileSync(path.join(cwd, 'a.txt'), 'utf8'), fs.existsSync(path.join(cwd, 'b.txt'))]).toEqual(['by hand', false]);
   });
 
+  it('counts what then happens: nothing inside served calls, nothing that nobody asks for any more', async () => {
+    const { cwd, mlld, write } = await project();
+    const asks = 'exe llm @ask(q, model) = js { return q + model }\nexe llm @wrap(q) = @ask(@q, @model)\n';
+    const wraps = (model: string): string =>
+      `var @model = "${model}"\n${asks}show @ask("start", "x")\nfor @n in ["a", "b"] => show @wrap(@n)\n`;
+    for (const model of ['m1', 'm2']) {
+      write('llm/run/job.mld', wraps(model));
+      await mlld('run', 'job', '--checkpoint');
+    }
+    for (const [target, again, usable, unanswered, told] of [
+      ['@wrap', 2, 5, 0, '2 of 5 calls will run again; 2 more answers are dropped and not needed now'],
+      ['@ask', 1, 3, 0, '1 of 3 calls will run again; 4 more answers are dropped and not needed now'],
+      ['@wrap', 2, 3, 2, '2 of 3 calls will run again; 2 more have no answer yet'],
+    ] as const) {
+      const estimate = { calls: again + unanswered };
+      expect(await planned(mlld, '--resume', target)).toMatchObject({ again, usable, unanswered, estimate });
+      const { stderr } = await mlld('run', 'job', '--resume', target);
+      expect(stderr).toContain(`--resume ${target}: ${told}\n`);
+      const { stdout } = await mlld('journal', 'explain', 'job', '--json');
+      const { calls } = JSON.parse(stdout) as { calls: { miss?: unknown }[] };
+      expect(calls.filter(({ miss }) => miss !== undefined && miss !== null)).toHaveLength(again + unanswered);
+    }
+    expect(fs.existsSync(path.join(cwd, 'written.txt'))).toBe(false);
+  });
+
   it('runs nothing, writes nothing and records nothing', async () => {
     const { cwd, mlld } = await project();
     await mlld('run', 'job', '--checkpoint');
@@ -81,10 +106,10 @@ show @plain(@review("b"))
     expect(stdout).toContain('At least 0 of 3 calls will run again. 2 more do so where what their function forwards has changed. 1 more');
     expect(stdout).toContain('@review: 0 served, 2 served only if it forwards what it did\n  edited: its body was edited\n');
     expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('opus: a\nopus: b!\n');
-    expect(await planned(mlld)).toMatchObject({ usable: 4, again: 0, forwarded: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unasked: 3, forwarded: 0, estimate: { calls: 0 } });
     // A helper that was edited changes nothing in what is forwarded.
     write('llm/run/job.mld', wrapper('opus').replace('@model: @prompt', '@model, @prompt'));
-    expect(await planned(mlld)).toMatchObject({ usable: 4, again: 0, forwarded: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unasked: 3, forwarded: 0, estimate: { calls: 0 } });
   });
 
   it('counts what would be asked again, and why', async () => {
@@ -161,7 +186,7 @@ show @plain(@review("b"))
     const forked = async () => JSON.parse((await mlld('run', 'other', '--fork', 'job', '--plan', '--json')).stdout) as RunPlan;
     expect(await forked()).toMatchObject({ usable: 4, again: 0, unanswered: 0 });
     await mlld('run', 'other', '--fork', 'job');
-    expect(await forked()).toMatchObject({ usable: 4, unanswered: 1, estimate: { calls: 1 } });
+    expect(await forked()).toMatchObject({ usable: 1, unasked: 3, unanswered: 1, estimate: { calls: 1 } });
   });
 
   it('leaves --json to the script when nothing is planned', async () => {

@@ -67,7 +67,10 @@ describe('a plan', () => {
   it('takes what a fork lends first, and one’s own where that is refused', () => {
     const lent = fold(index, run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap')));
     const forks = [{ workflow: workflowOf('collect.mld'), memo: lent.memo, definitions: lent.definitions }];
-    const own = run(runRef(1), ask('main/ask#0', 'ebb'));
+    const alone = run(runRef(1), ask('main/ask#0', 'ebb'));
+    expect(planRun(facts(alone, { forks }))).toMatchObject({ usable: 1, again: 0, unasked: 1 });
+    expect(planRun(facts([], { forks }))).toMatchObject({ usable: 2, again: 0, unasked: 0 });
+    const own = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap', { outcome: 'reused' }));
     expect(planRun(facts(own, { forks }))).toMatchObject({ usable: 2, again: 0 });
     const droppedBorrowed = new Set([questionKey('ebb'), questionKey('neap')]);
     expect(planRun(facts(own, { forks, droppedBorrowed }))).toMatchObject({ usable: 2, again: 1 });
