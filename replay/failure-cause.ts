@@ -9,8 +9,8 @@ export type FailureCause =
   | 'denied'
   | 'interrupted'
   | 'exit-status'
-  /** A fault of mlld itself. */
-  | 'internal'
+  /** A mistake in a `js` or `node` body, as its engine words it. */
+  | 'code'
   | 'other';
 
 /** The first that fits counts: a command that says why it ended tells more than its exit status. */
@@ -19,7 +19,7 @@ const SIGNS: readonly (readonly [FailureCause, RegExp])[] = [
   ['time-out', /timed? ?out|time-?out|deadline exceeded|ETIMEDOUT/i],
   ['interrupted', /^(the run was )?(interrupted|called off|aborted)\b|\bSIG(INT|TERM|HUP|KILL)\b/i],
   ['denied', /^(guard|denied)\b|\bdenied by\b/i],
-  ['internal', /^(Internal error\b|Cannot (read|set|destructure) propert|Assertion failed|.* is not (a function|iterable)$)/i],
+  ['code', /^(Cannot (read|set|destructure) propert|Assertion failed|.* is not (a function|a constructor|iterable|defined)$)/i],
   [
     'bad-output',
     /(not|in)\s?valid JSON|JSON\.parse|unexpected (token|end of)|\b(can't|cannot|could not) (be )?parsed?\b|malformed|does not match .*schema/i,

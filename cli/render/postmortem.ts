@@ -22,7 +22,7 @@ const CAUSES: { readonly [C in FailureCause]: string } = {
   denied: 'denied by a guard',
   interrupted: 'interrupted',
   'exit-status': 'exit status of a command',
-  internal: 'a fault of mlld',
+  code: 'mistake in code',
   other: 'error',
 };
 

@@ -127,7 +127,8 @@ it.each([
   ['The run timed out after 500 ms', 'time-out'],
   ['Unexpected token < in JSON at position 0', 'bad-output'],
   ['its command ended with status 2', 'exit-status'],
-  ["Cannot read properties of undefined (reading 'x')", 'internal'],
+  ["Cannot read properties of undefined (reading 'x')", 'code'],
+  ['require is not a function', 'code'],
   ['the pier is closed', 'other'],
 ] as const)('takes "%s" for %s', (message, cause) => {
   expect(causeOf(message)).toBe(cause);
