@@ -13,7 +13,29 @@ export const NESTING_MAX = 1000;
 /** JSON with members sorted by UTF-16 units; undefined members are left out. Throws what `jsonSize` throws. */
 export function canonicalJson(value: unknown): string {
   jsonSize(value);
-  return stableStringify(value);
+  return sorted(value);
+}
+
+/** As `canonicalJson`; undefined for what isn't data that JSON holds as it is. */
+export function canonicalJsonIfPlain(value: unknown): string | undefined {
+  return typeof weigh(value, 0) === 'number' ? sorted(value) : undefined;
+}
+
+function sorted(value: unknown): string {
+  return isInOrder(value) ? JSON.stringify(value) : stableStringify(value);
+}
+
+/** The members are sorted already, as they mostly are: sorting costs more than all the rest. For data that `jsonSize` takes. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  const names = Object.keys(value);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
+    if (i > 0 && name < (names[i - 1] as string)) return false;
+    if (!isInOrder((value as { readonly [name: string]: unknown })[name])) return false;
+  }
+  return true;
 }
 
 /** The name of some content: `sha256:` and 64 hex digits. Text counts as UTF-8. */
@@ -43,11 +65,6 @@ export function isTooDeep(error: unknown): boolean {
 }
 
 const TOO_DEEP = 'NESTED_TOO_DEEPLY';
-
-/** Whether it is data that JSON holds as it is. */
-export function isJson(value: unknown): boolean {
-  return typeof weigh(value, 0) === 'number';
-}
 
 interface Fault {
   readonly found: string;
@@ -89,7 +106,9 @@ function weighMembers(members: object, depth: number): number | Fault {
   // A plain object of another realm (a vm context) has that realm's Object.prototype, which has no prototype either.
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return fault(`a ${members.constructor?.name || 'class instance'}`);
   let total = 2;
-  for (const name of Object.keys(members)) {
+  const names = Object.keys(members);
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i] as string;
     const member = (members as { readonly [name: string]: unknown })[name];
     if (member === undefined) continue;
     const size = weigh(member, depth + 1);

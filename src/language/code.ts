@@ -52,16 +52,17 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     if (value === undefined) unset.push(name);
     else variables[name] = toNative(value);
   }
+  // A `js` body is a function of this process and sees where the process works (world 15).
+  const { workingDirectory, projectRoot } = frame.run.settings;
+  // In the order of canonical JSON, in which the journal takes its digest.
   const request = {
-    language,
     code: sourceOf(node),
-    variables,
-    unset,
+    directory: node.directory ? await resolveDirectory(node.directory, frame) : language === 'js' ? workingDirectory : projectRoot,
     echo: !frame.quietCode,
-    // A `js` body is a function of this process and sees where the process works (world 15).
-    directory: language === 'js' ? frame.run.settings.workingDirectory : frame.run.settings.projectRoot,
-    ...(node.directory && { directory: await resolveDirectory(node.directory, frame) }),
+    language,
     ...shadowOf(node, frame),
+    unset,
+    variables,
   };
   const answer = await askWorld(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
   const nothing = answer.value === undefined || answer.value === null;

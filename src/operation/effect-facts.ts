@@ -1,7 +1,7 @@
 /** What an answer of the world looks like in the journal. */
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
-import { canonicalJson, isJson, sha256 } from '../../journal/canonical.js';
+import { canonicalJson, canonicalJsonIfPlain, sha256 } from '../../journal/canonical.js';
 import type { Frame } from '../language/frame.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
@@ -59,7 +59,7 @@ export function recordEffect<Q extends Question>(
 
 /** A digest of it tells whether the same is asked again. */
 export function canonicalRequest(request: object): string {
-  return canonicalJson(isJson(request) ? request : plain(request));
+  return canonicalJsonIfPlain(request) ?? canonicalJson(plain(request));
 }
 
 function errorFacts(error: unknown, secrets: SecretTexts): { error: string; errorCode?: string; errorHint?: string } {
