@@ -56,8 +56,8 @@ function processIo(): Io {
     stdoutColumns: () => (isTerminal(STDOUT) ? process.stdout.columns || DEFAULT_COLUMNS : undefined),
     colours: { stdout: wantsColours() && isTerminal(STDOUT), stderr: wantsColours() && stderrIsTerminal },
     nowMs: () => {
-      const [seconds, nanoseconds] = process.hrtime();
-      return seconds * 1e3 + nanoseconds / 1e6;
+      const time = process.hrtime();
+      return time[0] * 1e3 + time[1] / 1e6;
     },
     todayMs: () => Date.now(),
     program: { pid: process.pid, versions: { mlld: VERSION, node: process.version } },

@@ -35,7 +35,7 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
   };
   const follow = (fact: Fact, recorded: Recorded): void => {
     const event = eventOf(fact, recorded.seq, recorded.ts);
-    for (const follower of followers) follower(event, recorded.position);
+    for (let i = 0; i < followers.length; i++) followers[i]?.(event, recorded.position);
   };
   return {
     on: true,

@@ -128,8 +128,12 @@ export function sourcesOf(value: Value): readonly string[] {
 export function union(first: readonly string[], second: readonly string[]): readonly string[] {
   if (second.length === 0 || first === second) return first;
   if (first.length === 0) return second;
-  const added = second.filter((label, i) => !first.includes(label) && second.indexOf(label) === i);
-  return added.length === 0 ? first : [...first, ...added];
+  let all: string[] | undefined;
+  for (let i = 0; i < second.length; i++) {
+    const label = second[i] as string;
+    if (!(all ?? first).includes(label)) (all ??= [...first]).push(label);
+  }
+  return all ?? first;
 }
 
 /** `data` with labels and source markers, wrapped only if there is something to note. */
@@ -154,7 +158,8 @@ export function flow(
   if (from.length > 0) {
     let met: readonly string[] = NO_LABELS;
     let metSources: readonly string[] = NO_LABELS;
-    for (const source of from) {
+    for (let i = 0; i < from.length; i++) {
+      const source = from[i];
       if (!(source instanceof Annotated)) continue;
       met = union(met, source.note.labels);
       metSources = union(metSources, source.note.sources);
