@@ -8,7 +8,7 @@ import { definitionChanges, type DefinitionChange, type Parts } from './definiti
 import type { LendingPast } from './explain.js';
 import type { LatestRun } from './latest-run.js';
 import { answered, type Answer, type Answered, type Question } from './memo.js';
-import { cachePolicy, type PolicyFlags, type ResumeMode } from './policy.js';
+import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from './policy.js';
 import type { Index } from './snapshot.js';
 
 /** Why an answer that is usable now would not be served. */
@@ -91,6 +91,8 @@ export interface PlanFacts {
   readonly droppedBorrowed: ReadonlySet<CallKey>;
   readonly flags: PolicyFlags;
   readonly header: ResumeMode | undefined;
+  /** Of the checkpoints whose options the script tells as it is now, by name; of others, those of the last run count. */
+  readonly scopes: ReadonlyMap<string, Scope>;
   readonly nowMs: number;
   readonly latest: LatestRun | undefined;
   /** By the name of the function; several where modules declare the same name. */
@@ -262,7 +264,6 @@ function whyOwnIsDropped(isSelected: boolean, { fresh }: PolicyFlags): DropReaso
   return isSelected ? 'invalidated' : undefined;
 }
 
-/** The options of a checkpoint are those that it had in the last run. */
 function whyNotServed(
   { answer }: Answered,
   scopeName: string | undefined,
@@ -270,9 +271,10 @@ function whyNotServed(
   edited: boolean,
   facts: PlanFacts,
 ): DropReason | undefined {
-  const { flags, header, nowMs, before, latest } = facts;
+  const { flags, header, nowMs, before, latest, scopes } = facts;
   const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
-  const scope = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
+  const then = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
+  const scope = (scopeName === undefined ? undefined : scopes.get(scopeName)) ?? then;
   const { serves, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
   if (serves === 'no') return 'off';
   if (serves === 'this-run' && isOwn) return 'manual';

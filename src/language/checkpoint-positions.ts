@@ -3,7 +3,7 @@ import type { Checkpoint, Script, Statement } from '../../grammar/ast.js';
 
 /** Checkpoints that stand neither at the top level nor as the direct result of a top-level `when`, in source order. */
 export function misplacedCheckpoints(script: Script): Checkpoint[] {
-  const allowed = new Set<Checkpoint>(script.statements.flatMap(allowedIn));
+  const allowed = new Set<Checkpoint>(placedCheckpoints(script));
   const misplaced: Checkpoint[] = [];
   // A list, not a descent: what the parser took may be nested more deeply than a stack of ours is high.
   const left: unknown[] = [...script.statements];
@@ -14,6 +14,11 @@ export function misplacedCheckpoints(script: Script): Checkpoint[] {
     } else for (const member of Object.values(node)) if (member !== undefined) left.push(member);
   }
   return misplaced.toSorted((a, b) => a.at - b.at);
+}
+
+/** Those that stand where they may, in source order. */
+export function placedCheckpoints(script: Script): Checkpoint[] {
+  return script.statements.flatMap(allowedIn);
 }
 
 function allowedIn(statement: Statement): Checkpoint[] {

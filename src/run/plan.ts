@@ -18,6 +18,7 @@ import { openScript } from './open-script.js';
 import { outdatedAnswers } from './planned-outputs.js';
 import { openPast } from './past.js';
 import { withoutWriting } from './without-writing.js';
+import { writtenScopes } from './written-scopes.js';
 
 export interface RunPlan extends Plan {
   readonly workflow: Workflow;
@@ -74,6 +75,7 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
       droppedBorrowed: new Set(invalidations.filter(({ borrowed }) => borrowed === true).flatMap(({ keys }) => keys)),
       flags: cache,
       header: script.resume,
+      scopes: writtenScopes(script),
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
       current,

@@ -81,6 +81,32 @@ describe('mlld run NAME --plan', () => {
     expect(fs.existsSync(path.join(cwd, 'written.txt'))).toBe(false);
   });
 
+  it('takes the options of a checkpoint as the script has them now', async () => {
+    const { mlld, write } = await project();
+    const scoped = (options: string, name = '"weather"'): string =>
+      `exe llm @ask(q) = js { return q }\nvar @n = "weather"\nshow @ask("a")\ncheckpoint ${name}${options}\nshow @ask("b")\n`;
+    write('llm/run/job.mld', scoped(' with { ttl: 1d }'));
+    await mlld('run', 'job', '--checkpoint');
+    for (const [options, reasons] of [
+      [' with { ttl: 1d }', {}],
+      [' with { ttl: 0s }', { expired: 1 }],
+      [' with { ttl: "0s" }', { expired: 1 }],
+      [' with { resume: manual }', { manual: 1 }],
+      [' with { resume: "never" }', { off: 1 }],
+      [' with { ttl: 1w, complete: false }', { incomplete: 1 }],
+      ['', {}],
+    ] as const) {
+      write('llm/run/job.mld', scoped(options));
+      expect((await planned(mlld)).functions, options).toMatchObject([{ reasons }]);
+      expect((await planned(mlld, '--resume')).functions, options).toMatchObject([{ reasons: {} }]);
+    }
+    write('llm/run/job.mld', scoped(' with { ttl: 0s }', "'weather'"));
+    expect((await mlld('run', 'job', '--checkpoint')).status).toBe(0);
+    expect(JSON.parse((await mlld('journal', 'explain', 'job', '--json')).stdout)).toMatchObject({
+      calls: [{}, { miss: { why: 'expired' } }],
+    });
+  });
+
   it('runs nothing, writes nothing and records nothing', async () => {
     const { cwd, mlld } = await project();
     await mlld('run', 'job', '--checkpoint');

@@ -18,6 +18,7 @@ const facts = (last: readonly Entry[], details: Partial<PlanFacts> = {}): PlanFa
   flags: { checkpoint: true },
   outdated: new Set(),
   header: undefined,
+  scopes: new Map(),
   nowMs: LATER_MS,
   latest: fold(latestRun, last),
   current: new Map(),
@@ -41,6 +42,12 @@ describe('a plan', () => {
       run(runRef(1), checkpoint({ conditional: true }), ask('main/ask#0', 'ebb'), closed(complete));
     expect(planRun(facts(conditional(false))).functions).toMatchObject([{ again: 1, reasons: { incomplete: 1 } }]);
     expect(planRun(facts(conditional(true))).again).toBe(0);
+    const now = (scope: object) => ({ scopes: new Map([['weather', { name: 'weather', ...scope }]]) });
+    expect(planRun(facts(twoAnswers, now({}))).again).toBe(0);
+    expect(planRun(facts(conditional(true), now({ ttlMs: 0 }))).functions).toMatchObject([{ reasons: { expired: 1 } }]);
+    expect(planRun(facts(run(runRef(1), checkpoint({}), ask('main/ask#0', 'ebb')), now({ complete: true }))).functions).toMatchObject([
+      { reasons: { incomplete: 1 } },
+    ]);
   });
 
   it('counts what was dropped, and what the last run left without an answer', () => {
