@@ -1,4 +1,8 @@
-/** A result as the journal keeps it: the data, or the text that the data was parsed from (so that its text view comes back as well). */
+/**
+ * A result as the journal keeps it: the data, or the text where that is the data written as JSON (so that its text view comes back as well).
+ * A text may be JSON and mean other data: that of a JSONL file with one record is a list.
+ */
+import { isDeepStrictEqual } from 'node:util';
 import type { Json, ResultForm, ResultNote } from '../../journal/event.js';
 import { Signal } from '../language/completion.js';
 import { toJson } from '../values/native.js';
@@ -20,7 +24,7 @@ export function encodeResult(value: Value): Encoded {
     const { json, form, notes } = encodeResult(signal.value);
     return { json: { word, value: json, ...(form && { form }) }, form: 'word', notes };
   }
-  if (value instanceof Annotated && typeof value.data !== 'string' && value.text !== undefined && parses(value.text)) {
+  if (value instanceof Annotated && typeof value.data !== 'string' && value.text !== undefined && isWrittenIn(value.text, value.data)) {
     return { json: value.text, form: 'text', notes: notesOf(value, { hasText: true, hasParts: false }) };
   }
   const json = toJson(value);
@@ -44,10 +48,9 @@ export function wordOf({ json, form }: Pick<Encoded, 'json' | 'form'>): Signal['
   return form === 'word' ? (json as { readonly word: Signal['word'] }).word : undefined;
 }
 
-function parses(text: string): boolean {
+function isWrittenIn(text: string, data: Data): boolean {
   try {
-    JSON.parse(text);
-    return true;
+    return isDeepStrictEqual(JSON.parse(text), data);
   } catch {
     return false;
   }

@@ -11,6 +11,7 @@ const FILES = {
   'ships/gull.json': '{"name": "Gull",   "tons": 3}\n',
   'ships/tern.json': '{"name": "Tern", "tons": 40}\n',
   'crew.json': '{cook: "Rosa", mate: "Ole"} // two\n',
+  'one.jsonl': '{"kg": 12}\n',
   'hauls.jsonl': '{"kg": 12}\n{"kg": 7}\n',
 };
 
@@ -25,6 +26,7 @@ const RESULTS: readonly (readonly [title: string, script: string, shown: string]
   ['a JSON file, with its own spacing', 'exe llm @f(q) = <ships/gull.json>', `@r.name @r.tons ${OF_A_FILE}`],
   ['a JSON5 file, with its text', 'exe llm @f(q) = <crew.json>', `@r.cook @r.mx.text ${OF_A_FILE}`],
   ['records, with their text', 'exe llm @f(q) = <hauls.jsonl>', `@r[0].kg @r.mx.text ${OF_A_FILE}`],
+  ['a single record, whose text is JSON of something else', 'exe llm @f(q) = <one.jsonl>', `@r[0].kg @r.length @r.mx.text ${OF_A_FILE}`],
   [
     'a list of files',
     'exe llm @f(q) = <ships/*.json>',

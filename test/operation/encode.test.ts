@@ -1,4 +1,5 @@
 /** What the journal keeps of a result, and what is made of that again. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResultNote } from '../../journal/event.js';
 import { Signal } from '../../src/language/completion.js';
@@ -19,11 +20,72 @@ function loaded(data: Data, more: object = {}): Value {
   return annotate(data, { sources: ['src:file'], file: FILE, ...more });
 }
 
+/** Without -0, which no JSON has. */
+const anyJson = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Data);
+const anyFile = fc.record(
+  { name: fc.stringMatching(/^[a-z]{1,4}\.md$/), frontmatter: fc.dictionary(fc.string(), anyJson, { maxKeys: 2 }) },
+  { requiredKeys: ['name'] },
+);
+const anyCommand = fc.record({
+  source: fc.constantFrom('sh', 'cmd', 'py'),
+  command: fc.string(),
+  exitCode: fc.integer({ min: 0, max: 255 }),
+  durationMs: fc.nat(),
+  stderr: fc.string(),
+});
+/** The text that data was read from: JSON with spacing of its own, or none at all. */
+const anyText = (data: unknown): fc.Arbitrary<string> => fc.oneof(fc.constant(` ${JSON.stringify(data, undefined, 2)}\n`), fc.string());
+const ownText = (data: unknown): object => (typeof data === 'string' ? {} : { text: anyText(data) });
+
+/** A loaded file: what a collection keeps annotated. */
+const anyLoaded: fc.Arbitrary<Value> = fc
+  .tuple(anyFile, anyJson, fc.boolean())
+  .chain(([{ name, ...more }, data, isKept]) =>
+    fc
+      .record(ownText(data), { requiredKeys: [] })
+      .map((text) =>
+        loaded(data as Data, { ...text, ...(isKept && { isKept }), file: { absolute: `/p/a/${name}`, relative: `./a/${name}`, ...more } }),
+      ),
+  );
+const anyKey = fc.oneof(fc.constantFrom('a', '0', 'length', '__proto__', 'constructor', 'toString'), fc.string());
+
+/** Plain data with loaded files here and there. */
+const { collection } = fc.letrec<{ collection: Value; part: Value }>((tie) => ({
+  part: fc.oneof({ depthSize: 'small', withCrossShrink: true }, anyJson, anyLoaded, tie('collection')),
+  collection: fc.oneof(
+    fc.array(tie('part'), { maxLength: 4 }),
+    fc.uniqueArray(fc.tuple(anyKey, tie('part')), { maxLength: 4, selector: ([key]) => key }).map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+const anyResult: fc.Arbitrary<Value> = fc.oneof(
+  collection,
+  anyLoaded.map((value) => annotate((value as Annotated).data, { ...(value as Annotated).note, sources: [] })),
+  fc
+    .tuple(
+      fc.oneof(fc.string(), collection),
+      fc.record({ command: anyCommand, isResult: fc.constant(true as const) }, { requiredKeys: [] }),
+    )
+    .map(([data, note]) => annotate(data as Data, note)),
+);
+
 describe('a result', () => {
+  it('comes back whole, whatever it is, and says the same when it is recorded again', () => {
+    fc.assert(
+      fc.property(anyResult, fc.constantFrom(undefined, 'done' as const, 'continue' as const), (value, word) => {
+        const given = word === undefined ? value : (new Signal(word, value, true) as unknown as Value);
+        const back = throughJournal(given);
+        expect(back).toEqual(given);
+        expect(encodeResult(back)).toEqual(encodeResult(given));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it.each<readonly [string, Value]>([
     ['a text', 'ebb'],
     ['plain data', { a: [1, { b: null }] }],
     ['data with its text', annotate({ a: 1 }, { text: '{"a":  1}' })],
+    ['data whose text is other JSON', annotate([{ kg: 1 }], { text: '{"kg":  1}\n' })],
     ['data with a text that is no JSON', annotate([{ kg: 1 }], { text: '{kg: 1}' })],
     ['a text from a pipeline', annotate('ebb', { isResult: true })],
     ['what a command printed', annotate('1\n2\n3', { command: SH })],
