@@ -1,7 +1,7 @@
 /** Reads one run for its audit: the entries that a filter lets through, as they come, then what they come to and whether the run is whole. */
 import type { Usage } from '../journal/event.js';
 import type { Defect, JournalStore, RunFile } from '../journal/store.js';
-import { auditTrail, unended, type AuditEntry } from './audit.js';
+import { auditTrail, unended, type AuditedHook, type AuditEntry } from './audit.js';
 import { loadWorkflow } from './load.js';
 import type { Memo } from './memo.js';
 import { isInside } from './op-path.js';
@@ -34,6 +34,19 @@ export interface AuditTotals {
   filesWritten: number;
   denials: number;
   hookErrors: number;
+  /** In the order of their first firing. */
+  readonly hooks: HookCost[];
+}
+
+/** What one hook came to. */
+export interface HookCost {
+  readonly hook: string;
+  readonly timing: 'before' | 'after';
+  readonly filter: string;
+  firings: number;
+  errors: number;
+  /** With everything that its body did; hooks that ran side by side are added up. */
+  elapsedMs: number;
 }
 
 export interface AuditConclusion {
@@ -57,7 +70,8 @@ export async function auditRun(
   const take = (entry: AuditEntry): void => {
     if (!matches(entry, filter)) return;
     count(totals, entry);
-    see(entry);
+    // Firings that went well are in the totals: there may be several for every operation.
+    if (entry.entry !== 'hook' || entry.error !== undefined) see(entry);
   };
   await store.scan(
     ref,
@@ -111,6 +125,7 @@ function noTotals(): AuditTotals {
     filesWritten: 0,
     denials: 0,
     hookErrors: 0,
+    hooks: [],
   };
 }
 
@@ -133,8 +148,17 @@ function count(totals: AuditTotals, entry: AuditEntry): void {
       if (entry.decision === 'deny') totals.denials += 1;
       return;
     case 'hook':
-      totals.hookErrors += 1;
+      if (entry.error !== undefined) totals.hookErrors += 1;
+      addFiring(totals.hooks, entry);
   }
+}
+
+function addFiring(hooks: HookCost[], { hook, timing, filter, elapsedMs, error }: AuditedHook): void {
+  let cost = hooks.find((known) => known.hook === hook && known.timing === timing && known.filter === filter);
+  if (cost === undefined) hooks.push((cost = { hook, timing, filter, firings: 0, errors: 0, elapsedMs: 0 }));
+  cost.firings += 1;
+  cost.elapsedMs += elapsedMs;
+  if (error !== undefined) cost.errors += 1;
 }
 
 function addUsage(totals: AuditTotals, { inputTokens = 0, outputTokens = 0, costUsd }: Usage): void {

@@ -74,7 +74,8 @@ export interface AuditedHook extends Common {
   readonly hook: string;
   readonly timing: 'before' | 'after';
   readonly filter: string;
-  readonly error: string;
+  readonly elapsedMs: number;
+  readonly error?: string;
 }
 
 export type AuditEntry = AuditedCall | AuditedCommand | AuditedFile | AuditedGuard | AuditedHook;
@@ -135,8 +136,9 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
           break;
         }
         case 'hook.fired': {
-          const { hook, timing, filter, error } = event;
-          if (error !== undefined) state.entries.push({ entry: 'hook', ...common(state, event), hook, timing, filter, error });
+          const { hook, timing, filter, elapsedMs, error } = event;
+          const why = error === undefined ? {} : { error };
+          state.entries.push({ entry: 'hook', ...common(state, event), hook, timing, filter, elapsedMs, ...why });
           break;
         }
         default:

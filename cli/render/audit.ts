@@ -15,6 +15,7 @@ const TEXT_UNITS_MAX = 120;
 const HASH_DIGITS_SHOWN = 12;
 const DEFECTS_SHOWN = 10;
 const BEFORE_SHOWN = 100;
+const HOOKS_SHOWN = 20;
 
 export function renderEntry(entry: AuditEntry, paint: Paint): string {
   return `${fit(entryLine(entry, paint), paint).join('\n')}\n`;
@@ -63,10 +64,17 @@ function sentenceOf(entry: AuditEntry, paint: Paint): string {
 
 export function renderConclusion({ totals, integrity }: AuditConclusion, paint: Paint): string {
   const { executed, served, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
-  const { commands, filesRead, filesWritten, denials, hookErrors } = totals;
+  const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
+  const dearest = hooks.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, HOOKS_SHOWN);
+  const moreHooks = hooks.length - dearest.length;
   const lines = [
     `${counted(executed, 'call')} executed, ${served} served, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${inputTokens} tokens in, ${outputTokens} out, ${costUsd === null ? 'no call told its cost' : money(costUsd)}`,
     `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
+    ...dearest.map(({ hook, timing, filter, firings, elapsedMs, errors }) => {
+      const failed = errors === 0 ? '' : `, ${paint.red(`${errors} failed`)}`;
+      return `  ${hook} ${timing} ${filter} fired ${counted(firings, 'time')}, ${duration(elapsedMs)}${failed}`;
+    }),
+    ...(moreHooks === 0 ? [] : [`  and ${counted(moreHooks, 'more hook')}`]),
     `journal: ${integrity.events} events, chain ${integrity.ok ? paint.green('sound') : paint.red('not sound')}`,
     ...integrity.defects
       .slice(0, DEFECTS_SHOWN)
@@ -129,7 +137,7 @@ export function renderCsv(entry: AuditEntry): string {
       Object.assign(cells, { subject: entry.guard, detail: entry.reason, outcome: entry.decision });
       break;
     case 'hook':
-      Object.assign(cells, { subject: entry.hook, detail: entry.error, outcome: 'failed' });
+      Object.assign(cells, { subject: entry.hook, detail: entry.error, outcome: 'failed', elapsed: entry.elapsedMs });
   }
   const { subject, detail, outcome, run, from, tokensIn, tokensOut, cost, elapsed, exit, hash } = cells;
   const row = [

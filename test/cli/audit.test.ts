@@ -19,6 +19,16 @@ describe('mlld journal audit', () => {
     expect(stdout).toMatch(/journal: \d+ events, chain sound\n$/);
   });
 
+  it('tells what hooks cost, those that go well too', async () => {
+    const cwd = await projectFolder({
+      'tide.mld': 'exe @ask(t) = `A:@t`\nhook @trace after @ask = [ let @x = 1 ]\nshow @ask("ebb")\nshow @ask("flow")\n',
+    });
+    await runCli(['tide.mld', '--checkpoint'], { cwd });
+    const { stdout } = await runCli(['journal', 'audit', 'tide'], { cwd });
+    expect(stdout).toMatch(/0 errors in hooks\n {2}trace after @ask fired 2 times, \d+ms\njournal: /);
+    expect(stdout).not.toContain(' hook ');
+  });
+
   it('prints the same as JSON and as CSV', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
     await runCli(['tide.mld', '--checkpoint'], { cwd });
