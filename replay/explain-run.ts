@@ -4,6 +4,7 @@ import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../journal/store.js';
 import { alike } from './alike.js';
 import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
+import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
 import { explanation, type ExplainedCall, type Explanation, type LendingPast } from './explain.js';
 import { foldRun, loadWorkflow } from './load.js';
 import { isInside } from './op-path.js';
@@ -15,6 +16,8 @@ export interface Resembles {
   readonly preview: string | undefined;
   /** Empty where the arguments are the same: then it differs in what it forwards. Absent where they can't be read. */
   readonly differences?: readonly ArgumentDifference[];
+  /** Where it differs in what it forwards: how the definition was edited, as far as it is recorded. */
+  readonly changes?: readonly DefinitionChange[];
 }
 
 export interface ReportedCall extends ExplainedCall {
@@ -116,8 +119,16 @@ function previewOf({ index }: Explanation, key: CallKey): string | undefined {
 
 async function differing(store: JournalStore, state: Explanation, call: ExplainedCall, earlier: CallKey): Promise<Resembles> {
   const [before, now] = [await argumentsOf(store, state, earlier), await argumentsOf(store, state, call.key)];
-  const differences = before && now ? { differences: argumentDifferences(before, now) } : {};
-  return { key: earlier, preview: previewOf(state, earlier), ...differences };
+  const preview = previewOf(state, earlier);
+  if (before === undefined || now === undefined) return { key: earlier, preview };
+  const differences = argumentDifferences(before, now);
+  const changes = differences.length === 0 ? { changes: definitionChanges(partsOf(state, earlier), partsOf(state, call.key)) } : {};
+  return { key: earlier, preview, differences, ...changes };
+}
+
+function partsOf({ index }: Explanation, key: CallKey): Parts | undefined {
+  const fingerprint = index.memo.questions.get(key)?.fingerprint;
+  return fingerprint === undefined ? undefined : index.definitions.get(fingerprint);
 }
 
 async function argumentsOf(store: JournalStore, { asked }: Explanation, key: CallKey): Promise<readonly Json[] | undefined> {

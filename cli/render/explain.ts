@@ -82,10 +82,10 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
   }
 }
 
-function changed({ preview, differences }: Resembles): string {
+function changed({ preview, differences, changes = [] }: Resembles): string {
   if (differences === undefined)
     return `the arguments changed${preview === undefined ? '' : `; before: ${clip(preview, PREVIEW_UNITS_MAX)}`}`;
-  if (differences.length === 0) return 'what it forwards changed';
+  if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${edit(changes)}`}`;
   const shown = differences.slice(0, DIFFERENCES_SHOWN).map(({ where, was, is }) => {
     if (was === undefined) return `${where} is new: ${is}`;
     return is === undefined ? `${where} is gone: ${was}` : `${where} was "${was}", is "${is}"`;

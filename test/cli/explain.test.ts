@@ -38,6 +38,22 @@ describe('mlld journal explain', () => {
     expect((await mlld('journal', 'explain', 'latest')).stdout).toContain('--fresh forgot its answer in this run');
   });
 
+  it('names what was edited where a function forwards something else', async () => {
+    const wraps = (model: string, ask = '@ask(@q, @model)'): string =>
+      `var @model = "${model}"\nexe llm @ask(q, m) = js { return m + q }\nexe llm @wrap(q) = ${ask}\nshow @wrap("a")\n`;
+    const cwd = await projectFolder({ 'job.mld': wraps('sonnet') });
+    const explained = async (text: string): Promise<string> => {
+      fs.writeFileSync(path.join(cwd, 'job.mld'), text);
+      await runCli(['job.mld', '--checkpoint'], { cwd });
+      return (await runCli(['journal', 'explain', 'job', 'main/wrap#0'], { cwd })).stdout;
+    };
+    await explained(wraps('sonnet'));
+    expect(await explained(wraps('opus'))).toContain(
+      '@wrap(a) asked: what it forwards changed: its definition was edited (@model was sonnet, is opus)\n',
+    );
+    expect(await explained(wraps('opus', '@ask(@q, "small")'))).toContain('@wrap(a) asked: what it forwards changed: its ');
+  });
+
   it('prints a report for programs', async () => {
     const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
     await runCli(['job.mld', '--checkpoint'], { cwd });
