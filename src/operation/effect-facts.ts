@@ -104,7 +104,7 @@ function tellsSecret(frame: Frame, question: Question, request: object, answer: 
 function discreetSubject(question: Question, request: object, { written }: Involved, { run: { secrets }, secret }: Frame): string {
   const { path, name, stream } = request as { [member: string]: unknown };
   const about = (secret ? undefined : written) ?? path ?? name ?? stream ?? question;
-  return secrets.hide(shortened(String(about)));
+  return shortened(secrets.hide(String(about))); // cut first, part of a secret could be left
 }
 
 const SUBJECT_UNITS = 200;

@@ -225,7 +225,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const result = kept instanceof Promise ? await kept : kept;
   const flaw = unusableBecause(frame, operation, llm, value, encoded);
   const unusable = flaw ?? notKept(result);
-  const notes = unusable === undefined && encoded.notes.length > 0 ? await keptNotes(frame, encoded, isSealed, key) : undefined;
+  const notes = unusable === undefined && encoded.notes.length > 0 ? await keptNotes(frame, executed, encoded, isSealed, key) : undefined;
   const outputs = flaw === undefined && llm.writes ? await keepOutputs(frame, llm.writes, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
     type: 'call.completed',
@@ -247,9 +247,19 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
 }
 
 /** What is known about a result may be secret where the result is not: the command that a guard let pass. */
-async function keptNotes({ run: { answers, secrets } }: Frame, { notes }: Encoded, isSealed: boolean, key: CallKey): Promise<Payload> {
+async function keptNotes(
+  { run: { answers, secrets } }: Frame,
+  executed: Value,
+  { notes }: Encoded,
+  isSealed: boolean,
+  key: CallKey,
+): Promise<Payload> {
   const json = notes as unknown as Json;
-  return isSealed || secrets.appearIn(canonicalJson(json)) ? answers.secretPayload(json, `${key} notes`) : answers.payload(json);
+  // The whole line: where it was cut, part of a secret may be left of it.
+  const line = noteOf(handedOut(executed))?.command?.command ?? '';
+  return isSealed || secrets.appearIn(line) || secrets.appearIn(canonicalJson(json))
+    ? answers.secretPayload(json, `${key} notes`)
+    : answers.payload(json);
 }
 
 function notKept(result: Payload): string | undefined {

@@ -13,7 +13,7 @@ import { Denial, denialObject } from './denial.js';
 import type { OpNode } from './identity.js';
 import { answerOnce } from './memo.js';
 import type { Body, Operation } from './operation.js';
-import { isSecret, SECRET } from './secret-texts.js';
+import { isSecret, SECRET, type SecretTexts } from './secret-texts.js';
 
 type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
 
@@ -26,7 +26,7 @@ export async function perform(frame: Frame, operation: Operation, body: Body): P
   const hasSecret = operation.labels.includes(SECRET) || operation.inputs.some(isSecret);
   if (hasSecret) operation.inputs.forEach((input) => secrets.learn(input));
   if (!recorder.on && isPlain(operation, watches)) return plainly(inside, operation, body);
-  if (recorder.on) recorder.post(started(operation, node, hasSecret || frame.secret === true));
+  if (recorder.on) recorder.post(started(operation, node, hasSecret || frame.secret === true, secrets));
   const progress: Progress = { outcome: 'ok' };
   try {
     const result = await (isPlain(operation, watches)
@@ -145,6 +145,7 @@ function started(
   operation: Operation,
   node: OpNode,
   hasSecret: boolean,
+  secrets: SecretTexts,
 ): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
   const { kind, name, labels, call, llm, total, index, inputs } = operation;
   return {
@@ -154,12 +155,13 @@ function started(
     ...(name === null ? {} : { name }),
     ...(call && !llm ? { site: call.site(), declared: call.declaredAt() } : {}), // the events of an llm call have them
     ...(labels.length === 0 ? {} : { labels }),
-    ...(index === undefined || kind !== 'for:iteration' || hasSecret ? {} : { item: itemText(inputs[0]) }),
+    ...(index === undefined || kind !== 'for:iteration' || hasSecret ? {} : { item: itemText(inputs[0], secrets) }),
     ...(total === undefined ? {} : { total }),
   };
 }
 
-function itemText(item: Value): string {
+/** Cut before its secrets are hidden, part of one could be left. */
+function itemText(item: Value, secrets: SecretTexts): string {
   const text = textOf(item);
-  return text.length > ITEM_UNITS ? text.slice(0, ITEM_UNITS) : text;
+  return text.length > ITEM_UNITS ? secrets.hide(text).slice(0, ITEM_UNITS) : text;
 }

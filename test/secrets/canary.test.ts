@@ -42,6 +42,19 @@ const SCRIPTS: readonly (readonly [title: string, script: string])[] = [
   ['a missing file', 'var @x = <nowhere/@token>\nshow @x'],
   ['bail', 'bail `gone: @token`'],
   ['a module', 'import { @inner } from "./m.mld"\nshow @ask(@inner)'],
+  [
+    'a long command that a guard lets pass',
+    `exe llm @run(v) = cmd { sh -c "true ${'p'.repeat(970)} @v; echo fine" }
+guard privileged after @run = when [ * => allow with { removeLabels: ["secret"] } ]
+show @run(@token)`,
+  ],
+  [
+    'long paths',
+    [120, 132, 144, 156, 168, 180]
+      .map((n) => `var @x${n} = <./${'p'.repeat(n)}/@token>?\noutput "x" to "${'p'.repeat(n)}/@token"`)
+      .join('\n'),
+  ],
+  ['a long item', `exe @plain() = js { return ["${'p'.repeat(240)}" + process.env.MLLD_TOKEN] }\nfor @x in @plain() => show "x"`],
   ['a value worked out for it', 'var secret @pin = @ask("CANARY")\nvar secret @other = cmd { echo CANARY }\nshow @other'],
 ];
 
@@ -59,7 +72,13 @@ async function project(script: string, canary: string): Promise<string> {
 
 function spellings(canary: string): string[] {
   const base64 = Buffer.from(canary).toString('base64').replace(/=+$/, '').slice(0, -2);
-  return [canary, canary.toLowerCase(), [...canary].reverse().join(''), base64, Buffer.from(canary).toString('hex')];
+  return [
+    canary.slice(0, 'Canary'.length + 6),
+    canary.toLowerCase(),
+    [...canary].reverse().join(''),
+    base64,
+    Buffer.from(canary).toString('hex'),
+  ];
 }
 
 function leaksIn(folder: string, canary: string): string[] {
