@@ -11,7 +11,7 @@
  * M8 a question that was asked inside an llm call comes up when that call is executed, not when it is served; one asked outside of
  *    them, when the script gets there: as it did since the last run that completed
  */
-import type { EventOf, ResultForm } from '../journal/event.js';
+import type { EventOf, Payload, ResultForm } from '../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
 import { ancestorsOf, nameIn } from './op-path.js';
@@ -210,7 +210,7 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
     seq: event.seq,
     position: place.position,
     form: event.form,
-    sealed: 'sealed' in result || ('blob' in result && result.keyId !== undefined),
+    sealed: isSealed(result) || (event.notes !== undefined && isSealed(event.notes)),
     carries: event.notes !== undefined || event.labels !== undefined || event.sources !== undefined || event.removed !== undefined,
     endedMs: Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
@@ -220,6 +220,10 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
   const question = pending?.key === key ? pending.question : (state.questions.get(key) ?? nameless(state, event.op));
   state.questions.set(key, { ...question, answer: answered });
   return state;
+}
+
+function isSealed(payload: Payload): boolean {
+  return 'sealed' in payload || ('blob' in payload && payload.keyId !== undefined);
 }
 
 function forget(state: Memo, key: CallKey): Memo {

@@ -224,8 +224,10 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const kept = isSealed ? answers.secretPayload(json, key) : answers.payload(json);
   const result = kept instanceof Promise ? await kept : kept;
   const flaw = unusableBecause(frame, operation, llm, value, encoded);
-  const unusable = flaw ?? notKept(result);
-  const notes = unusable === undefined && encoded.notes.length > 0 ? await keptNotes(frame, executed, encoded, isSealed, key) : undefined;
+  const isKept = flaw === undefined && notKept(result) === undefined;
+  const notes = isKept && encoded.notes.length > 0 ? await keptNotes(frame, executed, encoded, isSealed, key) : undefined;
+  // Without what is known about it, a served answer would not be what the fresh one was.
+  const unusable = flaw ?? notKept(result) ?? (notes && notKept(notes));
   const outputs = flaw === undefined && llm.writes ? await keepOutputs(frame, llm.writes, operation.inputs, value) : undefined;
   const recorded = await recorder.append({
     type: 'call.completed',

@@ -1,4 +1,5 @@
 /** Says once that recorded answers can't be opened, because they were sealed with a key that is not the one of this run. */
+import type { Payload } from '../../journal/event.js';
 import type { RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { usable, type Answer, type Memo } from '../../replay/memo.js';
@@ -21,13 +22,18 @@ export function otherKeyTeller({ store, ref, memos, stderr }: Ports): (question:
       if (answer.ref.run === ref.run) continue;
       const event = await store.readAt(answer.ref, answer.position);
       const ours = (await store.knownSecrets())?.keyId;
-      if (event?.type !== 'call.completed' || !('keyId' in event.result) || event.result.keyId === ours || told) continue;
+      const theirs = event?.type === 'call.completed' ? (keyOf(event.result) ?? keyOf(event.notes)) : undefined;
+      if (theirs === undefined || theirs === ours || told) continue;
       told = true;
       const configured = ours === undefined ? 'this run has no key' : `the key of this run is ${ours}`;
-      stderr(`warning: answers of @${fn} are sealed with the key ${event.result.keyId}, and ${configured}; they are not served\n`);
+      stderr(`warning: answers of @${fn} are sealed with the key ${theirs}, and ${configured}; they are not served\n`);
       return;
     }
   };
+}
+
+function keyOf(payload: Payload | undefined): string | undefined {
+  return payload && 'keyId' in payload ? payload.keyId : undefined;
 }
 
 function* sealedAnswers(memos: readonly Memo[], fn: string): Generator<Answer> {

@@ -82,3 +82,22 @@ it('serves a sealed answer with its key, asks again with another, and says so on
   // The answers of the first key are found again when it comes back.
   expect(asked).toEqual([[2, 0], [2, 0], [4, 1], [4, 0], [4, 0], [6, 1], [8, 1]]); // prettier-ignore
 });
+
+it('does so where only what is known about an answer is sealed', async () => {
+  const script = [
+    'var secret @token = "tidal-lock-0042"',
+    'exe llm @run(q) = [\n  let @x = cmd { sh -c "true @token; echo asked >> calls.log; echo fine" }\n  => @x\n]',
+    'guard privileged after @run = when [ * => allow with { removeLabels: ["secret"] } ]',
+    'var @r = @run("x")\nvar @s = @run("x")',
+    'show `@r @r.mx.exitCode @s.mx.exitCode`',
+  ];
+  const cwd = await projectFolder({ 'job.mld': script.join('\n') });
+  const asked = [];
+  for (const key of ['a'.repeat(64), 'a'.repeat(64), 'b'.repeat(64), 'b'.repeat(64), 'none', 'none']) {
+    const { stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd, env: { MLLD_JOURNAL_KEY: key } });
+    expect(stdout).toBe('fine 0 0\n');
+    asked.push([readFileSync(path.join(cwd, 'calls.log'), 'utf8').length / 6, stderr.split('are sealed with the key').length - 1]);
+    expect(stderr).not.toContain("can't be read");
+  }
+  expect(asked).toEqual([[1, 0], [1, 0], [2, 1], [2, 0], [3, 1], [4, 1]]); // prettier-ignore
+});
