@@ -11,6 +11,7 @@ import { Signal } from '../language/completion.js';
 import { FILE_SOURCES } from '../language/loaded-file.js';
 import { toJson } from '../values/native.js';
 import { isDataObject, putEntry } from '../values/plain-object.js';
+import { shortened } from '../values/shortened.js';
 import {
   annotate,
   Annotated,
@@ -73,7 +74,7 @@ export function withShortCommand(result: Value): Value {
   if (!(result instanceof Annotated)) return result;
   const { command } = result.note;
   if (command === undefined || command.command.length <= COMMAND_UNITS) return result;
-  return result.withNote({ ...result.note, command: { ...command, command: `${command.command.slice(0, COMMAND_UNITS - 1)}…` } });
+  return result.withNote({ ...result.note, command: { ...command, command: shortened(command.command, COMMAND_UNITS) } });
 }
 
 /** A decoded result with what was known about it. `root`: the project's folder (N1). */

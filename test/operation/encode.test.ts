@@ -139,6 +139,8 @@ describe('a result', () => {
     const cut = withShortCommand(long);
     expect(noteOf(cut)?.command?.command).toBe(`${'y'.repeat(999)}…`);
     expect(throughJournal(cut)).toEqual(cut);
+    const paired = withShortCommand(annotate('x', { command: { ...SH, command: `${'y'.repeat(998)}🐚${'z'.repeat(9)}` } }));
+    expect(noteOf(paired)?.command?.command).toBe(`${'y'.repeat(998)}…`);
     const carried = withShortCommand(new Signal('done', long, true) as unknown as Value) as unknown as Signal;
     expect(noteOf(carried.value)).toEqual(noteOf(cut));
     const short = annotate('x', { command: SH });
