@@ -20,13 +20,14 @@ export function renderPlan(plan: RunPlan, paint: Paint): string {
   return `${lines.map(oneLine).join('\n')}\n`;
 }
 
-function flagsOf({ flags: { checkpoint, fresh, resume, changed, forks = [] } }: RunPlan): string {
+function flagsOf({ flags: { checkpoint, fresh, resume, changed, keepFiles, forks = [] } }: RunPlan): string {
   const words = [
     ...(checkpoint === true ? ['--checkpoint'] : []),
     ...(fresh === true ? ['--fresh'] : []),
     ...forks.map((fork) => `--fork ${fork}`),
     ...(resume === undefined ? [] : [`--resume ${resume}`.trim()]),
     ...(changed === undefined ? [] : [`--changed ${changed}`]),
+    ...(keepFiles === true ? ['--keep-files'] : []),
   ];
   return words.length === 0 ? '' : ` with ${words.join(' ')}`;
 }

@@ -12,7 +12,7 @@ import { summary } from '../../replay/summary.js';
 import type { Answers, Recorder } from '../operation/operation.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
 import { workflowFor } from '../project.js';
-import type { RunOptions } from '../run-options.js';
+import type { CacheRequest, RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
 import { createRun } from './create-run.js';
 import { declarationsOf } from './declared.js';
@@ -64,8 +64,13 @@ export interface JournalPorts {
 }
 
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
-  if (options.script.kind !== 'file' || !mayRecord(options, script)) return withoutJournal();
+  if (options.script.kind !== 'file') return withoutJournal();
   const { project, io } = options;
+  if (!mayRecord(options, script)) {
+    const idle = idleFlags(options.cache);
+    if (idle.length > 0) io.stderr(`warning: the script says resume: never, so ${idle.join(' and ')} did nothing; --resume does\n`);
+    return withoutJournal();
+  }
   const trouble = tellOnce(io.stderr);
   const workflow = workflowFor(project, options.script.path);
   const sealingKey = await sealingKeyFor(options, ports.world);
@@ -95,6 +100,18 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     trouble.error(error, isServed ? 'what earlier runs recorded is served' : undefined);
   }
   return start({ options, script, store: journal ? store : withoutWriting(store), opened, journal, trouble, ports });
+}
+
+/** What was asked for on the command line, of a run that does not record all the same: its header says `never`. */
+function idleFlags({ noCheckpoint, checkpoint, fresh, forks = [], changed, keepFiles }: CacheRequest): readonly string[] {
+  if (noCheckpoint === true) return [];
+  return [
+    ...(checkpoint === true ? ['--checkpoint'] : []),
+    ...(fresh === true ? ['--fresh'] : []),
+    ...(forks.length > 0 ? ['--fork'] : []),
+    ...(changed === undefined ? [] : ['--changed']),
+    ...(keepFiles === true ? ['--keep-files'] : []),
+  ];
 }
 
 /** With no flag at all a checkpoint's own `resume: auto` can still switch recording on. */

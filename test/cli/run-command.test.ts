@@ -71,4 +71,12 @@ describe('mlld run', () => {
     expect((await runCli(['llm/run/job.mld', '--checkpoint'], { cwd })).stdout).toBe('A:ebb\n1\n');
     expect((await runCli(['checkpoint', 'list', 'job'], { cwd })).stdout).toBe('Checkpoint entries for job:\n- ask | ebb\nTotal: 1\n');
   });
+
+  it('says what flags come to nothing under `resume: never`', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'resume: never\nshow "ran"\n' });
+    const said = async (...flags: string[]): Promise<string> => (await runCli(['job.mld', ...flags], { cwd })).stderr;
+    expect(await said('--checkpoint')).toBe('warning: the script says resume: never, so --checkpoint did nothing; --resume does\n');
+    expect(await said('--fresh', '--fork', 'nowhere')).toContain('so --fresh and --fork did nothing');
+    for (const flags of [[], ['--resume'], ['--checkpoint', '--resume'], ['--no-checkpoint']]) expect(await said(...flags)).toBe('');
+  });
 });
