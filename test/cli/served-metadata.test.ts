@@ -1,6 +1,7 @@
 /** What `.mx` tells of a served answer is what it tells of a fresh one. Checkpoint section 5.3. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/file-store.js';
 import type { EventOf } from '../../journal/event.js';
@@ -73,6 +74,15 @@ async function twice(
   return { cwd, fresh: fresh.stdout, served: served.stdout };
 }
 
+async function completedIn(cwd: string): Promise<EventOf<'call.completed'>[]> {
+  const store = openFileStore(cwd);
+  const completed: EventOf<'call.completed'>[] = [];
+  for (const workflow of await store.workflows())
+    for (const { ref } of await store.runs(workflow))
+      await store.scan(ref, (event) => void (event.type === 'call.completed' && completed.push(event)));
+  return completed;
+}
+
 describe('the metadata of a served answer', () => {
   it.each(RESULTS)('of %s', async (_title, script, shown) => {
     const q = script.includes('var @q') ? '' : 'var @q = "x"\n';
@@ -126,6 +136,38 @@ show \`@r[0].n @r[0] @r[1]\`
     expect((await runCli(['job.mld', '--resume'], { cwd: moved })).stdout).toBe(`${path.join(moved, 'ships/gull.json')}\n`);
   });
 
+  it('of more than 64 KiB is a content of its own: it is verified, stays as long as its answer, travels with it, and is taken out', async () => {
+    const front = `---\ntitle: Seals\npin: tide-4711\nlong: ${'z'.repeat(70_000)}\n---\n`;
+    const script = 'exe llm @f(q) = <long.md # Grey>\nvar @r = @f("x")\nshow `@r.mx.fm.pin @r.mx.fm.long.length @r.mx.filename`\n';
+    const { cwd, fresh, served } = await twice(script, { 'long.md': `${front}# Grey\nLoud.\n` });
+    expect([fresh, served]).toEqual(['tide-4711 70000 long.md\n', 'tide-4711 70000 long.md\n']);
+    const mlld = async (at: string, ...argv: string[]) => runCli(argv, { cwd: at });
+    const texts = async (): Promise<string[]> => {
+      const files = globSync('.mlld/journal/**/*', { cwd, dot: true, absolute: true });
+      return Promise.all(files.map((file) => fs.readFile(file, 'latin1')));
+    };
+    await mlld(cwd, 'journal', 'gc', '--keep', '1');
+    expect((await mlld(cwd, 'job.mld', '--checkpoint')).stdout).toBe(fresh);
+    await mlld(cwd, 'journal', 'bundle', 'job', '-o', 'run.tgz');
+    const there = await projectFolder({ 'job.mld': script });
+    await fs.copyFile(path.join(cwd, 'run.tgz'), path.join(there, 'run.tgz'));
+    expect((await mlld(there, 'journal', 'unbundle', 'run.tgz')).status).toBe(0);
+    expect((await mlld(there, 'job.mld', '--resume')).stdout).toBe(fresh); // there is no long.md
+    expect((await mlld(there, 'journal', 'replay', 'job@2')).stdout).toBe(fresh);
+
+    const { blob } = (await completedIn(there)).map(({ notes }) => notes)[0] as { blob: string };
+    const stored = globSync(`.mlld/journal/blobs/*/${blob.slice('sha256:'.length)}*`, { cwd: there, dot: true, absolute: true });
+    expect(stored).toHaveLength(1);
+    await fs.rm(stored[0] as string);
+    expect((await mlld(there, 'journal', 'verify', 'job@3')).stdout).toContain(blob);
+
+    for (const run of ['job@3', 'job@2', 'job']) await mlld(cwd, 'journal', 'redact', run, '--match', 'tide-4711');
+    expect((await texts()).join('\n')).not.toContain('tide-4711');
+    expect((await texts()).join('\n')).not.toContain('zzzz');
+    expect((await mlld(cwd, 'journal', 'verify', 'job@3')).status).toBe(0);
+    expect((await mlld(cwd, 'job.mld', '--checkpoint')).stdout).toBe('null null null\n');
+  });
+
   it('is sealed with a result that may not be read, and also where only a guard made it readable', async () => {
     const { cwd, fresh, served } = await twice(`var secret @pin = "4411-harbour"
 exe llm @f(q) = cmd { echo "A:@q" }
@@ -136,11 +178,7 @@ var @b = @g(@pin)
 show \`@a.mx.command.length @b.mx.command.length @a.mx.exitCode @b.mx.exitCode\`
 `);
     expect(served).toBe(fresh);
-    const store = openFileStore(cwd);
-    const completed: EventOf<'call.completed'>[] = [];
-    for (const workflow of await store.workflows())
-      for (const { ref } of await store.runs(workflow))
-        await store.scan(ref, (event) => void (event.type === 'call.completed' && completed.push(event)));
+    const completed = await completedIn(cwd);
     expect(completed.map(({ result, notes }) => ['sealed' in result, notes && 'sealed' in notes])).toEqual([
       [true, true],
       [false, true],
