@@ -34,7 +34,14 @@ export function redactEvent(event: JournalEvent, wish: RedactionWish): JournalEv
   const redactor = new Redactor(wish);
   const changed = redactor.members(event as unknown as Members, true);
   // Sound because members keep their types but for those that the format lets be redacted.
-  return redactor.changes > 0 ? (changed as unknown as JournalEvent) : undefined;
+  return redactor.changes > 0 ? withoutPreview(changed as unknown as JournalEvent) : undefined;
+}
+
+/** Arguments that were taken out leave nothing of their first words: a match may lie across the end of these. */
+function withoutPreview(event: JournalEvent): JournalEvent {
+  if (event.type !== 'call.started' || event.preview === undefined || !('redacted' in event.args)) return event;
+  const { preview: _, ...rest } = event;
+  return rest;
 }
 
 /** Whether a recorded value, or any text in it, is hit. */

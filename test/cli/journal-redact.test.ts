@@ -48,6 +48,21 @@ async function project(): Promise<{ readonly cwd: string; readonly ref: RunRef }
 }
 
 describe('mlld journal redact --match', () => {
+  it('leaves no part of a match at the end of the first words of long arguments', async () => {
+    const cwd = await projectFolder();
+    const text = `${'x'.repeat(250)}${SECRET}${'y'.repeat(70_000)}`;
+    const args = await openFileStore(cwd).payload([text]);
+    const long = ask('main/ask#0', 'long').map((fact): Fact =>
+      fact.type === 'call.started' ? { ...fact, args, preview: text.slice(0, 256) } : fact,
+    );
+    await recordRun(cwd, 1, long, ask('main/ask#1', 'ebb'));
+    expect(await everything(cwd)).toContain(SECRET.slice(0, 6));
+    await runCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
+    expect(await everything(cwd)).not.toContain(SECRET.slice(0, 6));
+    expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
+    expect((await runCli(['checkpoint', 'list', 'job'], { cwd })).stdout).toContain('- ask | ebb\n');
+  });
+
   it('leaves no occurrence anywhere, and a run that verifies', async () => {
     const { cwd, ref } = await project();
     await loadWorkflow(openFileStore(cwd), JOB, { onDefect });
