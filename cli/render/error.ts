@@ -23,11 +23,22 @@ export function renderError(error: unknown, { debug = false }: { readonly debug?
   const lines = [headingOf(error)];
   if (error.location) {
     lines.push(`  ${placeOf(error.location)}`);
-    lines.push(...indented(codeFrame(error.location.text, error.location.at)));
+    const { text, at } = error.location;
+    lines.push(...indented(codeFrame(isSyntaxError(error) ? withoutSecrets(text) : text, at)));
   }
   if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
   lines.push(...trailOf(error));
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * A script that can't be read has told nobody its secrets yet: what is quoted in a line that declares one is starred out, sign for sign, so
+ * that the caret stays where it is.
+ */
+function withoutSecrets(source: string): string {
+  return source.replace(/^.*\b(?:var|exe)[ \t][^@\n]*\bsecret\b.*$/gm, (line) =>
+    line.replace(/(["'`])(.*?)(\1|$)/g, (_, open: string, quoted: string, close: string) => `${open}${'*'.repeat(quoted.length)}${close}`),
+  );
 }
 
 /** So many lines of a trail are shown at either end. */

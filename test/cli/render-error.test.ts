@@ -29,6 +29,19 @@ describe('a mistake in a script', () => {
     expect(renderError(error, {})).toMatch(/^Parse error: Unclosed array\n {2}main\.mld:2:1\n/);
   });
 
+  it('does not show the secrets of a script that can not be read', () => {
+    const source = 'show "seen"\nvar secret,pii @k = "token-1" + f(\'token-2\') +\nvar @a = "token-3\n';
+    const shown = (at: number) => renderError(new MlldError('SYNTAX', 'no', { location: { file: 'main.mld', at, text: source } }), {});
+    expect(shown(source.indexOf('+\nvar'))).toContain(
+      '  1 | show "seen"\n  2 | var secret,pii @k = "*******" + f(\'*******\') +\n    |                                              ^\n',
+    );
+    expect(shown(source.indexOf('"token-3'))).toContain('3 | var @a = "token-3\n');
+    const unclosed = 'var secret @k = "token-1\n';
+    expect(renderError(new MlldError('SYNTAX', 'no', { location: { file: 'main.mld', at: 16, text: unclosed } }), {})).not.toContain(
+      'token',
+    );
+  });
+
   it('names the operations and imports around the place, innermost first', () => {
     const error = new MlldError('BAIL', 'no fares', { location });
     error.trail.push({ what: '@fare', location: { file: 'lib/fare.mld', at: 0, text: 'x' } });
