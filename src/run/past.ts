@@ -73,7 +73,7 @@ export async function openPast({ store, project, workflow, cache, declarations, 
 function tellDropped({ again, coming, beyond, unanswered }: Dropped): string {
   const open = unanswered === 0 ? '' : `; ${unanswered} more ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
   const others = beyond === 0 ? '' : `; ${beyond} more ${beyond === 1 ? 'answer is' : 'answers are'} dropped and not needed now`;
-  return `${again} of ${coming} calls will run again${open}${others}`;
+  return `${again} of ${coming} ${coming === 1 ? 'call' : 'calls'} will run again${open}${others}`;
 }
 
 /** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest` or how many back. */
