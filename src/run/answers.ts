@@ -72,7 +72,7 @@ function valueOf(sources: AnswerSources, key: CallKey, { answer, fn }: Answered)
   const { immediate } = sources.store;
   const { ref, position, form } = answer;
   const isInline = answer.sizeBytes === position.bytes;
-  if (!immediate || !isInline || answer.sealed || answer.carries || position.bytes <= HELD_BYTES_MAX)
+  if (!immediate || !isInline || answer.sealed || answer.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, answer, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
   return { value: () => recalled(immediate, { ref, key, position, form, fn }), carried: recordedCarried({}) };
@@ -86,7 +86,8 @@ async function readValue({ store, root }: AnswerSources, key: CallKey, answer: A
   if (!read) return undefined;
   const carried = recordedCarried(read.event);
   const { result } = read;
-  if (immediate && answer.sizeBytes > HELD_BYTES_MAX && canStay(result.notes)) {
+  // A word of control is looked at at once.
+  if (immediate && answer.sizeBytes > HELD_BYTES_MAX && form !== 'word' && canStay(result.notes)) {
     const note = { ...NO_NOTE, ...(result.notes[0] && noteFrom(result.notes[0], root)) };
     return { value: () => recalled(immediate, place, note), carried };
   }

@@ -55,6 +55,16 @@ const RESULTS: readonly (readonly [title: string, script: string, shown: string]
   ['a command with a large result', 'exe llm @f(q) = sh { seq 2000 }', '@r.mx.exitCode @r.mx.source @r.mx.duration @r.length'],
   ['data that a command printed', `exe llm @f(q) = sh { echo '{"n":  1}' }`, '@r.n @r.mx.exitCode @r.mx.text @r'],
   [
+    'a large result that a word of control carries',
+    'exe @big(q) = sh { seq 3000 }\nexe llm @g(q) = when [ * => done @big(@q) ]\nexe @f(q) = @q | while(3) @g',
+    '@r.mx.exitCode @r.mx.length @r.mx.source @r',
+  ],
+  [
+    'large data that a word of control carries',
+    'exe @big(q) = js { return Array.from({ length: 900 }, (_, n) => ({ n })) }\nexe llm @g(q) = when [ * => done @big(@q) ]\nexe @f(q) = @q | while(3) @g',
+    '@r.length @r[7].n @r.mx.labels',
+  ],
+  [
     'what a word of control carries',
     'exe llm @g(q) = when [ * => done <guide.md> ]\nexe @f(q) = @q | while(3) @g',
     '@r.mx.filename @r.mx.fm.title',
