@@ -72,7 +72,10 @@ export async function openPast({ store, project, workflow, cache, declarations, 
 
 function tellDropped({ again, coming, beyond, unanswered }: Dropped): string {
   const open = unanswered === 0 ? '' : `; ${unanswered} more ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
-  const others = beyond === 0 ? '' : `; ${beyond} more ${beyond === 1 ? 'answer is' : 'answers are'} dropped and not needed now`;
+  const others =
+    beyond === 0
+      ? ''
+      : `; ${beyond} more ${beyond === 1 ? 'answer is' : 'answers are'} dropped and not needed: inside calls that are served, or not asked for lately`;
   return `${again} of ${coming} ${coming === 1 ? 'call' : 'calls'} will run again${open}${others}`;
 }
 

@@ -66,8 +66,20 @@ describe('mlld run NAME --plan', () => {
       await mlld('run', 'job', '--checkpoint');
     }
     for (const [target, again, usable, unanswered, told] of [
-      ['@wrap', 2, 5, 0, '2 of 5 calls will run again; 2 more answers are dropped and not needed now'],
-      ['@ask', 1, 3, 0, '1 of 3 calls will run again; 4 more answers are dropped and not needed now'],
+      [
+        '@wrap',
+        2,
+        5,
+        0,
+        '2 of 5 calls will run again; 2 more answers are dropped and not needed: inside calls that are served, or not asked for lately',
+      ],
+      [
+        '@ask',
+        1,
+        3,
+        0,
+        '1 of 3 calls will run again; 4 more answers are dropped and not needed: inside calls that are served, or not asked for lately',
+      ],
       ['@wrap', 2, 3, 2, '2 of 3 calls will run again; 2 more have no answer yet'],
     ] as const) {
       const estimate = { calls: again + unanswered };
