@@ -166,7 +166,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       const chosen = keyValues(executable, inputs, around).then(asked);
       return forwarded ? chosen.then((own) => forwardedQuestion(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
     },
-    fingerprint: () => fingerprintOf(executable, frame.run.answers.digest),
+    fingerprint: () => fingerprintOf(executable, frame.run.answers.digest, frame.run.secrets),
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
     }),

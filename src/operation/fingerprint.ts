@@ -13,7 +13,7 @@ import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 import type { Awaitable } from './operation.js';
-import { isSecret, SECRET } from './secret-texts.js';
+import { isSecret, SECRET, type SecretTexts } from './secret-texts.js';
 
 export interface Definition {
   readonly fingerprint: Fingerprint;
@@ -29,16 +29,16 @@ interface Kept {
 /** Digests of what is secret. */
 export type KeyedDigest = (text: string) => Promise<string>;
 
-/** Worked out once per state of the modules it looks into. */
-export function fingerprintOf(executable: Executable, keyed: KeyedDigest): Awaitable<Definition> {
+/** Worked out once per state of the modules it looks into. `secrets`: what previews must not tell. */
+export function fingerprintOf(executable: Executable, keyed: KeyedDigest, secrets?: SecretTexts): Awaitable<Definition> {
   const kept = executable.derived.get('fingerprint') as Kept | undefined;
-  return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(executable, keyed);
+  return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(executable, keyed, secrets);
 }
 
-async function define(executable: Executable, keyed: KeyedDigest): Promise<Definition> {
+async function define(executable: Executable, keyed: KeyedDigest, secrets: SecretTexts | undefined): Promise<Definition> {
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];
-  await collect(executable, { parts, done: new Set(), seen, keyed }, 'body');
+  await collect(executable, { parts, done: new Set(), seen, keyed, secrets }, 'body');
   const digests = parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`);
   const definition = { fingerprint: sha256(digests.join('\n')) as string as Fingerprint, parts };
   executable.derived.set('fingerprint', { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) } satisfies Kept);
@@ -50,10 +50,11 @@ interface Collection {
   readonly done: Set<Executable>;
   readonly seen: Map<Scope, number>;
   readonly keyed: KeyedDigest;
+  readonly secrets: SecretTexts | undefined;
 }
 
 async function collect(executable: Executable, collection: Collection, kind: 'body' | 'function'): Promise<void> {
-  const { parts, done, seen, keyed } = collection;
+  const { parts, done, seen, keyed, secrets } = collection;
   if (done.has(executable)) return;
   done.add(executable);
   const { scope } = executable.module;
@@ -69,16 +70,16 @@ async function collect(executable: Executable, collection: Collection, kind: 'bo
     if (!binding) continue;
     const data = dataOf(binding.value);
     if (data instanceof Executable) await collect(data, collection, 'function');
-    else parts.push(await variablePart(name, binding.value, keyed));
+    else parts.push(await variablePart(name, binding.value, keyed, secrets));
   }
 }
 
 const PREVIEW_UNITS = 80;
 
-async function variablePart(name: string, value: Value, keyed: KeyedDigest): Promise<DefinitionPart> {
+async function variablePart(name: string, value: Value, keyed: KeyedDigest, secrets: SecretTexts | undefined): Promise<DefinitionPart> {
   const text = compactJson(value);
   if (isSecret(value)) return { kind: 'variable', name, digest: await keyed(text) };
-  return { kind: 'variable', name, digest: sha256(text), preview: shortened(text, PREVIEW_UNITS) };
+  return { kind: 'variable', name, digest: sha256(text), preview: shortened(secrets?.hide(text) ?? text, PREVIEW_UNITS) };
 }
 
 interface Shape {

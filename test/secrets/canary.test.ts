@@ -54,6 +54,10 @@ show @run(@token)`,
       .map((n) => `var @x${n} = <./${'p'.repeat(n)}/@token>?\noutput "x" to "${'p'.repeat(n)}/@token"`)
       .join('\n'),
   ],
+  [
+    'a long variable that a question captures',
+    `exe @plain() = js { return "${'p'.repeat(60)}" + process.env.MLLD_TOKEN }\nvar @long = @plain()\nexe llm @uses(q) = \`@q @long.length\`\nshow @uses("x")`,
+  ],
   ['a long item', `exe @plain() = js { return ["${'p'.repeat(240)}" + process.env.MLLD_TOKEN] }\nfor @x in @plain() => show "x"`],
   ['a value worked out for it', 'var secret @pin = @ask("CANARY")\nvar secret @other = cmd { echo CANARY }\nshow @other'],
 ];
