@@ -96,7 +96,6 @@ export class RunWriter implements Journal {
 
   private async finish(): Promise<void> {
     this.endTurn();
-    clearTimeout(this.timer);
     if (this.syncing) await this.nextSync();
     if (!this.failure && this.syncedBytes < this.writtenBytes) {
       this.sync();
@@ -126,6 +125,8 @@ export class RunWriter implements Journal {
   }
 
   private writeQueue(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
     if (this.queue.length === 0) return;
     const lines = this.queue.take();
     try {
@@ -137,10 +138,7 @@ export class RunWriter implements Journal {
   }
 
   private writeSoon(): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.writeQueue();
-    }, ORDERED_DELAY_MS);
+    this.timer ??= setTimeout(() => this.writeQueue(), ORDERED_DELAY_MS);
   }
 
   /** After the microtasks that are due now, so that calls which were released together are written together. */
