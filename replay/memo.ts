@@ -14,7 +14,7 @@
 import type { EventOf, Payload, ResultForm } from '../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
-import { ancestorsOf, nameIn } from './op-path.js';
+import { ancestorsOf, nameIn, parentOf } from './op-path.js';
 import { previewOf } from './preview.js';
 import type { Place, Projection } from './projection.js';
 
@@ -109,7 +109,7 @@ export const memo: Projection<Memo> = {
         if (event.kind === 'exe') enterFunction(state, event);
         return state;
       case 'op.finished':
-        state.open.delete(event.op);
+        if (state.open.size > 0) state.open.delete(event.op);
         return state;
       case 'call.started':
         return ask(state, event);
@@ -259,7 +259,7 @@ function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
 
 /** M8 */
 function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
-  for (const path of state.pending.size === 0 ? [] : ancestorsOf(op)) {
+  for (let path = state.pending.size === 0 ? undefined : parentOf(op); path !== undefined; path = parentOf(path)) {
     const around = state.pending.get(path)?.key;
     if (around === undefined) continue;
     const known = state.within.get(key);

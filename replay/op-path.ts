@@ -7,7 +7,7 @@ export function* ancestorsOf(op: OpPath): Generator<OpPath> {
 }
 
 /** One step outwards; undefined at the root. */
-function parentOf(op: OpPath): OpPath | undefined {
+export function parentOf(op: OpPath): OpPath | undefined {
   if (op.endsWith(']')) return op.slice(0, op.lastIndexOf('[')) as OpPath;
   const slash = op.lastIndexOf('/');
   return slash < 0 ? undefined : (op.slice(0, slash) as OpPath);
