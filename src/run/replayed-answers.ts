@@ -1,4 +1,5 @@
 /** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
+import path from 'node:path';
 import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../journal/event.js';
 import type { CallKey, RunId, Seq } from '../../journal/ids.js';
 import type { JournalStore, Position } from '../../journal/store.js';
@@ -26,6 +27,13 @@ export interface ReplayedAnswersOptions {
 }
 
 type Completed = EventOf<'call.completed'>;
+
+/** In the words of the live world, where they can be known. */
+function notKept(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): Answer<'file.bytes'> {
+  if (reason === 'secret') return { base64: '' };
+  const details = { absent: 'does not exist', directory: 'is a directory', 'too-large': 'was too large', unreadable: 'could not be read' };
+  return { missing: reason, detail: `${absolute} ${details[reason]}` };
+}
 
 const ABSENT: Answer<'file.bytes'> = { missing: 'absent', detail: 'as recorded' };
 
@@ -58,6 +66,15 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
         const content = did === 'same' && 'blob' in file ? await store.getBlob(file.blob) : Buffer.from('as it was then');
         placeFile(path, content === undefined ? ABSENT : { base64: Buffer.from(content).toString('base64') });
       }
+    }
+  }
+
+  /** Of a call that runs again: what it had written is there, and what it had not is missing as it was. */
+  async function placeWritten({ completed }: RecordedCall): Promise<void> {
+    const event = completed && (await store.readAt(completed.place.ref, completed.place.position));
+    if (event?.type !== 'call.completed') return;
+    for (const file of event.outputs ?? []) {
+      placeFile(file.path, 'blob' in file ? { base64: '' } : notKept(path.resolve(root, file.path), file.reason));
     }
   }
 
@@ -95,7 +112,10 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
     },
     async lookup({ key, op }) {
       const call = recording.calls.get(op);
-      if (call?.from === undefined) return undefined;
+      if (call?.from === undefined) {
+        if (call !== undefined) await placeWritten(call);
+        return undefined;
+      }
       if (!(await isSame(store, call.key, key)) && !diverge(otherCall(call))) throw endOfReplay();
       await order.turn(call.seq);
       const release = order.hold();

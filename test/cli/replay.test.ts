@@ -207,6 +207,18 @@ checkpoint "here"
     expect(await mlld('journal', 'replay', 'latest')).toMatchObject({ stdout: 'done\n', status: 0 });
   });
 
+  it('says of declared files what the run said: only of what it had not written that it is missing', async () => {
+    const script =
+      'exe llm @draw(n) = sh { if [ $n != c ]; then echo "$n" > $n.txt; fi; echo ok } with { writes: [`@root/@n\\.txt`] }\nfor @i in ["a", "c"] => show @draw(@i)\n';
+    const { mlld } = await project({ 'job.mld': script });
+    const recorded = await mlld('job.mld', '--checkpoint');
+    expect(recorded.stderr).toMatch(/^warning: c\.txt was declared as an output and is not kept: \S+c\.txt does not exist\n$/);
+    const replayed = await mlld('journal', 'replay', 'latest');
+    expect(replayed).toMatchObject({ stdout: recorded.stdout, status: 0 });
+    expect(replayed.stderr.startsWith(`${recorded.stderr}same: `)).toBe(true);
+    expect(replayed.stderr).not.toContain('a.txt');
+  });
+
   it('says that functions of Node modules are not recorded', async () => {
     const { mlld } = await project({ 'job.mld': 'import { basename } from node @path\nshow @basename("/a/b")\n' });
     await mlld('job.mld', '--checkpoint');
