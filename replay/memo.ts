@@ -260,6 +260,7 @@ function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
 /** M8 */
 function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
   for (let path = state.pending.size === 0 ? undefined : parentOf(op); path !== undefined; path = parentOf(path)) {
+    if (path.endsWith(']')) continue; // an iteration: no call
     const around = state.pending.get(path)?.key;
     if (around === undefined) continue;
     const known = state.within.get(key);

@@ -237,16 +237,22 @@ function memoFrom(body: Body): Memo {
 function numbering<Thing>(identity: (thing: Thing) => unknown = (thing) => thing) {
   const numbers = new Map<unknown, number>();
   const all: Thing[] = [];
+  // Neighbours are often the same.
+  let last: Thing | undefined;
+  let lastNumber = NONE;
   return {
     all,
     of(thing: Thing | undefined): number {
       if (thing === undefined) return NONE;
+      if (thing === last) return lastNumber;
       const id = identity(thing);
       let number = numbers.get(id);
       if (number === undefined) {
         number = all.push(thing) - 1;
         numbers.set(id, number);
       }
+      last = thing;
+      lastNumber = number;
       return number;
     },
   };
