@@ -105,7 +105,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await page.keyboard.press('a');
     await question.getByRole('button', { name: 'Abort' }).click();
     await expect.poll(status, PATIENCE).toContain('completed');
-    expect([await label('ship'), await label('stop')]).toEqual(['ship', 'stop, success']);
+    await expect.poll(async () => [await label('ship'), await label('stop')], PATIENCE).toEqual(['ship', 'stop, success']);
     expect(noise).toEqual([]);
   });
 
