@@ -163,7 +163,9 @@ export function decode(bytes: Buffer, start: number, end: number, parsed?: AnyEv
   }
   const digest = digestOf(bytes, start, end);
   if (digest === undefined) return 'corrupt';
-  const event = parsed ?? (parseOrNothing(bytes.toString('utf8', start, end)) as AnyEvent | undefined);
+  // Between bad lines that are as many values as lines only together, it may be the value of another one.
+  const isOwn = parsed?.['hash'] === digest;
+  const event = isOwn ? parsed : (parseOrNothing(bytes.toString('utf8', start, end)) as AnyEvent | undefined);
   if (event === undefined) return 'corrupt';
   return event['hash'] === digest || isTombstone(bytes, start, end) ? upcast(event) : 'corrupt';
 }

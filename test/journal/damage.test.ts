@@ -118,6 +118,14 @@ it.each<[string, (lines: string[]) => void, { seqs: number[]; lines: number[] }]
     (lines) => lines.splice(3, 0, '{"v":1},{"v":1}', '[1', '2]'),
     { seqs: [0, 1, 2, 4, 5, 6, 7], lines: [4] },
   ],
+  [
+    'bad lines around a good one that together are as many values as lines',
+    (lines) => {
+      lines.splice(3, 1, `{"v":1},${lines[3] as string}`);
+      lines.splice(6, 0, '[1', '2]');
+    },
+    { seqs: [0, 1, 2, 4, 5, 7], lines: [4, 7] },
+  ],
   ['lines that end like on Windows', (lines) => lines.forEach((line, i) => (lines[i] = `${line}\r`)), { seqs: [], lines: [1] }],
 ])('steps over %s', async (_title, edit, expected) => {
   const { store, path, bytes, events } = await recorded();
