@@ -1,4 +1,4 @@
-// Realistic journal events: a small one (about 300 bytes as a line) and one that carries an answer of 4 KB.
+// Realistic journal events: a small one (about 270 bytes as JSON) and one that carries an answer of 4 KB.
 
 import { hash } from 'node:crypto';
 
@@ -11,17 +11,23 @@ const WORDS =
 export function smallEvent(i) {
   return {
     seq: i,
+    ts: 1771331400000 + i * 37,
+    run: '20260217-100000-000-7f3a',
     type: 'op.finished',
+    parent: `s${i >> 3}`,
     op: `main/for#2[${i}]/review#0`,
-    key: hash('sha256', `k${i}`),
-    status: 'ok',
-    elapsedMs: 1200 + (i % 900),
     site: 'pipeline.mld:14:9',
+    number: i,
+    key: hash('sha256', `k${i}`),
+    reused: false,
+    elapsedMs: 1200 + (i % 900),
+    ok: true,
   };
 }
 
 export function bigEvent(i) {
-  return { ...smallEvent(i), type: 'call.completed', fn: 'review', result: { inline: prose(i) } };
+  const { site: _site, reused: _reused, ok: _ok, parent: _parent, ...event } = smallEvent(i);
+  return { ...event, type: 'call.completed', bytes: ANSWER_BYTES, result: { inline: prose(i) } };
 }
 
 function prose(salt) {

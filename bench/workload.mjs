@@ -63,7 +63,7 @@ export function longScript(folder, lines) {
 export function pipelineScript(file, n, { label }) {
   const body = `js { const seed = String(p); let s = 'verdict on ' + seed + ': '; while (s.length < 4096) s += seed + ' holds, line ' + s.length + '; '; return s.slice(0, 4096) }`;
   const lines = [
-    'exe @prompts(n) = js { return Array.from({ length: Number(n) }, (_, i) => "Review source file number " + i + " of the fleet ledger, list every defect.") }',
+    'exe @prompts(n) = js { return Array.from({ length: Number(n) }, (_, i) => "Review source file number " + i + " of the fleet ledger, list every defect with a line reference and a severity.") }',
     `exe ${label}@review(p) = ${body}`,
     `var @ps = @prompts(${n})`,
     'var @out = for parallel(20) @p in @ps => @review(@p)',

@@ -31,6 +31,8 @@ const TAIL_BYTES = 75;
 /** `,"tombstone":"…"` */
 const TOMBSTONE_BYTES = 79;
 const CURLY_CLOSE = 0x7d;
+const BRACKET_OPEN = 0x5b;
+const BRACKET_CLOSE = 0x5d;
 const COMMA = 0x2c;
 export const NEWLINE = 0x0a;
 const LINE_END = Buffer.from('"}\n');
@@ -175,8 +177,12 @@ export function decode(bytes: Buffer, start: number, end: number, parsed?: AnyEv
  * objects of a few shapes than with each alone. Undefined when a line is no JSON: then each has to be tried. Leaves the bytes as they are.
  */
 export function parseLines(bytes: Buffer, start: number, ends: readonly number[]): readonly AnyEvent[] | undefined {
+  const last = ends.at(-1) as number;
   for (const end of ends) bytes[end] = COMMA;
-  const list = parseOrNothing(`[${bytes.toString('utf8', start, ends.at(-1))}]`);
+  bytes[start - 1] = BRACKET_OPEN; // instead of the newline before the first line: put around the text, they would cost a copy of it
+  bytes[last] = BRACKET_CLOSE;
+  const list = parseOrNothing(bytes.toString('utf8', start - 1, last + 1));
+  bytes[start - 1] = NEWLINE;
   for (const end of ends) bytes[end] = NEWLINE;
   return Array.isArray(list) && list.length === ends.length ? (list as AnyEvent[]) : undefined;
 }
