@@ -97,7 +97,7 @@ function tellsSecret(frame: Frame, question: Question, request: object, answer: 
     hidden?.literals.forEach((literal) => secrets.learn(literal));
     if (hidden) return true;
   }
-  return secrets.appearIn(canonicalJson(answer));
+  return !secrets.isEmpty && secrets.appearIn(canonicalJson(answer));
 }
 
 /** As much as can be said of a request with a secret in it: the source, a path, the name of what it is. */
