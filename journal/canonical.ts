@@ -2,10 +2,10 @@
  * Canonical JSON and digests, for the hash chain, for blobs and for call keys. `fast-json-stable-stringify` sorts members, but it
  * writes NaN as null, a Map as {} and overflows the stack on deep values; two questions must not share a key because of that.
  */
-import { hash } from 'node:crypto';
 import stableStringify from 'fast-json-stable-stringify';
 import { JournalError } from './errors.js';
 import type { BlobId, CallKey, Fingerprint } from './ids.js';
+import { sha256Hex } from './sha256.js';
 
 /** Levels of arrays and objects. The canonical writer recurses; it overflows somewhere above 5,000. */
 export const NESTING_MAX = 1000;
@@ -40,7 +40,7 @@ function isInOrder(value: unknown): boolean {
 
 /** The name of some content: `sha256:` and 64 hex digits. Text counts as UTF-8. */
 export function sha256(content: string | Uint8Array): BlobId & CallKey & Fingerprint {
-  return `sha256:${hash('sha256', content, 'hex')}` as BlobId & CallKey & Fingerprint;
+  return `sha256:${sha256Hex(content)}` as BlobId & CallKey & Fingerprint;
 }
 
 /**

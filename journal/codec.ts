@@ -9,10 +9,10 @@
  *    that isn't its own.
  * C4 Members and types that this version doesn't know survive `decode` and `encode` unchanged and in order.
  */
-import { hash } from 'node:crypto';
 import { JournalError } from './errors.js';
 import { JOURNAL_VERSION, type Fact, type JournalEvent } from './event.js';
 import type { Seq } from './ids.js';
+import { sha256Hex } from './sha256.js';
 import { isKnownVersion, upcast, type AnyEvent } from './upcast.js';
 
 export const CHAIN_SEED = '0'.repeat(64);
@@ -40,7 +40,7 @@ const LINE_END = Buffer.from('"}\n');
 const FIRST_MEMBERS = ['type', 'key', 'op'];
 /** UTF-8 needs at most this many bytes for a UTF-16 unit. */
 const BYTES_PER_UNIT_MAX = 3;
-const COPIED_UNITS_MAX = 1024;
+const LONG_UNITS_MIN = 1024;
 const HEAD = Buffer.from(`{"v":${JOURNAL_VERSION},`);
 const ANY_HEAD = /^\{"v":(\d{1,9}),/;
 
@@ -52,8 +52,12 @@ export interface Line {
 
 /** Throws `JournalError` `NOT_JSON` when the fact holds a bigint or contains itself. */
 export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previousHash: string): Line {
-  const body = bodyOf(draftOf(fact, seq, ts));
-  const digest = hash('sha256', previousHash + body, 'hex');
+  return lineOf(draftOf(fact, seq, ts), previousHash);
+}
+
+export function lineOf(draft: Draft, previousHash: string): Line {
+  const body = bodyOf(draft);
+  const digest = sha256Hex(previousHash + body);
   return { text: `${body.slice(0, -1)},"hash":"${digest}"}\n`, hash: digest };
 }
 
@@ -89,31 +93,29 @@ export function lineBytesMax({ head, members, tail }: Draft): number {
   return head.length + members.length * BYTES_PER_UNIT_MAX + tail.length + TAIL_BYTES + 1;
 }
 
+/** Whether the line costs less when its text is not put together first. */
+export const isLong = ({ members }: Draft): boolean => members.length >= LONG_UNITS_MIN;
+
 /**
- * Writes the line that `encode` gives to `start`, where `lineBytesMax` fit, directly behind the end of its predecessor
+ * Writes the line that `lineOf` gives to `start`, where `lineBytesMax` fit, directly behind the end of its predecessor
  * (`PREDECESSOR_BYTES`), and says where it ends.
  */
-export function encodeInto(bytes: Buffer, start: number, draft: Draft): number {
-  const end = draft.members.length < COPIED_UNITS_MAX ? start + bytes.write(bodyOf(draft), start) : writeParts(bytes, start, draft);
-  // Hashed in place: for as long as that takes, the predecessor's hash stands directly before the line.
-  bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
-  const digest = hash('sha256', viewOf(bytes, start - HASH_DIGITS, end), 'hex');
-  bytes.copyWithin(start - PREDECESSOR_BYTES, start - HASH_DIGITS, start);
-  bytes.set(LINE_END, start - HASH_TO_LINE);
-  return end - 1 + bytes.write(`,"hash":"${digest}"}\n`, end - 1, 'latin1');
-}
-
-/** As `subarray`, for a third of its price: there are two for each event. */
-function viewOf(bytes: Buffer, start: number, end: number): Uint8Array {
-  return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
-}
-
-/** A large text is not put together before it is written. */
-function writeParts(bytes: Buffer, start: number, { head, members, tail }: Draft): number {
+export function encodeInto(bytes: Buffer, start: number, { head, members, tail }: Draft): { readonly end: number; readonly hash: string } {
   let end = start + bytes.write(head, start, 'latin1');
   end += bytes.write(members, end) - 1;
   if (head !== '') bytes[start + head.length] = COMMA;
-  return end + bytes.write(tail, end, 'latin1');
+  end += bytes.write(tail, end, 'latin1');
+  // Hashed in place: for as long as that takes, the predecessor's hash stands directly before the line.
+  bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
+  const digest = sha256Hex(viewOf(bytes, start - HASH_DIGITS, end));
+  bytes.copyWithin(start - PREDECESSOR_BYTES, start - HASH_DIGITS, start);
+  bytes.set(LINE_END, start - HASH_TO_LINE);
+  return { end: end - 1 + bytes.write(`,"hash":"${digest}"}\n`, end - 1, 'latin1'), hash: digest };
+}
+
+/** As `subarray`, for a third of its price. */
+function viewOf(bytes: Buffer, start: number, end: number): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
 }
 
 function bodyOf({ head, members, tail }: Draft): string {
@@ -124,7 +126,7 @@ function bodyOf({ head, members, tail }: Draft): string {
 export function encodeTombstone(event: JournalEvent, previousHash: string): Line {
   const { tombstone: _earlier, ...changed } = event;
   const body = copiedBody(changed as JournalEvent, event.seq, event.ts);
-  const mark = hash('sha256', previousHash + body + event.hash, 'hex');
+  const mark = sha256Hex(previousHash + body + event.hash);
   return { text: `${body.slice(0, -1)},"tombstone":"${mark}","hash":"${event.hash}"}\n`, hash: event.hash };
 }
 
@@ -194,7 +196,7 @@ function isTombstone(bytes: Buffer, start: number, end: number): boolean {
   const previous = bytes.toString('latin1', start - HASH_DIGITS, start);
   const body = `${bytes.toString('utf8', start, bodyEnd)}}`;
   const stored = bytes.toString('latin1', end - HASH_DIGITS - 2, end - 2);
-  const mark = hash('sha256', previous + body + stored, 'hex');
+  const mark = sha256Hex(previous + body + stored);
   return bytes.toString('latin1', bodyEnd, end) === `,"tombstone":"${mark}","hash":"${stored}"}`;
 }
 
@@ -211,7 +213,7 @@ function digestOf(bytes: Buffer, start: number, end: number): string | undefined
   bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
   const comma = bytes[bodyEnd] as number;
   bytes[bodyEnd] = CURLY_CLOSE;
-  const digest = hash('sha256', viewOf(bytes, start - HASH_DIGITS, bodyEnd + 1), 'hex');
+  const digest = sha256Hex(viewOf(bytes, start - HASH_DIGITS, bodyEnd + 1));
   bytes[bodyEnd] = comma;
   return digest;
 }

@@ -5,9 +5,9 @@
  *   <workflow>/<aside>
  *   blobs/ab/<64 hex digits>
  */
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { isDigest, isRunId, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
+import { sha256Hex } from './sha256.js';
 
 /** Characters of a folder name; file systems allow 255 bytes, and the path above it wants some room. */
 const FOLDER_NAME_MAX = 160;
@@ -51,7 +51,7 @@ export function folderName(workflow: Workflow): string {
   const name = workflow.replaceAll(/[^a-z0-9._/-]|^\.|\.$/gu, escapeBytes).replaceAll('/', '+');
   if (name === BLOBS) return escapeBytes('b') + name.slice(1);
   if (name.length <= FOLDER_NAME_MAX) return name;
-  return `${name.slice(0, FOLDER_NAME_MAX - DIGEST_DIGITS - 1)}~${hash('sha256', workflow, 'hex').slice(0, DIGEST_DIGITS)}`;
+  return `${name.slice(0, FOLDER_NAME_MAX - DIGEST_DIGITS - 1)}~${sha256Hex(workflow).slice(0, DIGEST_DIGITS)}`;
 }
 
 /** The path again; `'shortened'` when the name doesn't hold it; undefined for a folder that isn't a workflow's. */

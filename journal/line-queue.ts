@@ -1,5 +1,16 @@
-/** Lines that wait to be written, as they will stand in the file: each hashed behind the one before it, and copied no more. */
-import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, predecessorEnd, PREDECESSOR_BYTES, type Draft } from './codec.js';
+/** Lines that wait to be written, as they will stand in the file, each hashed behind the one before it. */
+import {
+  CHAIN_SEED,
+  encodeInto,
+  isLong,
+  LINE_BYTES_MAX,
+  lineBytesMax,
+  lineOf,
+  predecessorEnd,
+  PREDECESSOR_BYTES,
+  type Draft,
+  type Line,
+} from './codec.js';
 import { JournalError } from './errors.js';
 
 const CAPACITY = 256 * 1024;
@@ -9,26 +20,34 @@ export class LineQueue {
   /** `usual`, or a larger one for a line that doesn't fit into that. */
   private bytes: Buffer = this.usual;
   private end = this.bytes.write(predecessorEnd(CHAIN_SEED), 'latin1');
+  private lastHash = CHAIN_SEED;
 
   /** Bytes that wait. */
   get length(): number {
     return this.end - PREDECESSOR_BYTES;
   }
 
-  fits(draft: Draft): boolean {
-    return lineBytesMax(draft) <= this.bytes.length - this.end;
-  }
-
-  /** Bytes of the line. A line that doesn't fit may be added to an empty queue. Throws `JOURNAL_EVENT_TOO_LARGE`, and the queue is what it was. */
+  /**
+   * Bytes of the line; 0 when it doesn't fit, which it does once the queue was taken. Throws `JOURNAL_EVENT_TOO_LARGE`. Then and when it
+   * doesn't fit the queue is what it was.
+   */
   add(draft: Draft): number {
-    if (!this.fits(draft)) this.moveTo(Buffer.allocUnsafe(PREDECESSOR_BYTES + lineBytesMax(draft)));
-    const end = encodeInto(this.bytes, this.end, draft);
+    if (lineBytesMax(draft) > this.bytes.length - this.end) {
+      if (this.length > 0) return 0;
+      this.moveTo(Buffer.allocUnsafe(PREDECESSOR_BYTES + lineBytesMax(draft)));
+    }
+    const { end, hash } = isLong(draft) ? encodeInto(this.bytes, this.end, draft) : this.write(lineOf(draft, this.lastHash));
     const bytes = end - this.end;
     if (bytes > LINE_BYTES_MAX) {
       throw new JournalError('JOURNAL_EVENT_TOO_LARGE', `an event of ${bytes} bytes; at most ${LINE_BYTES_MAX} fit into the journal`);
     }
     this.end = end;
+    this.lastHash = hash;
     return bytes;
+  }
+
+  private write({ text, hash }: Line): { readonly end: number; readonly hash: string } {
+    return { end: this.end + this.bytes.write(text, this.end), hash };
   }
 
   /** All lines, and empties the queue. To be used before the next `add`. */

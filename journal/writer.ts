@@ -116,12 +116,14 @@ export class RunWriter implements Journal {
     const seq = seqOf(this.nextSeq);
     const ts = this.clock();
     const line = draftOf(fact, seq, ts);
-    if (!this.queue.fits(line)) this.writeQueue();
-    if (this.failure) throw this.failure;
-    const offset = this.endOffset();
-    const bytes = this.queue.add(line);
+    let bytes = this.queue.add(line);
+    if (bytes === 0) {
+      this.writeQueue();
+      if (this.failure) throw this.failure;
+      bytes = this.queue.add(line);
+    }
     this.nextSeq++;
-    return { seq, ts, position: { offset, bytes: bytes - 1 } };
+    return { seq, ts, position: { offset: this.endOffset() - bytes, bytes: bytes - 1 } };
   }
 
   private writeQueue(): void {

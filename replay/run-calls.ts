@@ -1,11 +1,11 @@
 /** The calls of a run as a comparison needs them: what was asked, how, and what came of it. Results stay where they are, by a digest. */
-import { hash } from 'node:crypto';
 import type { EventOf, Payload } from '../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
 import { nodeVisits, type NodeVisits } from './node-visits.js';
 import type { Projection } from './projection.js';
 import { previewOf } from './preview.js';
+import { sha256Hex } from '../journal/sha256.js';
 
 export interface ComparedCall {
   readonly seq: Seq;
@@ -163,13 +163,13 @@ function end(
 
 function write(output: RunOutput, { request, subject }: EventOf<'effect.performed'>): void {
   output.writes += 1;
-  output.digest = hash('sha256', output.digest + request, 'hex');
+  output.digest = sha256Hex(output.digest + request);
   if (output.beginnings.length < WRITES_KEPT) output.beginnings.push(subject.replace(/^stdout: /, ''));
 }
 
 /** Equal for equal payloads, wherever they lie. */
 function digestOf(payload: Payload): string {
-  if ('inline' in payload) return `sha256:${hash('sha256', JSON.stringify(payload.inline), 'hex')}`;
+  if ('inline' in payload) return `sha256:${sha256Hex(JSON.stringify(payload.inline))}`;
   if ('blob' in payload) return payload.blob;
   if ('sealed' in payload) return payload.sealed;
   return 'digest' in payload ? payload.digest : 'redacted';

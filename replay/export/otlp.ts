@@ -5,9 +5,9 @@
  *
  * Arguments and results are left out: a tracing service is no place for them unless somebody decides so.
  */
-import { hash } from 'node:crypto';
 import type { RunRef } from '../../journal/ids.js';
 import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../timeline.js';
+import { sha256Hex } from '../../journal/sha256.js';
 
 type Attribute = string | number | boolean | undefined;
 type Attributes = { readonly [name: string]: Attribute };
@@ -168,8 +168,8 @@ interface SpanParts {
 }
 
 function spanObject({ workflow, run }: RunRef, { id, parent, name, kind, startedMs, endedMs, about, events, failure, isDone }: SpanParts) {
-  const trace = hash('sha256', `mlld trace ${workflow}\n${run}`, 'hex').slice(0, 32);
-  const idOf = (part: string): string => hash('sha256', `mlld span ${run}\n${part}`, 'hex').slice(0, 16);
+  const trace = sha256Hex(`mlld trace ${workflow}\n${run}`).slice(0, 32);
+  const idOf = (part: string): string => sha256Hex(`mlld span ${run}\n${part}`).slice(0, 16);
   return {
     traceId: trace,
     spanId: idOf(id),
