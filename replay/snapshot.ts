@@ -6,13 +6,13 @@
  * S2 index, folded on with what came since, equals the fold of everything
  * S3 a body that its check value doesn't fit is no index: a flipped bit must not bring a dropped answer back
  */
-import { hash } from 'node:crypto';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { RunFile, ScanOptions } from '../journal/store.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
+import { sha256Hex } from '../journal/sha256.js';
 
 const VERSION = 7;
 
@@ -174,7 +174,7 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
 }
 
 function heading(body: string | Uint8Array): string {
-  return `mlld index ${VERSION} ${hash('sha256', body)}`;
+  return `mlld index ${VERSION} ${sha256Hex(body)}`;
 }
 
 function memoFrom(body: Body): Memo {
@@ -184,34 +184,34 @@ function memoFrom(body: Body): Memo {
   const insides = body.insides.map((names) => internNames(state, names));
 
   const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
-  const cell = (at: number): number => rows[at] as number;
   const answerAt = (at: number): Answer | undefined => {
-    const run = cell(at);
+    const run = rows[at] as number;
     if (run === NONE) return undefined;
+    const form = rows[at + 4] as number;
     return {
       ref: runs[run] as RunRef,
-      seq: cell(at + 1) as Seq,
-      position: { offset: cell(at + 2), bytes: cell(at + 3) },
-      form: (cell(at + 4) & TEXT) !== 0 ? 'text' : (cell(at + 4) & WORD) !== 0 ? 'word' : undefined,
-      sealed: (cell(at + 4) & SEALED) !== 0,
-      carries: (cell(at + 4) & CARRIES) !== 0,
-      endedMs: cell(at + 5),
-      elapsedMs: cell(at + 6),
-      sizeBytes: cell(at + 7),
+      seq: rows[at + 1] as Seq,
+      position: { offset: rows[at + 2] as number, bytes: rows[at + 3] as number },
+      form: (form & TEXT) !== 0 ? 'text' : (form & WORD) !== 0 ? 'word' : undefined,
+      sealed: (form & SEALED) !== 0,
+      carries: (form & CARRIES) !== 0,
+      endedMs: rows[at + 5] as number,
+      elapsedMs: rows[at + 6] as number,
+      sizeBytes: rows[at + 7] as number,
     };
   };
   const questionAt = (row: number): Question => {
     const at = row * COLUMNS.length;
-    const attempt = cell(at + 6);
+    const attempt = rows[at + 6] as number;
     return {
-      fn: strings[cell(at)] as string,
-      fingerprint: text(cell(at + 1)) as Fingerprint | undefined,
-      site: text(cell(at + 2)),
-      declared: text(cell(at + 3)),
+      fn: strings[rows[at] as number] as string,
+      fingerprint: text(rows[at + 1] as number) as Fingerprint | undefined,
+      site: text(rows[at + 2] as number),
+      declared: text(rows[at + 3] as number),
       preview: previews[row] ?? undefined,
       attempt: attempt === NONE ? undefined : attempt,
-      scope: text(cell(at + 4)),
-      inside: insides[cell(at + 5)] as readonly string[],
+      scope: text(rows[at + 4] as number),
+      inside: insides[rows[at + 5] as number] as readonly string[],
       answer: answerAt(at + 7),
     };
   };
@@ -234,7 +234,7 @@ function memoFrom(body: Body): Memo {
 }
 
 /** Numbers things in the order of their first appearance. */
-function numbering<Thing>(identity: (thing: Thing) => unknown = (thing) => thing) {
+function numbering<Thing>(identity?: (thing: Thing) => unknown) {
   const numbers = new Map<unknown, number>();
   const all: Thing[] = [];
   // Neighbours are often the same.
@@ -245,7 +245,7 @@ function numbering<Thing>(identity: (thing: Thing) => unknown = (thing) => thing
     of(thing: Thing | undefined): number {
       if (thing === undefined) return NONE;
       if (thing === last) return lastNumber;
-      const id = identity(thing);
+      const id = identity ? identity(thing) : thing;
       let number = numbers.get(id);
       if (number === undefined) {
         number = all.push(thing) - 1;
