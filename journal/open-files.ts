@@ -1,6 +1,6 @@
 /**
  * Files that stay open for a moment after they were read, because results are read one by one from the same few runs and opening
- * a file costs more than reading a line. They are closed after a second of rest, and the longest unused when there are too many.
+ * a file costs more than reading a line. They are closed after a second or two of rest, and the longest unused when there are too many.
  *
  * Results are mostly wanted in the order in which they were made, so a read takes what follows along. Bytes of a journal never
  * change once they are there, so what was taken along stays right while the file is open.
@@ -24,6 +24,8 @@ export class OpenFiles {
   /** In the order of last use. */
   private readonly files = new Map<string, OpenFile>();
   private timer: NodeJS.Timeout | undefined;
+  /** Since the timer was set. */
+  private wasUsed = false;
 
   private room: Buffer = Buffer.alloc(0);
 
@@ -69,15 +71,12 @@ export class OpenFiles {
   private open(path: string): OpenFile {
     const known = this.files.get(path);
     const file = known ?? { file: this.disk.openToRead(path), ahead: undefined, from: 0, to: 0 };
-    if (known && this.files.size === 1) {
-      this.timer?.refresh();
-      return known;
-    }
+    this.wasUsed = true;
+    if (known && this.files.size === 1) return known;
     this.files.delete(path);
     this.files.set(path, file);
     if (this.files.size > OPEN_MAX) this.closeOldest();
-    if (this.timer) this.timer.refresh();
-    else this.timer = setTimeout(() => this.closeAll(), REST_MS).unref();
+    this.timer ??= setTimeout(() => this.closeIfUnused(), REST_MS).unref();
     return file;
   }
 
@@ -89,7 +88,12 @@ export class OpenFiles {
     }
   }
 
-  private closeAll(): void {
+  private closeIfUnused(): void {
+    if (this.wasUsed) {
+      this.wasUsed = false;
+      this.timer?.refresh();
+      return;
+    }
     this.timer = undefined;
     for (const { file } of this.files.values()) this.disk.close(file);
     this.files.clear();
