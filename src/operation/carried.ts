@@ -49,10 +49,15 @@ export function carrying(result: Value, inputs: readonly Value[], llm: LlmCall, 
 }
 
 function labelled(value: Value, inputs: readonly Value[], llm: LlmCall, { labels, sources, removed }: Carried): Value {
-  const bare = value instanceof Annotated ? value.withNote({ ...value.note, labels, sources }) : annotate(value, { labels, sources });
-  const full = flow(bare, inputs, llm.labels, llm.sources);
+  const full = flow(bareOf(value, labels, sources), inputs, llm.labels, llm.sources);
   if (removed.length === 0 || !(full instanceof Annotated)) return full;
   return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // C2
+}
+
+function bareOf(value: Value, labels: readonly string[], sources: readonly string[]): Value {
+  if (!(value instanceof Annotated)) return annotate(value, { labels, sources });
+  const { note } = value;
+  return note.labels === labels && note.sources === sources ? value : value.withNote({ ...note, labels, sources });
 }
 
 /** As `call.completed` has it; a journal of before knew of labels that were added to sealed results, and of nothing else. */

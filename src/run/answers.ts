@@ -15,10 +15,10 @@ import { noteFrom } from '../operation/noted.js';
 import type { Answers, AskedQuestion, Awaitable, HeldAnswer, KnownAnswer } from '../operation/operation.js';
 import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
-import { noteOf, type Value } from '../values/value.js';
+import { NO_NOTE, noteOf, type Value } from '../values/value.js';
 import { randomKey } from '../world/host.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
-import { canStay, HELD_BYTES_MAX, NO_NOTE, recalled } from './recalled.js';
+import { canStay, HELD_BYTES_MAX, recalled } from './recalled.js';
 
 /** For runs that record nothing. */
 export function noAnswers(): Answers {

@@ -4,12 +4,10 @@ import type { CallKey, RunRef } from '../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { decodeResult, type Encoded } from '../operation/encode.js';
-import { Annotated, dataOf, NO_LABELS, Recalled, type Data, type Note, type Value } from '../values/value.js';
+import { Annotated, dataOf, NO_NOTE, Recalled, type Data, type Note, type Value } from '../values/value.js';
 
 /** Results that take less are held: a place costs almost as much. */
 export const HELD_BYTES_MAX = 1024;
-
-export const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
 
 export interface Place {
   readonly ref: RunRef;

@@ -86,6 +86,7 @@ export class Recalled extends Annotated {
   constructor(
     private readonly load: { data(): Data; text(): string | undefined },
     note: Note,
+    private readonly isElement = false,
   ) {
     super(null, note);
   }
@@ -93,19 +94,19 @@ export class Recalled extends Annotated {
     return this.load.data();
   }
   override get text(): string | undefined {
-    return this.load.text();
+    return this.isElement ? undefined : this.load.text();
   }
   override withNote(note: Note): Recalled {
-    return new Recalled(this.load, note);
+    return new Recalled(this.load, note, this.isElement);
   }
   /** V1 */
   asElement(): Recalled {
-    const { load } = this;
-    return new Recalled({ data: () => load.data(), text: () => undefined }, { labels: NO_LABELS, sources: NO_LABELS });
+    return new Recalled(this.load, NO_NOTE, true);
   }
 }
 
 export const NO_LABELS: readonly string[] = [];
+export const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
 
 /** The data without its note. */
 export function dataOf(value: Value): Data | undefined {
