@@ -22,7 +22,9 @@ import { buildParsers } from './grammar/build.mjs';
 const root = path.dirname(fileURLToPath(import.meta.url));
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
-/** Not minified: an uncaught error would print the one line that the program then is. */
+/** An uncaught error prints the line that it rose from, and with names as they are its stack can be read: only blanks are left out. */
+const LINE_COLUMNS = 160;
+
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -74,7 +76,7 @@ async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
   const built = await Promise.all([
-    esbuild.build({ ...common, ...commandLine, entryPoints: ['cli/main.ts'], outfile: 'dist/cli.cjs' }),
+    esbuild.build({ ...common, ...commandLine, entryPoints: ['cli/main.ts'], outfile: 'dist/cli.cjs', minifyWhitespace: true, lineLimit: LINE_COLUMNS }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
     esbuild.build({ ...common, ...page, entryPoints: ['viewer/main.ts', 'viewer/style.css'], outdir: 'dist', entryNames: 'report' }),
     esbuild.build({

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { isatty } from 'node:tty';
 import { MlldError } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
+import { monotonicMs } from '../src/world/stopwatch.js';
 import { runCommandLine } from './command-line.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import type { Io, Signal } from './io.js';
@@ -55,10 +56,7 @@ function processIo(): Io {
     columns: () => process.stderr.columns || DEFAULT_COLUMNS,
     stdoutColumns: () => (isTerminal(STDOUT) ? process.stdout.columns || DEFAULT_COLUMNS : undefined),
     colours: { stdout: wantsColours() && isTerminal(STDOUT), stderr: wantsColours() && stderrIsTerminal },
-    nowMs: () => {
-      const time = process.hrtime();
-      return time[0] * 1e3 + time[1] / 1e6;
-    },
+    nowMs: monotonicMs,
     todayMs: () => Date.now(),
     program: { pid: process.pid, versions: { mlld: VERSION, node: process.version } },
     onSignal: (listener) => {

@@ -8,6 +8,7 @@
  * breaks into anything.
  */
 import { Script } from 'node:vm';
+import { monotonicMs } from './stopwatch.js';
 import { type Deadline, WorldError } from './world.js';
 
 /** A body that takes longer stays watched: there the cost no longer counts. */
@@ -25,11 +26,11 @@ export class Watch {
 
   /** Throws INTERRUPTED when the user or one of the deadlines ends it. */
   call(run: () => unknown, deadlines: readonly Deadline[]): unknown {
-    const startedMs = performance.now();
+    const startedMs = monotonicMs();
     try {
       return watched(run, deadlines, this.isOn);
     } finally {
-      this.isOn = performance.now() - startedMs >= SLOW_MS;
+      this.isOn = monotonicMs() - startedMs >= SLOW_MS;
     }
   }
 }

@@ -15,6 +15,7 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMs } from './stopwatch.js';
 import { type CommandAnswer, WorldError } from './world.js';
 
 export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
@@ -63,7 +64,7 @@ export function createProcessRunner(): ProcessRunner {
 
   async function run(request: ProcessRequest): Promise<CommandAnswer> {
     if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
-    const startedMs = performance.now();
+    const startedMs = monotonicMs();
     let child: ChildProcess;
     try {
       child = start(request);
@@ -76,7 +77,7 @@ export function createProcessRunner(): ProcessRunner {
     else request.signal?.addEventListener('abort', end, { once: true });
     try {
       const output = await outputOf(child, request);
-      return { ...output, durationMs: Math.round(performance.now() - startedMs) };
+      return { ...output, durationMs: Math.round(monotonicMs() - startedMs) };
     } finally {
       request.signal?.removeEventListener('abort', end);
       leave(child);
@@ -184,9 +185,9 @@ async function endGroup(child: ChildProcess): Promise<void> {
 }
 
 async function isGone(child: ChildProcess, patienceMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + patienceMs;
+  const deadlineMs = monotonicMs() + patienceMs;
   while (signalGroup(child, 0)) {
-    if (performance.now() > deadlineMs) return false;
+    if (monotonicMs() > deadlineMs) return false;
     await delay(GROUP_POLL_MS);
   }
   return true;
