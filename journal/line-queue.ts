@@ -1,19 +1,10 @@
 /** Lines that wait to be written, as they will stand in the file, each hashed behind the one before it. */
-import {
-  CHAIN_SEED,
-  encodeInto,
-  isLong,
-  LINE_BYTES_MAX,
-  lineBytesMax,
-  lineOf,
-  predecessorEnd,
-  PREDECESSOR_BYTES,
-  type Draft,
-  type Line,
-} from './codec.js';
+import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES } from './codec.js';
 import { JournalError } from './errors.js';
 
 const CAPACITY = 256 * 1024;
+/** UTF-16 units from which on a line is put together where it will stand. */
+const LONG_UNITS_MIN = 1024;
 
 export class LineQueue {
   private readonly usual = Buffer.allocUnsafe(PREDECESSOR_BYTES + CAPACITY);
@@ -28,15 +19,24 @@ export class LineQueue {
   }
 
   /**
-   * Bytes of the line; 0 when it doesn't fit, which it does once the queue was taken. Throws `JOURNAL_EVENT_TOO_LARGE`. Then and when it
-   * doesn't fit the queue is what it was.
+   * Bytes of the line with this body; 0 when it doesn't fit, which it does once the queue was taken. Throws `JOURNAL_EVENT_TOO_LARGE`.
+   * Then and when it doesn't fit the queue is what it was.
    */
-  add(draft: Draft): number {
-    if (lineBytesMax(draft) > this.bytes.length - this.end) {
+  add(body: string): number {
+    if (lineBytesMax(body) > this.bytes.length - this.end) {
       if (this.length > 0) return 0;
-      this.moveTo(Buffer.allocUnsafe(PREDECESSOR_BYTES + lineBytesMax(draft)));
+      this.moveTo(Buffer.allocUnsafe(PREDECESSOR_BYTES + lineBytesMax(body)));
     }
-    const { end, hash } = isLong(draft) ? encodeInto(this.bytes, this.end, draft) : this.write(lineOf(draft, this.lastHash));
+    if (body.length >= LONG_UNITS_MIN) return this.addLong(body);
+    const { text, hash } = lineOf(body, this.lastHash);
+    const bytes = this.bytes.write(text, this.end);
+    this.end += bytes;
+    this.lastHash = hash;
+    return bytes;
+  }
+
+  private addLong(body: string): number {
+    const { end, hash } = encodeInto(this.bytes, this.end, body);
     const bytes = end - this.end;
     if (bytes > LINE_BYTES_MAX) {
       throw new JournalError('JOURNAL_EVENT_TOO_LARGE', `an event of ${bytes} bytes; at most ${LINE_BYTES_MAX} fit into the journal`);
@@ -44,10 +44,6 @@ export class LineQueue {
     this.end = end;
     this.lastHash = hash;
     return bytes;
-  }
-
-  private write({ text, hash }: Line): { readonly end: number; readonly hash: string } {
-    return { end: this.end + this.bytes.write(text, this.end), hash };
   }
 
   /** All lines, and empties the queue. To be used before the next `add`. */

@@ -11,7 +11,7 @@
  *    rejects with it, and what lies in the file is a prefix of what was queued. A rejected fact may still be found there.
  * J6 What a failed write left behind is cut off again; where even that fails, readers find a torn tail.
  */
-import { draftOf } from './codec.js';
+import { bodyOf } from './codec.js';
 import { writeAll, type Disk } from './disk.js';
 import { journalError } from './errors.js';
 import { DURABILITY, type Fact } from './event.js';
@@ -115,12 +115,12 @@ export class RunWriter implements Journal {
     if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
     const seq = seqOf(this.nextSeq);
     const ts = this.clock();
-    const line = draftOf(fact, seq, ts);
-    let bytes = this.queue.add(line);
+    const body = bodyOf(fact, seq, ts);
+    let bytes = this.queue.add(body);
     if (bytes === 0) {
       this.writeQueue();
       if (this.failure) throw this.failure;
-      bytes = this.queue.add(line);
+      bytes = this.queue.add(body);
     }
     this.nextSeq++;
     return { seq, ts, position: { offset: this.endOffset() - bytes, bytes: bytes - 1 } };

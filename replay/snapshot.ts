@@ -14,7 +14,7 @@ import { internNames, memo, type Answer, type Memo, type Question } from './memo
 import type { Projection } from './projection.js';
 import { sha256Hex } from '../journal/sha256.js';
 
-const VERSION = 7;
+const VERSION = 8;
 
 /** What every start needs of a workflow's past. */
 export interface Index {
@@ -47,7 +47,7 @@ export interface Snapshot {
   readonly index: Index;
 }
 
-/** Columns of `rows`, a flat array of numbers: strings by their place in `strings`, -1 for none. */
+/** What is a text, a run or a list is numbered, and the number stands here. */
 const COLUMNS = [
   'fn',
   'fingerprint',
@@ -56,6 +56,7 @@ const COLUMNS = [
   'scope',
   'inside',
   'attempt',
+  'asked',
   'run',
   'seq',
   'offset',
@@ -65,7 +66,14 @@ const COLUMNS = [
   'elapsedMs',
   'sizeBytes',
 ] as const;
+type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
+/** A number per question, or the one that all of them have: so it is in most columns of most workflows. */
+type Packed = number | readonly number[];
+
 const NONE = -1;
+/** Bits of the column `asked`. */
+const BEFORE = 1;
+const NOW = 2;
 /** Bits of the column `form`. */
 const TEXT = 1;
 const SEALED = 2;
@@ -79,17 +87,17 @@ interface Body {
   readonly runs: readonly RunRef[];
   readonly keys: readonly CallKey[];
   readonly previews: readonly (string | null)[];
-  readonly rows: readonly number[];
+  readonly columns: Columns<Packed>;
+  /** What the times in `endedMs` are counted from. */
+  readonly fromMs: number;
   readonly refused: readonly CallKey[];
   readonly complete: readonly (readonly [string, boolean])[];
   readonly definitions: readonly (readonly [Fingerprint, Parts])[];
   readonly called: readonly (readonly [string, number])[];
   readonly cleanedBy: number;
   readonly outlasting: readonly RunId[];
-  // These three by the place in `keys`.
+  /** By the place in `keys`. */
   readonly within: readonly (readonly [number, readonly number[]])[];
-  readonly askedBefore: readonly number[];
-  readonly askedNow: readonly number[];
   readonly current: number;
   readonly scope: string | null;
   readonly pending: readonly (readonly [OpPath, CallKey])[];
@@ -102,50 +110,52 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
   const runs = numbering<RunRef>((ref) => `${ref.workflow}\n${ref.run}`);
   const keys: CallKey[] = [];
   const previews: (string | null)[] = [];
-  const rows: number[] = [];
+  const rows = columnsOf((): number[] => []);
+  let fromMs = NONE;
 
-  const put = (key: CallKey, question: Question): void => {
+  const put = (key: CallKey, question: Question, asked: number): void => {
     const { answer } = question;
     keys.push(key);
     previews.push(question.preview ?? null);
-    rows.push(
-      strings.of(question.fn),
-      strings.of(question.fingerprint),
-      strings.of(question.site),
-      strings.of(question.declared),
-      strings.of(question.scope),
-      insides.of(question.inside),
-      question.attempt ?? NONE,
-    );
-    if (answer === undefined) rows.push(NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE);
-    else {
-      const { ref, seq, position, form, sealed, carries, endedMs, elapsedMs, sizeBytes } = answer;
-      const kind = (form === 'text' ? TEXT : form === 'word' ? WORD : 0) | (sealed ? SEALED : 0) | (carries ? CARRIES : 0);
-      rows.push(runs.of(ref), seq, position.offset, position.bytes, kind, endedMs, elapsedMs, sizeBytes);
-    }
+    rows.fn.push(strings.of(question.fn));
+    rows.fingerprint.push(strings.of(question.fingerprint));
+    rows.site.push(strings.of(question.site));
+    rows.declared.push(strings.of(question.declared));
+    rows.scope.push(strings.of(question.scope));
+    rows.inside.push(insides.of(question.inside));
+    rows.attempt.push(question.attempt ?? NONE);
+    rows.asked.push(asked);
+    rows.run.push(runs.of(answer?.ref));
+    if (answer && fromMs === NONE) fromMs = answer.endedMs;
+    rows.seq.push(answer ? answer.seq : NONE);
+    rows.offset.push(answer ? answer.position.offset : NONE);
+    rows.bytes.push(answer ? answer.position.bytes : NONE);
+    rows.form.push(answer ? formOf(answer) : NONE);
+    rows.endedMs.push(answer ? answer.endedMs - fromMs : NONE);
+    rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
+    rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
   };
-  const places = numbering<CallKey>();
   for (const [key, question] of state.questions) {
-    places.of(key);
-    put(key, question);
+    put(key, question, (state.askedBefore.has(key) ? BEFORE : 0) | (state.askedNow.has(key) ? NOW : 0));
   }
+  const places = state.within.size === 0 ? undefined : new Map(keys.map((key, place) => [key, place]));
+  const placeOf = (key: CallKey): number => places?.get(key) ?? NONE;
   // What is pending follows the questions; `pending` tells how many of the last rows these are, and for which operations.
-  for (const { key, question } of state.pending.values()) put(key, question);
+  for (const { key, question } of state.pending.values()) put(key, question, 0);
 
   const body: Body = {
     covered,
     keys,
     previews,
-    rows,
+    columns: columnsOf((name) => packed(rows[name])),
+    fromMs,
     refused: [...state.refused],
     complete: [...complete],
     definitions: [...defined],
     called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
     cleanedBy: runs.of(state.cleanedBy),
     outlasting: [...state.outlasting],
-    within: [...state.within].map(([key, around]) => [places.of(key), [...around].map(places.of)] as const),
-    askedBefore: [...state.askedBefore].map(places.of),
-    askedNow: [...state.askedNow].map(places.of),
+    within: [...state.within].map(([key, around]) => [placeOf(key), [...around].map(placeOf)] as const),
     current: runs.of(state.current),
     scope: state.scope ?? null,
     pending: [...state.pending].map(([op, { key }]) => [op, key] as const),
@@ -156,6 +166,19 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
   };
   const text = JSON.stringify(body);
   return `${heading(text)}\n${text}`;
+}
+
+function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Columns<Column> {
+  return Object.fromEntries(COLUMNS.map((name) => [name, make(name)])) as Columns<Column>;
+}
+
+function packed(column: readonly number[]): Packed {
+  const [first] = column;
+  return first !== undefined && column.every((each) => each === first) ? first : column;
+}
+
+function formOf({ form, sealed, carries }: Answer): number {
+  return (form === 'text' ? TEXT : form === 'word' ? WORD : 0) | (sealed ? SEALED : 0) | (carries ? CARRIES : 0);
 }
 
 /** Undefined: not an index of this version, or not whole. */
@@ -179,45 +202,56 @@ function heading(body: string | Uint8Array): string {
 
 function memoFrom(body: Body): Memo {
   const state = memo.initial();
-  const { strings, runs, rows, keys, previews } = body;
+  const { strings, runs, keys, previews, fromMs } = body;
+  const rows = columnsOf((name) => {
+    const column = body.columns[name];
+    return typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
+  });
   for (const text of strings) state.interned.set(text, text);
   const insides = body.insides.map((names) => internNames(state, names));
 
   const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
-  const answerAt = (at: number): Answer | undefined => {
-    const run = rows[at] as number;
+  const answerAt = (row: number): Answer | undefined => {
+    const run = rows.run[row] as number;
     if (run === NONE) return undefined;
-    const form = rows[at + 4] as number;
+    const form = rows.form[row] as number;
+    const bytes = rows.bytes[row] as number;
+    const sizeBytes = rows.sizeBytes[row] as number;
     return {
       ref: runs[run] as RunRef,
-      seq: rows[at + 1] as Seq,
-      position: { offset: rows[at + 2] as number, bytes: rows[at + 3] as number },
+      seq: rows.seq[row] as Seq,
+      position: { offset: rows.offset[row] as number, bytes },
       form: (form & TEXT) !== 0 ? 'text' : (form & WORD) !== 0 ? 'word' : undefined,
       sealed: (form & SEALED) !== 0,
       carries: (form & CARRIES) !== 0,
-      endedMs: rows[at + 5] as number,
-      elapsedMs: rows[at + 6] as number,
-      sizeBytes: rows[at + 7] as number,
+      endedMs: (rows.endedMs[row] as number) + fromMs,
+      elapsedMs: rows.elapsedMs[row] as number,
+      sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
     };
   };
   const questionAt = (row: number): Question => {
-    const at = row * COLUMNS.length;
-    const attempt = rows[at + 6] as number;
+    const attempt = rows.attempt[row] as number;
     return {
-      fn: strings[rows[at] as number] as string,
-      fingerprint: text(rows[at + 1] as number) as Fingerprint | undefined,
-      site: text(rows[at + 2] as number),
-      declared: text(rows[at + 3] as number),
+      fn: strings[rows.fn[row] as number] as string,
+      fingerprint: text(rows.fingerprint[row] as number) as Fingerprint | undefined,
+      site: text(rows.site[row] as number),
+      declared: text(rows.declared[row] as number),
       preview: previews[row] ?? undefined,
       attempt: attempt === NONE ? undefined : attempt,
-      scope: text(rows[at + 4] as number),
-      inside: insides[rows[at + 5] as number] as readonly string[],
-      answer: answerAt(at + 7),
+      scope: text(rows.scope[row] as number),
+      inside: insides[rows.inside[row] as number] as readonly string[],
+      answer: answerAt(row),
     };
   };
 
   const asked = keys.length - body.pending.length;
-  for (let row = 0; row < asked; row += 1) state.questions.set(keys[row] as CallKey, questionAt(row));
+  for (let row = 0; row < asked; row += 1) {
+    const key = keys[row] as CallKey;
+    const when = rows.asked[row] as number;
+    state.questions.set(key, questionAt(row));
+    if ((when & BEFORE) !== 0) state.askedBefore.add(key);
+    if ((when & NOW) !== 0) state.askedNow.add(key);
+  }
   body.pending.forEach(([op, key], place) => state.pending.set(op, { key, question: questionAt(asked + place) }));
   for (const key of body.refused) state.refused.add(key);
   for (const [fn, run] of body.called) state.called.set(fn, runs[run] as RunRef);
@@ -226,8 +260,6 @@ function memoFrom(body: Body): Memo {
   for (const run of body.outlasting) state.outlasting.add(run);
   const keyAt = (place: number): CallKey => keys[place] as CallKey;
   for (const [place, around] of body.within) state.within.set(keyAt(place), new Set(around.map(keyAt)));
-  for (const place of body.askedBefore) state.askedBefore.add(keyAt(place));
-  for (const place of body.askedNow) state.askedNow.add(keyAt(place));
   state.current = runs[body.current];
   state.scope = body.scope ?? undefined;
   return state;

@@ -109,7 +109,7 @@ function discreetSubject(question: Question, request: object, { written }: Invol
 
 const SUBJECT_UNITS = 200;
 /** Code is known by its beginning; its definition is in the journal anyway. */
-const CODE_UNITS = 40;
+const CODE_UNITS = 20;
 /** All of it is the answer that is kept. */
 const WRITTEN_UNITS = 60;
 
