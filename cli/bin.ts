@@ -26,14 +26,16 @@ const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze',
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /**
- * How many bytes of bytecode a function executes between two looks at whether to optimize it. Most commands are over in a second or two:
- * with V8's own 132 KB a third of the processor time of a run of ten thousand calls went into optimizing what was about to end. A run
- * that goes on for longer is worth it, and hot loops in the code of a script are optimized while they run, whatever is set here.
+ * The budget: how many bytes of bytecode a function executes between two looks at whether to optimize it. Most commands are over in a
+ * second or two: with V8's own 132 KB a third of the processor time of a run of ten thousand calls went into optimizing what was about to
+ * end. A run that goes on for longer is worth it, and hot loops in the code of a script are optimized while they run, whatever is set
+ * here. Likewise a heap that is small still is marked quicker at once than in steps and by other threads.
  */
-const INTERRUPT_BUDGET = { atFirst: 3_000_000, later: 400_000, laterMs: 2000 };
-const budgetFlag = (bytes: number): string => `--interrupt-budget=${bytes}`;
+const AT_FIRST = ['--interrupt-budget=3000000', '--no-incremental-marking'];
+const LATER = ['--interrupt-budget=400000', '--incremental-marking'];
+const LATER_MS = 2000;
 /** Young garbage is collected by one thread: answers that are kept are mere copying, and more threads spend their time on each other. */
-const V8_FLAGS = [budgetFlag(INTERRUPT_BUDGET.atFirst), '--no-parallel-scavenge'];
+const ALWAYS = ['--no-parallel-scavenge'];
 
 function main(): void {
   const words = process.argv.slice(2);
@@ -45,9 +47,10 @@ function main(): void {
   const file = path.join(__dirname, 'cli.cjs');
   const require = createRequire(file);
   const v8 = require('node:v8') as typeof import('node:v8');
-  const setFlags = (): void => V8_FLAGS.forEach((flag) => v8.setFlagsFromString(flag));
+  const set = (flag: string): void => v8.setFlagsFromString(flag);
+  const setFlags = (): void => [...ALWAYS, ...AT_FIRST].forEach(set);
   setFlags(); // B4
-  setTimeout(() => v8.setFlagsFromString(budgetFlag(INTERRUPT_BUDGET.later)), INTERRUPT_BUDGET.laterMs).unref();
+  setTimeout(() => LATER.forEach(set), LATER_MS).unref();
   load(file, kindOf(words), { require, setFlags });
 }
 
@@ -84,7 +87,7 @@ function load(file: string, kind: string, { require, setFlags }: { require: Node
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {
       if (status !== 0) return;
-      setFlags(); // B4: a long run has changed one
+      setFlags(); // B4: a long run has changed some
       writeCache(cacheFile, stamp, script.createCachedData());
     });
   }

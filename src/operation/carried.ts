@@ -18,7 +18,7 @@ export interface Carried {
   readonly removed: readonly string[];
 }
 
-const NOTHING: Carried = { labels: NO_LABELS, sources: NO_LABELS, removed: NO_LABELS };
+export const NOTHING_CARRIED: Carried = { labels: NO_LABELS, sources: NO_LABELS, removed: NO_LABELS };
 
 /** `sealed`: whatever the result says of itself, it may not be read where it is served, unless a guard has taken just that away. */
 export function carriedBy(result: Value, inputs: readonly Value[], llm: LlmCall, sealed: boolean): Carried {
@@ -31,7 +31,7 @@ export function carriedBy(result: Value, inputs: readonly Value[], llm: LlmCall,
   const sources = sourcesOf(value).filter(
     (source) => !llm.sources.includes(source) && !inputs.some((input) => sourcesOf(input).includes(source)),
   );
-  return labels.length + sources.length + removed.length === 0 ? NOTHING : { labels, sources, removed };
+  return labels.length + sources.length + removed.length === 0 ? NOTHING_CARRIED : { labels, sources, removed };
 }
 
 /** What leaves the call: of a control word what it carries. */
@@ -62,7 +62,7 @@ function bareOf(value: Value, labels: readonly string[], sources: readonly strin
 
 /** As `call.completed` has it; a journal of before knew of labels that were added to sealed results, and of nothing else. */
 export function recordedCarried({ labels, sources, removed }: Pick<FactOf<'call.completed'>, 'labels' | 'sources' | 'removed'>): Carried {
-  if (labels === undefined && sources === undefined && removed === undefined) return NOTHING;
+  if (labels === undefined && sources === undefined && removed === undefined) return NOTHING_CARRIED;
   return { labels: labels ?? NO_LABELS, sources: sources ?? NO_LABELS, removed: removed ?? NO_LABELS };
 }
 

@@ -27,13 +27,14 @@ type Execute = (frame: Frame, body: Body | undefined) => Promise<Value>;
 
 interface Answered {
   readonly value: Value;
-  readonly frame: Frame;
+  /** That knows about the lookup; made only when it is asked for. */
+  readonly frame: () => Frame;
   readonly reused: boolean;
 }
 
 export async function answerOnce(frame: Frame, operation: Operation, execute: Execute): Promise<Answered> {
   const { llm } = operation;
-  if (!llm) return { value: await execute(frame, undefined), frame, reused: false };
+  if (!llm) return { value: await execute(frame, undefined), frame: () => frame, reused: false };
   const { answers } = frame.run;
   const policy = answers.policy();
   if (!policy.records && !policy.serves) return unrecorded(frame, operation, llm, (seen) => execute(seen, undefined));
@@ -72,7 +73,7 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   const endTurn = answers.inFlight.start(plainKey, frame.op.path);
   try {
     const value = await ask(seen, operation, llm, { ...asked, ...(outdated && { outdated: outdated.files }) }, () => execute(seen, body));
-    return { value, frame: seen, reused: false };
+    return { value, frame: () => seen, reused: false };
   } finally {
     endTurn();
   }
@@ -83,7 +84,7 @@ async function unrecorded(frame: Frame, { inputs }: Operation, llm: LlmCall, exe
   const seen = lookedUp(frame, false, null);
   const made = await execute(seen);
   const sealed = frame.secret === true || isSecret(handedOut(made));
-  return { value: carrying(made, inputs, llm, carriedBy(made, inputs, llm, sealed)), frame: seen, reused: false };
+  return { value: carrying(made, inputs, llm, carriedBy(made, inputs, llm, sealed)), frame: () => seen, reused: false };
 }
 
 /** Undefined for a question that the journal can't hold. */
@@ -179,7 +180,7 @@ function serve(
   });
   if (known.fingerprint !== undefined && known.fingerprint !== fingerprint) answers.servedOld(question.fn, known.fingerprint, fingerprint);
   const value = carrying(known.value(), operation.inputs, llm, known.carried);
-  return { value, frame: lookedUp(frame, true, key), reused: true };
+  return { value, frame: () => lookedUp(frame, true, key), reused: true };
 }
 
 async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, execute: () => Promise<Value>): Promise<Value> {

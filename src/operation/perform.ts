@@ -91,7 +91,7 @@ async function stages(frame: Frame, operation: Operation, { hooks, guards }: Wat
       return guards ? handled(inner, received, () => guarded(guards, inner, received, run ?? body)) : plainly(inner, received, run ?? body);
     });
     if (served.reused) progress.outcome = 'reused';
-    return hooks ? await hooked(hooks, served.frame, received, served.value, guards?.denial) : served.value;
+    return hooks ? await hooked(hooks, served.frame(), received, served.value, guards?.denial) : served.value;
   } catch (error) {
     // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
     if (hooks && error instanceof Denial && error === guards?.denial) {

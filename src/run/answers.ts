@@ -9,7 +9,7 @@ import { previewOf } from '../../replay/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
 import { isTooDeep, jsonSize } from '../../journal/canonical.js';
 import type { Answer, Answered } from '../../replay/memo.js';
-import { recordedCarried, type Carried } from '../operation/carried.js';
+import { NOTHING_CARRIED, recordedCarried, type Carried } from '../operation/carried.js';
 import { decodeResult } from '../operation/encode.js';
 import { noteFrom } from '../operation/noted.js';
 import type { Answers, AskedQuestion, Awaitable, HeldAnswer, KnownAnswer } from '../operation/operation.js';
@@ -75,7 +75,7 @@ function valueOf(sources: AnswerSources, key: CallKey, { answer, fn }: Answered)
   if (!immediate || !isInline || answer.sealed || answer.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, answer, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
-  return { value: () => recalled(immediate, { ref, key, position, form, fn }), carried: recordedCarried({}) };
+  return { value: () => recalled(immediate, { ref, key, position, form, fn }), carried: NOTHING_CARRIED };
 }
 
 async function readValue({ store, root }: AnswerSources, key: CallKey, answer: Answer, fn: string): Promise<Found | undefined> {

@@ -22,20 +22,31 @@ export function canStay(notes: readonly ResultNote[]): boolean {
   return notes.every(({ at, text }) => at === undefined && text === undefined);
 }
 
-/** The first look reads it, and from then on it is held like any other value. */
 export function recalled(reads: ImmediateReads, place: Place, note: Note = NO_NOTE): Value {
-  let value: Value;
-  const look = (): Value => (value ??= read(reads, place));
-  return new Recalled(
-    {
-      data: () => dataOf(look()) as Data,
-      text: () => {
-        const seen = look();
-        return seen instanceof Annotated ? seen.text : undefined;
-      },
-    },
-    note,
-  );
+  return new Recalled(new Recollection(reads, place), note);
+}
+
+/** The first look reads it, and from then on it is held like any other value. */
+class Recollection {
+  private value: Value;
+
+  constructor(
+    private readonly reads: ImmediateReads,
+    private readonly place: Place,
+  ) {}
+
+  data(): Data {
+    return dataOf(this.look()) as Data;
+  }
+
+  text(): string | undefined {
+    const seen = this.look();
+    return seen instanceof Annotated ? seen.text : undefined;
+  }
+
+  private look(): Value {
+    return (this.value ??= read(this.reads, this.place));
+  }
 }
 
 /** It was whole when it was served; damage since then is told, never papered over. */
