@@ -1,5 +1,5 @@
 /** `--step`: from answer to answer, with a look at the variables in between. */
-import type { Stopped } from '../src/run/replay.js';
+import type { Stopped } from '../src/run/replay/options.js';
 import type { Io } from './io.js';
 import { renderValue, renderVariables } from './render/replay.js';
 

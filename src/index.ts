@@ -1,8 +1,9 @@
 /** The library: run a script, open a store, fold a journal. What is not exported here may change at any time. */
 export { run } from './run.js';
 export type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource, StructuredResult } from './run-options.js';
-export { replayRun, type ReplayedWalk, type ReplayOptions, type ReplayReport, type Stopped } from './run/replay.js';
-export type { Divergence } from './run/divergence.js';
+export type { ReplayedWalk, ReplayOptions, ReplayReport, Stopped } from './run/replay/options.js';
+export { replayRun } from './run/replay/replay.js';
+export type { Divergence } from './run/replay/divergence.js';
 export {
   findProject,
   findScript,
@@ -42,4 +43,4 @@ export type { ArtifactEntry, Artifacts } from './graph/artifacts.js';
 export type { Handler, Handlers, Stage } from './graph/handlers/handler.js';
 export { outcomeOf, StageError, type StageOutcome, type StageStatus } from './graph/outcome.js';
 export { askMultiple, callbackInterviewer, queueOf, type Answer, type Interviewer, type Question } from './graph/people/interviewer.js';
-export { answerQuestion, type AnswerRequest, type GivenAnswer } from './run/graph-answer.js';
+export { answerQuestion, type AnswerRequest, type GivenAnswer } from './run/graph/answer.js';

@@ -16,7 +16,7 @@ export function addAnswerCommand(program: Command, io: Io): void {
       examples(['mlld answer 20260412-081502-221-5c1e O', 'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2']),
     )
     .action(async (run: string, text: string, { question: id }: { readonly question?: string }) => {
-      const { answerQuestion } = await import('../../src/run/graph-answer.js');
+      const { answerQuestion } = await import('../../src/run/graph/answer.js');
       const { project, store } = await projectStore(io);
       const { question, choice } = await answerQuestion({ store, project, run, text, ...(id === undefined ? {} : { question: id }) });
       io.stdout(`${question.id} (${question.text}): ${choice.label}\n`);

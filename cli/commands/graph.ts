@@ -43,8 +43,8 @@ async function render(io: Io, target: string, { output, run }: RenderOptions): P
 /** Of the run that is meant, with those that it resumed. */
 async function statesOf(io: Io, target: string, run: string) {
   const [{ openChain }, { nodeStates }] = await Promise.all([
-    import('../../src/run/graph-chain.js'),
-    import('../../src/run/graph-node-states.js'),
+    import('../../src/run/graph/chain.js'),
+    import('../../src/run/graph/node-states.js'),
   ]);
   const { project, store } = await projectStore(io);
   const latest = await runOf(io, project, store, target, run);

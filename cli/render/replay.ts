@@ -1,6 +1,6 @@
 /** What a replay came to, for people and as JSON. */
-import type { Divergence } from '../../src/run/divergence.js';
-import type { ReplayReport } from '../../src/run/replay.js';
+import type { Divergence } from '../../src/run/replay/divergence.js';
+import type { ReplayReport } from '../../src/run/replay/options.js';
 import { toJson } from '../../src/values/native.js';
 import { indentedJson, showText } from '../../src/values/show.js';
 import { dataOf, type Value } from '../../src/values/value.js';

@@ -3,7 +3,7 @@ import type { Fact } from '../../journal/event.js';
 import { HIDDEN, isSecret, type SecretTexts } from '../operation/secret-texts.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
-import type { Divergence } from './divergence.js';
+import type { Divergence } from './replay/divergence.js';
 
 /** Where a replay left its record, likewise: the request has the values that the code or the command was given. */
 export function concealDivergence(divergence: Divergence, secrets: SecretTexts): Divergence {

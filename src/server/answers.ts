@@ -6,8 +6,8 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import type { Project } from '../project.js';
-import { answerQuestion } from '../run/graph-answer.js';
-import type { GraphRuns, PipelineRun } from '../run/graph-runs.js';
+import { answerQuestion } from '../run/graph/answer.js';
+import type { GraphRuns, PipelineRun } from '../run/graph/runs.js';
 import { Refusal } from './refusal.js';
 
 export interface AcceptedAnswer {

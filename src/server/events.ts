@@ -6,8 +6,8 @@
  * E2 The stream ends behind the last event of a run that is over; who asks again from there gets 204, so that a browser stops asking.
  */
 import type { JournalStore } from '../../journal/store.js';
-import { readLine, type Numbered } from '../run/graph-follow.js';
-import type { GraphRuns, PipelineRun } from '../run/graph-runs.js';
+import { readLine, type Numbered } from '../run/graph/follow.js';
+import type { GraphRuns, PipelineRun } from '../run/graph/runs.js';
 import type { HttpAnswer, HttpRequest } from '../world/http.js';
 import { emptyAnswer, streamAnswer } from './answer.js';
 import { Refusal } from './refusal.js';

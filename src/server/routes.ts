@@ -1,6 +1,6 @@
 /** What can be asked of the server: a row per request. Reference 13.2. */
 import type { JournalStore } from '../../journal/store.js';
-import type { GraphRuns, PipelineRun } from '../run/graph-runs.js';
+import type { GraphRuns, PipelineRun } from '../run/graph/runs.js';
 import type { HttpAnswer, HttpRequest } from '../world/http.js';
 import { jsonAnswer, textAnswer } from './answer.js';
 import type { createAnswers } from './answers.js';

@@ -8,7 +8,7 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { createGraphRuns } from '../run/graph-runs.js';
+import { createGraphRuns } from '../run/graph/runs.js';
 import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../world/http.js';
 import { admit, isLoopback } from './access.js';
 import { jsonAnswer } from './answer.js';

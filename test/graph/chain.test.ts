@@ -6,7 +6,7 @@ import { openFileStore } from '../../journal/file-store.js';
 import { opPath, seqOf } from '../../journal/ids.js';
 import { journalFolder, runPath } from '../../journal/layout.js';
 import type { JournalStore } from '../../journal/store.js';
-import { newestChain, resumePoint, resumePointAt, type Chain } from '../../src/run/graph-chain.js';
+import { newestChain, resumePoint, resumePointAt, type Chain } from '../../src/run/graph/chain.js';
 import { outcomeOf } from '../../src/graph/outcome.js';
 import { temporaryFolder } from '../journal/support/folder.js';
 import { JOB, key, runRef, started } from '../support/run-script.js';

@@ -13,7 +13,7 @@ import type { OpPath, Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../replay/graph-checkpoint.js';
 import { graphState } from '../../replay/graph-state.js';
-import { newestChain, type Chain } from '../../src/run/graph-chain.js';
+import { newestChain, type Chain } from '../../src/run/graph/chain.js';
 
 const WORKFLOW = 'drill.dot' as Workflow;
 const ATTEMPTS_MAX = 60;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { consoleInterviewer } from '../../src/graph/people/console.js';
 import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
-import { answerQuestion } from '../../src/run/graph-answer.js';
+import { answerQuestion } from '../../src/run/graph/answer.js';
 import { pipeline, workshop, type Workshop } from '../support/pipeline-run.js';
 
 const ASKING = pipeline(

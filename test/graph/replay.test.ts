@@ -8,7 +8,8 @@ import type { Backend, Backends } from '../../src/graph/backends/backend.js';
 import { outcomeOf, StageError } from '../../src/graph/outcome.js';
 import type { Stage } from '../../src/graph/handlers/handler.js';
 import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
-import { replayRun, type ReplayOptions, type ReplayReport } from '../../src/run/replay.js';
+import type { ReplayOptions, ReplayReport } from '../../src/run/replay/options.js';
+import { replayRun } from '../../src/run/replay/replay.js';
 import type { GraphRunOptions } from '../../src/run-graph-options.js';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../support/pipeline-run.js';
 

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { JournalStore } from '../../journal/store.js';
 import type { Handler } from '../../src/graph/handlers/handler.js';
 import { outcomeOf } from '../../src/graph/outcome.js';
-import { createGraphRuns } from '../../src/run/graph-runs.js';
+import { createGraphRuns } from '../../src/run/graph/runs.js';
 import { CANCELLED } from '../../src/run-graph-options.js';
 import { pipeline, workshop, type Workshop } from '../support/pipeline-run.js';
 

@@ -6,7 +6,7 @@ import type { JournalEvent } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../replay/graph-checkpoint.js';
-import { newestChain } from '../../src/run/graph-chain.js';
+import { newestChain } from '../../src/run/graph/chain.js';
 import { workflowFor } from '../../src/project.js';
 import { runGraph } from '../../src/run-graph.js';
 import type { GraphReport, GraphRunOptions } from '../../src/run-graph-options.js';

@@ -4,11 +4,11 @@
  * F1 Everything is read from the journals, also for runs of one's own process: what is told is with the kernel.
  * F2 A restart begins with nothing; what was before it is history.
  */
-import type { JournalEvent } from '../../journal/event.js';
-import type { BlobId, Seq } from '../../journal/ids.js';
-import type { JournalStore, ScanReport } from '../../journal/store.js';
-import { graphState, type GraphState } from '../../replay/graph-state.js';
-import type { Line, Stretch } from './graph-lines.js';
+import type { JournalEvent } from '../../../journal/event.js';
+import type { BlobId, Seq } from '../../../journal/ids.js';
+import type { JournalStore, ScanReport } from '../../../journal/store.js';
+import { graphState, type GraphState } from '../../../replay/graph-state.js';
+import type { Line, Stretch } from './lines.js';
 
 export interface Followed {
   readonly state: GraphState;

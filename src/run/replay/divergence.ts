@@ -1,5 +1,5 @@
 /** Where a replay left its record. */
-import type { OpPath } from '../../journal/ids.js';
+import type { OpPath } from '../../../journal/ids.js';
 
 export interface Divergence {
   /**

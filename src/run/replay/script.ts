@@ -1,15 +1,15 @@
 /** A recorded script again: its statements, in the world of the record. */
-import { isWhole } from '../../replay/recorded-world.js';
-import { execute } from '../language/evaluate.js';
-import { SecretTexts } from '../operation/secret-texts.js';
-import { createDocument } from './document.js';
-import { mainFrame, newRunState } from './main-frame.js';
-import { parseScriptText } from './open-script.js';
-import { createSetting, endDivergences, inScope, type Ending } from './replay-setting.js';
-import { noStop, numberedStop } from './replay-refused.js';
-import type { Replayed, ReplayReport } from './replay.js';
-import { endOfReplay } from './replayed-world.js';
-import { runScript } from './run-script.js';
+import { isWhole } from '../../../replay/recorded-world.js';
+import { execute } from '../../language/evaluate.js';
+import { SecretTexts } from '../../operation/secret-texts.js';
+import { createDocument } from '../document.js';
+import { mainFrame, newRunState } from '../main-frame.js';
+import { parseScriptText } from '../open-script.js';
+import { createSetting, endDivergences, inScope, type Ending } from './setting.js';
+import { noStop, numberedStop } from './refused.js';
+import type { Replayed, ReplayReport } from './options.js';
+import { endOfReplay } from './world.js';
+import { runScript } from '../run-script.js';
 
 export async function replayScript({ options, recording, started, root, file, text, settings, state }: Replayed): Promise<ReplayReport> {
   const { ref, until, sinks } = options;

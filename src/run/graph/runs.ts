@@ -1,14 +1,14 @@
 /** Every pipeline run of a project as its journals tell it, whoever runs or ran it. For programs that live long: what doesn't change is read once. */
-import type { Json } from '../../journal/event.js';
-import { isRunId, type RunId, type Workflow } from '../../journal/ids.js';
-import type { JournalStore, RunFile } from '../../journal/store.js';
-import { checkpointOf, type Checkpoint } from '../../replay/graph-checkpoint.js';
-import { isGraphRun, type OpenQuestion } from '../../replay/graph-state.js';
-import { firstEvent } from './graph-chain.js';
-import { followLine, type Followed, type Follower } from './graph-follow.js';
-import { linesOf, type Head, type Line } from './graph-lines.js';
-import { nodeStates } from './graph-node-states.js';
-import { statusAtEnd, statusOf, type PipelineStatus } from './graph-status.js';
+import type { Json } from '../../../journal/event.js';
+import { isRunId, type RunId, type Workflow } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { checkpointOf, type Checkpoint } from '../../../replay/graph-checkpoint.js';
+import { isGraphRun, type OpenQuestion } from '../../../replay/graph-state.js';
+import { firstEvent } from './chain.js';
+import { followLine, type Followed, type Follower } from './follow.js';
+import { linesOf, type Head, type Line } from './lines.js';
+import { nodeStates } from './node-states.js';
+import { statusAtEnd, statusOf, type PipelineStatus } from './status.js';
 
 /** As it was when it was asked for: to be looked at without waiting in between. */
 export interface PipelineRun extends Pick<Followed, 'questions' | 'source'> {

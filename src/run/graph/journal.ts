@@ -1,22 +1,22 @@
 /** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
-import type { Script } from '../../grammar/ast.js';
-import { isRunId } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import { MlldError } from '../errors.js';
-import { execute } from '../language/evaluate.js';
-import type { Frame } from '../language/frame.js';
-import { createModule } from '../modules/evaluate-module.js';
-import { SecretTexts } from '../operation/secret-texts.js';
-import type { Answers, Recorder } from '../operation/operation.js';
-import { baseFolder, workflowFor } from '../project.js';
-import type { GraphRunOptions } from '../run-graph-options.js';
-import type { PipelineRecord, RunOptions } from '../run-options.js';
-import type { World } from '../world/world.js';
-import { createDocument } from './document.js';
-import { openJournal, type OpenedJournal } from './journal.js';
-import { mainFrame, newRunState } from './main-frame.js';
-import { sealingKeyFor } from './sealing-key.js';
-import { settingsFor } from './settings.js';
+import type { Script } from '../../../grammar/ast.js';
+import { isRunId } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { MlldError } from '../../errors.js';
+import { execute } from '../../language/evaluate.js';
+import type { Frame } from '../../language/frame.js';
+import { createModule } from '../../modules/evaluate-module.js';
+import { SecretTexts } from '../../operation/secret-texts.js';
+import type { Answers, Recorder } from '../../operation/operation.js';
+import { baseFolder, workflowFor } from '../../project.js';
+import type { GraphRunOptions } from '../../run-graph-options.js';
+import type { PipelineRecord, RunOptions } from '../../run-options.js';
+import type { World } from '../../world/world.js';
+import { createDocument } from '../document.js';
+import { openJournal, type OpenedJournal } from '../journal.js';
+import { mainFrame, newRunState } from '../main-frame.js';
+import { sealingKeyFor } from '../sealing-key.js';
+import { settingsFor } from '../settings.js';
 
 /** A pipeline has no statements; what it asks models is recorded by what the options say. */
 const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
@@ -29,7 +29,7 @@ export interface PipelineJournal extends OpenedJournal {
 export async function storeOf(options: GraphRunOptions, world: World): Promise<JournalStore> {
   const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
   if (options.openStore) return options.openStore(sealingKey);
-  const { openFileStore } = await import('../../journal/file-store.js');
+  const { openFileStore } = await import('../../../journal/file-store.js');
   return openFileStore(options.project.root, { sealingKey });
 }
 

@@ -1,14 +1,14 @@
 /** Answers a question that a running pipeline has put to somebody elsewhere: `mlld answer`, a server. Reference 12.1, 13.1. */
 import path from 'node:path';
-import { isRunId } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import type { OpenQuestion } from '../../replay/graph-state.js';
-import { MlldError } from '../errors.js';
-import { answerMeaning, choiceFor, choiceLine, type Choice } from '../graph/labels.js';
-import { answerFile } from '../graph/people/remote.js';
-import type { Project } from '../project.js';
-import { createLiveWorld } from '../world/live.js';
-import { openChain, type Chain } from './graph-chain.js';
+import { isRunId } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { OpenQuestion } from '../../../replay/graph-state.js';
+import { MlldError } from '../../errors.js';
+import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../graph/labels.js';
+import { answerFile } from '../../graph/people/remote.js';
+import type { Project } from '../../project.js';
+import { createLiveWorld } from '../../world/live.js';
+import { openChain, type Chain } from './chain.js';
 
 export interface AnswerRequest {
   readonly store: JournalStore;

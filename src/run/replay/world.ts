@@ -5,19 +5,19 @@
  * R2  Answers come in the order of the record (`replay-order.ts`); sleeps are over at once.
  * R3  Of a run that did not end in order the record may lack answers: whoever asks for one waits, as then.
  */
-import type { EventOf, Json } from '../../journal/event.js';
-import { sha256 } from '../../journal/canonical.js';
-import type { OpPath } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import { anyAnswer, callAround, isWhole, nextAnswer, type RecordedAnswer, type Recording } from '../../replay/recorded-world.js';
-import type { Frame } from '../language/frame.js';
-import { canonicalRequest, subjectOf } from '../operation/effect-facts.js';
-import type { Answer, Ask, Question, World } from '../world/world.js';
-import { WorldError } from '../world/world.js';
-import { concealDivergence } from './conceal.js';
+import type { EventOf, Json } from '../../../journal/event.js';
+import { sha256 } from '../../../journal/canonical.js';
+import type { OpPath } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { anyAnswer, callAround, isWhole, nextAnswer, type RecordedAnswer, type Recording } from '../../../replay/recorded-world.js';
+import type { Frame } from '../../language/frame.js';
+import { canonicalRequest, subjectOf } from '../../operation/effect-facts.js';
+import type { Answer, Ask, Question, World } from '../../world/world.js';
+import { WorldError } from '../../world/world.js';
+import { concealDivergence } from '../conceal.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './replay-order.js';
-import type { ReplayedHooks } from './replayed-hooks.js';
+import type { ReplayOrder } from './order.js';
+import type { ReplayedHooks } from './hooks.js';
 
 export interface Sinks {
   readonly stdout: (text: string) => void;

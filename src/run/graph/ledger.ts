@@ -1,12 +1,12 @@
 /** Keeps the state of a graph run current with its journal, and going when the journal can't be written any more. */
-import type { Fact, JournalEvent } from '../../journal/event.js';
-import type { RunRef, Seq } from '../../journal/ids.js';
-import type { Position } from '../../journal/store.js';
-import { graphState, type GraphState } from '../../replay/graph-state.js';
-import { eventOf } from '../../replay/projection.js';
-import type { Ledger } from '../graph/graph-run.js';
-import type { Recorder } from '../operation/operation.js';
-import type { Follower } from './recorder.js';
+import type { Fact, JournalEvent } from '../../../journal/event.js';
+import type { RunRef, Seq } from '../../../journal/ids.js';
+import type { Position } from '../../../journal/store.js';
+import { graphState, type GraphState } from '../../../replay/graph-state.js';
+import { eventOf } from '../../../replay/projection.js';
+import type { Ledger } from '../../graph/graph-run.js';
+import type { Recorder } from '../../operation/operation.js';
+import type { Follower } from '../recorder.js';
 
 export interface StateKeeper {
   readonly state: GraphState;

@@ -4,12 +4,12 @@
  * C1 A chain is read up to the last event that verifies; what a later run left behind of an earlier one doesn't count.
  * C2 Nothing here changes a run.
  */
-import type { EventOf, JournalEvent } from '../../journal/event.js';
-import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../journal/ids.js';
-import type { JournalStore, RunFile } from '../../journal/store.js';
-import { graphState, isGraphRun, type GraphState } from '../../replay/graph-state.js';
-import { MlldError } from '../errors.js';
-import { closest } from '../values/suggest.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { graphState, isGraphRun, type GraphState } from '../../../replay/graph-state.js';
+import { MlldError } from '../../errors.js';
+import { closest } from '../../values/suggest.js';
 
 type Parent = NonNullable<EventOf<'run.started'>['parent']>;
 

@@ -1,19 +1,19 @@
 /** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
 import path from 'node:path';
-import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../journal/event.js';
-import type { CallKey, RunId, Seq } from '../../journal/ids.js';
-import type { JournalStore, Position } from '../../journal/store.js';
-import { cachePolicy, type Scope } from '../../replay/policy.js';
-import { resolveResult } from '../../replay/recorded-result.js';
-import type { RecordedCall, Recording } from '../../replay/recorded-world.js';
-import { recordedCarried } from '../operation/carried.js';
-import { decodeResult } from '../operation/encode.js';
-import type { Answers, KnownAnswer } from '../operation/operation.js';
-import { noAnswers } from './answers.js';
-import type { Answer } from '../world/world.js';
+import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal/event.js';
+import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
+import type { JournalStore, Position } from '../../../journal/store.js';
+import { cachePolicy, type Scope } from '../../../replay/policy.js';
+import { resolveResult } from '../../../replay/recorded-result.js';
+import type { RecordedCall, Recording } from '../../../replay/recorded-world.js';
+import { recordedCarried } from '../../operation/carried.js';
+import { decodeResult } from '../../operation/encode.js';
+import type { Answers, KnownAnswer } from '../../operation/operation.js';
+import { noAnswers } from '../answers.js';
+import type { Answer } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './replay-order.js';
-import { endOfReplay } from './replayed-world.js';
+import type { ReplayOrder } from './order.js';
+import { endOfReplay } from './world.js';
 
 export interface ReplayedAnswersOptions {
   readonly store: JournalStore;

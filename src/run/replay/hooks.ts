@@ -2,11 +2,11 @@
  * Hooks whose time was over in the recorded run. They run again as far as they came then, and are out of time where they were: what they
  * ask beyond that nobody had asked, so it is no divergence. It waits.
  */
-import type { OpPath } from '../../journal/ids.js';
-import { isInside } from '../../replay/op-path.js';
-import type { Recording } from '../../replay/recorded-world.js';
-import type { Frame, Firing } from '../language/frame.js';
-import type { ReplayOrder } from './replay-order.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { isInside } from '../../../replay/op-path.js';
+import type { Recording } from '../../../replay/recorded-world.js';
+import type { Frame, Firing } from '../../language/frame.js';
+import type { ReplayOrder } from './order.js';
 
 export interface ReplayedHooks {
   /** See `RunState.replayed`. */

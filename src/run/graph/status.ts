@@ -1,10 +1,10 @@
 /** What a server says of a pipeline run. Reference 13.2; members are named as there. */
-import type { GateStatus } from '../../journal/graph-event.js';
-import type { RunId } from '../../journal/ids.js';
-import type { RunFile } from '../../journal/store.js';
-import { currentNode, gateStatuses, type GraphState } from '../../replay/graph-state.js';
-import type { Followed } from './graph-follow.js';
-import type { Line } from './graph-lines.js';
+import type { GateStatus } from '../../../journal/graph-event.js';
+import type { RunId } from '../../../journal/ids.js';
+import type { RunFile } from '../../../journal/store.js';
+import { currentNode, gateStatuses, type GraphState } from '../../../replay/graph-state.js';
+import type { Followed } from './follow.js';
+import type { Line } from './lines.js';
 
 export interface PipelineStatus {
   readonly id: RunId;

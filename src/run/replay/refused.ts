@@ -1,8 +1,8 @@
 /** Why a run is not replayed, or not up to there. */
-import type { RunRef } from '../../journal/ids.js';
-import type { Recording } from '../../replay/recorded-world.js';
-import { MlldError } from '../errors.js';
-import type { ReplayOptions } from './replay.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { Recording } from '../../../replay/recorded-world.js';
+import { MlldError } from '../../errors.js';
+import type { ReplayOptions } from './options.js';
 
 export function impossible({ run }: RunRef, why: string): MlldError {
   return new MlldError('REPLAY_IMPOSSIBLE', `Run ${run} can't be replayed: ${why}`, {

@@ -4,18 +4,18 @@
  * L1  Facts that somebody waits for come in their turn; the others with what they follow from.
  * L2  Nothing behind `lastSeq` is applied.
  */
-import type { EventOf, JournalEvent } from '../../journal/event.js';
-import type { GraphFact } from '../../journal/graph-event.js';
-import type { RunRef, Seq } from '../../journal/ids.js';
-import { describeEvent } from '../../replay/describe.js';
-import { graphState, type GraphState } from '../../replay/graph-state.js';
-import { eventOf } from '../../replay/projection.js';
-import { isWhole, type Recording } from '../../replay/recorded-world.js';
-import { factsLeft, saying, saysTheSame, takeFact, type GraphEvent, type RecordedWalk } from '../../replay/recorded-walk.js';
-import type { Ledger } from '../graph/graph-run.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { GraphFact } from '../../../journal/graph-event.js';
+import type { RunRef, Seq } from '../../../journal/ids.js';
+import { describeEvent } from '../../../replay/describe.js';
+import { graphState, type GraphState } from '../../../replay/graph-state.js';
+import { eventOf } from '../../../replay/projection.js';
+import { isWhole, type Recording } from '../../../replay/recorded-world.js';
+import { factsLeft, saying, saysTheSame, takeFact, type GraphEvent, type RecordedWalk } from '../../../replay/recorded-walk.js';
+import type { Ledger } from '../../graph/graph-run.js';
 import type { Divergence } from './divergence.js';
-import type { Setting } from './replay-setting.js';
-import { endOfReplay } from './replayed-world.js';
+import type { Setting } from './setting.js';
+import { endOfReplay } from './world.js';
 
 interface Ports {
   readonly ref: RunRef;

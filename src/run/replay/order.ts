@@ -6,7 +6,7 @@
  *     Reading an answer from the disk is something that happens: nothing else is given meanwhile.
  * T2  What has no place in the record (`seq` -1) is given before all that has one.
  */
-import type { Frame } from '../language/frame.js';
+import type { Frame } from '../../language/frame.js';
 
 export interface ReplayOrder {
   /** Resolves when it is the turn of the event `seq`. `frame`: who waits for it, where that is known. */

@@ -1,18 +1,18 @@
 /** What a replay plays in: the world of the record, its order, and whether it goes on. Script and pipeline share it. */
 import path from 'node:path';
-import type { Fact } from '../../journal/event.js';
-import type { OpPath } from '../../journal/ids.js';
-import { hasTurn, isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from '../../replay/recorded-world.js';
-import type { Frame } from '../language/frame.js';
-import type { Answers, Recorder } from '../operation/operation.js';
-import type { Value } from '../values/value.js';
-import { concealValue } from './conceal.js';
+import type { Fact } from '../../../journal/event.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { hasTurn, isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from '../../../replay/recorded-world.js';
+import type { Frame } from '../../language/frame.js';
+import type { Answers, Recorder } from '../../operation/operation.js';
+import type { Value } from '../../values/value.js';
+import { concealValue } from '../conceal.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOptions, Stopped } from './replay.js';
-import { createReplayOrder, type ReplayOrder } from './replay-order.js';
-import { changedCall, createReplayedAnswers } from './replayed-answers.js';
-import { createReplayedHooks, type ReplayedHooks } from './replayed-hooks.js';
-import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './replayed-world.js';
+import type { ReplayOptions, Stopped } from './options.js';
+import { createReplayOrder, type ReplayOrder } from './order.js';
+import { changedCall, createReplayedAnswers } from './answers.js';
+import { createReplayedHooks, type ReplayedHooks } from './hooks.js';
+import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './world.js';
 
 /** Whether the replay goes on, and what it met on its way. */
 export interface Course {

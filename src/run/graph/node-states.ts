@@ -1,8 +1,8 @@
 /** What came of each node of a recorded pipeline run, for drawings. */
-import type { RunLiveness } from '../../journal/store.js';
-import type { GraphState } from '../../replay/graph-state.js';
-import type { Walk } from '../../replay/graph-walk.js';
-import type { NodeState } from '../graph/node-state.js';
+import type { RunLiveness } from '../../../journal/store.js';
+import type { GraphState } from '../../../replay/graph-state.js';
+import type { Walk } from '../../../replay/graph-walk.js';
+import type { NodeState } from '../../graph/node-state.js';
 
 /** By node id; nodes that were not visited are absent. A node that had begun when its run died is `interrupted`. */
 export function nodeStates(state: GraphState, liveness: RunLiveness): ReadonlyMap<string, NodeState> {

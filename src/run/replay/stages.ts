@@ -5,17 +5,17 @@
  * S2  A stage whose work can't be repeated - it watched another run, or a function of the program did it - comes to what it came to then.
  */
 import path from 'node:path';
-import type { GraphFact } from '../../journal/graph-event.js';
-import type { OpPath } from '../../journal/ids.js';
-import { isInside } from '../../replay/op-path.js';
-import type { Recording } from '../../replay/recorded-world.js';
-import { factsLeft, type RecordedWalk } from '../../replay/recorded-walk.js';
-import type { GraphRun, Wait } from '../graph/graph-run.js';
-import { handlersWith } from '../graph/handlers/built-in.js';
-import type { Handler, Handlers, Stage } from '../graph/handlers/handler.js';
-import { outcomeOf, StageError, type StageOutcome } from '../graph/outcome.js';
-import { given, type Interviewer } from '../graph/people/interviewer.js';
-import type { ReplayOrder } from './replay-order.js';
+import type { GraphFact } from '../../../journal/graph-event.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { isInside } from '../../../replay/op-path.js';
+import type { Recording } from '../../../replay/recorded-world.js';
+import { factsLeft, type RecordedWalk } from '../../../replay/recorded-walk.js';
+import type { GraphRun, Wait } from '../../graph/graph-run.js';
+import { handlersWith } from '../../graph/handlers/built-in.js';
+import type { Handler, Handlers, Stage } from '../../graph/handlers/handler.js';
+import { outcomeOf, StageError, type StageOutcome } from '../../graph/outcome.js';
+import { given, type Interviewer } from '../../graph/people/interviewer.js';
+import type { ReplayOrder } from './order.js';
 
 const MANAGER = 'stack.manager_loop';
 

@@ -1,14 +1,14 @@
 /** What `--resume` means for a pipeline: where the new run begins, that there is nothing to do, or why it can't be. Reference 10.3. */
 import path from 'node:path';
-import type { JournalStore } from '../../journal/store.js';
-import type { GraphState } from '../../replay/graph-state.js';
-import { MlldError } from '../errors.js';
-import type { Plan } from '../graph/plan.js';
-import { workflowFor } from '../project.js';
-import type { GraphRunOptions } from '../run-graph-options.js';
-import { isChildOf, newestChain, resumePoint, resumePointAt } from './graph-chain.js';
-import { refuseEdited } from './graph-edited.js';
-import { restartOf, type Beginning, type Restart } from './graph-start.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { GraphState } from '../../../replay/graph-state.js';
+import { MlldError } from '../../errors.js';
+import type { Plan } from '../../graph/plan.js';
+import { workflowFor } from '../../project.js';
+import type { GraphRunOptions } from '../../run-graph-options.js';
+import { isChildOf, newestChain, resumePoint, resumePointAt } from './chain.js';
+import { refuseEdited } from './edited.js';
+import { restartOf, type Beginning, type Restart } from './start.js';
 
 /** From looking what there is to resume until that has begun; gives what ends it. */
 export async function turnToResume({ resume, project, file }: GraphRunOptions, store: JournalStore): Promise<() => Promise<void>> {

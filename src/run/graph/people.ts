@@ -1,9 +1,9 @@
 /** Who answers the questions of a run. Reference 12.1. */
-import { consoleInterviewer } from '../graph/people/console.js';
-import { autoApprove, queueOf, type Interviewer } from '../graph/people/interviewer.js';
-import { remoteInterviewer } from '../graph/people/remote.js';
-import type { GraphRunOptions } from '../run-graph-options.js';
-import type { World } from '../world/world.js';
+import { consoleInterviewer } from '../../graph/people/console.js';
+import { autoApprove, queueOf, type Interviewer } from '../../graph/people/interviewer.js';
+import { remoteInterviewer } from '../../graph/people/remote.js';
+import type { GraphRunOptions } from '../../run-graph-options.js';
+import type { World } from '../../world/world.js';
 
 export function interviewerFor({ people, io }: GraphRunOptions, world: World, runFolder: string): Interviewer {
   switch (people) {

@@ -1,11 +1,11 @@
 /** How a run of a pipeline begins: what its first events say. Reference 8.1, 11. */
 import path from 'node:path';
-import type { FactOf, Json } from '../../journal/event.js';
-import type { RunRef } from '../../journal/ids.js';
-import type { GraphState } from '../../replay/graph-state.js';
-import type { Plan } from '../graph/plan.js';
-import type { GraphRunOptions } from '../run-graph-options.js';
-import type { ResumePoint } from './graph-chain.js';
+import type { FactOf, Json } from '../../../journal/event.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { GraphState } from '../../../replay/graph-state.js';
+import type { Plan } from '../../graph/plan.js';
+import type { GraphRunOptions } from '../../run-graph-options.js';
+import type { ResumePoint } from './chain.js';
 
 /** The run that a `loop_restart` edge makes of another one. */
 export interface Restart {

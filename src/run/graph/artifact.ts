@@ -1,7 +1,7 @@
 /** The payload of an artifact that a run of the chain has stored. */
-import type { Json } from '../../journal/event.js';
-import type { JournalStore } from '../../journal/store.js';
-import type { GraphState } from '../../replay/graph-state.js';
+import type { Json } from '../../../journal/event.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { GraphState } from '../../../replay/graph-state.js';
 
 /** Undefined when there is no such artifact, or its event or payload can't be read. */
 export async function readArtifact(store: JournalStore, { artifacts }: GraphState, id: string): Promise<Json | undefined> {

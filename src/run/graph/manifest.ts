@@ -1,7 +1,7 @@
 /** `manifest.json` of a run folder: what the folder is about. Reference 11. */
 import path from 'node:path';
-import { sha256 } from '../../journal/canonical.js';
-import type { World } from '../world/world.js';
+import { sha256 } from '../../../journal/canonical.js';
+import type { World } from '../../world/world.js';
 
 const VERSION = 1;
 

@@ -1,9 +1,9 @@
 /** Whether a pipeline that was edited can go on where an earlier run of it stands. Reference 10.3. */
 
-import type { Plan } from '../graph/plan.js';
-import { MlldError } from '../errors.js';
-import type { WalkView } from '../graph/state.js';
-import type { ResumePoint } from './graph-chain.js';
+import type { Plan } from '../../graph/plan.js';
+import { MlldError } from '../../errors.js';
+import type { WalkView } from '../../graph/state.js';
+import type { ResumePoint } from './chain.js';
 
 /** Lines for stderr about nodes that are only history. Throws RESUME_GRAPH when it can't go on. */
 export function refuseEdited(plan: Plan, { state, enterAt }: ResumePoint): readonly string[] {

@@ -1,15 +1,15 @@
 /** Runs of other pipelines, for manager nodes: started here, resumed after a crash, or watched from outside. Reference 7.8. */
 import path from 'node:path';
-import type { RunRef } from '../../journal/ids.js';
-import { isRunId } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import type { GraphState } from '../../replay/graph-state.js';
-import type { ChildFacts, ChildRequest, ChildRun, GraphRun } from '../graph/graph-run.js';
-import { StageError } from '../graph/outcome.js';
-import { displayPath } from '../modules/paths.js';
-import { workflowFor } from '../project.js';
-import type { GraphReport, GraphRunOptions } from '../run-graph-options.js';
-import { isChildOf, newestChain, openChain } from './graph-chain.js';
+import type { RunRef } from '../../../journal/ids.js';
+import { isRunId } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { GraphState } from '../../../replay/graph-state.js';
+import type { ChildFacts, ChildRequest, ChildRun, GraphRun } from '../../graph/graph-run.js';
+import { StageError } from '../../graph/outcome.js';
+import { displayPath } from '../../modules/paths.js';
+import { workflowFor } from '../../project.js';
+import type { GraphReport, GraphRunOptions } from '../../run-graph-options.js';
+import { isChildOf, newestChain, openChain } from './chain.js';
 
 const DEPTH_MAX = 8;
 

@@ -2,8 +2,8 @@
  * The runs of a pipeline's file, put in lines: a run, those that resumed it, and those that a `loop_restart` edge made of it. For people
  * each line is one run, known by the id of its first. Reference 6.8, 10.1.
  */
-import type { EventOf } from '../../journal/event.js';
-import type { RunId, RunRef, Seq } from '../../journal/ids.js';
+import type { EventOf } from '../../../journal/event.js';
+import type { RunId, RunRef, Seq } from '../../../journal/ids.js';
 
 /** The first event of a run. */
 export interface Head {

@@ -1,17 +1,17 @@
 /** Models that the program brought along which ran a pipeline: they reply what they replied. Built-in backends ask as they did. */
-import { isInside } from '../../replay/op-path.js';
-import { resolveResult } from '../../replay/recorded-result.js';
-import type { Recording } from '../../replay/recorded-world.js';
-import type { RecordedWalk } from '../../replay/recorded-walk.js';
-import type { JournalStore } from '../../journal/store.js';
-import type { OpPath } from '../../journal/ids.js';
-import { answeredIn } from '../graph/ask-model.js';
-import { isBuiltIn, kindOf, type Backend, type Backends } from '../graph/backends/backend.js';
-import { StageError } from '../graph/outcome.js';
-import { decodeResult } from '../operation/encode.js';
+import { isInside } from '../../../replay/op-path.js';
+import { resolveResult } from '../../../replay/recorded-result.js';
+import type { Recording } from '../../../replay/recorded-world.js';
+import type { RecordedWalk } from '../../../replay/recorded-walk.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { answeredIn } from '../../graph/ask-model.js';
+import { isBuiltIn, kindOf, type Backend, type Backends } from '../../graph/backends/backend.js';
+import { StageError } from '../../graph/outcome.js';
+import { decodeResult } from '../../operation/encode.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './replay-order.js';
-import { endOfReplay } from './replayed-world.js';
+import type { ReplayOrder } from './order.js';
+import { endOfReplay } from './world.js';
 
 interface Ports {
   readonly store: JournalStore;
