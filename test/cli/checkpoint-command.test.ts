@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, questionKey } from '../support/run-script.js';
+import { ask, questionKey } from '../support/written-runs.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordCrash, recordRun } from '../support/recorded-project.js';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordCrash, recordRun } from '../support/recorded-project.js';
-import { ask } from '../support/run-script.js';
+import { ask } from '../support/written-runs.js';
 
 const TEXT = readFileSync(new URL('../../docs/looking-back.md', import.meta.url), 'utf8');
 const ITEMS = [...TEXT.slice(TEXT.indexOf('## As JSON')).matchAll(/^- `([^`]+)`: ([^;]*?)(;[^]*?)?(?=\n- |\n\n)/gm)];

@@ -6,7 +6,7 @@ import { openFileStore } from '../../journal/file-store.js';
 import type { Fact } from '../../journal/event.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, runRef } from '../support/run-script.js';
+import { ask, runRef } from '../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/file-store.js';
 import { projectFolder, resultOf, runCli, startCli } from '../support/cli.js';
 import { recordCrash, recordRun } from '../support/recorded-project.js';
-import { ask, finished, runRef, started } from '../support/run-script.js';
+import { ask, finished, runRef, started } from '../support/written-runs.js';
 
 interface Line {
   readonly type: string;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask } from '../support/run-script.js';
+import { ask } from '../support/written-runs.js';
 
 async function project(argument = 'ebb'): Promise<string> {
   const cwd = await projectFolder();

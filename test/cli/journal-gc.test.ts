@@ -10,7 +10,7 @@ import { verifyRun } from '../../replay/verify.js';
 import { failingDisk } from '../journal/support/failing-disk.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, runRef } from '../support/run-script.js';
+import { ask, runRef } from '../support/written-runs.js';
 
 const big = (text: string): string => text.repeat(100_000);
 

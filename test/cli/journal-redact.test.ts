@@ -14,7 +14,7 @@ import { verifyRun } from '../../replay/verify.js';
 import { wishFor } from '../../cli/redaction-wish.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, inside, JOB, questionKey } from '../support/run-script.js';
+import { ask, inside, JOB, questionKey } from '../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 const onDefect = (): void => expect.unreachable();

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReportData } from '../../replay/report.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordCrash, recordRun } from '../support/recorded-project.js';
-import { ask, loop, runRef } from '../support/run-script.js';
+import { ask, loop, runRef } from '../support/written-runs.js';
 
 const ATTACK = '</script><script>alert(1)</script>';
 

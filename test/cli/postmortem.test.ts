@@ -4,7 +4,7 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, resultOf, runCli, startCli } from '../support/cli.js';
 import { recordCrash, recordRun } from '../support/recorded-project.js';
-import { ask } from '../support/run-script.js';
+import { ask } from '../support/written-runs.js';
 
 const SCRIPT = `exe llm @ask(text) = js { if (text === "slack") throw new Error("429 rate limit"); return "A:" + text; }
 checkpoint "begun"

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/file-store.js';
 import { runIdAt, workflowOf } from '../../journal/ids.js';
 import { projectFolder, resultOf, runCli, startCli, type CliResult } from '../support/cli.js';
-import { ask, finished, started } from '../support/run-script.js';
+import { ask, finished, started } from '../support/written-runs.js';
 
 /** Answers "ebb" at once; waits for `go` inside "gate"; answers "flow" behind it. */
 const JOB = `exe llm @ask(q) = sh { echo "$q" >> calls.log; if [ "$q" = gate ]; then while [ ! -e go ]; do sleep 0.02; done; fi; echo "$MARK:$q" }

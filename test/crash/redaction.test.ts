@@ -15,7 +15,7 @@ import { usable } from '../../replay/memo.js';
 import { verifyRun } from '../../replay/verify.js';
 import { projectFolder, runCli, type CliResult } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, JOB } from '../support/run-script.js';
+import { ask, JOB } from '../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 /** More than an index is worth its while for. */

@@ -9,7 +9,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { newestChain, resumePoint, resumePointAt, type Chain } from '../../src/run/graph/chain.js';
 import { outcomeOf } from '../../src/graph/outcome.js';
 import { temporaryFolder } from '../journal/support/folder.js';
-import { JOB, key, runRef, started } from '../support/run-script.js';
+import { JOB, key, runRef, started } from '../support/written-runs.js';
 
 const begins = (path: string, visit = 0): Fact => ({
   type: 'node.started',

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { opPath, seqOf } from '../../journal/ids.js';
 import { align, type Alignment } from '../../replay/align.js';
 import type { ComparedCall } from '../../replay/run-calls.js';
-import { questionKey } from '../support/run-script.js';
+import { questionKey } from '../support/written-runs.js';
 
 /** Few places and few questions, nearly alike: most calls have several candidates. */
 const anyQuestion = fc.record({

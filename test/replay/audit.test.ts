@@ -6,7 +6,7 @@ import type { AuditEntry } from '../../replay/audit.js';
 import { auditRun, type AuditFilter } from '../../replay/audit-run.js';
 import { originOfFile } from '../../replay/file-origin-run.js';
 import { sha256 } from '../../journal/canonical.js';
-import { ask, finished, inside, JOB, runRef, started } from '../support/run-script.js';
+import { ask, finished, inside, JOB, runRef, started } from '../support/written-runs.js';
 
 const REF = runRef(1);
 const effect = (op: string, kind: string, subject: string, more: Partial<Fact & { type: 'effect.performed' }> = {}): Fact => ({

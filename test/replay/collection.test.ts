@@ -9,7 +9,7 @@ import { loadWorkflow, type WorkflowPast } from '../../replay/load.js';
 import { usable } from '../../replay/memo.js';
 import type { Wish } from '../../replay/needed.js';
 import { anyFacts } from '../support/any-run.js';
-import { ask, finished, inside, JOB, questionKey, runRef, started } from '../support/run-script.js';
+import { ask, finished, inside, JOB, questionKey, runRef, started } from '../support/written-runs.js';
 
 const WISH: Wish = { keep: 0, sinceMs: undefined, workflow: undefined, needed: 'stays' };
 

@@ -4,7 +4,7 @@ import { workflowOf, type CallKey } from '../../journal/ids.js';
 import { comingUp, whatDrops } from '../../replay/coming.js';
 import { memo, usable, type Memo } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
-import { ask, finished, questionKey, run, runRef } from '../support/run-script.js';
+import { ask, finished, questionKey, run, runRef } from '../support/written-runs.js';
 
 const wrapped = (path: string, item: string): Fact[] => {
   const [begin, asked, ...end] = ask(path, item, { fn: 'wrap' });

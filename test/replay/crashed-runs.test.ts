@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
 import { CRASHED_RUNS, crashedRuns } from '../../replay/crashed-runs.js';
-import { ask, finished, JOB, runRef, started } from '../support/run-script.js';
+import { ask, finished, JOB, runRef, started } from '../support/written-runs.js';
 
 /** Two that crashed and one that ended; `read` counts the runs that were read whole. */
 async function recorded(): Promise<{ store: JournalStore; list: () => ReturnType<typeof crashedRuns>; read: () => number }> {

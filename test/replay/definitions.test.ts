@@ -3,7 +3,7 @@ import type { DefinitionPart, Fact } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { definitionChanges, definitions, describeChange } from '../../replay/definitions.js';
 import { fold } from '../../replay/projection.js';
-import { entries, runRef, started } from '../support/run-script.js';
+import { entries, runRef, started } from '../support/written-runs.js';
 
 const BODY: DefinitionPart = { kind: 'body', name: 'review', digest: 'a' };
 const sentences = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]): string[] =>

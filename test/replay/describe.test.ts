@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { opPath, seqOf, type BlobId } from '../../journal/ids.js';
 import { describeEvent, matchesFilter } from '../../replay/describe.js';
-import { ask, entries, FINGERPRINT, JOB, key, run, runRef, started } from '../support/run-script.js';
+import { ask, entries, FINGERPRINT, JOB, key, run, runRef, started } from '../support/written-runs.js';
 
 const OP = opPath('main/ask#0');
 const sentence = (fact: Fact): string => describeEvent(entries(runRef(1), [fact])[0]!.event);

@@ -6,7 +6,7 @@ import { opPath } from '../../journal/ids.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff } from '../../replay/diff-nodes.js';
 import { nodeVisits, type NodeVisits } from '../../replay/node-visits.js';
 import { fold } from '../../replay/projection.js';
-import { entries, runRef, started } from '../support/run-script.js';
+import { entries, runRef, started } from '../support/written-runs.js';
 
 type Ended = 'success' | 'partial_success' | 'fail' | undefined;
 interface Step {

@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../journal/memory-store.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { diffRuns, forkPointOf, type RunDiff } from '../../replay/diff-run.js';
 import { anyFacts } from '../support/any-run.js';
-import { ask, finished, JOB, loop, runRef, started } from '../support/run-script.js';
+import { ask, finished, JOB, loop, runRef, started } from '../support/written-runs.js';
 
 const onDefect = (): never => expect.unreachable();
 

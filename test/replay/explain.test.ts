@@ -9,7 +9,7 @@ import { explainRun } from '../../replay/explain-run.js';
 import { memo } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { anyRuns } from '../support/any-run.js';
-import { ask, entries, FINGERPRINT, finished, JOB, questionKey, run, runRef, started } from '../support/run-script.js';
+import { ask, entries, FINGERPRINT, finished, JOB, questionKey, run, runRef, started } from '../support/written-runs.js';
 
 const OTHER = `sha256:${'e'.repeat(64)}` as Fingerprint;
 const FIRST = runRef(1).run;

@@ -8,7 +8,7 @@ import { otlpTraces } from '../../replay/export/otlp.js';
 import { fold } from '../../replay/projection.js';
 import { timeline } from '../../replay/timeline.js';
 import { anyRun } from '../support/any-run.js';
-import { ask, loop, run, runRef } from '../support/run-script.js';
+import { ask, loop, run, runRef } from '../support/written-runs.js';
 
 const ref = runRef(1);
 const LOOP = loop('main/for#0', ['ebb', 'flow'], (item, at) => ask(`${at}/ask#0`, item, item === 'flow' ? { outcome: 'reused' } : {}));

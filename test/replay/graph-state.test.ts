@@ -5,7 +5,7 @@ import type { StageOutcome, StageStatus } from '../../journal/graph-event.js';
 import { opPath, seqOf } from '../../journal/ids.js';
 import { graphState, type GraphState } from '../../replay/graph-state.js';
 import { fold } from '../../replay/projection.js';
-import { entries, key, runRef, started } from '../support/run-script.js';
+import { entries, key, runRef, started } from '../support/written-runs.js';
 
 const outcome = (status: StageStatus, updates: StageOutcome['context_updates'] = {}): StageOutcome => ({
   status,

@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../journal/memory-store.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
 import { loadWorkflow } from '../../replay/load.js';
 import { answered } from '../../replay/memo.js';
-import { ask, finished, JOB, questionKey, runRef, started } from '../support/run-script.js';
+import { ask, finished, JOB, questionKey, runRef, started } from '../support/written-runs.js';
 
 async function begin(store: JournalStore, number: number, facts: readonly Fact[]): Promise<Journal> {
   const journal = await store.create(runRef(number));

@@ -21,7 +21,7 @@ import { answered, usable } from '../../replay/memo.js';
 import { eventOf, fold, type Entry } from '../../replay/projection.js';
 import { parseSelector } from '../../replay/selector.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../replay/snapshot.js';
-import { ask, finished, JOB, questionKey, runRef, started } from '../support/run-script.js';
+import { ask, finished, JOB, questionKey, runRef, started } from '../support/written-runs.js';
 import { temporaryFolder } from '../journal/support/folder.js';
 
 /** The file store is the one that users have; what needs a hand in the store itself is tried on both as well. */

@@ -3,7 +3,7 @@ import type { Fact, Json } from '../../journal/event.js';
 import { opPath, seqOf, type EventRef } from '../../journal/ids.js';
 import { answered, memo, usable } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
-import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../support/run-script.js';
+import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../support/written-runs.js';
 
 const usableTexts = (history: readonly Entry[]): (string | undefined)[] =>
   [...usable(fold(memo, history))].map(([, { preview }]) => preview);

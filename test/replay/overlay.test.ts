@@ -5,7 +5,7 @@ import { memo } from '../../replay/memo.js';
 import { createAnswers, type Answers } from '../../replay/overlay.js';
 import type { CachePolicy } from '../../replay/policy.js';
 import { fold } from '../../replay/projection.js';
-import { ask, FINGERPRINT, questionKey, run, runRef } from '../support/run-script.js';
+import { ask, FINGERPRINT, questionKey, run, runRef } from '../support/written-runs.js';
 
 const COLLECT = workflowOf('collect.mld');
 const ALL: CachePolicy = { records: true, serves: 'all' };

@@ -5,7 +5,7 @@ import { latestRun } from '../../replay/latest-run.js';
 import { planRun, type CurrentDefinition, type PlanFacts } from '../../replay/plan.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { index } from '../../replay/snapshot.js';
-import { ask, FINGERPRINT, questionKey, run, runRef } from '../support/run-script.js';
+import { ask, FINGERPRINT, questionKey, run, runRef } from '../support/written-runs.js';
 
 const EMPTY = new Set<never>();
 const LATER_MS = Date.parse('2026-01-02T00:00:00.000Z');

@@ -6,7 +6,7 @@ import { causeChain, inFlight } from '../../replay/open-steps.js';
 import { postMortem, type PostMortem } from '../../replay/postmortem.js';
 import { fold } from '../../replay/projection.js';
 import { estimateResume } from '../../replay/resume-estimate.js';
-import { ask, entries, finished, loop, runRef, started } from '../support/run-script.js';
+import { ask, entries, finished, loop, runRef, started } from '../support/written-runs.js';
 
 const REF = runRef(1);
 const stateOf = (...facts: readonly Fact[][]): PostMortem => fold(postMortem, entries(REF, [started(REF), ...facts.flat()]));

@@ -18,7 +18,7 @@ import { runCounts } from '../../replay/stats.js';
 import { summary } from '../../replay/summary.js';
 import { legality } from '../../replay/verify.js';
 import { anyFacts, anyRun, anyRuns } from '../support/any-run.js';
-import { ask, entries, FINGERPRINT, JOB, questionKey, runRef } from '../support/run-script.js';
+import { ask, entries, FINGERPRINT, JOB, questionKey, runRef } from '../support/written-runs.js';
 
 /** Of one run, or (first) of all runs of a workflow. */
 const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [

@@ -4,7 +4,7 @@ import type { Fact, RunStatus } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
 import { fold } from '../../replay/projection.js';
 import { callAround, isWhole, nextAnswer, nextTurn, notGiven, recording, type Recording } from '../../replay/recorded-world.js';
-import { entries, runRef, started } from '../support/run-script.js';
+import { entries, runRef, started } from '../support/written-runs.js';
 
 const MAIN = opPath('main');
 const READ = opPath('main/read#0');

@@ -6,7 +6,7 @@ import { resolveSelector, type Declarations, type Invalidation } from '../../rep
 import { memo, usable, type Memo } from '../../replay/memo.js';
 import { fold, type Entry } from '../../replay/projection.js';
 import { parseSelector } from '../../replay/selector.js';
-import { ask, inside, loop, questionKey, run, runRef } from '../support/run-script.js';
+import { ask, inside, loop, questionKey, run, runRef } from '../support/written-runs.js';
 
 const SCRIPT: Declarations = { declares: (fn) => fn === 'ask' || fn === 'survey', knownFunctions: ['ask', 'survey'] };
 

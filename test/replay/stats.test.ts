@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import { statsOf } from '../../replay/stats.js';
-import { ask, finished, JOB, runRef, started } from '../support/run-script.js';
+import { ask, finished, JOB, runRef, started } from '../support/written-runs.js';
 
 const DAY_OF_RUNS = 24 * 60;
 

@@ -3,7 +3,7 @@ import type { Fact } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
 import { fold } from '../../replay/projection.js';
 import { reportRun, summary } from '../../replay/summary.js';
-import { ask, entries, finished, inside, run, runRef, started } from '../support/run-script.js';
+import { ask, entries, finished, inside, run, runRef, started } from '../support/written-runs.js';
 
 const REF = runRef(1);
 const AT = (seconds: number): number => Date.parse('2026-01-01T00:00:00.000Z') + seconds * 1000;

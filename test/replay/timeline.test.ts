@@ -4,7 +4,7 @@ import { opPath } from '../../journal/ids.js';
 import { fold } from '../../replay/projection.js';
 import { callsOf, timeline, type Timeline } from '../../replay/timeline.js';
 import { anyRun } from '../support/any-run.js';
-import { ask, entries, inside, loop, run, runRef, started } from '../support/run-script.js';
+import { ask, entries, inside, loop, run, runRef, started } from '../support/written-runs.js';
 
 describe('the timeline', () => {
   it('has a span for every operation, inside the one around it, with what it asked', () => {

@@ -4,7 +4,7 @@ import { opPath, type BlobId } from '../../journal/ids.js';
 import { openMemoryStore } from '../../journal/memory-store.js';
 import { fold } from '../../replay/projection.js';
 import { legality, verifyRun } from '../../replay/verify.js';
-import { ask, entries, finished, inside, loop, run, runRef, started } from '../support/run-script.js';
+import { ask, entries, finished, inside, loop, run, runRef, started } from '../support/written-runs.js';
 
 const [BEGIN, ASKED, ANSWERED, END] = ask('main/ask#0', 'ebb') as [Fact, Fact, Fact, Fact];
 const [, OTHER, OTHER_ANSWERED] = ask('main/ask#0', 'flow') as [Fact, Fact, Fact, Fact];

@@ -2,7 +2,7 @@
 import { openFileStore } from '../../journal/file-store.js';
 import type { Fact } from '../../journal/event.js';
 import type { RunRef } from '../../journal/ids.js';
-import { finished, runRef, started } from './run-script.js';
+import { finished, runRef, started } from './written-runs.js';
 
 /** Records a run of `job.mld` that ended in order; gives where it is. */
 export async function recordRun(folder: string, number: number, ...facts: readonly Fact[][]): Promise<RunRef> {

@@ -9,7 +9,7 @@ import type { Fact } from '../../journal/event.js';
 import { openFileStore } from '../../journal/file-store.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, finished, inside, runRef, started } from '../support/run-script.js';
+import { ask, finished, inside, runRef, started } from '../support/written-runs.js';
 
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
 const CALLS = 10_000;
