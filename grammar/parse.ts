@@ -22,20 +22,7 @@ const ALTERNATIVES_MAX = 5;
  * @throws SyntaxFailure for the first mistake
  */
 export function parseScript(text: string, { mode }: { readonly mode: Script['mode'] }): Script {
-  const known = trees[mode].get(text);
-  if (known) return known;
-  const tree = parse(text, mode === 'strict' ? 'Strict' : 'Markdown') as Script;
-  keep(trees[mode], text, tree);
-  return tree;
-}
-
-/** A command that looks at a script before it runs it reads every file twice. Trees are never changed, so both can have the same. */
-const TREES_MAX = 64;
-const trees = { strict: new Map<string, Script>(), markdown: new Map<string, Script>() };
-
-function keep(kept: Map<string, Script>, text: string, tree: Script): void {
-  if (kept.size === TREES_MAX) kept.delete(kept.keys().next().value as string);
-  kept.set(text, tree);
+  return parse(text, mode === 'strict' ? 'Strict' : 'Markdown') as Script;
 }
 
 /** A template file; the final newline is part of its text. Throws SyntaxFailure. */
