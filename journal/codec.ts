@@ -160,11 +160,12 @@ export function decode(bytes: Buffer, start: number, end: number, parsed?: AnyEv
  */
 export function parseLines(bytes: Buffer, start: number, ends: readonly number[]): readonly AnyEvent[] | undefined {
   const last = ends.at(-1) as number;
+  const before = bytes[start - 1] as number;
   for (const end of ends) bytes[end] = COMMA;
-  bytes[start - 1] = BRACKET_OPEN; // instead of the newline before the first line: put around the text, they would cost a copy of it
+  bytes[start - 1] = BRACKET_OPEN; // put around the text, they would cost a copy of it
   bytes[last] = BRACKET_CLOSE;
   const list = parseOrNothing(bytes.toString('utf8', start - 1, last + 1));
-  bytes[start - 1] = NEWLINE;
+  bytes[start - 1] = before; // no newline where the beginning of a line was too long to be kept
   for (const end of ends) bytes[end] = NEWLINE;
   return Array.isArray(list) && list.length === ends.length ? (list as AnyEvent[]) : undefined;
 }

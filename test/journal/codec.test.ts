@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bodyOf, CHAIN_SEED, decode, decodeOwn, encode, PREDECESSOR_BYTES, predecessorEnd } from '../../journal/codec.js';
+import { bodyOf, CHAIN_SEED, decode, decodeOwn, encode, parseLines, PREDECESSOR_BYTES, predecessorEnd } from '../../journal/codec.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { openFileStore } from '../../journal/file-store.js';
 import { seqOf } from '../../journal/ids.js';
@@ -79,6 +79,18 @@ it('hashes the predecessor and the line without its hash', () => {
   const { text, hash } = encode(callCompleted(1), seqOf(0), ts, CHAIN_SEED);
   const withoutHash = text.trimEnd().replace(/,"hash":"[0-9a-f]{64}"\}$/, '}');
   expect(hash).toBe(createHash('sha256').update(CHAIN_SEED).update(withoutHash).digest('hex'));
+});
+
+it('parses lines together and leaves the bytes as they are, also behind something else than a line', () => {
+  const lines = [0, 1, 2].map((n) => encode(callCompleted(n), seqOf(n), ts, CHAIN_SEED).text);
+  const bytes = Buffer.from(`a digit 7${lines.join('')}`);
+  const start = 9;
+  const ends = lines.map((_, n) => start + Buffer.byteLength(lines.slice(0, n + 1).join('')) - 1);
+  const before = Buffer.from(bytes);
+  expect(parseLines(bytes, start, ends)).toEqual(lines.map((line) => JSON.parse(line) as unknown));
+  expect(bytes).toEqual(before);
+  bytes[start + 3] = 0;
+  expect(parseLines(bytes, start, ends)).toBeUndefined();
 });
 
 it('takes a line only behind its own predecessor', () => {
