@@ -8,11 +8,11 @@
  */
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journal/ids.js';
 import type { RunFile, ScanOptions } from '../journal/store.js';
+import { sha256Hex } from '../journal/sha256.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type Parts } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
-import { sha256Hex } from '../journal/sha256.js';
 
 const VERSION = 8;
 
@@ -111,7 +111,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
   const keys: CallKey[] = [];
   const previews: (string | null)[] = [];
   const rows = columnsOf((): number[] => []);
-  let fromMs = NONE;
+  let fromMs: number | undefined;
 
   const put = (key: CallKey, question: Question, asked: number): void => {
     const { answer } = question;
@@ -126,12 +126,12 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     rows.attempt.push(question.attempt ?? NONE);
     rows.asked.push(asked);
     rows.run.push(runs.of(answer?.ref));
-    if (answer && fromMs === NONE) fromMs = answer.endedMs;
+    if (answer && fromMs === undefined && Number.isFinite(answer.endedMs)) fromMs = answer.endedMs;
     rows.seq.push(answer ? answer.seq : NONE);
     rows.offset.push(answer ? answer.position.offset : NONE);
     rows.bytes.push(answer ? answer.position.bytes : NONE);
     rows.form.push(answer ? formOf(answer) : NONE);
-    rows.endedMs.push(answer ? answer.endedMs - fromMs : NONE);
+    rows.endedMs.push(answer ? answer.endedMs - (fromMs ?? 0) : NONE);
     rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
     rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
   };
@@ -148,7 +148,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     keys,
     previews,
     columns: columnsOf((name) => packed(rows[name])),
-    fromMs,
+    fromMs: fromMs ?? 0,
     refused: [...state.refused],
     complete: [...complete],
     definitions: [...defined],

@@ -21,7 +21,7 @@ import { answered, usable } from '../../replay/memo.js';
 import { eventOf, fold, type Entry } from '../../replay/projection.js';
 import { parseSelector } from '../../replay/selector.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../replay/snapshot.js';
-import { ask, finished, JOB, questionKey, runRef, started } from '../support/written-runs.js';
+import { ask, entries, finished, JOB, questionKey, runRef, started } from '../support/written-runs.js';
 import { temporaryFolder } from '../journal/support/folder.js';
 
 /** The file store is the one that users have; what needs a hand in the store itself is tried on both as well. */
@@ -347,6 +347,19 @@ describe('an index snapshot', () => {
     expect(back.index.memo.pending.size).toBe(1);
     expect(back.index.memo.open.size).toBe(1);
   });
+});
+
+it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j of answers in an index', (times) => {
+  const history = times.flatMap((ms, i) =>
+    entries(runRef(1), ask(`main/ask#${i}`, `question ${i}`)).map(({ event, place }): Entry => {
+      const ts = Number.isNaN(ms) ? 'some day' : new Date(ms).toISOString();
+      return { event: { ...event, ts }, place };
+    }),
+  );
+  const { index: back } = decodeSnapshot(Buffer.from(encodeSnapshot({ covered: [], index: fold(index, history) })))!;
+  const [first, ...others] = [...back.memo.questions.values()].map(({ answer }) => answer?.endedMs);
+  if (!Number.isNaN(times[0])) expect(first).toBe(times[0]);
+  expect(others).toEqual(times.slice(1));
 });
 
 describe('a damaged store', () => {
