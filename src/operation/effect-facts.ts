@@ -1,7 +1,7 @@
 /** What an answer of the world looks like in the journal. */
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
-import { canonicalJson, canonicalJsonIfPlain, sha256 } from '../../journal/canonical.js';
+import { canonicalJson, canonicalJsonIfPlain, isTooDeep, sha256 } from '../../journal/canonical.js';
 import type { Frame } from '../language/frame.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
@@ -38,7 +38,9 @@ export function recordEffect<Q extends Question>(
       type: 'effect.performed',
       op: frame.op.path,
       kind: question,
-      subject: asksSecret ? discreetSubject(question, request, involved, frame) : subjectOf(question, request),
+      subject: asksSecret
+        ? discreetSubject(question, request, involved, frame)
+        : subjectOf(question, request, answer === undefined ? CALL_CODE_UNITS : CODE_UNITS),
       request: digest,
       ...(result && { result }),
       ...(file === undefined ? {} : { file }),
@@ -97,7 +99,16 @@ function tellsSecret(frame: Frame, question: Question, request: object, answer: 
     hidden?.literals.forEach((literal) => secrets.learn(literal));
     if (hidden) return true;
   }
-  return !secrets.isEmpty && secrets.appearIn(canonicalJson(answer));
+  return !secrets.isEmpty && secretsAppearIn(answer, secrets);
+}
+
+function secretsAppearIn(answer: Json, secrets: SecretTexts): boolean {
+  try {
+    return secrets.appearIn(canonicalJson(answer));
+  } catch (error) {
+    if (isTooDeep(error)) return false; // and too deep to be recorded
+    throw error;
+  }
 }
 
 /** As much as can be said of a request with a secret in it: the source, a path, the name of what it is. */
@@ -108,15 +119,17 @@ function discreetSubject(question: Question, request: object, { written }: Invol
 }
 
 const SUBJECT_UNITS = 200;
-/** Code is known by its beginning; its definition is in the journal anyway. */
-const CODE_UNITS = 20;
+/** Code is known by its beginning. */
+const CODE_UNITS = 40;
+/** The whole body of a call: its definition stands before it. */
+const CALL_CODE_UNITS = 20;
 /** All of it is the answer that is kept. */
 const WRITTEN_UNITS = 60;
 
-export function subjectOf(question: Question, request: object): string {
+export function subjectOf(question: Question, request: object, codeUnits = CODE_UNITS): string {
   const { path, pattern, code, name, module, stream, text } = request as { [member: string]: unknown };
   const about = path ?? pattern ?? code ?? name ?? module ?? (stream === undefined ? question : `${String(stream)}: ${String(text)}`);
-  return shortened(String(about), question === 'code.run' ? CODE_UNITS : question === 'stream.write' ? WRITTEN_UNITS : SUBJECT_UNITS);
+  return shortened(String(about), question === 'code.run' ? codeUnits : question === 'stream.write' ? WRITTEN_UNITS : SUBJECT_UNITS);
 }
 
 function shortened(text: string, units = SUBJECT_UNITS): string {

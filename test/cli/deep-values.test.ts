@@ -45,4 +45,22 @@ describe('values nested deeper than the journal holds', () => {
     expect(first).toMatchObject({ status: 0, stdout: '990core\ntold 990core\ntold 1flat\n', stderr: '' });
     expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: first.stdout, stderr: '' });
   });
+
+  it('are told of alike, whether the run knows a secret or not', async () => {
+    const script = `${NEST(1500)}var @b = @nest()\nshow @depth(@b)\n`;
+    const found = await Promise.all(
+      ['', 'var secret @token = "a-token-of-many-letters"\n'].map(async (secret) => {
+        const cwd = await projectFolder({ 'job.mld': secret + script });
+        const { status, stdout, stderr } = await runCli(['job.mld', '--checkpoint'], { cwd });
+        const shown = await runCli(['journal', 'show', 'job', '--type', 'effect.performed', '--json'], { cwd });
+        const events = shown.stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { kind: string; result: unknown });
+        return { status, stdout, stderr, results: events.filter(({ kind }) => kind === 'code.run').map(({ result }) => result) };
+      }),
+    );
+    expect(found[0]).toMatchObject({ status: 0, stdout: '1500core\n', results: [{ redacted: 'it is nested too deeply' }] });
+    expect(found[1]).toEqual(found[0]);
+  });
 });
