@@ -1,4 +1,4 @@
-/** The only file that hashes for the journal, several times per event. */
+/** SHA-256 for the journal and what is made of it: several times per event, so in one place. */
 import { hash } from 'node:crypto';
 
 let once: typeof hash | undefined;

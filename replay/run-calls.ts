@@ -2,10 +2,10 @@
 import type { EventOf, Payload } from '../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
+import { sha256Hex } from '../journal/sha256.js';
 import { nodeVisits, type NodeVisits } from './node-visits.js';
 import type { Projection } from './projection.js';
 import { previewOf } from './preview.js';
-import { sha256Hex } from '../journal/sha256.js';
 
 export interface ComparedCall {
   readonly seq: Seq;

@@ -6,8 +6,8 @@
  * Arguments and results are left out: a tracing service is no place for them unless somebody decides so.
  */
 import type { RunRef } from '../../journal/ids.js';
-import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../timeline.js';
 import { sha256Hex } from '../../journal/sha256.js';
+import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../timeline.js';
 
 type Attribute = string | number | boolean | undefined;
 type Attributes = { readonly [name: string]: Attribute };
