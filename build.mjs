@@ -76,7 +76,14 @@ async function main() {
   await buildParsers();
   mkdirSync(path.join(root, 'dist'), { recursive: true });
   const built = await Promise.all([
-    esbuild.build({ ...common, ...commandLine, entryPoints: ['cli/main.ts'], outfile: 'dist/cli.cjs', minifyWhitespace: true, lineLimit: LINE_COLUMNS }),
+    esbuild.build({
+      ...common,
+      ...commandLine,
+      entryPoints: ['cli/main.ts'],
+      outfile: 'dist/cli.cjs',
+      minifyWhitespace: true,
+      lineLimit: LINE_COLUMNS,
+    }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
     esbuild.build({ ...common, ...page, entryPoints: ['viewer/main.ts', 'viewer/style.css'], outdir: 'dist', entryNames: 'report' }),
     esbuild.build({
