@@ -55,14 +55,14 @@ export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previous
 }
 
 export function lineOf(body: string, previousHash: string): Line {
-  const digest = sha256Hex(previousHash + body);
-  return { text: `${body.slice(0, -1)},"hash":"${digest}"}\n`, hash: digest };
+  const digest = sha256Hex(`${previousHash}${body}}`);
+  return { text: `${body},"hash":"${digest}"}\n`, hash: digest };
 }
 
-/** A line without its hash. Throws like `encode`. */
+/** What a line has before its hash, open: no brace. Throws like `encode`. */
 export function bodyOf(fact: Fact | JournalEvent, seq: Seq, ts: string): string {
-  if ('seq' in fact || !isInOrder(fact)) return copiedBody(fact, seq, ts);
-  return `{"v":${JOURNAL_VERSION},"seq":${seq},${textOf(fact).slice(1, -1)},"ts":"${ts}"}`;
+  if ('seq' in fact || !isInOrder(fact)) return copiedText(fact, seq, ts).slice(0, -1);
+  return `{"v":${JOURNAL_VERSION},"seq":${seq},${textOf(fact).slice(1, -1)},"ts":"${ts}"`;
 }
 
 /** Most facts are made in the order of C1: nothing to move. */
@@ -88,7 +88,7 @@ export function lineBytesMax(body: string): number {
  * (`PREDECESSOR_BYTES`), and says where it ends. Copies a long body less often than `lineOf` does.
  */
 export function encodeInto(bytes: Buffer, start: number, body: string): { readonly end: number; readonly hash: string } {
-  const end = start + bytes.write(body, start);
+  const end = start + bytes.write(`${body}}`, start);
   // Hashed in place: for as long as that takes, the predecessor's hash stands directly before the line.
   bytes.copyWithin(start - HASH_DIGITS, start - PREDECESSOR_BYTES, start - HASH_TO_LINE);
   const digest = sha256Hex(viewOf(bytes, start - HASH_DIGITS, end));
@@ -105,13 +105,13 @@ function viewOf(bytes: Buffer, start: number, end: number): Uint8Array {
 /** The line of an event whose content was changed, in the place of the one that was there (C3). `event.hash` stays. */
 export function encodeTombstone(event: JournalEvent, previousHash: string): Line {
   const { tombstone: _earlier, ...changed } = event;
-  const body = copiedBody(changed as JournalEvent, event.seq, event.ts);
-  const mark = sha256Hex(previousHash + body + event.hash);
-  return { text: `${body.slice(0, -1)},"tombstone":"${mark}","hash":"${event.hash}"}\n`, hash: event.hash };
+  const text = copiedText(changed as JournalEvent, event.seq, event.ts);
+  const mark = sha256Hex(previousHash + text + event.hash);
+  return { text: `${text.slice(0, -1)},"tombstone":"${mark}","hash":"${event.hash}"}\n`, hash: event.hash };
 }
 
 /** An event that was decoded before, or a fact in another order. */
-function copiedBody(fact: Fact | JournalEvent, seq: Seq, ts: string): string {
+function copiedText(fact: Fact | JournalEvent, seq: Seq, ts: string): string {
   const known: { readonly [member: string]: unknown } = fact;
   const v = JOURNAL_VERSION;
   // A member stays where it was set first (C1).
