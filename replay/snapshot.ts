@@ -27,6 +27,7 @@ export const index: Projection<Index> = {
   initial: () => ({ memo: memo.initial(), complete: completeness.initial(), definitions: definitions.initial() }),
   apply(state, event, place) {
     memo.apply(state.memo, event, place);
+    if (event.type === 'op.started' || event.type === 'op.finished') return state; // most events are: they say nothing to the others
     completeness.apply(state.complete, event, place);
     definitions.apply(state.definitions, event, place);
     return state;
