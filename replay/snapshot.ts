@@ -225,7 +225,7 @@ function memoFrom(body: Body): Memo {
       form: (form & TEXT) !== 0 ? 'text' : (form & WORD) !== 0 ? 'word' : undefined,
       sealed: (form & SEALED) !== 0,
       carries: (form & CARRIES) !== 0,
-      endedMs: (rows.endedMs[row] as number) + fromMs,
+      endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
       elapsedMs: rows.elapsedMs[row] as number,
       sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
     };
