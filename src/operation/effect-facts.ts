@@ -31,6 +31,7 @@ export function recordEffect<Q extends Question>(
   const asked = canonicalRequest(request);
   const asksSecret = frame.secret === true || involved.values.some(isSecret) || secrets.appearIn(asked);
   const answer = 'answer' in outcome ? keptOf(frame, question, request, outcome.answer, asksSecret) : undefined;
+  const isKeptByTheCall = 'answer' in outcome && answer === undefined;
   const isSealed = asksSecret || (answer !== undefined && tellsSecret(frame, question, request, answer));
   const file = isSealed ? undefined : fileHash(question, request, outcome);
   const post = (digest: string, result: Payload | undefined): void =>
@@ -40,7 +41,7 @@ export function recordEffect<Q extends Question>(
       kind: question,
       subject: asksSecret
         ? discreetSubject(question, request, involved, frame)
-        : subjectOf(question, request, answer === undefined ? CALL_CODE_UNITS : CODE_UNITS),
+        : subjectOf(question, request, isKeptByTheCall ? CALL_CODE_UNITS : CODE_UNITS),
       request: digest,
       ...(result && { result }),
       ...(file === undefined ? {} : { file }),
