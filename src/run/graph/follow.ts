@@ -1,5 +1,5 @@
 /**
- * A line of runs (`graph-lines.ts`), folded and kept current while its journals grow: what a program that lives long knows of a pipeline.
+ * A line of runs (`lines.ts`), folded and kept current while its journals grow: what a program that lives long knows of a pipeline.
  *
  * F1 Everything is read from the journals, also for runs of one's own process: what is told is with the kernel.
  * F2 A restart begins with nothing; what was before it is history.

@@ -2,7 +2,7 @@
  * The world of a replay: it answers from the journal and touches nothing. A question without a recorded answer is a divergence.
  *
  * R1  No process, no file, no network, no model; two sinks take what the script writes.
- * R2  Answers come in the order of the record (`replay-order.ts`); sleeps are over at once.
+ * R2  Answers come in the order of the record (`order.ts`); sleeps are over at once.
  * R3  Of a run that did not end in order the record may lack answers: whoever asks for one waits, as then.
  */
 import type { EventOf, Json } from '../../../journal/event.js';
