@@ -409,3 +409,8 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'artifact.stored': 'ordered',
   'artifact.removed': 'written',
 };
+
+/** False for a type of a newer program, or a fact that another program appended: what it means, and what it needs, is unknown. */
+export function isKnownType(type: string): type is FactType {
+  return Object.hasOwn(DURABILITY, type);
+}

@@ -15,10 +15,12 @@ export async function planCollection(store: JournalStore, wish: Wish): Promise<D
 async function foldWorkflow(store: JournalStore, workflow: Workflow): Promise<Folded> {
   const files = await store.runs(workflow);
   const damaged = new Set<RunId>();
+  const newer = new Set<RunId>();
   const onDefect = (defect: Defect): void => {
-    if (defect.kind !== 'torn-tail') damaged.add(defect.run.run);
+    if (defect.kind === 'unknown-version') newer.add(defect.run.run);
+    else if (defect.kind !== 'torn-tail') damaged.add(defect.run.run);
   };
-  return { workflow, files, damaged, lineage: await foldRuns(store, files, onDefect) };
+  return { workflow, files, damaged, newer, lineage: await foldRuns(store, files, onDefect) };
 }
 
 async function foldRuns(

@@ -7,6 +7,7 @@ import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
 import { memo, type Memo } from './memo.js';
 import type { Place, Projection } from './projection.js';
 import { index, type Index } from './snapshot.js';
+import { unknownEvents, type UnknownEvents } from './unknown-events.js';
 
 /** A workflow as it was at the end of one of its runs, or at an event of it (which still counts). */
 export interface PastPoint {
@@ -29,6 +30,7 @@ export interface RunTies {
   readonly dropped: Set<CallKey>;
   readonly refused: Set<CallKey>;
   reset: boolean;
+  readonly unknown: UnknownEvents;
 }
 
 export interface Lineage {
@@ -50,6 +52,7 @@ export const lineage: Projection<Lineage> = {
     const before = asks ? state.index.memo.questions.get(event.key)?.inside : undefined; // folding replaces the array
     index.apply(state.index, event, place);
     memo.apply(state.alone, event, place);
+    unknownEvents.apply(ties.unknown, event, place);
     switch (event.type) {
       case 'run.started':
         noteStart(ties, event);
@@ -96,6 +99,7 @@ function tiesOf(state: Lineage, { ref }: Place): RunTies {
     dropped: new Set(),
     refused: new Set(),
     reset: false,
+    unknown: unknownEvents.initial(),
   };
   state.runs.set(ref.run, ties);
   state.alone = memo.initial();

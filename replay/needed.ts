@@ -6,13 +6,14 @@
  * N3 a run stays from which a staying run was served, which it goes on with or was started by
  * N4 a run stays that took back something of an earlier run that stays: without it, what was taken back would be served again
  * N5 a run stays while its writer lives, and while its record is damaged: then nobody knows what it needs
+ * N6 a run stays that holds events which this program does not know, and so do the runs that these events name
  */
 import type { CallKey, RunId, RunRef, Workflow } from '../journal/ids.js';
 import type { RunFile } from '../journal/store.js';
 import type { Lineage, PastPoint, RunTies } from './lineage.js';
 import { usable } from './memo.js';
 
-export type Reason = 'recent' | 'running' | 'damaged' | 'latest' | 'answers' | 'resume' | 'fork' | 'served' | 'takes-back';
+export type Reason = 'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'answers' | 'resume' | 'fork' | 'served' | 'takes-back';
 
 /** The runs of one workflow, oldest first, with what they owe each other. */
 export interface Folded {
@@ -21,6 +22,8 @@ export interface Folded {
   readonly lineage: Lineage;
   /** Runs that could not be read in full. */
   readonly damaged: ReadonlySet<RunId>;
+  /** Runs in a version of the format that this program does not know. */
+  readonly newer: ReadonlySet<RunId>;
 }
 
 export interface Wish {
@@ -68,7 +71,9 @@ export function decide(
   for (;;) {
     for (let run = queue.pop(); run !== undefined; run = queue.pop()) {
       const own = ties.get(run);
-      if (own === undefined || wish.needed === 'goes') continue;
+      if (own === undefined) continue;
+      for (const other of own.unknown.names) keep(other, 'unknown');
+      if (wish.needed === 'goes') continue;
       for (const other of own.servedFrom.keys()) keep(other, 'served');
       for (const other of own.builtOn) keep(other.run, 'resume');
       for (const fork of own.forkedFrom) {
@@ -90,7 +95,11 @@ export function decide(
   };
 }
 
-function* roots({ workflow, files, damaged }: Folded, wish: Wish, startOf: (run: RunId) => number): Generator<readonly [RunId, Reason]> {
+function* roots(
+  { workflow, files, damaged, newer, lineage }: Folded,
+  wish: Wish,
+  startOf: (run: RunId) => number,
+): Generator<readonly [RunId, Reason]> {
   const { keep, sinceMs } = wish;
   const isWished = keep !== undefined || sinceMs !== undefined;
   for (const [number, { ref, liveness }] of files.entries()) {
@@ -98,6 +107,7 @@ function* roots({ workflow, files, damaged }: Folded, wish: Wish, startOf: (run:
     const isRecent = (keep !== undefined && fromEnd <= keep) || (sinceMs !== undefined && startOf(ref.run) >= sinceMs);
     if (!isWished || isRecent || (wish.workflow !== undefined && wish.workflow !== workflow)) yield [ref.run, 'recent'];
     else if (liveness === 'running') yield [ref.run, 'running'];
+    else if (newer.has(ref.run) || (lineage.runs.get(ref.run)?.unknown.types.size ?? 0) > 0) yield [ref.run, 'unknown'];
     else if (damaged.has(ref.run)) yield [ref.run, 'damaged'];
     else if (fromEnd === 1) yield [ref.run, 'latest'];
   }

@@ -1,19 +1,20 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. Checkpoint section 13. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import type { CallKey, RunRef } from '../../journal/ids.js';
+import { seqOf, type CallKey, type RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { functionHistory } from '../../replay/history.js';
 import { foldRun, goingOnBeside, loadWorkflow, type WorkflowPast } from '../../replay/load.js';
 import { usable, type Answered } from '../../replay/memo.js';
 import { reportRun, summary } from '../../replay/summary.js';
+import { unknownRuns, type UnknownRun } from '../../replay/unknown-events.js';
 import { resolveWorkflow, scriptName } from '../../src/project.js';
 import { nearScript } from '../../src/recorded-run.js';
 import { createRun } from '../../src/run/create-run.js';
 import type { Io } from '../io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
-import { renderCleaned, renderEntries } from '../render/checkpoint.js';
+import { renderCleaned, renderEntries, renderLeft } from '../render/checkpoint.js';
 
 export function addCheckpointCommand(program: Command, io: Io): void {
   const command = program
@@ -75,25 +76,30 @@ async function inspect(io: Io, script: string): Promise<void> {
   io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
 }
 
-/** Forgetting is a run that says so: nothing is deleted, and the journal tells who forgot what and when. */
+/**
+ * Forgetting is a run that says so: nothing is deleted, and the journal tells who forgot what and when. A run with events that this
+ * program does not know is left as it is, and named.
+ */
 async function clean(io: Io, script: string, { json }: JsonOption): Promise<void> {
   const recorded = await recordOf(io, script);
-  const cleaned = recorded !== undefined && recorded.past.runs.length > 0 ? recorded : undefined;
-  const ref = cleaned === undefined ? undefined : await recordCleaning(io, cleaned);
+  const left = recorded === undefined ? [] : await unknownRuns(recorded.store, recorded.past.runs);
+  const cleaned = recorded !== undefined && recorded.past.runs.length > left.length ? recorded : undefined;
+  const counts = cleaned === undefined ? { runs: 0, entries: 0 } : countsOf(cleaned, left);
+  const ref = cleaned === undefined ? undefined : await recordCleaning(io, cleaned, left);
   if (json) {
-    const report =
-      cleaned === undefined
-        ? { script, runs: 0, entries: 0 }
-        : { script: cleaned.name, path: cleaned.past.workflow, ...countsOf(cleaned), run: ref?.run };
-    io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
-  } else io.stdout(renderCleaned(cleaned, script));
+    const common = cleaned === undefined ? { script } : { script: cleaned.name, path: cleaned.past.workflow };
+    io.stdout(`${JSON.stringify({ ...common, ...counts, run: ref?.run, ...(left.length > 0 && { left }) }, undefined, 2)}\n`);
+  } else io.stdout(renderCleaned(cleaned, script) + renderLeft(left));
 }
 
-async function recordCleaning(io: Io, { store, name, past }: Recorded): Promise<RunRef> {
+/** Runs that are left alone are named like runs that go on beside, of which no event counted yet: what they answered stays. */
+async function recordCleaning(io: Io, { store, name, past }: Recorded, left: readonly UnknownRun[]): Promise<RunRef> {
   const journal = await createRun(store, past, io.todayMs);
   const { ref } = journal;
   const { workflow } = ref;
-  const during = await goingOnBeside(store, past, ref);
+  const beside = await goingOnBeside(store, past, ref);
+  const isLeft = new Set(left.map(({ run }) => run));
+  const during = [...beside.filter(({ run }) => !isLeft.has(run)), ...left.map(({ run }) => ({ run, seq: seqOf(-1) }))];
   try {
     await journal.append({ type: 'run.started', workflow, name, argv: io.argv, payload: {}, flags: {}, host: hostname(), ...io.program });
     await journal.append({ type: 'memo.reset', reason: 'clean', ...(during.length === 0 ? {} : { during }) });
@@ -116,7 +122,11 @@ async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
   return { store, name: scriptName(project, workflow), past };
 }
 
-const countsOf = ({ past }: Recorded) => ({ runs: past.runs.length, entries: [...usable(past.memo)].length });
+function countsOf({ past }: Recorded, left: readonly UnknownRun[]): { readonly runs: number; readonly entries: number } {
+  const isLeft = new Set(left.map(({ run }) => run));
+  const entries = [...usable(past.memo)].filter(([, { answer }]) => !isLeft.has(answer.ref.run));
+  return { runs: past.runs.length - left.length, entries: entries.length };
+}
 
 async function runsOf(io: Io, { store, past }: Recorded): Promise<readonly object[]> {
   const reports = [];

@@ -1,4 +1,5 @@
 /** `mlld checkpoint list|clean`, word for word as checkpoint section 13 has it. */
+import type { UnknownRun } from '../../replay/unknown-events.js';
 import { clip, oneLine } from './one-line.js';
 
 export interface ListedEntry {
@@ -21,6 +22,16 @@ export function renderEntries(
 
 export function renderCleaned(cleaned: { readonly name: string } | undefined, script: string): string {
   return cleaned === undefined ? `No checkpoint cache found for "${script}".\n` : `Cleared checkpoint cache for "${cleaned.name}".\n`;
+}
+
+/** A line for each run that was left as it is. */
+export function renderLeft(left: readonly UnknownRun[]): string {
+  return left
+    .map(({ run, types }) => {
+      const why = types.length === 0 ? 'a newer mlld recorded it' : `it has events that this mlld does not know: ${types.join(', ')}`;
+      return `Left run ${run} as it is: ${oneLine(why)}\n`;
+    })
+    .join('');
 }
 
 function renderPreview(preview: string | undefined): string {

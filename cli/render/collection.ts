@@ -21,6 +21,7 @@ export interface CollectionReport {
 const WHY: { readonly [R in Reason]: string } = {
   recent: 'recent',
   running: 'still running',
+  unknown: 'has, or is named by, events that this mlld does not know',
   damaged: 'damaged: see mlld journal verify',
   latest: 'the latest run of its script',
   answers: 'has answers that the next run is served',
@@ -31,7 +32,7 @@ const WHY: { readonly [R in Reason]: string } = {
 };
 export const LEFT: { readonly [L in BlobsLeft]: string } = {
   running: 'Contents were left alone: a run is going on.',
-  damaged: 'Contents were left alone: a damaged run may name any of them (mlld journal verify).',
+  damaged: 'Contents were left alone: a run that is not readable in full may name any of them (mlld journal verify).',
 };
 
 export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport, paint: Paint): string {
@@ -42,7 +43,7 @@ export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: Co
     ...removed.map(({ workflow, run }) => `  ${run}  ${workflow}`),
   ];
   if (kept.length > 0) {
-    lines.push(`Kept ${counted(kept.length, 'run')} (--needed removes those that are not running, damaged or the latest):`);
+    lines.push(`Kept ${counted(kept.length, 'run')} (--needed removes those that are not running, damaged, unknown or the latest):`);
     const columns = [{ title: '  RUN' }, { title: 'SCRIPT' }, { title: 'WHY' }];
     lines.push(
       ...table(
