@@ -7,13 +7,18 @@ export interface Io {
   readonly argv: readonly string[];
   readonly environment: { readonly [name: string]: string | undefined };
   readonly workingDirectory: string;
+  /** Reports: control characters of texts are written out, whoever reads (`render/terminal-text.ts`). */
   readonly stdout: (text: string) => void;
+  /** What a script shows, which is data: unchanged in a pipe or a file, on a terminal as harmless as a report. */
+  readonly document: (text: string) => void;
+  /** For people: as harmless as a report, also what a script logs. */
   readonly stderr: (text: string) => void;
+  /** Draws on the terminal behind stderr, control sequences included; there when it is one. Never given text of anyone else. */
+  readonly draw?: (text: string) => void;
   /** All of standard input; undefined when it is empty or a terminal. */
   readonly stdin: () => Promise<string | undefined>;
   /** One line of standard input, undefined at its end; there when it is a terminal. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
-  readonly stderrIsTerminal: boolean;
   /** Width of the terminal behind stderr, in characters. */
   readonly columns: () => number;
   /** Width of the terminal behind stdout; undefined: there is none, and lines are as long as they come. */

@@ -7,6 +7,7 @@ import { monotonicMs } from '../src/world/stopwatch.js';
 import { runCommandLine } from './command-line.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import type { Io, Signal } from './io.js';
+import { terminalText, visible } from './render/terminal-text.js';
 import { writeAll } from './write-all.js';
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
@@ -22,40 +23,44 @@ function processIo(): Io {
     if (listeners.size === 0) process.exit(EXIT_AFTER_SIGNAL.SIGPIPE);
     for (const listener of listeners) listener('SIGPIPE');
   };
-  const stderrIsTerminal = isTerminal(STDERR);
+  const [stdoutIsTerminal, stderrIsTerminal] = [isTerminal(STDOUT), isTerminal(STDERR)];
+  const colours = { stdout: wantsColours() && stdoutIsTerminal, stderr: wantsColours() && stderrIsTerminal };
   // Nothing is left that could go on, and yet the program is not done: code of the script awaits what never comes.
   process.once('beforeExit', () => {
     writeAll(STDERR, 'Error: the script waits for something that will never happen: a promise that nothing settles\n');
     process.exitCode = EXIT_FAILED;
     for (const listener of listeners) listener('SIGTERM');
   });
+  const writeOut = (text: string): void => {
+    if (brokenPipe) return;
+    try {
+      writeAll(STDOUT, text);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EPIPE') return onBrokenPipe();
+      throw new MlldError('OUTPUT_FAILED', `Standard output can't be written: ${(error as Error).message}`, { cause: error });
+    }
+  };
+  const writeError = (text: string): void => {
+    try {
+      writeAll(STDERR, text);
+    } catch {
+      // Nobody can be told any more; the run goes on.
+    }
+  };
   return {
     argv: process.argv.slice(2),
     environment: process.env,
     workingDirectory: workingDirectory(),
-    stdout: (text) => {
-      if (brokenPipe) return;
-      try {
-        writeAll(STDOUT, text);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EPIPE') return onBrokenPipe();
-        throw new MlldError('OUTPUT_FAILED', `Standard output can't be written: ${(error as Error).message}`, { cause: error });
-      }
-    },
-    stderr: (text) => {
-      try {
-        writeAll(STDERR, text);
-      } catch {
-        // Nobody can be told any more; the run goes on.
-      }
-    },
+    stdout: (text) => writeOut(terminalText(text, { colours: colours.stdout })),
+    document: stdoutIsTerminal ? (text) => writeOut(visible(text)) : writeOut,
+    stderr: (text) => writeError(terminalText(text, { colours: colours.stderr })),
+    ...(stderrIsTerminal ? { draw: writeError } : {}),
     stdin: readStdin,
     ...(isTerminal(STDIN) ? { readLine } : {}),
-    stderrIsTerminal,
     // A terminal that doesn't know its width says 0.
     columns: () => process.stderr.columns || DEFAULT_COLUMNS,
-    stdoutColumns: () => (isTerminal(STDOUT) ? process.stdout.columns || DEFAULT_COLUMNS : undefined),
-    colours: { stdout: wantsColours() && isTerminal(STDOUT), stderr: wantsColours() && stderrIsTerminal },
+    stdoutColumns: () => (stdoutIsTerminal ? process.stdout.columns || DEFAULT_COLUMNS : undefined),
+    colours,
     nowMs: monotonicMs,
     todayMs: () => Date.now(),
     program: { pid: process.pid, versions: { mlld: VERSION, node: process.version } },

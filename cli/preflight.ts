@@ -13,7 +13,7 @@ export async function passesPreflight(io: Io, script: string, project: Project, 
   const display = settings.display(script);
   const report = await createAnalyzer(settings).analyze(script, display);
   if (!report) return true; // whoever runs it says why it can't be read
-  const paint = await paintFor(io.colours.stderr);
+  const paint = paintFor(io.colours.stderr);
   if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, paint));
   io.stderr(renderPreflightErrors(display, report, paint));
   return report.valid;

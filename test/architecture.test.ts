@@ -51,7 +51,6 @@ const WRAPPED_BY: { readonly [dependency: string]: string } = {
   'fast-json-stable-stringify': 'journal/canonical.ts',
   json5: 'src/values/json5-text.ts',
   ndjson: 'cli/commands/',
-  picocolors: 'cli/render/paint.ts',
   pino: 'cli/',
   tar: 'journal/archive.ts',
   tinyglobby: 'src/world/glob.ts',

@@ -30,12 +30,12 @@ export interface Execution {
 export async function execute(io: Io, execution: Execution): Promise<number> {
   const { request, project, name } = execution;
   const log = request.debug ? (await openDebugLog(io)).child({ script: name }) : undefined;
-  const progress = io.stderrIsTerminal && !request.debug ? await openProgress(io) : undefined;
+  const progress = io.draw && !request.debug ? await openProgress(io, io.draw) : undefined;
   const runIo = {
     stdin: io.stdin,
     nowMs: io.todayMs,
     monotonicMs: io.nowMs,
-    stdout: progress?.around(io.stdout) ?? io.stdout,
+    stdout: progress?.around(io.document) ?? io.document,
     stderr: progress?.around(io.stderr) ?? io.stderr,
   };
   const options = await optionsFor(io, execution);
@@ -66,9 +66,9 @@ async function openDebugLog(io: Io): Promise<Log> {
   return openLog(io);
 }
 
-async function openProgress(io: Io): Promise<Progress> {
+async function openProgress(io: Io, draw: (text: string) => void): Promise<Progress> {
   const { startProgress } = await import('../render/progress.js');
-  return startProgress({ write: io.stderr, columns: io.columns, nowMs: io.nowMs });
+  return startProgress({ write: draw, columns: io.columns, nowMs: io.nowMs });
 }
 
 function progressLog(io: Io, log: Log): NonNullable<RunOptions['onProgress']> {

@@ -76,11 +76,7 @@ type Read = (see: (entry: AuditEntry) => void) => Promise<AuditConclusion>;
 
 async function printAudit(io: Io, { ref }: RunFile, { csv, json }: AuditOptions, read: Read): Promise<AuditConclusion> {
   const lines = batched(io.stdout);
-  const conclusion = csv
-    ? await csvOf(lines, read)
-    : json
-      ? await jsonOf(lines, ref, read)
-      : await textOf(lines, await paintForReport(io), read);
+  const conclusion = csv ? await csvOf(lines, read) : json ? await jsonOf(lines, ref, read) : await textOf(lines, paintForReport(io), read);
   lines.end();
   return conclusion;
 }
@@ -120,9 +116,7 @@ async function origin(io: Io, text: string, asked: string, { op, label, from, to
     content: await contentOf(absolute),
     onDefect: reportDefects(io),
   });
-  io.stdout(
-    json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, await paintForReport(io)),
-  );
+  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, paintForReport(io)));
   return true;
 }
 

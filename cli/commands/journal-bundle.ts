@@ -19,6 +19,7 @@ import { projectStore } from '../project-store.js';
 import { patternOf, wishFor } from '../redaction-wish.js';
 import { counted } from '../render/collection.js';
 import { examples } from '../render/examples.js';
+import { oneLine } from '../render/one-line.js';
 import { size } from '../render/units.js';
 import { temporaryProject } from '../temporary-project.js';
 
@@ -91,7 +92,7 @@ async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<voi
     for (const { ref } of unpacked.runs) await refuseDamaged(openFileStore(root), ref, 'in the bundle');
   });
   const stored = await storeBundle(project.root, unpacked);
-  const lines = stored.map(({ ref, did }) => `${ref.run}  ${ref.workflow}${did === 'there' ? '  (was there already)' : ''}\n`);
+  const lines = stored.map(({ ref, did }) => `${ref.run}  ${oneLine(ref.workflow)}${did === 'there' ? '  (was there already)' : ''}\n`);
   io.stdout(json ? `${JSON.stringify(stored, undefined, 2)}\n` : lines.join(''));
 }
 

@@ -47,7 +47,7 @@ async function diff(io: Io, leftText: string, rightText: string, { forkPoint, js
   const { project, store } = await projectStore(io);
   const [left, right] = [await resolveRun(store, project, leftText), await resolveRun(store, project, rightText)];
   const options = { onDefect: reportDefects(io) };
-  const paint = await paintForReport(io);
+  const paint = paintForReport(io);
   if (forkPoint) {
     const report = await forkPointOf(store, left, right, options);
     io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderForkPoint(report, paint));

@@ -36,5 +36,5 @@ async function explain(io: Io, text: string, path: string | undefined, { json }:
       hint: `mlld journal explain ${file.ref.run} lists all of them`,
     });
   }
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderExplanation(report, await paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderExplanation(report, paintForReport(io)));
 }

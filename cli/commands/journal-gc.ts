@@ -57,7 +57,7 @@ async function gc(io: Io, script: string | undefined, options: GcOptions): Promi
     blobs: { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) },
     blobsLeft: left,
   };
-  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, await paintForReport(io)));
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, paintForReport(io)));
 }
 
 function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<Wish, 'workflow'> {

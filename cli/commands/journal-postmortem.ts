@@ -29,5 +29,5 @@ async function tell(io: Io, text: string | undefined, { json }: { readonly json?
     return;
   }
   const report = await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: reportDefects(io) });
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, await paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, paintForReport(io)));
 }

@@ -74,7 +74,7 @@ async function replay(io: Io, text: string | undefined, options: Options): Promi
     store,
     ref,
     root: project.root,
-    sinks: options.json ? { stdout: quiet, stderr: quiet } : { stdout: io.stdout, stderr: io.stderr },
+    sinks: options.json ? { stdout: quiet, stderr: quiet } : { stdout: io.document, stderr: io.stderr },
     divergences: options.all ? 'all' : 'first',
     ...stopOf(options),
     ...(options.step ? { onStep: stepper(io) } : {}),
@@ -84,7 +84,7 @@ async function replay(io: Io, text: string | undefined, options: Options): Promi
   const { walk, verdict, status } = report;
   if (!options.json && walk && verdict === 'same' && status === 'completed') io.stdout(renderCompleted(walk.pipeline));
   if (options.json) io.stdout(`${JSON.stringify(replayJson(report), undefined, 2)}\n`);
-  else io.stderr(renderReplay(report, await paintFor(io.colours.stderr)));
+  else io.stderr(renderReplay(report, paintFor(io.colours.stderr)));
   if (report.stopped && !options.json) printVariables(io, report.stopped.variables, options.print);
   return report;
 }

@@ -37,5 +37,5 @@ async function stats(io: Io, script: string | undefined, { last, json }: StatsOp
     (await allRuns(store, workflow)).filter((file) => !isCleaning(file)).slice(-Number(last)),
     reportDefects(io),
   );
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, await paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, paintForReport(io)));
 }

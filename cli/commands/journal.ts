@@ -108,7 +108,7 @@ async function list(io: Io, script: string | undefined, { json }: JsonOption): P
   }
   const runs = [];
   for (const file of files.toReversed()) runs.push(await listedRun(io, store, project, file, crashed.get(file.ref.run)));
-  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, await paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, paintForReport(io)));
 }
 
 /** A run that ended in order says at its end what it came to; only of one that goes on all is read. */
@@ -184,7 +184,7 @@ interface Printer {
 }
 
 async function printerOfText(io: Io, lines: Lines): Promise<Printer> {
-  const paint = await paintForReport(io);
+  const paint = paintForReport(io);
   return { print: (event) => lines.add(renderEvent(event, paint)), close: async () => undefined };
 }
 
@@ -206,7 +206,7 @@ async function verify(io: Io, text: string, { json }: JsonOption): Promise<boole
   const { project, store } = await projectStore(io);
   const { ref } = await findRun(store, project, text);
   const report = await verifyRun(store, ref);
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, await paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, paintForReport(io)));
   return report.ok;
 }
 

@@ -9,11 +9,11 @@ import { optionsFor, type Execution } from './execute.js';
 export async function planCommand(io: Io, execution: Execution): Promise<number> {
   const options = {
     ...(await optionsFor(io, execution)),
-    io: { stdin: io.stdin, stdout: io.stdout, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
+    io: { stdin: io.stdin, stdout: io.document, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
     signal: new AbortController().signal,
   };
   const { openFileStore } = await import('../../journal/file-store.js');
   const report = await plan(options, openFileStore(execution.project.root));
-  io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, await paintFor(io.colours.stdout)));
+  io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, paintFor(io.colours.stdout)));
   return EXIT_OK;
 }

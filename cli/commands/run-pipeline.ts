@@ -69,7 +69,7 @@ function pipelineCommand(io: Io): Command {
 async function runPipeline(io: Io, argv: readonly string[], target: string, options: Options): Promise<number> {
   const file = path.resolve(io.workingDirectory, target);
   const project = await findProject(path.dirname(file));
-  const paint = await paintFor(io.colours.stderr);
+  const paint = paintFor(io.colours.stderr);
   if (options.backend !== undefined) refuseBackend(options.backend);
   const interruption = listenForInterruption(io);
   let runId = '';
@@ -91,7 +91,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
     io: {
       stdin: io.stdin,
-      stdout: io.stdout,
+      stdout: io.document,
       stderr: io.stderr,
       nowMs: io.todayMs,
       monotonicMs: io.nowMs,

@@ -18,7 +18,7 @@ interface ValidatePipelineOptions {
 export async function validatePipeline(io: Io, target: string, options: ValidatePipelineOptions): Promise<boolean> {
   const { report } = preflightPipeline({ file: target, text: readPipeline(io, target) });
   const isJson = options.json === true || options.format === 'json';
-  io.stdout(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : renderPipelineReport(report, await paintFor(io.colours.stdout)));
+  io.stdout(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : renderPipelineReport(report, paintFor(io.colours.stdout)));
   return report.ok && !(options.errorOnWarnings === true && report.diagnostics.some(({ severity }) => severity === 'warning'));
 }
 

@@ -55,7 +55,7 @@ async function validate(io: Io, target: string, options: ValidateOptions): Promi
   const project = await findProject(isFolder ? absolute : path.dirname(absolute));
   const settings = analyzeSettings(io, project, options.deep ? 'deep' : 'file');
   const reports = isFolder ? await folderReports(absolute, settings) : [await fileReport(absolute, target, settings)];
-  const paint = await paintFor(io.colours.stdout);
+  const paint = paintFor(io.colours.stdout);
   if (options.json || options.format === 'json') {
     const json = reports.map(({ report }) => report);
     io.stdout(`${JSON.stringify(isFolder ? json : json[0], undefined, 2)}\n`);

@@ -3,6 +3,7 @@ import type { RunRef } from '../../journal/ids.js';
 import type { Kept, Reason } from '../../replay/needed.js';
 import type { BlobsLeft } from '../collect-blobs.js';
 import { fitAll } from './fit.js';
+import { oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 import { table } from './table.js';
 import { size } from './units.js';
@@ -40,7 +41,7 @@ export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: Co
   const lines = [
     `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'content')} (${size(blobs.bytes)}).`,
     ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
-    ...removed.map(({ workflow, run }) => `  ${run}  ${workflow}`),
+    ...removed.map(({ workflow, run }) => `  ${run}  ${oneLine(workflow)}`),
   ];
   if (kept.length > 0) {
     lines.push(`Kept ${counted(kept.length, 'run')} (--needed removes those that are not running, damaged, unknown or the latest):`);

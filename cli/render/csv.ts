@@ -1,4 +1,5 @@
 /** Rows as CSV (RFC 4180): the first line names the columns. */
+import { visible } from './terminal-text.js';
 
 type Cell = string | number | undefined;
 
@@ -6,10 +7,13 @@ export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 
-/** A text that a spreadsheet would take for a formula is kept from being one: its author may be a model. */
+/**
+ * A text that a spreadsheet would take for a formula is kept from being one, and control characters are written out: its author may be a
+ * model, and a file of lines is looked at in a terminal.
+ */
 function csvCell(cell: Cell): string {
   if (cell === undefined) return '';
   if (typeof cell === 'number') return String(cell);
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  const text = visible(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

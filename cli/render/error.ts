@@ -1,6 +1,7 @@
 /** The one place that prints errors. It asks for the members of an error, not for its class. Values 16.2 and 16.3, world 18. */
 import { codeFrame, locate } from '../../grammar/parse.js';
 import type { SourceLocation } from '../../src/errors.js';
+import { visible } from './terminal-text.js';
 
 interface UserError {
   readonly code: string;
@@ -24,11 +25,17 @@ export function renderError(error: unknown, { debug = false }: { readonly debug?
   if (error.location) {
     lines.push(`  ${placeOf(error.location)}`);
     const { text, at } = error.location;
-    lines.push(...indented(codeFrame(isSyntaxError(error) ? withoutSecrets(text) : text, at)));
+    lines.push(...indented(frameOf(isSyntaxError(error) ? withoutSecrets(text) : text, at)));
   }
   if (error.hint !== undefined) lines.push(`  hint: ${error.hint}`);
   lines.push(...trailOf(error));
   return `${lines.join('\n')}\n`;
+}
+
+/** Control characters are written out before the caret is placed, or it would stand to the left of what is meant. */
+function frameOf(text: string, at: number): string {
+  // Behind the CR of a line end is before it: alone it would be written out.
+  return codeFrame(visible(text), visible(text.slice(0, at).replace(/\r$/, '')).length);
 }
 
 /**

@@ -1,11 +1,11 @@
 /** Breaks lines between words, so that they fit a terminal; what follows stands deeper than what it belongs to. */
 import { columnsOf } from '../../grammar/columns.js';
 import type { Paint } from './paint.js';
+import { EVERY_MARK } from './terminal-text.js';
 
 const DEEPER = 2;
 /** What is left of a narrow terminal is for the text. */
 const INDENT_PART_MAX = 1 / 4;
-const COLOURS = /\u001B\[\d+m/g;
 
 /** A word that is too long, as a path may be, stays whole: the terminal breaks it, and it can still be copied. */
 export function fit(line: string, { columns }: Paint): readonly string[] {
@@ -41,5 +41,5 @@ export function fitAll(lines: readonly string[], paint: Paint): readonly string[
 
 /** In columns; colours take none. */
 export function widthOf(line: string): number {
-  return columnsOf(line.replaceAll(COLOURS, ''));
+  return columnsOf(line.replaceAll(EVERY_MARK, ''));
 }

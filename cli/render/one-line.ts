@@ -1,11 +1,12 @@
 import { wholeCharacters } from '../../grammar/columns.js';
+import { visible } from './terminal-text.js';
 
-const CONTROLS = /[\u0000-\u001F\u007F-\u009F]/;
+const LINE_ENDS = /[\r\n]/;
 
 /** Text of a script or a model on one line of a terminal: no line break and no control sequence gets through. */
 export function oneLine(text: string): string {
-  if (!CONTROLS.test(text)) return text; // nearly always, and a list may have a million lines
-  return text.replaceAll(/\r\n|\n|\r/g, String.raw`\n`).replaceAll(/[\u0000-\u001F\u007F-\u009F]/g, ' ');
+  // Nearly always there is no line end, and a list may have a million lines.
+  return visible(LINE_ENDS.test(text) ? text.replaceAll(/\r\n|\n|\r/g, String.raw`\n`) : text);
 }
 
 /** At most `max` UTF-16 units; what is cut ends in three dots. */

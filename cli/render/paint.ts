@@ -1,5 +1,6 @@
 /** How a report looks where it is read: colours for a terminal that wants them, and how wide that is. */
 import type { Io } from '../io.js';
+import { MARKS } from './terminal-text.js';
 
 type Colour = (text: string) => string;
 
@@ -16,13 +17,21 @@ export interface Paint {
 const plain: Colour = (text) => text;
 const PLAIN: Paint = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, columns: undefined };
 
-export async function paintFor(colours: boolean): Promise<Paint> {
-  if (!colours) return PLAIN;
-  const { default: picocolors } = await import('picocolors');
-  return { ...picocolors.createColors(true), columns: undefined };
+/** Marks, which become colours where the text leaves the program. */
+const COLOURED: Paint = {
+  bold: (text) => MARKS.bold + text + MARKS.weightEnd,
+  dim: (text) => MARKS.dim + text + MARKS.weightEnd,
+  red: (text) => MARKS.red + text + MARKS.colourEnd,
+  green: (text) => MARKS.green + text + MARKS.colourEnd,
+  yellow: (text) => MARKS.yellow + text + MARKS.colourEnd,
+  columns: undefined,
+};
+
+export function paintFor(colours: boolean): Paint {
+  return colours ? COLOURED : PLAIN;
 }
 
 /** For a report on standard output. */
-export async function paintForReport({ colours, stdoutColumns }: Io): Promise<Paint> {
-  return { ...(await paintFor(colours.stdout)), columns: stdoutColumns() };
+export function paintForReport({ colours, stdoutColumns }: Io): Paint {
+  return { ...paintFor(colours.stdout), columns: stdoutColumns() };
 }

@@ -4,6 +4,7 @@
  */
 import { columnsOf } from '../../grammar/columns.js';
 import { fit } from './fit.js';
+import { oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
 
 const GAP = '  ';
@@ -71,9 +72,9 @@ function pad(cell: Cell | undefined, width: number, align: Column['align']): str
 }
 
 function shown(cell: Cell | undefined): string {
-  return typeof cell === 'object' ? cell.paint(cell.text) : textOf(cell);
+  return typeof cell === 'object' ? cell.paint(textOf(cell)) : textOf(cell);
 }
 
 function textOf(cell: Cell | undefined): string {
-  return typeof cell === 'object' ? cell.text : (cell ?? '');
+  return oneLine(typeof cell === 'object' ? cell.text : (cell ?? ''));
 }
