@@ -1,20 +1,54 @@
-/** The look at a script, and at everything it imports, before `mlld run` starts it. World section 17.2. */
+/** The look at a script, and at everything it imports, before it starts. World section 17.2. */
+import path from 'node:path';
 import { canAnalyze, createAnalyzer } from '../src/analyze/analyze.js';
+import type { SourceFiles } from '../src/analyze/source-files.js';
 import type { Project } from '../src/project.js';
+import type { ScriptSource } from '../src/run-options.js';
 import { analyzeSettings } from './analyze-settings.js';
 import type { Io } from './io.js';
 import { paintFor } from './render/paint.js';
 import { renderPreflightErrors, renderPreflightWarnings } from './render/validation.js';
+import type { RunRequest } from './run-request.js';
 
-/** Whether the script may run. Says what is against it, and unless asked not to, what is doubtful. */
-export async function passesPreflight(io: Io, script: string, project: Project, warnings: 'print' | 'hide'): Promise<boolean> {
-  if (!canAnalyze(script)) return true;
+export interface Preflight {
+  /** Whether the script may run. Says what is against it, and unless asked not to, what is doubtful. */
+  passes(warnings: 'print' | 'hide'): Promise<boolean>;
+  /** What the script, its modules and its templates read from `@payload` by name. */
+  payloadNames(): Promise<ReadonlySet<string>>;
+}
+
+/** Reads nothing before it is asked, and then every file once. */
+export function preflightOf(io: Io, script: ScriptSource, project: Project, mode: RunRequest['mode']): Preflight {
   const settings = analyzeSettings(io, project, 'deep');
-  const display = settings.display(script);
-  const report = await createAnalyzer(settings).analyze(script, display);
-  if (!report) return true; // whoever runs it says why it can't be read
-  const paint = paintFor(io.colours.stderr);
-  if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, paint));
-  io.stderr(renderPreflightErrors(display, report, paint));
-  return report.valid;
+  const main = mainFile(script, settings.files);
+  const analyzer = createAnalyzer({ ...settings, files: main.files, ...(mode && { modes: new Map([[main.path, mode]]) }) });
+  const display = settings.display(main.path);
+  let analysis: ReturnType<typeof analyzer.analyze> | undefined;
+  const analyzed = (): NonNullable<typeof analysis> => (analysis ??= analyzer.analyze(main.path, display));
+  return {
+    async passes(warnings) {
+      const report = await analyzed();
+      if (!report) return true; // whoever runs it says why it can't be read
+      const paint = paintFor(io.colours.stderr);
+      if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, paint));
+      io.stderr(renderPreflightErrors(display, report, paint));
+      return report.valid;
+    },
+    async payloadNames() {
+      await analyzed();
+      return analyzer.payloadNames();
+    },
+  };
+}
+
+/** Code that no file of ours holds is looked at as if one in its folder did: what it imports is found from there. */
+function mainFile(script: ScriptSource, files: SourceFiles): { readonly path: string; readonly files: SourceFiles } {
+  if (script.kind === 'file' && canAnalyze(script.path)) return { path: script.path, files };
+  const isText = script.kind === 'text';
+  const standIn = isText ? path.join(script.directory, 'main-script.mld') : `${script.path}.mld`;
+  const readText: SourceFiles['readText'] = async (absolute) => {
+    if (absolute !== standIn) return files.readText(absolute);
+    return isText ? script.text : files.readText(script.path);
+  };
+  return { path: standIn, files: { ...files, readText } };
 }

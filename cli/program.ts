@@ -10,6 +10,7 @@ import { addJournalCommand } from './commands/journal.js';
 import { addServeCommand } from './commands/serve.js';
 import { addValidateCommand } from './commands/validate.js';
 import type { Io } from './io.js';
+import { optionsOf, type CommandForm } from './option-table.js';
 import { examples } from './render/examples.js';
 
 /** Runs a report command, or prints help. */
@@ -57,7 +58,9 @@ export function printHelp(io: Io, name?: 'run'): void {
 function programFor(io: Io, onFailure: (status?: number) => void): Command {
   const program = new Command('mlld')
     .usage('FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]\n       mlld COMMAND ...')
-    .description('Runs mlld scripts. Flags that are not options of mlld become members of @payload.')
+    .description(
+      'Runs mlld scripts. Flags that are not options of mlld, and all flags after --, become members of @payload; a flag that resembles an option is an error.',
+    )
     .exitOverride()
     .showHelpAfterError('(--help says what there is)')
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
@@ -71,14 +74,7 @@ function programFor(io: Io, onFailure: (status?: number) => void): Command {
         'mlld run nightly --checkpoint',
       ]),
     );
-  addCacheOptions(addRunOptions(program))
-    .option('--structured', 'print one JSON object: output, effects, exports, state writes, denials')
-    .option('--no-stream', 'print the document at the end, normalised')
-    .option('--error-behavior <halt|continue>', 'what a failing command does (default: continue)')
-    .option('--mode <strict|markdown>', 'how the file is read; --md is short for markdown')
-    .option('--state <value>', '@file.json, a JSON object or KEY=TEXT: members of @state; repeatable')
-    .option('--metrics', 'print the total time on standard error')
-    .option('-e, --eval <code>', 'run this code instead of a file');
+  addOptions(program, 'file');
   describeRun(program);
   addValidateCommand(program, io, onFailure);
   addCheckpointCommand(program, io);
@@ -93,36 +89,22 @@ function describeRun(program: Command): void {
   const run = program
     .command('run')
     .usage('[NAME] [options] [--name value ...]')
-    .description('run a script of the project by its name; without a name, list them')
-    .option('--no-warn', 'hide the warnings of the check before the run')
+    .description(
+      'run a script of the project by its name, and record the run (reusing nothing, unless asked to); without a name, list them',
+    )
     .addHelpText(
       'after',
       examples([
         'mlld run',
         'mlld run nightly --checkpoint --model opus',
+        'mlld run nightly -- --mode fast',
         "mlld run nightly --resume '@review'",
         'mlld run nightly --resume "after collecting"',
       ]),
     );
-  addCacheOptions(addRunOptions(run));
+  addOptions(run, 'run');
 }
 
-function addRunOptions(command: Command): Command {
-  return command
-    .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h')
-    .option('--inject <name=value>', 'a module for the script to import: @name={"json": 1}, @name=@file; repeatable')
-    .option('--mlld-env <value>', 'K=V,K=V or a file of K=V lines, added to the environment')
-    .option('-d, --debug', 'progress and timing on standard error');
-}
-
-function addCacheOptions(command: Command): Command {
-  return command
-    .option('--checkpoint', 'record the run, and answer llm calls from what earlier runs recorded')
-    .option('--resume [target]', 'go on where the last run ended; @fn, @fn:N, \'@fn("item")\' or "checkpoint" asks again from there')
-    .option('--fresh, --new', 'record the run, and forget what was recorded before')
-    .option('--fork <script>', 'answer from the results of another script first; repeatable')
-    .option('--changed <ask|serve>', 'what to do with results from before a definition was edited (default: serve)')
-    .option('--keep-files', 'leave declared output files that were changed since, and serve the result')
-    .option('--plan', 'say what these flags would serve and ask again, and why; nothing runs; --json prints the plan as JSON')
-    .option('--no-checkpoint', 'record and serve nothing, whatever the script says');
+function addOptions(command: Command, form: CommandForm): void {
+  for (const { help } of optionsOf(form)) if (help) command.option(...help);
 }

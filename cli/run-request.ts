@@ -1,12 +1,14 @@
 /**
- * What the words behind `mlld FILE`, `mlld -e` and `mlld run` mean. Options are few and fixed; every other flag is the script's own and
- * becomes a member of `@payload`. World sections 16.2, 17.3 and 17.4; checkpoint section 3.
+ * What the words behind `mlld FILE`, `mlld -e` and `mlld run` mean. Options are few and fixed; every other flag, and every flag behind
+ * `--`, is the script's own and becomes a member of `@payload`. World sections 16.2 and 17.3; checkpoint section 3.
  */
 import type { CacheRequest } from '../src/run-options.js';
 import { MlldError } from '../src/errors.js';
+import { OPTION_TABLE, optionsOf, type CommandForm, type OptionRow } from './option-table.js';
 
-/** `file` covers `-e`: both reserve every option. `run` reserves few, so that scripts have more names for themselves. */
-export type CommandForm = 'file' | 'run';
+export interface Flags {
+  readonly [name: string]: string | true;
+}
 
 export interface RunRequest {
   /** FILE or NAME. */
@@ -18,7 +20,11 @@ export interface RunRequest {
   readonly plan: boolean;
   /** `--json`, which only `--plan` has. */
   readonly json: boolean;
-  readonly payload: { readonly [name: string]: string | true };
+  readonly payload: Flags;
+  /** Names of the payload that stand before `--`, where an option may have been meant. */
+  readonly looseFlags: readonly string[];
+  /** The options as they were written: a script that reads one of these names is given it as well. */
+  readonly optionFlags: Flags;
   readonly cache: CacheRequest;
   readonly inject: readonly string[];
   readonly state: readonly string[];
@@ -33,62 +39,6 @@ export interface RunRequest {
   readonly warnings: boolean;
 }
 
-/** How an option takes its value: not at all, always, or when the next word can be one. */
-type Arity = 'none' | 'value' | 'optional';
-interface Option {
-  readonly name: string;
-  readonly arity: Arity;
-}
-
-const COMMON: { readonly [flag: string]: Option } = {
-  help: { name: 'help', arity: 'none' },
-  h: { name: 'help', arity: 'none' },
-  timeout: { name: 'timeout', arity: 'value' },
-  debug: { name: 'debug', arity: 'none' },
-  d: { name: 'debug', arity: 'none' },
-  'mlld-env': { name: 'mlld-env', arity: 'value' },
-  inject: { name: 'inject', arity: 'value' },
-  payload: { name: 'inject', arity: 'value' },
-  checkpoint: { name: 'checkpoint', arity: 'none' },
-  'no-checkpoint': { name: 'no-checkpoint', arity: 'none' },
-  new: { name: 'fresh', arity: 'none' },
-  fresh: { name: 'fresh', arity: 'none' },
-  resume: { name: 'resume', arity: 'optional' },
-  fork: { name: 'fork', arity: 'value' },
-  changed: { name: 'changed', arity: 'value' },
-  plan: { name: 'plan', arity: 'none' },
-  'keep-files': { name: 'keep-files', arity: 'none' },
-};
-
-const OPTIONS: { readonly [form in CommandForm]: { readonly [flag: string]: Option } } = {
-  run: { ...COMMON, 'no-warn': { name: 'no-warn', arity: 'none' } },
-  file: {
-    ...COMMON,
-    e: { name: 'eval', arity: 'value' },
-    eval: { name: 'eval', arity: 'value' },
-    metrics: { name: 'metrics', arity: 'none' },
-    structured: { name: 'structured', arity: 'none' },
-    'no-stream': { name: 'no-stream', arity: 'none' },
-    'error-behavior': { name: 'error-behavior', arity: 'value' },
-    mode: { name: 'mode', arity: 'value' },
-    md: { name: 'md', arity: 'none' },
-    state: { name: 'state', arity: 'value' },
-    o: { name: 'output', arity: 'value' },
-    output: { name: 'output', arity: 'value' },
-    format: { name: 'format', arity: 'value' },
-    watch: { name: 'watch', arity: 'none' },
-    json: { name: 'json', arity: 'none' },
-  },
-};
-
-/** Reserved, so that no script comes to depend on them; each says what to do instead. */
-const NOT_SUPPORTED: { readonly [name: string]: string } = {
-  output: 'redirect the output: mlld FILE > OUT',
-  format: 'the document is written as it is',
-  watch: 'start the command again when a file has changed',
-  json: '--structured prints one JSON object, --plan --json the plan',
-};
-
 /** Not repeated when a run is resumed: they say where this one started from. */
 const CACHE_OPTIONS = new Set(['checkpoint', 'fresh', 'resume']);
 
@@ -100,9 +50,13 @@ const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 interface Found {
   readonly words: string[];
   readonly options: Map<string, string[]>;
+  readonly optionFlags: Map<string, string | true>;
   readonly payload: Map<string, string | true>;
-  /** Where words of options about the cache stand. */
+  readonly looseFlags: Set<string>;
+  /** Where words of options about the cache are. */
   readonly cacheWords: Set<number>;
+  /** Where `--` is, or else the end. */
+  optionsEnd: number;
 }
 
 /** Throws USAGE for what can't be meant. */
@@ -114,8 +68,10 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   const code = last('eval');
   const help = has('help');
   if (!help) {
-    for (const [name, instead] of Object.entries(NOT_SUPPORTED))
-      if (has(name) && !(name === 'json' && has('plan'))) throw usage(`--${name} is not supported yet`, instead);
+    for (const { flags, instead } of OPTION_TABLE) {
+      const [name] = flags;
+      if (instead !== undefined && has(name) && !(name === 'json' && has('plan'))) throw usage(`--${name} is not supported yet`, instead);
+    }
     if (extra !== undefined) throw usage(`Unexpected argument: ${extra}`, 'data for the script is given as flags: --name value');
     if (script !== undefined && code !== undefined) throw usage(`A file (${script}) and -e can't be given together`);
   }
@@ -132,6 +88,8 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
     plan: has('plan'),
     json: has('plan') && (has('json') || found.payload.has('json')),
     payload: payloadOf(found, form),
+    looseFlags: [...found.looseFlags],
+    optionFlags: Object.fromEntries(found.optionFlags),
     cache: cacheOf(found),
     inject: found.options.get('inject') ?? [],
     state: found.options.get('state') ?? [],
@@ -160,21 +118,37 @@ const RECORD_FLAGS = [
   ['keepFiles', '--keep-files'],
 ] as const satisfies readonly (readonly [keyof CacheRequest, string])[];
 
-/** Options of mlld that can be written out, without dashes. */
-export function optionNames(form: CommandForm): readonly string[] {
-  return Object.keys(OPTIONS[form]).filter((name) => name.length > 1 && !Object.hasOwn(NOT_SUPPORTED, name));
-}
-
 /** The command line that goes on with what this one has recorded: same script, same data. */
 export function resumeArguments(argv: readonly string[], form: CommandForm): readonly string[] {
-  const { cacheWords } = scan(argv, form);
-  return [...argv.filter((_, index) => !cacheWords.has(index)), '--resume'];
+  const { cacheWords, optionsEnd } = scan(argv, form);
+  const kept = argv.slice(0, optionsEnd).filter((_, index) => !cacheWords.has(index));
+  return [...kept, '--resume', ...argv.slice(optionsEnd)];
+}
+
+/** The command line that does the same and records it. */
+export function recordingArguments(argv: readonly string[], form: CommandForm): readonly string[] {
+  const { optionsEnd } = scan(argv, form);
+  return [...argv.slice(0, optionsEnd), '--checkpoint', ...argv.slice(optionsEnd)];
 }
 
 function scan(argv: readonly string[], form: CommandForm): Found {
-  const found: Found = { words: [], options: new Map(), payload: new Map(), cacheWords: new Set() };
+  const options = new Map(optionsOf(form).flatMap((row) => row.flags.map((flag) => [flag, row])));
+  const found: Found = {
+    words: [],
+    options: new Map(),
+    optionFlags: new Map(),
+    payload: new Map(),
+    looseFlags: new Set(),
+    cacheWords: new Set(),
+    optionsEnd: argv.length,
+  };
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index] as string; // index < argv.length
+    const isData = index > found.optionsEnd;
+    if (word === '--' && !isData) {
+      found.optionsEnd = index;
+      continue;
+    }
     const flag = /^--?(?<name>[^-=][^=]*)(?:=(?<inline>[\s\S]*))?$/.exec(word)?.groups;
     if (flag?.['name'] === undefined) {
       if (word.startsWith('-') && word !== '-') throw usage(`Unreadable flag: ${word}`);
@@ -182,36 +156,47 @@ function scan(argv: readonly string[], form: CommandForm): Found {
       continue;
     }
     const { name, inline } = flag;
-    const option = Object.hasOwn(OPTIONS[form], name) ? OPTIONS[form][name] : undefined;
+    const option = isData ? undefined : options.get(name);
+    const [known] = option?.flags ?? [];
     const next = argv[index + 1];
     // Code may begin with a dash: a list item of markdown does.
-    const canFollow = next !== undefined && (!next.startsWith('-') || option?.name === 'eval');
-    const takesNext = inline === undefined && canFollow && option?.arity !== 'none';
+    const canFollow = next !== undefined && (!next.startsWith('-') || known === 'eval');
+    const takesNext = inline === undefined && canFollow && option?.value !== 'none';
     const value = inline ?? (takesNext ? next : undefined);
-    if (option !== undefined && CACHE_OPTIONS.has(option.name)) {
+    if (known !== undefined && CACHE_OPTIONS.has(known)) {
       found.cacheWords.add(index);
       if (takesNext) found.cacheWords.add(index + 1);
     }
     if (takesNext) index++;
     if (option === undefined) {
       found.payload.set(name, value ?? true);
+      if (!isData) found.looseFlags.add(name);
       continue;
     }
-    if (option.arity === 'value' && value === undefined) throw usage(`${word} needs a value`, USAGE_OF[option.name]);
-    if (option.arity === 'none' && inline !== undefined) throw usage(`--${name} takes no value`);
-    // A value that is there and empty is not one that was left out: it is read as what it is, and refused.
-    const given = value === '' && option.arity === 'optional' ? '""' : (value ?? '');
-    found.options.set(option.name, [...(found.options.get(option.name) ?? []), given]);
+    found.optionFlags.set(name, value ?? true);
+    keepOption(found, option, { word, name, inline, value });
   }
   return found;
 }
 
-const USAGE_OF: { readonly [option: string]: string } = {
-  fork: '--fork SCRIPT, the name or path of a script with recorded runs',
-  timeout: '--timeout 30s, or 900ms, 5m, 1h, or a number of milliseconds',
-  inject: '--inject @name={"key": "value"}, or @name=@file',
-  changed: '--changed ask',
-};
+interface Written {
+  readonly word: string;
+  readonly name: string;
+  readonly inline: string | undefined;
+  readonly value: string | undefined;
+}
+
+function keepOption(
+  { options }: Found,
+  { flags: [known], value: takes, usage: hint }: OptionRow,
+  { word, name, inline, value }: Written,
+): void {
+  if (takes === 'required' && value === undefined) throw usage(`${word} needs a value`, hint);
+  if (takes === 'none' && inline !== undefined) throw usage(`--${name} takes no value`);
+  // A value that is there and empty is not one that was left out: it is read as what it is, and refused.
+  const given = value === '' && takes === 'optional' ? '""' : (value ?? '');
+  options.set(known, [...(options.get(known) ?? []), given]);
+}
 
 function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['payload'] {
   const members = new Map(payload);
@@ -250,7 +235,8 @@ export function durationMs(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const ms = Math.round(Number(number) * (UNITS_MS[unit] ?? Number.NaN));
-  if (!(ms > 0 && ms <= TIMEOUT_MAX_MS)) throw usage(`Invalid timeout: ${text}`, USAGE_OF['timeout']);
+  if (!(ms > 0 && ms <= TIMEOUT_MAX_MS))
+    throw usage(`Invalid timeout: ${text}`, '--timeout 30s, or 900ms, 5m, 1h, or a number of milliseconds');
   return ms;
 }
 

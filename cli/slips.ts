@@ -4,7 +4,8 @@ import path from 'node:path';
 import { MlldError } from '../src/errors.js';
 import type { Execution } from './commands/execute.js';
 import type { Io } from './io.js';
-import { optionNames } from './run-request.js';
+import { writtenOptions } from './option-table.js';
+import { resembles } from './resembles.js';
 import { shellWords } from './render/shell.js';
 
 const SHORTEST = 4;
@@ -22,20 +23,39 @@ export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, comm
   });
 }
 
-/** A line on standard error for each; nothing for a name that the script itself writes: it knows its flags. */
-export async function warnOfSlips(io: Io, { request, form, script }: Execution): Promise<void> {
-  const names = Object.keys(request.payload).filter((name) => name.length >= SHORTEST);
+/**
+ * Looks at the flags before `--` that are no options. Throws USAGE for one that resembles an option, unless the script reads that very
+ * name from `@payload`: `payloadNames` says so, and is asked only for such a flag. A name that is merely near an option is a warning.
+ */
+export async function checkFlags(io: Io, execution: Execution, payloadNames: () => Promise<ReadonlySet<string>>): Promise<void> {
+  const { request, form, script } = execution;
+  const options = writtenOptions(form);
+  const strange: string[] = [];
+  for (const flag of request.looseFlags) {
+    const meant = options.find((option) => resembles(flag, option));
+    if (meant === undefined) strange.push(flag);
+    else if (!(await payloadNames()).has(flag)) throw misspeltOption(flag, meant, execution);
+  }
+  const names = strange.filter((name) => name.length >= SHORTEST);
   if (names.length === 0) return;
   const { closest } = await import('../src/values/suggest.js');
-  const options = optionNames(form).filter((option) => option.length >= SHORTEST);
+  const long = options.filter((option) => option.length >= SHORTEST);
   for (const name of names) {
-    const meant = closest(name, options, Math.min(EDITS_MAX, Math.floor(name.length / 3)));
-    // `--new` of mlld is told to the script under its own name.
-    if (meant === undefined || meant === name || sourceOf(script).includes(name)) continue;
+    const meant = closest(name, long, Math.min(EDITS_MAX, Math.floor(name.length / 3)));
+    // A script that writes the name knows its flags.
+    if (meant === undefined || sourceOf(script).includes(name)) continue;
     io.stderr(
       `warning: --${name} is no option of mlld, the script gets it as @payload.${name}; did you mean --${meant}? (a script that names ${name} is not warned about)\n`,
     );
   }
+}
+
+function misspeltOption(flag: string, meant: string, { request, form, script }: Execution): MlldError {
+  const named = script.kind === 'text' ? '…' : shellWords([request.script ?? '']);
+  return new MlldError(
+    'USAGE',
+    `--${flag} is no option of mlld, did you mean --${meant}? Data for the script that is called so comes after --: mlld ${form === 'run' ? 'run ' : ''}${named} -- --${flag}`,
+  );
 }
 
 /** Whoever runs the script says why it can't be read. */

@@ -30,6 +30,8 @@ export interface Usage {
 
 /** The flags that decide what a run records and serves. */
 export interface CacheFlags {
+  /** Recorded although no flag asks for it. Alone it reuses nothing. */
+  readonly record?: boolean;
   readonly checkpoint?: boolean;
   readonly fresh?: boolean;
   /** The target of `--resume`; `''` for a bare one. */

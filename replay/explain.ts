@@ -304,7 +304,8 @@ function whyNotServed(
   if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
   const isEarlier = answer.ref.run !== state.current;
-  if (state.isPipeline && flags.checkpoint !== true && state.forks === 0) return { why: 'off', ...where };
+  const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.serves === 'no';
+  if (isOff) return { why: 'off', ...where };
   if (isEarlier && isOwn && policy.serves === 'this-run') return { why: 'manual', ...where };
   if (isEarlier && policy.ttlMs !== undefined) {
     const ageMs = Math.max(0, Date.parse(event.ts) - answer.endedMs);

@@ -30,6 +30,7 @@ export interface CachePolicy {
 }
 
 const OFF: CachePolicy = { records: false, serves: 'no' };
+const RECORDS_ONLY: CachePolicy = { records: true, serves: 'no' };
 
 export function cachePolicy({
   flags,
@@ -48,7 +49,8 @@ export function cachePolicy({
   const isAboutAnswers = flags.changed !== undefined || flags.keepFiles === true;
   const asked = flags.checkpoint === true || flags.fresh === true || isAboutAnswers || (flags.forks?.length ?? 0) > 0;
   // A scope's `auto` switches recording on by itself; any other option needs it to be on already.
-  if (!asked && mode !== 'auto' && (header === undefined || header === 'never')) return OFF;
+  if (!asked && mode !== 'auto' && (header === undefined || header === 'never'))
+    return flags.record === true && header !== 'never' ? RECORDS_ONLY : OFF;
 
   return {
     records: true,

@@ -12,6 +12,8 @@ export interface ProjectConfig {
   /** `prefix` begins with `@` and ends with `/`; `basePath` is absolute. */
   readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
   readonly suppressWarnings: readonly string[];
+  /** False: `mlld run NAME` records only what a flag or the script asks for. */
+  readonly record?: boolean;
 }
 
 type JsonObject = { readonly [key: string]: unknown };
@@ -29,7 +31,9 @@ export function readConfig(root: string): ProjectConfig {
     ...(optional(resolvers, 'prefixes', isObjects, 'an array of objects') ?? []),
     ...(optional(config, 'resolverPrefixes', isObjects, 'an array of objects') ?? []),
   ];
+  const record = optional(config, 'record', isBoolean, 'true or false');
   return {
+    ...(record === undefined ? {} : { record }),
     scriptDir: optional(config, 'scriptDir', isText, 'the path of a folder') ?? DEFAULT_SCRIPT_DIR,
     prefixes: prefixes.flatMap((entry) => prefixOf(root, entry)),
     suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
@@ -85,6 +89,7 @@ function optional<T>(object: JsonObject, key: string, is: (value: unknown) => va
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isObjects = (value: unknown): value is readonly JsonObject[] => Array.isArray(value) && value.every(isObject);
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
 

@@ -78,6 +78,8 @@ export interface StructuredResult {
 }
 
 export interface RunReport {
+  /** How many calls gave a result that no later run can reuse, because nothing asked for a record. */
+  readonly unrecordedResults?: number;
   readonly status: RunStatus;
   /** Undefined when nothing was recorded. */
   readonly journal?: RunRef;

@@ -70,6 +70,7 @@ async function finish({ options, module, run, journal, document, ending, error }
   return {
     status,
     ...(journal.ref ? { journal: journal.ref } : {}),
+    ...(journal.off === 'unasked' && run.unrecordedResults > 0 ? { unrecordedResults: run.unrecordedResults } : {}),
     ...(shown === undefined ? {} : { error: shown }),
     ...(options.structured && shown === undefined ? { structured: structuredResult(module, run, document) } : {}),
   };

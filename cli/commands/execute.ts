@@ -12,7 +12,8 @@ import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { listenForInterruption } from '../interruption.js';
 import type { Io, Signal } from '../io.js';
 import type { Log } from '../log.js';
-import type { CommandForm, RunRequest } from '../run-request.js';
+import type { CommandForm } from '../option-table.js';
+import type { RunRequest } from '../run-request.js';
 import type { Progress } from '../render/progress.js';
 
 const LOG_EVERY_MS = 1000;
@@ -44,7 +45,13 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');
   const onProgress = progress?.update ?? (log && progressLog(io, log));
-  const report = await run({ ...options, io: runIo, signal: interruption.signal, ...(onProgress && { onProgress }) }).finally(() => {
+  const report = await run({
+    ...options,
+    cache: execution.form === 'run' && project.config.record !== false ? { ...options.cache, record: true } : options.cache,
+    io: runIo,
+    signal: interruption.signal,
+    ...(onProgress && { onProgress }),
+  }).finally(() => {
     progress?.stop();
     interruption.stop();
   });
@@ -104,7 +111,8 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
 }
 
 /** What ended the run, and how to go on where something was recorded. */
-async function explain(io: Io, { argv, name, project }: Execution, report: RunReport, signal: Signal | undefined): Promise<void> {
+async function explain(io: Io, execution: Execution, report: RunReport, signal: Signal | undefined): Promise<void> {
+  const { argv, name, project } = execution;
   if (report.status === 'completed') return;
   if (signal === 'SIGPIPE') {
     // `| head -1` has what it wanted. Only where something was recorded is there anything to go on with.
@@ -113,6 +121,11 @@ async function explain(io: Io, { argv, name, project }: Execution, report: RunRe
     const { renderError } = await import('../render/error.js');
     io.stderr(renderError(report.error, {}));
   } else if (report.status === 'interrupted') io.stderr('Interrupted\n');
+  const { unrecordedResults } = report;
+  if (unrecordedResults !== undefined && signal !== 'SIGPIPE') {
+    const { renderUnrecorded } = await import('../render/unrecorded.js');
+    io.stderr(renderUnrecorded(unrecordedResults, execution));
+  }
   if (report.journal === undefined) return;
   const { tellEnding } = await import('./ending.js');
   await tellEnding(io, project, report.journal, { name, argv });

@@ -7,7 +7,7 @@ import type { ScriptSource } from '../../src/run-options.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import { parseRunRequest, recordFlag, type RunRequest } from '../run-request.js';
-import { warnOfSlips } from '../slips.js';
+import { checkFlags } from '../slips.js';
 
 const STDIN = '/dev/stdin';
 
@@ -24,7 +24,9 @@ export async function fileCommand(io: Io): Promise<number> {
   const project = await findProject(script.kind === 'file' ? path.dirname(script.path) : script.directory);
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
   const execution = { request, form: 'file' as const, argv: io.argv, script, project, name };
-  await warnOfSlips(io, execution);
+  await checkFlags(io, execution, async () =>
+    (await import('../preflight.js')).preflightOf(io, script, project, request.mode).payloadNames(),
+  );
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   const { execute } = await import('./execute.js');
   return execute(io, execution);

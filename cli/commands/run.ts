@@ -3,8 +3,9 @@ import path from 'node:path';
 import { findProject, findScript, listScripts } from '../../src/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
-import { parseRunRequest } from '../run-request.js';
-import { warnOfSlips } from '../slips.js';
+import type { Preflight } from '../preflight.js';
+import { parseRunRequest, type RunRequest } from '../run-request.js';
+import { checkFlags } from '../slips.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
   if (argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, argv);
@@ -21,21 +22,25 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
     return EXIT_OK;
   }
   const script = await findScript(project, request.script, home);
-  const { passesPreflight } = await import('../preflight.js');
-  if (!(await passesPreflight(io, script.path, project, request.warnings ? 'print' : 'hide'))) return EXIT_FAILED;
-  const execution = {
-    request,
-    form: 'run' as const,
-    argv,
-    script: { kind: 'file' as const, path: script.path },
-    project,
-    name: script.name,
-  };
-  await warnOfSlips(io, execution);
+  const source = { kind: 'file' as const, path: script.path };
+  const { preflightOf } = await import('../preflight.js');
+  const preflight = preflightOf(io, source, project, request.mode);
+  if (!(await preflight.passes(request.warnings ? 'print' : 'hide'))) return EXIT_FAILED;
+  const payload = await payloadFor(request, preflight);
+  const execution = { request: { ...request, payload }, form: 'run' as const, argv, script: source, project, name: script.name };
+  await checkFlags(io, execution, preflight.payloadNames);
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
   const { execute } = await import('./execute.js');
   return execute(io, execution);
+}
+
+/** An option whose name the script reads from `@payload` is told to it as well: it had the name for itself before it was an option. */
+async function payloadFor({ payload, optionFlags }: RunRequest, { payloadNames }: Preflight): Promise<RunRequest['payload']> {
+  const flags = Object.entries(optionFlags);
+  if (flags.length === 0) return payload;
+  const read = await payloadNames();
+  return Object.fromEntries([...flags.filter(([name]) => read.has(name)), ...Object.entries(payload)]);
 }
 
 function renderScripts(names: readonly string[]): string {

@@ -5,10 +5,11 @@ import { applyRules, toFinding, type Placed } from './placed.js';
 import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';
 import { freeNames, unknownInTemplate, type TemplateUse } from './template-names.js';
+import { payloadNames } from './payload-names.js';
 import { openWorkspace, type Broken, type Workspace } from './workspace.js';
 import { templateUsesIn } from './template-uses.js';
 
-export type AnalyzeSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes'> & {
+export type AnalyzeSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes'> & {
   /** `deep` follows imports and templates, and reports what is wrong there. */
   readonly depth: 'file' | 'deep';
   /** Codes of warnings and notes that are not reported. */
@@ -19,6 +20,8 @@ export type AnalyzeSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot
 export interface Analyzer {
   /** `undefined` for a file that is none of ours, or not there. `filepath` is how the report calls it. */
   analyze(absolute: string, filepath: string): Promise<FileReport | undefined>;
+  /** The names that all files which were looked at so far read from `@payload`. */
+  payloadNames(): Promise<ReadonlySet<string>>;
 }
 
 type Analysis = (absolute: string, filepath: string, bench: Bench) => Promise<FileReport | undefined>;
@@ -51,6 +54,10 @@ export function createAnalyzer(settings: AnalyzeSettings): Analyzer {
       const report = await analysis?.(absolute, filepath, bench);
       if (!analysis || report || (await settings.files.kindOf(absolute)) !== 'file') return report;
       return { filepath, valid: false, errors: [UNREADABLE] };
+    },
+    async payloadNames() {
+      const files = await workspace.parsed();
+      return new Set(files.flatMap((file) => [...payloadNames('script' in file ? file.script : file.template)]));
     },
   };
 }

@@ -16,6 +16,10 @@ export interface Workspace extends PathSettings {
   readonly display: (absolute: string) => string;
   readonly script: (absolute: string) => Promise<Opened<ParsedScript>>;
   readonly template: (absolute: string) => Promise<Opened<ParsedTemplate>>;
+  /** How a file is read whatever its extension says, by path. */
+  readonly modes?: ReadonlyMap<string, Script['mode']>;
+  /** The files that were opened so far and could be parsed. */
+  readonly parsed: () => Promise<readonly (ParsedScript | ParsedTemplate)[]>;
 }
 
 export interface ParsedTemplate {
@@ -35,7 +39,12 @@ export interface Broken {
   readonly failures: readonly SyntaxFailure[];
 }
 
-export function openWorkspace({ files, display, ...paths }: PathSettings & Pick<Workspace, 'files' | 'display'>): Workspace {
+export function openWorkspace({
+  files,
+  display,
+  modes,
+  ...paths
+}: PathSettings & Pick<Workspace, 'files' | 'display' | 'modes'>): Workspace {
   const scripts = new Map<string, Promise<Opened<ParsedScript>>>();
   const templates = new Map<string, Promise<Opened<ParsedTemplate>>>();
 
@@ -48,7 +57,7 @@ export function openWorkspace({ files, display, ...paths }: PathSettings & Pick<
     const text = await readSource(absolute);
     if (text === undefined) return { kind: 'missing' };
     const facts = { display: display(absolute), absolute, text };
-    const parsed = parseForAnalysis(text, modeOf(absolute));
+    const parsed = parseForAnalysis(text, modes?.get(absolute) ?? modeOf(absolute));
     if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures } };
     return { kind: 'parsed', file: { ...facts, script: parsed.script, symbols: symbolsOf(parsed.script) } };
   }
@@ -66,7 +75,17 @@ export function openWorkspace({ files, display, ...paths }: PathSettings & Pick<
     }
   }
 
-  return { ...paths, files, display, script: once(scripts, openScript), template: once(templates, openTemplate) };
+  return {
+    ...paths,
+    files,
+    display,
+    script: once(scripts, openScript),
+    template: once(templates, openTemplate),
+    async parsed() {
+      const opened = await Promise.all<Opened<ParsedScript | ParsedTemplate>>([...scripts.values(), ...templates.values()]);
+      return opened.flatMap((each) => (each.kind === 'parsed' ? [each.file] : []));
+    },
+  };
 }
 
 /** Markdown by the extension, as a run takes it. World section 17.1. */

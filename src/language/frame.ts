@@ -134,6 +134,8 @@ export interface RunState {
   readonly hookErrors: Value[];
   /** Commands that ended with another status than 0, for the list at the end. */
   readonly failedCommands: { readonly command: string; readonly exitCode: number; readonly where: string }[];
+  /** Calls that gave a result while nothing was recorded. */
+  unrecordedResults: number;
   readonly stateWrites: { readonly path: string; readonly value: Value; readonly ms: number }[];
   readonly denials: Denial[];
   /** Modules by absolute path; a promise while one is being evaluated. */

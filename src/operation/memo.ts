@@ -3,7 +3,7 @@
  *
  * M1  `call.started` is with the kernel before the body runs; `call.completed` is on disk before the result is seen.
  * M2  Failures, denials and outputs of failed commands are recorded and never served.
- * M3  A question that is in flight is not asked a second time: whoever comes later waits and is served.
+ * M3  Where results are reused, a call that is in flight is not executed a second time: an identical one waits and reuses its result.
  * M4  A journal that can't be written costs the memory of a result, never the result.
  * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
@@ -55,19 +55,17 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   }
   const asked = { key, plainKey, hasSecret, fingerprint, question };
   let outdated: Outdated | undefined;
-  if (policy.serves) {
-    do {
-      const waiting = answers.inFlight.wait(plainKey, frame.op.path); // M3
-      if (waiting) await waiting;
-      const search = findServable(frame, operation, llm, asked);
-      const found = search instanceof Promise ? await search : search;
-      if (found.kind === 'servable') {
-        if (found.outdated) frame.run.warn(`${found.outdated.because}; another recorded answer is served`);
-        return serve(frame, operation, llm, asked, found.known, found.outputs);
-      }
-      outdated = found.outdated ?? outdated;
-    } while (answers.inFlight.isAsked(plainKey, frame.op.path)); // somebody who looked it up at the same time was first
-  }
+  do {
+    const waiting = policy.serves ? answers.inFlight.wait(plainKey, frame.op.path) : undefined; // M3
+    if (waiting) await waiting;
+    const search = findServable(frame, operation, llm, asked);
+    const found = search instanceof Promise ? await search : search;
+    if (found.kind === 'servable') {
+      if (found.outdated) frame.run.warn(`${found.outdated.because}; another recorded answer is served`);
+      return serve(frame, operation, llm, asked, found.known, found.outputs);
+    }
+    outdated = found.outdated ?? outdated;
+  } while (policy.serves && answers.inFlight.isAsked(plainKey, frame.op.path)); // somebody who looked it up at the same time was first
   if (outdated) frame.run.warn(`${outdated.because}; it is asked again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
   const seen = lookedUp(frame, false, key);
   const endTurn = answers.inFlight.start(plainKey, frame.op.path);
@@ -83,6 +81,7 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
 async function unrecorded(frame: Frame, { inputs }: Operation, llm: LlmCall, execute: (seen: Frame) => Promise<Value>): Promise<Answered> {
   const seen = lookedUp(frame, false, null);
   const made = await execute(seen);
+  frame.run.unrecordedResults++;
   const sealed = frame.secret === true || isSecret(handedOut(made));
   return { value: carrying(made, inputs, llm, carriedBy(made, inputs, llm, sealed)), frame: () => seen, reused: false };
 }

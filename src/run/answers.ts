@@ -213,6 +213,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     files: sources.files,
     policy: () => allowed,
     lookup(question) {
+      if (!allowed.serves) return undefined;
       const found = next(question);
       const read = found && valueOf(sources, found.key, found.known.entry);
       if (found && read && !(read instanceof Promise)) return knownAnswer(store, found, read);

@@ -30,6 +30,8 @@ import { hostFacts } from '../world/host.js';
 import type { World } from '../world/world.js';
 
 export interface OpenedJournal {
+  /** Why nothing is recorded: nobody asked for a record, or somebody asked for none, or there is trouble with it. */
+  readonly off?: 'unasked' | 'declined' | 'trouble';
   readonly recorder: Recorder;
   readonly answers: Answers;
   readonly ref?: RunRef;
@@ -44,8 +46,9 @@ export interface OpenedJournal {
 
 const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0 };
 
-function withoutJournal(): OpenedJournal {
+function withoutJournal(off: NonNullable<OpenedJournal['off']>): OpenedJournal {
   return {
+    off,
     recorder: NO_RECORDER,
     answers: noAnswers(),
     totals: () => NOTHING,
@@ -64,12 +67,12 @@ export interface JournalPorts {
 }
 
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
-  if (options.script.kind !== 'file') return withoutJournal();
+  if (options.script.kind !== 'file') return withoutJournal(options.cache.noCheckpoint ? 'declined' : 'unasked');
   const { project, io } = options;
   if (!mayRecord(options, script)) {
     const idle = idleFlags(options.cache);
     if (idle.length > 0) io.stderr(`warning: the script says resume: never, so ${idle.join(' and ')} did nothing; --resume does\n`);
-    return withoutJournal();
+    return withoutJournal(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
   }
   const trouble = tellOnce(io.stderr);
   const workflow = workflowFor(project, options.script.path);
@@ -88,7 +91,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     trouble.error(error);
-    return withoutJournal();
+    return withoutJournal('trouble');
   }
   for (const notice of opened.notices) io.stderr(`${notice}\n`);
   let journal: Journal | undefined;
@@ -96,7 +99,8 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     journal = await createRun(store, opened.loaded, io.nowMs);
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    const isServed = !options.pipeline && opened.loaded.runs.length + opened.forks.length > 0;
+    const reuses = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined }).serves !== 'no';
+    const isServed = !options.pipeline && reuses && opened.loaded.runs.length + opened.forks.length > 0;
     trouble.error(error, isServed ? 'what earlier runs recorded is served' : undefined);
   }
   return start({ options, script, store: journal ? store : withoutWriting(store), opened, journal, trouble, ports });
@@ -252,8 +256,9 @@ function started(
   { forks }: OpenedPast,
   { ref, given }: { readonly ref: RunRef; readonly given: RunGiven | undefined },
 ): Fact {
-  const { checkpoint, fresh, resume, changed, keepFiles } = options.cache;
+  const { record, checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const flags = {
+    ...(record === undefined ? {} : { record }),
     ...(checkpoint === undefined ? {} : { checkpoint }),
     ...(fresh === undefined ? {} : { fresh }),
     ...(resume === undefined ? {} : { resume }),

@@ -16,6 +16,7 @@ export function newRunState({ options, ...ports }: Ports & { readonly options: P
     instruments: createInstruments(),
     hookErrors: [],
     failedCommands: [],
+    unrecordedResults: 0,
     stateWrites: [],
     denials: [],
     modules: new Map(),

@@ -99,6 +99,6 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
 
 /** A run without any flag would be served nothing, and nobody needs a plan for that. */
 function plannedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
-  const isBare = !cachePolicy({ flags: given, header, scope: undefined }).records;
+  const isBare = cachePolicy({ flags: given, header, scope: undefined }).serves === 'no';
   return isBare && header === undefined ? { ...given, checkpoint: true } : given;
 }

@@ -38,20 +38,18 @@ describe('flags of the script', () => {
     ]);
   });
 
-  it.each([
-    '--env',
-    '--state',
-    '--mode',
-    '--structured',
-    '--metrics',
-    '--json',
-    '--watch',
-    '--format',
-    '--md',
-    '--error-behavior',
-    '--no-stream',
-  ])('leaves %s to scripts of `mlld run`', (flag) => {
+  it.each(['--env', '--state', '--json', '--watch', '--format', '--output', '--eval'])('leaves %s to scripts of `mlld run`', (flag) => {
     expect(run('job', flag, 'v').payload).toEqual({ [flag.slice(2)]: 'v' });
+  });
+
+  it.each([
+    [['--', '--checkpoint', '--mode', 'fast', '--checkpont'], { checkpoint: true, mode: 'fast', checkpont: true }],
+    [['--topic', 'x', '--', '--topic', 'y'], { topic: 'y' }],
+    [['--quick', '--', '-d', '--resume=@ask'], { quick: true, d: true, resume: '@ask' }],
+    [['--'], {}],
+  ])('takes everything behind -- for data: %j', (flags, payload) => {
+    for (const request of [file('job.mld', ...flags), run('job', ...flags)])
+      expect(request).toMatchObject({ payload, cache: {}, debug: false });
   });
 
   it.each([
@@ -65,6 +63,12 @@ describe('flags of the script', () => {
     ['--no-checkpoint'],
     ['--resume'],
     ['--fork', 'other'],
+    ['--structured'],
+    ['--no-stream'],
+    ['--error-behavior', 'halt'],
+    ['--mode', 'strict'],
+    ['--md'],
+    ['--metrics'],
   ])('never makes %s part of the payload', (...flags) => {
     expect(file('main.mld', ...flags).payload).toEqual({});
     expect(run('job', ...flags).payload).toEqual({});
@@ -77,6 +81,13 @@ describe('flags of the script', () => {
 });
 
 describe('options', () => {
+  it('are the same for `mlld run NAME` as for `mlld FILE`', () => {
+    const flags = ['--error-behavior', 'halt', '--structured', '--no-stream', '--metrics', '--md', '--timeout', '5s', '--debug'];
+    const { cache: _, ...request } = file('job', ...flags);
+    expect(run('job', ...flags)).toMatchObject(request);
+    expect(request).toMatchObject({ errorBehavior: 'halt', structured: true, streaming: false, metrics: true, mode: 'markdown' });
+  });
+
   it.each([
     ['900ms', 900],
     ['30s', 30_000],
@@ -102,7 +113,7 @@ describe('options', () => {
     [['--error-behavior', 'stop'], /--error-behavior/],
     [['--changed', 'forget'], /--changed/],
     [['--checkpoint=yes'], /--checkpoint takes no value/],
-    [['--'], /--/],
+    [['---x'], /---x/],
     [['--no-checkpoint', '--plan'], /--no-checkpoint and --plan/],
     [['--watch'], /--watch is not supported/],
     [['-o', 'x.md'], /--output is not supported/],
@@ -172,6 +183,10 @@ it.each([
   [
     ['job', '--resume', '@ask', '--n', '5'],
     ['job', '--n', '5', '--resume'],
+  ],
+  [
+    ['job', '--fresh', '--', '--fresh', '--mode', 'x'],
+    ['job', '--resume', '--', '--fresh', '--mode', 'x'],
   ],
 ])('says how to go on after %j', (argv, words) => {
   expect(resumeArguments(argv, 'run')).toEqual(words);

@@ -2,10 +2,78 @@
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
 
-describe('a flag that looks like one of ours', () => {
+const MISSPELT = [
+  ['--checkpont', '--checkpoint'],
+  ['--chekcpoint', '--checkpoint'],
+  ['--no_checkpoint', '--no-checkpoint'],
+  ['--resum', '--resume'],
+  ['--resumee', '--resume'],
+  ['--Fresh', '--fresh'],
+  ['--timeoot', '--timeout'],
+  ['--error_behavior', '--error-behavior'],
+  ['--structred', '--structured'],
+  ['--nostream', '--no-stream'],
+  ['--metric', '--metrics'],
+] as const;
+
+describe('a flag that resembles an option', () => {
+  it.each(MISSPELT)('is an error that names it and the way to pass it on, and nothing starts: %s', async (flag, meant) => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show @payload\n' });
+    for (const command of [['llm/run/job.mld'], ['run', 'job'], ['-e', 'show @payload']]) {
+      const { stdout, stderr, status } = await runCli([...command, flag], { cwd });
+      expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+      expect(stderr).toMatch(new RegExp(`^Error: ${flag} is no option of mlld, did you mean ${meant}\\?.* -- ${flag}\n$`));
+    }
+  });
+
+  it.each(['--model', '--topic', '--hold', '--States', '--timeout2', '--forks', '--D'])('is not meant by %s', async (flag) => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show @payload\n' });
+    for (const command of [['llm/run/job.mld'], ['run', 'job']]) {
+      const { stdout, status } = await runCli([...command, flag, 'x'], { cwd });
+      expect({ stdout, status }).toEqual({ stdout: `{"${flag.slice(2)}": "x"}\n`, status: 0 });
+    }
+  });
+
   it.each([
-    ['--chekpoint', '--checkpoint'],
-    ['--resum', '--resume'],
+    ['by name', { 'llm/run/job.mld': 'show @payload.resumee\n' }],
+    ['as an element', { 'llm/run/job.mld': 'show @payload["resumee"]\n' }],
+    ['in a text', { 'llm/run/job.mld': 'show `@payload.resumee`\n' }],
+    ['by import', { 'llm/run/job.mld': 'import { resumee as @r } from @payload\nshow @r\n' }],
+    ['through a namespace', { 'llm/run/job.mld': 'import "@payload" as @p\nshow @p.resumee\n' }],
+    ['through a variable', { 'llm/run/job.mld': 'var @p = @payload\nshow @p.resumee\n' }],
+    [
+      'in a module',
+      {
+        'llm/run/job.mld': 'import { @line } from "./m.mld"\nshow @line\n',
+        'llm/run/m.mld': 'var @line = @payload.resumee\nexport { @line }\n',
+      },
+    ],
+    ['in a template', { 'llm/run/job.mld': 'exe @t() = template "./t.att"\nshow @t()\n', 'llm/run/t.att': '@payload.resumee' }],
+  ])('is data when the script reads that very name %s', async (_, files) => {
+    const cwd = await projectFolder(files);
+    for (const command of [['llm/run/job.mld'], ['run', 'job']]) {
+      const { stdout, status } = await runCli([...command, '--resumee', 'x'], { cwd });
+      expect({ stdout, status }).toEqual({ stdout: 'x\n', status: 0 });
+    }
+  });
+
+  it('is data behind --', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show @payload\n' });
+    const { stdout } = await runCli(['run', 'job', '--', '--checkpont', '--checkpoint'], { cwd });
+    expect(JSON.parse(stdout)).toEqual({ checkpont: true, checkpoint: true });
+  });
+
+  it('is an error for a pipeline as well', async () => {
+    const cwd = await projectFolder({ 'walk.dot': 'digraph { s [shape=Mdiamond]; e [shape=Msquare]; s -> e }\n' });
+    const { stderr, stdout, status } = await runCli(['run', 'walk.dot', '--checkpont'], { cwd });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+    expect(stderr).toMatch(/--checkpont.*\n.*--checkpoint/);
+  });
+});
+
+describe('a flag that is only near an option', () => {
+  it.each([
+    ['--chckpont', '--checkpoint'],
     ['--frsh', '--fresh'],
     ['--frok', '--fork'],
   ])('is a warning: %s', async (flag, meant) => {
@@ -19,9 +87,34 @@ describe('a flag that looks like one of ours', () => {
     }
   });
 
-  it('is not one when the script names it, or when nothing of ours is near', async () => {
-    const cwd = await projectFolder({ 'job.mld': 'show @payload.resumee\n' });
-    expect((await runCli(['job.mld', '--resumee', 'x', '--from', 'here', '--topic', 'tides', '--new'], { cwd })).stderr).toBe('');
+  it('is none when the script names it, or when no option is near', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'show @payload.frsh\n' });
+    expect((await runCli(['job.mld', '--frsh', 'x', '--from', 'here', '--topic', 'tides', '--new'], { cwd })).stderr).toBe('');
+  });
+});
+
+describe('an option of `mlld run NAME`', () => {
+  it('works as for a file', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'run sh { exit 3 }\nshow "behind"\n' });
+    expect(await runCli(['run', 'job'], { cwd })).toMatchObject({ stdout: 'behind\n', status: 0 });
+    expect(await runCli(['run', 'job', '--error-behavior', 'halt'], { cwd })).toMatchObject({ stdout: '', status: 1 });
+    const { stdout } = await runCli(['run', 'job', '--structured'], { cwd });
+    expect(JSON.parse(stdout)).toMatchObject({ output: 'behind\n' });
+  });
+
+  it('reads a script as --mode says, also in the check before the run', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': '# A title\n\nSome prose.\n' });
+    expect((await runCli(['run', 'job'], { cwd })).status).toBe(1);
+    expect(await runCli(['run', 'job', '--md'], { cwd })).toMatchObject({ stdout: '# A title\n\nSome prose.\n', status: 0 });
+  });
+
+  it('is told to a script that reads its name', async () => {
+    const cwd = await projectFolder({
+      'llm/run/job.mld': 'show `@payload.timeout @payload.mode @payload.structured`\n',
+      'llm/run/all.mld': 'show @payload\n',
+    });
+    expect((await runCli(['run', 'job', '--timeout', '50s', '--mode', 'strict'], { cwd })).stdout).toBe('50s strict null\n');
+    expect((await runCli(['run', 'all', '--timeout', '50s', '--mode', 'strict'], { cwd })).stdout).toBe('{}\n');
   });
 });
 

@@ -22,6 +22,21 @@ describe('cache policy', () => {
     expect(policy({ checkpoint: true, resume: '@ask', noCheckpoint: true }, header)).toEqual(OFF);
   });
 
+  it('records where only that is asked for, and reuses nothing', () => {
+    const only = { records: true, serves: 'no' };
+    const record = { record: true };
+    expect(policy(record)).toEqual(only);
+    expect(policy(record, undefined, { name: 'again', resume: 'manual', ttlMs: 5 })).toEqual(only);
+    expect(policy(record, undefined, { name: 'settled', resume: 'auto' })).toEqual(ALL);
+    expect(policy(record, undefined, { name: 'live', resume: 'never' })).toEqual(OFF);
+    expect(policy(record, 'never')).toEqual(OFF);
+    expect(policy(record, 'never', { name: 'again', resume: 'manual' })).toEqual(OFF);
+    expect(policy(record, 'auto')).toEqual(ALL);
+    expect(policy(record, 'manual')).toEqual(RUN);
+    expect(policy({ ...record, checkpoint: true })).toEqual(ALL);
+    expect(policy({ ...record, noCheckpoint: true })).toEqual(OFF);
+  });
+
   it('lets a scope replace the script’s mode until the next checkpoint', () => {
     const live: Scope = { name: 'live', resume: 'never' };
     expect(policy({}, 'auto', live)).toEqual(OFF);
