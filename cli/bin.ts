@@ -15,6 +15,7 @@ import path from 'node:path';
 import vm from 'node:vm';
 import { makeFolders } from '../journal/make-folders.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
+import { v8FlagsFor } from './v8-flags.js';
 import { writeAll } from './write-all.js';
 
 declare const MLLD_VERSION: string;
@@ -25,17 +26,8 @@ const STAMP_BYTES = 128;
 const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze', 'checkpoint', 'journal', 'help', '--help', '-h']);
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
-/**
- * The budget: how many bytes of bytecode a function executes between two looks at whether to optimize it. Most commands are over in a
- * second or two: with V8's own 132 KB a third of the processor time of a run of ten thousand calls went into optimizing what was about to
- * end. A run that goes on for longer is worth it, and hot loops in the code of a script are optimized while they run, whatever is set
- * here. Likewise a heap that is small still is marked quicker at once than in steps and by other threads.
- */
-const AT_FIRST = ['--interrupt-budget=3000000', '--no-incremental-marking'];
-const LATER = ['--interrupt-budget=400000', '--incremental-marking'];
+/** From here on a command counts as one that goes on. */
 const LATER_MS = 2000;
-/** Young garbage is collected by one thread: answers that are kept are mere copying, and more threads spend their time on each other. */
-const ALWAYS = ['--no-parallel-scavenge'];
 
 function main(): void {
   const words = process.argv.slice(2);
@@ -48,9 +40,10 @@ function main(): void {
   const require = createRequire(file);
   const v8 = require('node:v8') as typeof import('node:v8');
   const set = (flag: string): void => v8.setFlagsFromString(flag);
-  const setFlags = (): void => [...ALWAYS, ...AT_FIRST].forEach(set);
+  const { first: atFirst, later } = v8FlagsFor(process.versions.v8);
+  const setFlags = (): void => atFirst.forEach(set);
   setFlags(); // B4
-  setTimeout(() => LATER.forEach(set), LATER_MS).unref();
+  if (later.length > 0) setTimeout(() => later.forEach(set), LATER_MS).unref();
   load(file, kindOf(words), { require, setFlags });
 }
 

@@ -23,8 +23,8 @@ export const textMethods: { readonly [name: string]: TextMethod } = {
   slice: (text, [from, to], call) => text.slice(numberArgument(from, call), numberArgument(to, call)),
   substring: (text, [from, to], call) => text.substring(numberArgument(from, call) ?? 0, numberArgument(to, call)),
   substr,
-  split: (text, [separator], call) => withPattern(separator === undefined ? '' : separator, call, (pattern) => split(text, pattern)),
-  replace: (text, [old, by], call) => withPattern(old, call, (pattern) => text.replace(pattern, textArgument(by, call))),
+  split: (text, [separator], call) => withPattern(text, separator === undefined ? '' : separator, call, (pattern) => split(text, pattern)),
+  replace: (text, [old, by], call) => withPattern(text, old, call, (pattern) => text.replace(pattern, textArgument(by, call))),
   replaceAll,
   match,
   padStart: (text, [width, fill], call) => text.padStart(lengthArgument(width, 1, call), fillArgument(fill, call)),
@@ -38,8 +38,8 @@ function split(text: string, pattern: RegExp | string): readonly string[] {
   return parts;
 }
 
-function withPattern<T>(argument: Argument, call: MethodCall, run: (pattern: RegExp | string) => T): T {
-  return argument instanceof RegExp ? search(argument, () => run(argument)) : run(textArgument(argument, call));
+function withPattern<T>(text: string, argument: Argument, call: MethodCall, run: (pattern: RegExp | string) => T): T {
+  return argument instanceof RegExp ? search(argument, text.length, () => run(argument)) : run(textArgument(argument, call));
 }
 
 /** Written out, because `String.prototype.substr` is deprecated in the host. */
@@ -50,7 +50,7 @@ function substr(text: string, [from, count]: readonly Argument[], call: MethodCa
 }
 
 function replaceAll(text: string, [pattern, by]: readonly Argument[], call: MethodCall): string {
-  if (pattern instanceof RegExp) return search(pattern, () => text.replaceAll(everywhere(pattern), textArgument(by, call)));
+  if (pattern instanceof RegExp) return search(pattern, text.length, () => text.replaceAll(everywhere(pattern), textArgument(by, call)));
   const pairs = dataOf(pattern);
   if (!isDataObject(pairs)) return text.replaceAll(textArgument(pattern, call), textArgument(by, call));
   return Object.entries(pairs).reduce((result, [part, other]) => result.replaceAll(part, () => textOf(other)), text);
@@ -63,7 +63,7 @@ function everywhere(pattern: RegExp): RegExp {
 
 function match(text: string, [pattern]: readonly Argument[], call: MethodCall): Data {
   const expression = pattern instanceof RegExp ? pattern : toRegExp(textArgument(pattern, call), call);
-  const found = search(expression, () => text.match(expression));
+  const found = search(expression, text.length, () => text.match(expression));
   return found && Array.from(found, (group: string | undefined): Value => group ?? null);
 }
 

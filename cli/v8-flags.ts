@@ -1,0 +1,59 @@
+/**
+ * How V8 is tuned for commands that are over in a second or two. V8 prints a line on stderr for a flag that it does not know, and cannot be
+ * asked which flags it knows. So every flag names the versions of V8 that were seen to know it (test/cli/v8-flags.test.ts holds the table
+ * to the flags that the running V8 lists), and any other version, a newer one too, does without the flag.
+ */
+
+interface Tuning {
+  /** Set before the program is compiled. */
+  readonly first: string;
+  /** Set for a command that goes on for longer than two seconds. */
+  readonly later?: string;
+  /** Versions of V8, as major and minor, inclusive. */
+  readonly from: Version;
+  readonly to: Version;
+}
+
+type Version = readonly [major: number, minor: number];
+
+/** V8 of Node 20.19, and of Node 26. */
+const [OLDEST, NEWEST]: readonly [Version, Version] = [
+  [11, 3],
+  [14, 6],
+];
+
+const TUNINGS: readonly Tuning[] = [
+  /**
+   * Young garbage is collected by one thread: recorded results are mere copying, and more threads spend their time on each other.
+   */
+  { first: '--no-parallel-scavenge', from: OLDEST, to: NEWEST },
+  /**
+   * How many bytes of bytecode a function executes between two looks at whether to optimize it. With V8's own 132 KB a third of the
+   * processor time of a run of ten thousand calls went into optimizing what was about to end. A run that goes on for longer is worth it, and
+   * hot loops in the code of a script are optimized while they run, whatever is set here. Later versions have a quick compiler in between,
+   * and count invocations instead: no other number was faster there than V8's own.
+   */
+  { first: '--interrupt-budget=3000000', later: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
+  /** A heap that is small still is marked quicker at once than in steps and by other threads. */
+  { first: '--no-incremental-marking', later: '--incremental-marking', from: OLDEST, to: NEWEST },
+  /** A regular expression of a script that backtracks too much goes over to the linear engine: `src/values/regex.ts`. */
+  { first: '--enable-experimental-regexp-engine', from: OLDEST, to: NEWEST },
+  { first: '--enable-experimental-regexp-engine-on-excessive-backtracks', from: OLDEST, to: NEWEST },
+];
+
+export interface V8Flags {
+  readonly first: readonly string[];
+  readonly later: readonly string[];
+}
+
+/** `version` as in `process.versions.v8`: `13.6.233.17-node.53`. */
+export function v8FlagsFor(version: string): V8Flags {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const running: Version = [major, minor];
+  const known = TUNINGS.filter(({ from, to }) => compare(from, running) <= 0 && compare(running, to) <= 0);
+  return { first: known.map(({ first }) => first), later: known.flatMap(({ later }) => later ?? []) };
+}
+
+function compare(a: Version, b: Version): number {
+  return a[0] - b[0] || a[1] - b[1];
+}
