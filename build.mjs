@@ -10,6 +10,7 @@
  *   dist/report.*   what a report page carries: its viewer and style
  *   dist/serve.*    the same for the page of `mlld serve`
  *   dist/types      declarations (`npm run typecheck` is what checks the types)
+ *   dist/THIRD-PARTY.txt   the packages that these files hold, with their licences
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { createRequire } from 'node:module';
 import esbuild from 'esbuild';
 import { buildParsers } from './grammar/build.mjs';
+import { thirdPartyNotices } from './third-party.mjs';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
@@ -29,6 +31,7 @@ const common = {
   absWorkingDir: root,
   bundle: true,
   write: false,
+  metafile: true,
   platform: 'node',
   target: 'node20.19',
   logLevel: 'error',
@@ -95,11 +98,17 @@ async function main() {
     }),
     esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);
+  replaceIfChanged(path.join(root, 'dist/THIRD-PARTY.txt'), Buffer.from(thirdPartyNotices(root, built.flatMap(filesInside))));
   replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));
   for (const { outputFiles } of built) for (const file of outputFiles) replaceIfChanged(file.path, asciiOf(file.text));
   chmodSync(path.join(root, 'dist/mlld.cjs'), 0o755);
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.types.json'], { cwd: root, stdio: 'inherit' });
+}
+
+/** The files of which something is left in what was built. */
+function filesInside({ metafile }) {
+  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs).filter((file) => inputs[file].bytesInOutput > 0));
 }
 
 async function editorGrammar() {

@@ -9,5 +9,6 @@ export default defineConfig({
     maxConcurrency: 4,
     // What takes long here starts real processes, and the machine may be busy.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -1,0 +1,156 @@
+/** What somebody gets who installs the package: the files in it, the notices that they carry, and that nothing else is needed to use it. */
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROJECT } from './support/source-files.js';
+
+const run = promisify(execFile);
+const { dependencies, devDependencies, version } = JSON.parse(readFileSync(path.join(PROJECT, 'package.json'), 'utf8')) as {
+  readonly dependencies: { readonly [name: string]: string };
+  readonly devDependencies: { readonly [name: string]: string };
+  readonly version: string;
+};
+const NODE_MODULES = path.join(PROJECT, 'node_modules');
+
+/** npm reads its whole self first. */
+const PACKING_MS = 180_000;
+
+let folder: string;
+let packed: readonly string[];
+
+/** The package as npm packs it, in the `node_modules` of an empty project, beside the packages that it declares and no others. */
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mlld-package-')));
+  const [{ files, filename }] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+      cwd: PROJECT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }),
+  ) as [{ readonly files: readonly { readonly path: string }[]; readonly filename: string }];
+  packed = files.map((file) => file.path);
+  execFileSync('tar', ['-xzf', path.join(folder, filename), '-C', folder]);
+  mkdirSync(path.join(folder, 'node_modules', '@viz-js'), { recursive: true });
+  cpSync(path.join(folder, 'package'), path.join(folder, 'node_modules', 'mlld'), { recursive: true });
+  for (const name of Object.keys(dependencies)) symlinkSync(path.join(NODE_MODULES, name), path.join(folder, 'node_modules', name));
+  symlinkSync(path.join(NODE_MODULES, '@types'), path.join(folder, 'node_modules', '@types'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
+}, PACKING_MS);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the files of the package', () => {
+  it('are the program, its documents and its examples', () => {
+    const expected = [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'dist/THIRD-PARTY.txt',
+      'dist/cli.cjs',
+      'dist/index.js',
+      'dist/mlld.cjs',
+      'dist/mlld.tmLanguage.json',
+      'dist/report.css',
+      'dist/report.js',
+      'dist/serve.css',
+      'dist/serve.js',
+      'dist/types/src/index.d.ts',
+      'docs/journal-format.md',
+      'examples/repo-review/README.md',
+      'package.json',
+    ];
+    expect(packed).toEqual(expect.arrayContaining(expected));
+  });
+
+  it('are no sources, no tests, and nothing that a run left behind', () => {
+    const strange = packed.filter((file) => !/^(dist|docs|examples)\/|^(CHANGELOG|README)\.md$|^LICENSE$|^package\.json$/.test(file));
+    expect(strange).toEqual([]);
+    expect(packed.filter((file) => /(^|\/)(\.mlld|out|node_modules)\//.test(file))).toEqual([]);
+  });
+});
+
+describe('THIRD-PARTY.txt', () => {
+  it('has each package of which something is in a bundle, with its version and licence', async () => {
+    const { metafile } = await build({
+      absWorkingDir: PROJECT,
+      entryPoints: ['cli/main.ts', 'viewer/main.ts', 'viewer/serve/main.ts'],
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'node',
+      outdir: 'unused',
+      logLevel: 'error',
+    });
+    const inside = Object.values(metafile.outputs)
+      .flatMap(({ inputs }) => Object.entries(inputs))
+      .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+      .flatMap(([file]) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+    const names = [...new Set(inside)];
+    expect(names).toContain('commander');
+    const [, ...notices] = readFileSync(path.join(PROJECT, 'dist/THIRD-PARTY.txt'), 'utf8').split(`\n${'-'.repeat(80)}\n`);
+    for (const name of names) {
+      const installed = JSON.parse(readFileSync(path.join(NODE_MODULES, name, 'package.json'), 'utf8')) as { version: string };
+      const [notice = ''] = notices.filter((text) => text.startsWith(`${name} ${installed.version} (`));
+      expect(notice, name).toMatch(/permi(t|ssion)/i);
+      expect(notice.length, name).toBeGreaterThan(400);
+    }
+    expect(notices).toHaveLength(names.length);
+  });
+});
+
+describe('the declared packages', () => {
+  it('are those that are loaded from node_modules, and no others', () => {
+    const loads = /\bfrom "([^".\n$]+)"|\b(?:import|require|resolve)\("([^".\n$]+)"\)/g;
+    const known = new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
+    const loaded = ['dist/index.js', 'dist/cli.cjs'].flatMap((file) =>
+      [...readFileSync(path.join(PROJECT, file), 'utf8').matchAll(loads)].map(([, imported, called]) => (imported ?? called) as string),
+    );
+    expect([...new Set(loaded.filter((name) => known.has(name)))].sort()).toEqual(Object.keys(dependencies).sort());
+  });
+});
+
+describe('where it is installed', () => {
+  const node = (...argv: string[]): Promise<{ stdout: string; stderr: string }> =>
+    run(process.execPath, argv, {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], HOME: folder, XDG_CACHE_HOME: path.join(folder, 'cache') },
+    });
+  const mlld = path.join('node_modules', 'mlld', 'dist', 'mlld.cjs');
+
+  it('the command runs a script, and draws a pipeline', async () => {
+    expect(await node(mlld, '--version')).toEqual({ stdout: `${version}\n`, stderr: '' });
+    expect(await node(mlld, '-e', 'show "high tide"')).toEqual({ stdout: 'high tide\n', stderr: '' });
+    writeFileSync(path.join(folder, 'two.dot'), 'digraph two { start [shape=Mdiamond]; done [shape=Msquare]; start -> done }\n');
+    expect((await node(mlld, 'graph', 'render', 'two.dot', '-o', '-')).stdout).toContain('<svg');
+  });
+
+  it('a program imports the library, package.json and the grammar for editors', async () => {
+    writeFileSync(
+      path.join(folder, 'host.mjs'),
+      `import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { openMemoryStore, run } from 'mlld';
+const require = createRequire(import.meta.url);
+console.log(typeof run, typeof openMemoryStore(), require('mlld/package.json').version, require('mlld/mlld.tmLanguage.json').scopeName);
+`,
+    );
+    expect(await node('host.mjs')).toEqual({ stdout: `function object ${version} source.mlld\n`, stderr: '' });
+  });
+
+  it('the types of the library resolve, beside those of Node', async () => {
+    writeFileSync(
+      path.join(folder, 'host.ts'),
+      "import { openMemoryStore, type JournalStore, type RunReport } from 'mlld';\nexport const store: JournalStore = openMemoryStore();\n" +
+        'export const statusOf = ({ status }: RunReport): string => status;\n' +
+        '// @ts-expect-error a status is no number\nexport const wrong = ({ status }: RunReport): number => status;\n',
+    );
+    const tsc = path.join(NODE_MODULES, 'typescript', 'bin', 'tsc');
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
+    const { stdout } = await node(tsc, ...options, 'host.ts').catch((error: unknown) => error as { stdout: string });
+    expect(stdout).toBe('');
+  });
+});
