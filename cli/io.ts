@@ -15,6 +15,8 @@ export interface Io {
   readonly stderr: (text: string) => void;
   /** Draws on the terminal behind stderr, control sequences included; there when it is one. Never given text of anyone else. */
   readonly draw?: (text: string) => void;
+  /** Stdout and stderr go to one terminal, file or pipe. */
+  readonly oneOutput: boolean;
   /** All of standard input; undefined when it is empty or a terminal. */
   readonly stdin: () => Promise<string | undefined>;
   /** One line of standard input, undefined at its end; there when it is a terminal. */

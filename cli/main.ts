@@ -55,6 +55,7 @@ function processIo(): Io {
     document: stdoutIsTerminal ? (text) => writeOut(visible(text)) : writeOut,
     stderr: (text) => writeError(terminalText(text, { colours: colours.stderr })),
     ...(stderrIsTerminal ? { draw: writeError } : {}),
+    oneOutput: areOne(STDOUT, STDERR),
     stdin: readStdin,
     ...(isTerminal(STDIN) ? { readLine } : {}),
     // A terminal that doesn't know its width says 0.
@@ -102,6 +103,16 @@ function isTerminal(descriptor: number): boolean {
   try {
     const open = fs.fstatSync(descriptor);
     return open.isCharacterDevice() && !isNullDevice(open) && isatty(descriptor);
+  } catch {
+    return false; // closed
+  }
+}
+
+/** Whether two descriptors lead to the same terminal, file or pipe. */
+function areOne(one: number, other: number): boolean {
+  try {
+    const [left, right] = [fs.fstatSync(one), fs.fstatSync(other)];
+    return left.dev === right.dev && left.ino === right.ino;
   } catch {
     return false; // closed
   }

@@ -47,7 +47,21 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const frame = mainFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const error = await runScript(script, frame, { document, printsAtEnd, isFile: options.script.kind === 'file' });
+  if (error !== undefined && printsAtEnd) printShown(document, options.io);
   return finish({ options, module, run, journal, document, ending, error });
+}
+
+/**
+ * What a buffered run has shown until an error ended it. Past the world, which is closed behind a run that was interrupted; the record needs
+ * no fact of it, as it follows from what was shown.
+ */
+function printShown(document: KeptDocument, { stdout, stderr }: RunOptions['io']): void {
+  if (document.text() === '') return;
+  try {
+    stdout(`${document.normalised()}\n`);
+  } catch (error) {
+    stderr(`warning: what was shown before the error is lost: ${(error as Error).message}\n`); // the error itself matters more
+  }
 }
 
 interface Ended {

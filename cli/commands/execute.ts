@@ -10,6 +10,7 @@ import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.
 import { environmentFor } from '../environment.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { listenForInterruption } from '../interruption.js';
+import { trackOpenLine } from '../open-line.js';
 import type { Io, Signal } from '../io.js';
 import type { Log } from '../log.js';
 import type { CommandForm } from '../option-table.js';
@@ -32,12 +33,13 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   const { request, project, name } = execution;
   const log = request.debug ? (await openDebugLog(io)).child({ script: name }) : undefined;
   const progress = io.draw && !request.debug ? await openProgress(io, io.draw) : undefined;
+  const line = trackOpenLine({ stdout: io.document, stderr: io.stderr, oneOutput: io.oneOutput });
   const runIo = {
     stdin: io.stdin,
     nowMs: io.todayMs,
     monotonicMs: io.nowMs,
-    stdout: progress?.around(io.document) ?? io.document,
-    stderr: progress?.around(io.stderr) ?? io.stderr,
+    stdout: progress?.around(line.stdout) ?? line.stdout,
+    stderr: progress?.around(line.stderr) ?? line.stderr,
   };
   const options = await optionsFor(io, execution);
   const interruption = listenForInterruption({ onSignal: io.onSignal, stderr: runIo.stderr });
@@ -45,16 +47,19 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');
   const onProgress = progress?.update ?? (log && progressLog(io, log));
-  const report = await run({
+  const running = run({
     ...options,
     cache: execution.form === 'run' && project.config.record !== false ? { ...options.cache, record: true } : options.cache,
     io: runIo,
     signal: interruption.signal,
     ...(onProgress && { onProgress }),
-  }).finally(() => {
+  });
+  running.catch(line.end); // a broken invariant: whoever called prints it
+  const report = await running.finally(() => {
     progress?.stop();
     interruption.stop();
   });
+  if (report.status !== 'completed') line.end();
   const signal = interruption.received();
   const elapsedMs = Math.round(io.nowMs() - startedMs);
   log?.info({ status: report.status, run: report.journal?.run, elapsedMs }, 'run ended');

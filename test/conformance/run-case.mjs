@@ -1,4 +1,5 @@
-// Runs one case: a fresh copy of its folder, its steps in order, every check of the README after each step.
+// Runs one case: a fresh copy of its folder, its steps in order, every check of the README after each step. A case is run twice, with the
+// document streamed and with it printed at the end, because a script means the same both ways (world.md 3.3).
 //
 // R1 Nothing of the outside reaches a step: its environment is built here, HOME is an empty folder, standard input is closed.
 // R2 Nothing of a step reaches the outside: it works in a temporary copy, and its process group is killed when it overstays.
@@ -25,8 +26,19 @@ export function missingPrograms({ needs }) {
   return needs.filter((program) => !folders.some((folder) => existsSync(join(folder, program))));
 }
 
-/** Complaints, one a failed check; none when the case passes. @returns {Promise<string[]>} */
-export async function runCase(theCase) {
+/** The ways to run a case. What a step says of its environment counts for more. */
+export const WAYS = { streamed: {}, buffered: { MLLD_NO_STREAM: 'true' } };
+
+/** Complaints, one a failed check; none when the case passes. A case that fails one way is not run another. @returns {Promise<string[]>} */
+export async function runCase(theCase, ways = Object.keys(WAYS)) {
+  for (const way of ways) {
+    const complaints = await runCaseOneWay(theCase, WAYS[way]);
+    if (complaints.length > 0) return complaints.map((text) => (way === 'streamed' ? text : `${way}: ${text}`));
+  }
+  return [];
+}
+
+async function runCaseOneWay(theCase, surroundings) {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'mlld-case-')));
   const project = join(scratch, 'project');
   const home = join(scratch, 'home');
@@ -34,7 +46,7 @@ export async function runCase(theCase) {
     await mkdir(home);
     await cp(theCase.folder, project, { recursive: true });
     for (const [index, step] of theCase.steps.entries()) {
-      const complaints = await runStep(step, { theCase, project, home });
+      const complaints = await runStep({ ...step, env: { ...surroundings, ...step.env } }, { theCase, project, home });
       // Later steps build on this one: their complaints would only repeat the first.
       if (complaints.length > 0) return complaints.map((text) => `step ${index + 1} (${step.argv.join(' ')}): ${text}`);
     }

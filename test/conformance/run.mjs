@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// node test/conformance/run.mjs [area] [case-glob] [--failures] [--json]
+// node test/conformance/run.mjs [area] [case-glob] [--failures] [--json] [--streamed]
 //
 // The quick look while working: counts per area, failing cases with a short difference, and `N passed, M failed` as the last line.
 //   --failures  print the names of failing cases only
+//   --streamed  run every case one way only, not with MLLD_NO_STREAM as well: half the time
 //   --json      print [{area, name, outcome, complaints}] instead, outcome being passed, failed or skipped
 
 import { parseArgs } from 'node:util';
@@ -14,7 +15,11 @@ const CASES_AT_ONCE = 8;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { failures: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+  options: {
+    failures: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    streamed: { type: 'boolean', default: false },
+  },
 });
 const [area, glob = '*'] = positionals;
 if (area !== undefined && !AREAS.includes(area)) {
@@ -41,7 +46,9 @@ function nameMatches(glob, name) {
 async function judge(theCase) {
   const { area, name } = theCase;
   if (missingPrograms(theCase).length > 0) return { area, name, outcome: 'skipped', complaints: [] };
-  const complaints = await runCase(theCase).catch((error) => [`the runner failed: ${error.stack}`]);
+  const complaints = await runCase(theCase, options.streamed ? ['streamed'] : undefined).catch((error) => [
+    `the runner failed: ${error.stack}`,
+  ]);
   return { area, name, outcome: complaints.length === 0 ? 'passed' : 'failed', complaints };
 }
 

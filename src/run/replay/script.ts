@@ -53,8 +53,10 @@ export async function replayScript({ options, recording, started, root, file, te
   const run = newRunState({ options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } }, ...ports });
   const frame = mainFrame(run, module, execute);
   setting.begin(frame);
-  const ended = runScript(script, frame, { document, printsAtEnd: !settings.streaming && !collects, isFile: true });
+  const printsAtEnd = !settings.streaming && !collects;
+  const ended = runScript(script, frame, { document, printsAtEnd, isFile: true });
   const error = await Promise.race([ended, course.ended]);
+  if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
   await replayed.world.close('the replay has ended');
   ended.catch(() => undefined); // what it may still say is about the end of the replay
 
