@@ -1,5 +1,6 @@
 /** `mlld run [NAME]`: a script of the project, validated first, or the list of them. World section 17.2. */
 import path from 'node:path';
+import { MlldError } from '../../src/errors.js';
 import { findProject, findScript, listScripts } from '../../src/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
@@ -18,6 +19,9 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   const project = await findProject(io.workingDirectory);
   const home = io.environment['HOME'];
   if (request.script === undefined) {
+    const [flag] = argv;
+    if (flag !== undefined)
+      throw new MlldError('USAGE', `mlld run ${flag}: no script is named`, { hint: 'mlld run lists the scripts there are' });
     io.stdout(renderScripts(await listScripts(project, home)));
     return EXIT_OK;
   }

@@ -94,6 +94,13 @@ describe('a flag that is only near an option', () => {
 });
 
 describe('an option of `mlld run NAME`', () => {
+  it.each(['--resume', '--checkpont', '--topic'])('is an error without a name, and no list: %s', async (flag) => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show "ran"\n' });
+    const { stdout, stderr, status } = await runCli(['run', flag], { cwd });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+    expect(stderr).toContain(`mlld run ${flag}: no script is named`);
+  });
+
   it('works as for a file', async () => {
     const cwd = await projectFolder({ 'llm/run/job.mld': 'run sh { exit 3 }\nshow "behind"\n' });
     expect(await runCli(['run', 'job'], { cwd })).toMatchObject({ stdout: 'behind\n', status: 0 });
