@@ -4,11 +4,11 @@
 // R1 Nothing of the outside reaches a step: its environment is built here, HOME is an empty folder, standard input is closed.
 // R2 Nothing of a step reaches the outside: it works in a temporary copy, and its process group is killed when it overstays.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { clip, matches, matchesCheckpoint, missingInOrder, normalise, shortDiff } from './compare.mjs';
@@ -18,7 +18,26 @@ const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
 // Where the program keeps its compiled code: shared, so that not every step compiles it anew.
 const CODE_CACHE = join(tmpdir(), 'mlld-test-cache');
 const STEP_MS_MAX = 30_000;
+const MEMORY = '/dev/shm';
+const MEMORY_BYTES_MIN = 2 ** 30;
 const POLL_MS = 5;
+
+/** In memory where there is room and programs may be started: most of the wait is for syncs of a disk, and no case can tell. */
+const SCRATCH = isRoomy(MEMORY) ? MEMORY : tmpdir();
+
+function isRoomy(folder) {
+  const probe = join(folder, `mlld-probe-${process.pid}`);
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail * bsize < MEMORY_BYTES_MIN) return false;
+    writeFileSync(probe, '#!/bin/sh\n', { mode: 0o700 });
+    return spawnSync(probe).status === 0;
+  } catch {
+    return false;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
 
 /** Programs that the case needs and this machine lacks. @returns {string[]} */
 export function missingPrograms({ needs }) {
@@ -27,7 +46,7 @@ export function missingPrograms({ needs }) {
 }
 
 /** The ways to run a case. What a step says of its environment counts for more. */
-export const WAYS = { streamed: {}, buffered: { MLLD_NO_STREAM: 'true' } };
+const WAYS = { streamed: {}, buffered: { MLLD_NO_STREAM: 'true' } };
 
 /** Complaints, one a failed check; none when the case passes. A case that fails one way is not run another. @returns {Promise<string[]>} */
 export async function runCase(theCase, ways = Object.keys(WAYS)) {
@@ -39,7 +58,7 @@ export async function runCase(theCase, ways = Object.keys(WAYS)) {
 }
 
 async function runCaseOneWay(theCase, surroundings) {
-  const scratch = await realpath(await mkdtemp(join(tmpdir(), 'mlld-case-')));
+  const scratch = await realpath(await mkdtemp(join(SCRATCH, 'mlld-case-')));
   const project = join(scratch, 'project');
   const home = join(scratch, 'home');
   try {
