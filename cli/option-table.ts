@@ -70,7 +70,10 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     flags: ['changed'],
     value: 'required',
     form: 'both',
-    help: ['--changed <ask|serve>', 'execute calls again whose definition was edited since, or reuse their results (default: serve)'],
+    help: [
+      '--changed <ask|ask-guards|serve>',
+      'execute calls again whose definition was edited since (ask-guards: those only for which other guards or hooks hold), or reuse their results (default: serve)',
+    ],
     usage: '--changed ask',
   },
   {

@@ -218,7 +218,7 @@ function cacheOf({ options }: Found): CacheRequest {
   const [resume, again] = options.get('resume') ?? [];
   if (again !== undefined) throw usage('--resume may be given once', 'resume at the earlier of the two places');
   const forks = options.get('fork');
-  const changed = oneOf('--changed', options.get('changed')?.at(-1), ['ask', 'serve'] as const);
+  const changed = oneOf('--changed', options.get('changed')?.at(-1), ['ask', 'ask-guards', 'serve'] as const);
   return {
     ...(options.has('checkpoint') ? { checkpoint: true } : {}),
     ...(options.has('fresh') ? { fresh: true } : {}),

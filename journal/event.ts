@@ -36,7 +36,7 @@ export interface CacheFlags {
   readonly fresh?: boolean;
   /** The target of `--resume`; `''` for a bare one. */
   readonly resume?: string;
-  readonly changed?: 'serve' | 'ask';
+  readonly changed?: 'serve' | 'ask' | 'ask-guards';
   /** Files that were changed since a call wrote them stay, and its result is served. */
   readonly keepFiles?: boolean;
 }
@@ -52,7 +52,8 @@ export type OpKind = string;
 
 /** One thing that a definition depends on, so that a change can be named. `preview` is short and never a secret. */
 export interface DefinitionPart {
-  readonly kind: 'body' | 'function' | 'template' | 'variable';
+  /** `guard`, `hook`: one that was consulted while the call was executed, and is not when its result is reused. */
+  readonly kind: 'body' | 'function' | 'template' | 'variable' | 'guard' | 'hook';
   readonly name: string;
   readonly digest: string;
   readonly preview?: string;
@@ -200,6 +201,8 @@ export type Fact =
       readonly fn: string;
       readonly fingerprint: Fingerprint;
       readonly parts: readonly DefinitionPart[];
+      /** The parts name every guard and hook that held. Absent: an older program recorded it, which did not look. */
+      readonly interceptors?: true;
     }
   // ---- operation
   | {

@@ -4,7 +4,7 @@ import type { CallKey, RunId, RunRef, Seq, Workflow } from '../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../journal/store.js';
 import { alike } from './alike.js';
 import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
-import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
+import { definitionChanges, type DefinitionChange, type RecordedDefinition } from './definitions.js';
 import { explanation, type ExplainedCall, type Explanation, type LendingPast } from './explain.js';
 import { foldRun, loadWorkflow } from './load.js';
 import { isInside } from './op-path.js';
@@ -122,11 +122,12 @@ async function differing(store: JournalStore, state: Explanation, call: Explaine
   const preview = previewOf(state, earlier);
   if (before === undefined || now === undefined) return { key: earlier, preview };
   const differences = argumentDifferences(before, now);
-  const changes = differences.length === 0 ? { changes: definitionChanges(partsOf(state, earlier), partsOf(state, call.key)) } : {};
+  const changes =
+    differences.length === 0 ? { changes: definitionChanges(definitionOf(state, earlier), definitionOf(state, call.key)) } : {};
   return { key: earlier, preview, differences, ...changes };
 }
 
-function partsOf({ index }: Explanation, key: CallKey): Parts | undefined {
+function definitionOf({ index }: Explanation, key: CallKey): RecordedDefinition | undefined {
   const fingerprint = index.memo.questions.get(key)?.fingerprint;
   return fingerprint === undefined ? undefined : index.definitions.get(fingerprint);
 }

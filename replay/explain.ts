@@ -16,7 +16,7 @@ import {
   type Seq,
   type Workflow,
 } from '../journal/ids.js';
-import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
+import { editBetween, isRefused, type DefinitionChange, type Edit } from './definitions.js';
 import { answered, cameLater, usable, type Answered, type Memo } from './memo.js';
 import type { Lender } from './overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from './policy.js';
@@ -44,8 +44,14 @@ export type Miss =
   | { readonly why: 'manual'; readonly run: RunId; readonly seq: Seq }
   /** A pipeline that ran without `--checkpoint`: it asks anew. */
   | { readonly why: 'off'; readonly run: RunId; readonly seq: Seq }
-  /** `--changed ask`, and the definition is another. */
-  | { readonly why: 'edited'; readonly changes: readonly DefinitionChange[]; readonly run: RunId; readonly seq: Seq }
+  /** `--changed ask` and the definition is another, or it or `--changed ask-guards` and other guards or hooks hold. */
+  | {
+      readonly why: 'edited';
+      readonly changed: 'ask' | 'ask-guards';
+      readonly changes: readonly DefinitionChange[];
+      readonly run: RunId;
+      readonly seq: Seq;
+    }
   /** Declared output files were not what the known answer had written. */
   | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
   /** There is an answer, and it could not be read. */
@@ -59,7 +65,7 @@ export type Miss =
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
-  /** It was made with another definition. */
+  /** It was made with another definition, or other guards or hooks held. */
   readonly edited: boolean;
   /** What the recorded parts tell of that. */
   readonly changes: readonly DefinitionChange[];
@@ -107,9 +113,7 @@ export interface Explanation {
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
 }
 
-export interface LendingPast extends Lender {
-  readonly definitions: ReadonlyMap<Fingerprint, Parts>;
-}
+export type LendingPast = Lender;
 
 /** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
 export function explanation(target: RunId, lenders: readonly LendingPast[]): Projection<Explanation> {
@@ -189,9 +193,8 @@ function served(state: Explanation, event: EventOf<'call.reused'>, lenders: read
   const { key, op, seq, fn, from, fingerprint } = event;
   const sources = from.workflow === undefined ? [state.index] : lenders.filter(({ workflow }) => workflow === from.workflow);
   const known = sources.map(({ memo }) => memo.questions.get(key)).find((question) => isFrom(question?.answer, from));
-  const before = known?.fingerprint;
-  const edited = before !== undefined && fingerprint !== undefined && before !== fingerprint;
-  const hit: Hit = { from, edited, changes: edited ? changesBetween(before, fingerprint, state.index, lenders) : [] };
+  const edit = editSince(known?.fingerprint, fingerprint, state.index, lenders);
+  const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
   state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'served', hit });
 }
 
@@ -200,15 +203,18 @@ function isFrom(answer: Answered['answer'] | undefined, { run, seq }: EventRef):
 }
 
 /** A fingerprint names its definition, whoever recorded it. */
-function changesBetween(
-  before: Fingerprint,
-  now: Fingerprint,
+function editSince(
+  before: Fingerprint | undefined,
+  now: Fingerprint | undefined,
   { definitions }: Index,
   lenders: readonly LendingPast[],
-): readonly DefinitionChange[] {
-  const partsOf = (fingerprint: Fingerprint): Parts | undefined =>
-    definitions.get(fingerprint) ?? lenders.find((lender) => lender.definitions.has(fingerprint))?.definitions.get(fingerprint);
-  return definitionChanges(partsOf(before), partsOf(now));
+): Edit {
+  return editBetween(
+    before,
+    now,
+    (fingerprint) =>
+      definitions.get(fingerprint) ?? lenders.find((lender) => lender.definitions.has(fingerprint))?.definitions.get(fingerprint),
+  );
 }
 
 function follow(state: Explanation, event: JournalEvent, run: RunId): void {
@@ -314,8 +320,10 @@ function whyNotServed(
   if (isEarlier && policy.requireComplete !== undefined && state.index.complete.get(policy.requireComplete) !== true) {
     return { why: 'incomplete', checkpoint: policy.requireComplete };
   }
-  if (flags.changed === 'ask' && fingerprint !== undefined && fingerprint !== event.fingerprint) {
-    return { why: 'edited', changes: changesBetween(fingerprint, event.fingerprint, state.index, lenders), ...where };
+  const { changed = 'serve' } = flags;
+  if (changed !== 'serve') {
+    const edit = editSince(fingerprint, event.fingerprint, state.index, lenders);
+    if (isRefused(edit, changed)) return { why: 'edited', changed, changes: edit.changes, ...where };
   }
   return { why: 'damaged', ...where };
 }

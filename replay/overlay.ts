@@ -1,25 +1,29 @@
 /** Where an answer is looked up: what the fork sources lend first, then one's own. */
 import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
+import { editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
 import { answered, type Answered, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
 
 export interface Lender {
   readonly workflow: Workflow;
   readonly memo: Memo;
+  readonly definitions: Definitions;
 }
 
 export interface AskedQuestion {
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
+  /** What the fingerprint is made of, with the guards and hooks that hold now. */
+  readonly parts: Parts;
 }
 
 export interface Known {
   readonly entry: Answered;
   /** Whose answer it is, when it is borrowed. */
   readonly lentBy: Workflow | undefined;
-  /** The definition is not the one that the answer was made with. */
-  readonly changed: boolean;
+  /** What the definition, guards and hooks differ in from those that the result was made with. */
+  readonly edit: Edit;
 }
 
 export interface Answers {
@@ -31,21 +35,23 @@ export interface Answers {
 
 /**
  * `own` is followed while the run appends, so that a question is served within the run whatever the policy says about
- * earlier ones. The lenders' memos are only read; `own.refused` filters them. `changed: 'ask'` makes answers of another
- * definition misses.
+ * earlier ones. The lenders' memos are only read; `own.refused` filters them. `changed` makes results of another
+ * definition, or those that other guards held for, misses.
  */
 export function createAnswers({
   run,
   own,
+  definitions,
   complete,
   forks,
   changed = 'serve',
 }: {
   readonly run: RunId;
   readonly own: Memo;
+  readonly definitions: Definitions;
   readonly complete: Completeness;
   readonly forks: readonly Lender[];
-  readonly changed?: 'serve' | 'ask';
+  readonly changed?: 'serve' | 'ask' | 'ask-guards';
 }): Answers {
   const declined = new Set<string>();
   const known = (memo: Memo, key: CallKey): Answered | undefined => {
@@ -56,22 +62,27 @@ export function createAnswers({
     decline({ run: holder, seq }) {
       declined.add(`${holder}:${seq}`);
     },
-    lookup({ key, fingerprint }, policy, nowMs) {
+    lookup({ key, fingerprint, parts }, policy, nowMs) {
       if (policy.serves === 'no') return undefined;
+      const editOf = (entry: Answered): Edit =>
+        editBetween(entry.fingerprint, fingerprint, (each) => {
+          if (each === fingerprint) return { parts, interceptors: true };
+          return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
+        });
       const mayServe = (entry: Answered): boolean =>
-        isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isChanged(entry, fingerprint));
+        isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry), changed));
 
       if (!own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
           const entry = known(memo, key);
-          if (entry !== undefined && mayServe(entry)) return { entry, lentBy: workflow, changed: isChanged(entry, fingerprint) };
+          if (entry !== undefined && mayServe(entry)) return { entry, lentBy: workflow, edit: editOf(entry) };
         }
       }
       const entry = known(own, key);
       if (entry === undefined) return undefined;
       const isOfThisRun = entry.answer.ref.run === run;
       if (!isOfThisRun && (policy.serves === 'this-run' || !mayServe(entry))) return undefined;
-      return { entry, lentBy: undefined, changed: isChanged(entry, fingerprint) };
+      return { entry, lentBy: undefined, edit: editOf(entry) };
     },
   };
 }
@@ -85,8 +96,4 @@ function isCurrent({ answer }: Answered, { ttlMs, requireComplete }: CachePolicy
   // A clock that was set back makes no answer younger than new.
   if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return false;
   return requireComplete === undefined || complete.get(requireComplete) === true;
-}
-
-function isChanged({ fingerprint }: Answered, now: Fingerprint): boolean {
-  return fingerprint !== undefined && fingerprint !== now;
 }

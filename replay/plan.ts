@@ -4,7 +4,16 @@
  */
 import type { CallKey, Fingerprint } from '../journal/ids.js';
 import { comingUp } from './coming.js';
-import { definitionChanges, type DefinitionChange, type Parts } from './definitions.js';
+import {
+  definitionChanges,
+  isInterceptor,
+  isRefused,
+  UNEDITED,
+  type DefinitionChange,
+  type Edit,
+  type Parts,
+  type RecordedDefinition,
+} from './definitions.js';
 import type { LendingPast } from './explain.js';
 import type { LatestRun } from './latest-run.js';
 import { answered, type Answer, type Answered, type Question } from './memo.js';
@@ -20,6 +29,8 @@ export interface CurrentDefinition {
   readonly parts: Parts;
   /** Captured variables whose values only the run will tell. */
   readonly unknown: readonly string[];
+  /** Guards that hold for some of its calls, by the labels of their arguments: only the run will tell for which. */
+  readonly guardsByLabel: readonly string[];
   /** Its body is one call and nothing else: what that forwards is part of the question. */
   readonly forwards: boolean;
   /** It declares output files. */
@@ -250,9 +261,7 @@ function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standin
     const edit = editOf(entry, facts);
     const dropped = isOwn ? whyOwnIsDropped(droppedKeys.has(key), flags) : droppedBorrowed.has(key) ? 'invalidated' : undefined;
     const why =
-      dropped ??
-      whyNotServed(entry, question.scope, isOwn, edit.edited, facts) ??
-      (facts.outdated.has(entry.answer) ? 'outputs' : undefined);
+      dropped ?? whyNotServed(entry, question.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.answer) ? 'outputs' : undefined);
     if (why === undefined) return { kind: 'served', answer: entry.answer, ...edit };
     if (standing.kind === 'none') standing = { kind: 'again', answer: entry.answer, why, changes: edit.changes };
   }
@@ -268,7 +277,7 @@ function whyNotServed(
   { answer }: Answered,
   scopeName: string | undefined,
   isOwn: boolean,
-  edited: boolean,
+  edit: PlannedEdit,
   facts: PlanFacts,
 ): DropReason | undefined {
   const { flags, header, nowMs, before, latest, scopes } = facts;
@@ -280,36 +289,53 @@ function whyNotServed(
   if (serves === 'this-run' && isOwn) return 'manual';
   if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return 'expired';
   if (requireComplete !== undefined && before.complete.get(requireComplete) !== true) return 'incomplete';
-  return flags.changed === 'ask' && edited ? 'edited' : undefined;
+  return isRefused(edit, flags.changed ?? 'serve') ? 'edited' : undefined;
 }
 
-interface Edit {
+interface PlannedEdit extends Edit {
+  /** Any of the two. */
   readonly edited: boolean;
   /** What was edited may be part of what the function forwards. */
   readonly forwards: boolean;
-  readonly changes: readonly DefinitionChange[];
 }
 
-const UNEDITED: Edit = { edited: false, forwards: false, changes: [] };
+const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false };
 
 /** Against the definition of this name that is nearest to what the answer was made with. */
-function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanFacts): Edit {
+function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanFacts): PlannedEdit {
   const now = current.get(fn) ?? [];
-  if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint)) return UNEDITED;
-  const parts =
+  if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
+    return UNEDITED_PLAN;
+  const recorded =
     before.definitions.get(fingerprint) ?? forks.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
-  const edits = now.map((definition) => editAgainst(parts, definition));
+  const edits = now.map((definition) => editAgainst(recorded, definition));
   return edits.reduce((nearest, edit) =>
     edit.edited && (!nearest.edited || nearest.changes.length <= edit.changes.length) ? nearest : edit,
   );
 }
 
-function editAgainst(parts: Parts | undefined, { parts: now, unknown, forwards }: CurrentDefinition): Edit {
-  if (parts === undefined) return { edited: unknown.length === 0, forwards: forwards && unknown.length === 0, changes: [] };
+function editAgainst(
+  recorded: RecordedDefinition | undefined,
+  { parts, unknown, guardsByLabel, forwards }: CurrentDefinition,
+): PlannedEdit {
+  if (recorded === undefined) {
+    const isKnown = unknown.length === 0;
+    return { definition: isKnown, interceptors: false, edited: isKnown, forwards: forwards && isKnown, changes: [] };
+  }
   // A name that can't be told may stand for a function, with everything behind it: then nothing can be told.
-  if (parts.some(({ kind, name }) => kind !== 'variable' && unknown.includes(name))) return UNEDITED;
-  const changes = definitionChanges(parts, now).filter(({ kind, name }) => kind !== 'variable' || !unknown.includes(name));
-  return { edited: changes.length > 0, forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'), changes };
+  if (recorded.parts.some(({ kind, name }) => kind !== 'variable' && !isInterceptor({ kind }) && unknown.includes(name)))
+    return UNEDITED_PLAN;
+  const changes = definitionChanges(recorded, { parts, interceptors: true }).filter(({ kind, name, how }) => {
+    if (kind === 'guard') return how === 'changed' || !guardsByLabel.includes(name);
+    return kind !== 'variable' || !unknown.includes(name);
+  });
+  return {
+    definition: changes.some((change) => !isInterceptor(change)),
+    interceptors: changes.some(isInterceptor),
+    edited: changes.length > 0,
+    forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'),
+    changes,
+  };
 }
 
 function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {

@@ -10,11 +10,11 @@ import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../journa
 import type { RunFile, ScanOptions } from '../journal/store.js';
 import { sha256Hex } from '../journal/sha256.js';
 import { completeness, type Completeness } from './checkpoints.js';
-import { definitions, type Definitions, type Parts } from './definitions.js';
+import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
 import type { Projection } from './projection.js';
 
-const VERSION = 8;
+const VERSION = 9;
 
 /** What every start needs of a workflow's past. */
 export interface Index {
@@ -93,7 +93,7 @@ interface Body {
   readonly fromMs: number;
   readonly refused: readonly CallKey[];
   readonly complete: readonly (readonly [string, boolean])[];
-  readonly definitions: readonly (readonly [Fingerprint, Parts])[];
+  readonly definitions: readonly (readonly [Fingerprint, RecordedDefinition])[];
   readonly called: readonly (readonly [string, number])[];
   readonly cleanedBy: number;
   readonly outlasting: readonly RunId[];

@@ -21,6 +21,11 @@ export function createInstruments(): Instruments {
       watch: (operation) => (hooks.isEmpty ? undefined : hooksOf(hooks, withinLimit, operation)),
     },
     guards: { watch: (operation) => (guards.count === 0 ? undefined : guardsOf(guards, operation)) },
+    holding: (operation, reach, suppress) => [
+      ...guards.holding(operation, reach),
+      ...(reach && suppress === 'nothing' ? hooks.transforming(reach) : []),
+    ],
+    guardsByLabel: () => guards.byLabel.map(({ name }) => name),
     registerHook: (node, frame) => hooks.register(node, frame),
     registerGuard: (node, frame) => guards.register(node, frame),
   };

@@ -1,5 +1,5 @@
 /** `mlld journal explain` as text: what the run came to, then a line per call. */
-import { describeChange, describeEdit, type DefinitionChange } from '../../replay/definitions.js';
+import { describeEdit } from '../../replay/definitions.js';
 import type { Hit, Miss } from '../../replay/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../replay/explain-run.js';
 import { fitAll } from './fit.js';
@@ -39,7 +39,7 @@ function lineOf(call: ReportedCall, run: string, paint: Paint): string {
 function servedFrom({ from, edited, changes }: Hit, run: string): string {
   const whose = from.workflow === undefined ? '' : ` of ${from.workflow}`;
   const where = from.run === run ? `from event ${from.seq}` : `from event ${from.seq} of ${from.run}${whose}`;
-  return edited ? `${where}, from before ${edit(changes)}` : where;
+  return edited ? `${where}, from before ${describeEdit(changes)}` : where;
 }
 
 function because(miss: Miss, run: string, resembles: Resembles | undefined): string {
@@ -68,7 +68,7 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
     case 'off':
       return `there is an answer ${inRun(miss)}, and --checkpoint was not given`;
     case 'edited':
-      return `--changed ask, and ${edit(miss.changes)}`;
+      return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
     case 'outputs':
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
     case 'damaged':
@@ -85,15 +85,11 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
 function changed({ preview, differences, changes = [] }: Resembles): string {
   if (differences === undefined)
     return `the arguments changed${preview === undefined ? '' : `; before: ${clip(preview, PREVIEW_UNITS_MAX)}`}`;
-  if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${edit(changes)}`}`;
+  if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
   const shown = differences.slice(0, DIFFERENCES_SHOWN).map(({ where, was, is }) => {
     if (was === undefined) return `${where} is new: ${is}`;
     return is === undefined ? `${where} is gone: ${was}` : `${where} was "${was}", is "${is}"`;
   });
   const more = differences.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
-}
-
-function edit(changes: readonly DefinitionChange[]): string {
-  return describeEdit(changes.map(describeChange));
 }

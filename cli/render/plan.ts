@@ -84,7 +84,7 @@ function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): str
 const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
   invalidated: ({ resume }) => `--resume ${resume}`,
   forgotten: () => '--fresh',
-  edited: () => '--changed ask',
+  edited: ({ flags }) => `--changed ${flags.changed ?? 'ask'}`,
   expired: () => 'older than the ttl',
   incomplete: () => 'their checkpoint is not complete',
   manual: () => 'resume: manual',

@@ -121,7 +121,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: Question)
       const answeredAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
       return { question: { fn, args }, ...(answeredAs === undefined ? {} : { answeredAs }) };
     },
-    fingerprint: async () => ({
+    definition: async () => ({
       fingerprint: sha256(definition.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint,
       parts: definition,
     }),

@@ -4,7 +4,8 @@ import { MlldError } from '../errors.js';
 import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';
 import { locationOf } from '../language/errors.js';
 import type { Frame, Module } from '../language/frame.js';
-import type { GuardSwitch, Operation } from '../operation/operation.js';
+import { interceptor, type Interceptor } from '../operation/interceptors.js';
+import type { GuardSwitch, Operation, Reach } from '../operation/operation.js';
 import { labelsOf } from '../values/value.js';
 import { refuseBadOptions } from './allow-options.js';
 
@@ -14,6 +15,7 @@ export interface RegisteredGuard extends Watcher {
   readonly node: Guard;
   /** The file that declares it. */
   readonly module: Module;
+  readonly interceptor: Interceptor;
 }
 
 export type Phase = 'before' | 'after';
@@ -28,7 +30,8 @@ export class GuardRegistry {
   private readonly names = new Set<string>();
   private readonly tables = { before: new FilterTable<RegisteredGuard>(), after: new FilterTable<RegisteredGuard>() };
   private registered = 0;
-  private watchesLabels = false;
+  /** Those that are looked up by the labels of values. */
+  readonly byLabel: Interceptor[] = [];
 
   get count(): number {
     return this.registered;
@@ -46,10 +49,10 @@ export class GuardRegistry {
     refuseBadOptions(node, module);
     if (name !== undefined) this.names.add(name);
     const number = ++this.registered;
-    const guard = { number, id: name ?? `<unnamed-guard-${number}>`, filter, node, module };
+    const guard = { number, id: name ?? `<unnamed-guard-${number}>`, filter, node, module, interceptor: interceptor(node, module) };
     if (timing !== 'after') this.tables.before.add(guard);
     if (timing !== 'before') this.tables.after.add(guard);
-    if (filter.kind === 'label') this.watchesLabels = true;
+    if (filter.kind === 'label') this.byLabel.push(guard.interceptor);
   }
 
   /** Those registered so far that match the operation; undefined when none does and none could match a value. */
@@ -57,7 +60,18 @@ export class GuardRegistry {
     const names = namesOf(operation);
     const before = this.tables.before.matching(names);
     const after = this.tables.after.matching(names);
-    return before.length > 0 || after.length > 0 || this.watchesLabels ? { before, after } : undefined;
+    return before.length > 0 || after.length > 0 || this.byLabel.length > 0 ? { before, after } : undefined;
+  }
+
+  /** Those that this operation, or one inside it, would consult now. In the order of registration. */
+  holding(operation: Operation, reach: Reach | undefined): readonly Interceptor[] {
+    const found = new Set<RegisteredGuard>();
+    const own = this.watching(operation);
+    for (const phase of ['before', 'after'] as const) {
+      if (own) for (const { guard } of this.matching(phase, own[phase], operation, this.registered)) found.add(guard);
+      if (reach) for (const guard of this.tables[phase].matching(reach)) found.add(guard);
+    }
+    return [...found].sort((left, right) => left.number - right.number).map((guard) => guard.interceptor);
   }
 
   /** In the order in which they are evaluated: by the labels of each input, then by the operation. The first `count` may take part. */

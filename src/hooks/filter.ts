@@ -14,9 +14,9 @@ export interface Watcher {
 
 /** The names under which an operation is looked up, by kind of filter. */
 export interface Names {
-  readonly functions: readonly string[];
-  readonly operations: readonly string[];
-  readonly labels: readonly string[];
+  readonly functions: Iterable<string>;
+  readonly operations: Iterable<string>;
+  readonly labels: Iterable<string>;
 }
 
 const NOBODY: readonly never[] = [];
@@ -43,7 +43,7 @@ export class FilterTable<W extends Watcher> {
     return merged(found, this.labelled(labels));
   }
 
-  labelled(labels: readonly string[]): readonly W[] {
+  labelled(labels: Iterable<string>): readonly W[] {
     let found: readonly W[] = NOBODY;
     for (const label of labels) found = merged(found, this.tables.label.get(label));
     return found;

@@ -3,7 +3,9 @@ import type { Hook } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../language/errors.js';
 import type { Frame, Module } from '../language/frame.js';
-import type { Operation } from '../operation/operation.js';
+import { isStatement } from '../language/statement-kinds.js';
+import { interceptor, type Interceptor } from '../operation/interceptors.js';
+import type { Operation, Reach } from '../operation/operation.js';
 import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
 
 export interface RegisteredHook extends Watcher {
@@ -12,6 +14,7 @@ export interface RegisteredHook extends Watcher {
   readonly node: Hook;
   /** The file that declares it. */
   readonly module: Module;
+  readonly interceptor: Interceptor;
 }
 
 export class HookRegistry {
@@ -36,8 +39,24 @@ export class HookRegistry {
     }
     if (name !== undefined) this.names.add(name);
     const number = ++this.count;
-    this.tables[timing].add({ number, id: name ?? `<unnamed-hook-${number}>`, filter, node, module });
+    this.tables[timing].add({
+      number,
+      id: name ?? `<unnamed-hook-${number}>`,
+      filter,
+      node,
+      module,
+      interceptor: interceptor(node, module),
+    });
     if (filter.kind === 'operation' && filter.name === 'for:batch') this.watchesBatches = true;
+  }
+
+  /** Those that watch one of these operations and may replace a value. In the order of registration. */
+  transforming(reach: Reach): readonly Interceptor[] {
+    const found = new Set([...this.tables.before.matching(reach), ...this.tables.after.matching(reach)]);
+    return [...found]
+      .filter(({ node }) => mayReturn(node))
+      .sort((left, right) => left.number - right.number)
+      .map((hook) => hook.interceptor);
   }
 
   /** Those registered so far, in their order; prefixes are not looked at yet. */
@@ -52,4 +71,15 @@ function namesOf(operation: Operation): Names {
   const { kind, labels } = operation;
   const gives = kind === 'var' || kind === 'exe';
   return { functions: functionNames(operation), operations: [kind, ...labels], labels: gives ? labels : [] };
+}
+
+/** A block returns with `=>`, also inside other statements; a `when` by the value of an arm. */
+function mayReturn({ body }: Hook): boolean {
+  if (body.kind === 'when' && body.entries.some((entry) => entry.kind === 'arm' && !isStatement(entry.action))) return true;
+  const returns = (node: unknown): boolean => {
+    if (typeof node !== 'object' || node === null) return false;
+    if ((node as { kind?: unknown }).kind === 'return') return true;
+    return Object.values(node).some(returns);
+  };
+  return returns(body);
 }

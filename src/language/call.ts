@@ -2,7 +2,7 @@
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { callHost } from '../modules/node-module.js';
-import { fingerprintOf } from '../operation/fingerprint.js';
+import { definitionOf } from '../operation/fingerprint.js';
 import { questionArgs } from '../operation/memo.js';
 import type { Body, FormedQuestion, LlmCall, Operation } from '../operation/operation.js';
 import { denialContext, type Denial } from '../operation/denial.js';
@@ -166,7 +166,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       const chosen = keyValues(executable, inputs, around).then(asked);
       return forwarded ? chosen.then((own) => forwardedQuestion(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
     },
-    fingerprint: () => fingerprintOf(executable, frame.run.answers.digest, frame.run.secrets),
+    definition: () => definitionOf(executable, frame.run.answers.digest, frame.run.secrets),
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
     }),

@@ -3,7 +3,8 @@ import type { Expression, Guard, Hook, Statement } from '../../grammar/ast.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Answer, Ask, Question, World } from '../world/world.js';
 import type { Value } from '../values/value.js';
-import type { Answers, Operation, Recorder } from '../operation/operation.js';
+import type { Interceptor } from '../operation/interceptors.js';
+import type { Answers, Operation, Recorder, Reach } from '../operation/operation.js';
 import type { Denial } from '../operation/denial.js';
 import type { Ending } from '../operation/ending.js';
 import type { OpNode } from '../operation/identity.js';
@@ -211,6 +212,13 @@ export interface Instruments {
   /** Registration is the execution of the statement; a second one of a name is an error. */
   registerHook(node: Hook, frame: Frame): void;
   registerGuard(node: Guard, frame: Frame): void;
+  /**
+   * Guards that are consulted when the call is executed, and guards and transforming hooks of what happens inside it, in the order of their
+   * registration, guards first. The inputs of `operation` are those that the before-hooks left.
+   */
+  holding(operation: Operation, reach: Reach | undefined, suppress: 'nothing' | 'hooks'): readonly Interceptor[];
+  /** Names of the guards that are looked up by the labels of values. */
+  guardsByLabel(): readonly string[];
 }
 
 export interface HookStage {

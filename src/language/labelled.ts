@@ -47,7 +47,7 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
   const definition = `${node.language} ${text}`;
   const llm: LlmCall = {
     question: async () => ({ question: { fn: node.language, args: [text], ...attempt } }),
-    async fingerprint() {
+    async definition() {
       const isHidden = frame.secret === true || line?.used.some(isSecret);
       const digest = isHidden ? await frame.run.answers.digest(definition) : sha256(definition);
       const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;

@@ -1,23 +1,33 @@
 /**
  * Was it asked the same way? Design section 3: a digest over the definition of a function, of every function and template file
  * that it refers to, transitively, and of the outer variables that it captures. Places, comments and layout don't count;
- * neither do ambient values (`@now`, `@mx`, `@payload`).
+ * neither do ambient values (`@now`, `@mx`, `@payload`). Guards and hooks are defined in the same way.
  */
+import type { Exe, Guard, Hook, Template } from '../../grammar/ast.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { sha256 } from '../../journal/canonical.js';
 import { Executable } from '../language/executable.js';
+import type { Module } from '../language/frame.js';
 import type { Scope } from '../language/scope.js';
 import { templateOf } from '../language/template-body.js';
 import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
-import type { Awaitable } from './operation.js';
+import type { Awaitable, Definition } from './operation.js';
+import { createReach, reachesInto, type GrowingReach } from './reach.js';
 import { isSecret, SECRET, type SecretTexts } from './secret-texts.js';
 
-export interface Definition {
-  readonly fingerprint: Fingerprint;
-  readonly parts: readonly DefinitionPart[];
+/** What has a definition: a function, a guard, a hook. */
+export interface Definable {
+  readonly name: string;
+  /** Names that it gives values itself. */
+  readonly params: readonly string[];
+  readonly labels: readonly string[];
+  readonly node: Exe | Guard | Hook;
+  readonly module: Module;
+  /** What depends on the definition and is worked out once. */
+  readonly derived: Map<string, unknown>;
 }
 
 interface Kept {
@@ -30,42 +40,56 @@ interface Kept {
 export type KeyedDigest = (text: string) => Promise<string>;
 
 /** Worked out once per state of the modules it looks into. `secrets`: what previews must not tell. */
-export function fingerprintOf(executable: Executable, keyed: KeyedDigest, secrets?: SecretTexts): Awaitable<Definition> {
-  const kept = executable.derived.get('fingerprint') as Kept | undefined;
-  return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(executable, keyed, secrets);
+export function definitionOf(definable: Definable, keyed: KeyedDigest, secrets?: SecretTexts): Awaitable<Definition> {
+  const kept = definable.derived.get('definition') as Kept | undefined;
+  return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(definable, keyed, secrets);
 }
 
-async function define(executable: Executable, keyed: KeyedDigest, secrets: SecretTexts | undefined): Promise<Definition> {
+/** Of the parts of a definition, in their order. */
+export function fingerprintOf(parts: readonly DefinitionPart[]): Fingerprint {
+  return sha256(parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint;
+}
+
+async function define(definable: Definable, keyed: KeyedDigest, secrets: SecretTexts | undefined): Promise<Definition> {
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];
-  await collect(executable, { parts, done: new Set(), seen, keyed, secrets }, 'body');
-  const digests = parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`);
-  const definition = { fingerprint: sha256(digests.join('\n')) as string as Fingerprint, parts };
-  executable.derived.set('fingerprint', { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) } satisfies Kept);
+  const reach = createReach();
+  await collect(definable, { parts, reach, done: new Set(), seen, keyed, secrets }, 'body');
+  const definition = { fingerprint: fingerprintOf(parts), parts, reach };
+  definable.derived.set('definition', { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) } satisfies Kept);
   return definition;
 }
 
 interface Collection {
   readonly parts: DefinitionPart[];
-  readonly done: Set<Executable>;
+  readonly reach: GrowingReach;
+  readonly done: Set<Definable>;
   readonly seen: Map<Scope, number>;
   readonly keyed: KeyedDigest;
   readonly secrets: SecretTexts | undefined;
 }
 
-async function collect(executable: Executable, collection: Collection, kind: 'body' | 'function'): Promise<void> {
-  const { parts, done, seen, keyed, secrets } = collection;
-  if (done.has(executable)) return;
-  done.add(executable);
-  const { scope } = executable.module;
+async function collect(definable: Definable, collection: Collection, kind: 'body' | 'function'): Promise<void> {
+  const { parts, reach, done, seen, keyed, secrets } = collection;
+  if (done.has(definable)) return;
+  done.add(definable);
+  const { scope } = definable.module;
   seen.set(scope, scope.version);
-  const { names, digest } = shapeOf(executable);
-  parts.push({ kind, name: executable.name, digest: executable.labels.includes(SECRET) ? await keyed(digest) : digest });
-  const template = templateOf(executable);
+  const { tree, names, digest } = shapeOf(definable);
+  parts.push({ kind, name: definable.name, digest: definable.labels.includes(SECRET) ? await keyed(digest) : digest });
+  const template = definable instanceof Executable ? templateOf(definable) : undefined;
   if (template) parts.push({ kind: 'template', name: template.written, digest: sha256(template.module.text) });
-  const captured = template ? [...names, ...namesIn(template.template)] : names;
+  const written: Template | undefined = template?.template;
+  reachesInto(reach, [tree, written]);
+  if (kind === 'function' && definable instanceof Executable) {
+    reach.functions.add(definable.name);
+    for (const label of definable.labels) reach.operations.add(label);
+    for (const label of definable.labels) reach.labels.add(label);
+    if (definable.code) reach.operations.add(definable.code.language);
+  }
+  const captured = written ? [...names, ...namesIn(written)] : names;
   for (const name of new Set(captured)) {
-    if (executable.params.includes(name)) continue;
+    if (definable.params.includes(name)) continue;
     const binding = scope.own(name);
     if (!binding) continue;
     const data = dataOf(binding.value);
@@ -83,21 +107,30 @@ async function variablePart(name: string, value: Value, keyed: KeyedDigest, secr
 }
 
 interface Shape {
+  readonly tree: readonly unknown[];
   readonly digest: string;
   readonly names: readonly string[];
 }
 
 /** The tree without places, and the names in it. It never changes, so it is looked at once. */
-function shapeOf(executable: Executable): Shape {
-  const kept = executable.derived.get('shape') as Shape | undefined;
+function shapeOf({ node, derived }: Definable): Shape {
+  const kept = derived.get('shape') as Shape | undefined;
   if (kept) return kept;
-  const { params, body, options } = executable.node;
-  const shape = {
-    digest: sha256(JSON.stringify([params.map(({ name }) => name), body, options], withoutPlaces)),
-    names: namesIn([body, options]),
-  };
-  executable.derived.set('shape', shape);
+  const tree = treeOf(node);
+  const shape = { tree, digest: sha256(JSON.stringify(tree, withoutPlaces)), names: namesIn(tree) };
+  derived.set('shape', shape);
   return shape;
+}
+
+function treeOf(node: Definable['node']): readonly unknown[] {
+  switch (node.kind) {
+    case 'exe':
+      return [node.params.map(({ name }) => name), node.body, node.options];
+    case 'guard':
+      return [node.timing, node.filter, node.privileged, node.rules];
+    case 'hook':
+      return [node.timing, node.filter, node.body];
+  }
 }
 
 function withoutPlaces(key: string, value: unknown): unknown {

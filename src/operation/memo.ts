@@ -8,7 +8,7 @@
  * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
 import type { Json, Payload, ReusedOutput } from '../../journal/event.js';
-import type { CallKey, Fingerprint } from '../../journal/ids.js';
+import type { CallKey } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
 import { toJson } from '../values/native.js';
@@ -19,7 +19,8 @@ import { encodeResult, wordOf, type Encoded } from './encode.js';
 import { withShortCommand } from './noted.js';
 import { callKey, type Question } from './identity.js';
 import { keepOutputs, serveOutputs, type Served } from './outputs.js';
-import type { Awaitable, Body, KnownAnswer, LlmCall, Operation } from './operation.js';
+import { definitionFor } from './interceptors.js';
+import type { Awaitable, Body, Definition, KnownAnswer, LlmCall, Operation } from './operation.js';
 import { isSecret } from './secret-texts.js';
 
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
@@ -47,13 +48,14 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     return unrecorded(frame, operation, llm, (seen) => execute(seen, body));
   }
   const key = hasSecret && answeredAs === undefined ? await answers.secretKey(plainKey) : plainKey; // M5
-  const definition = llm.fingerprint();
-  const { fingerprint, parts } = definition instanceof Promise ? await definition : definition;
+  const defined = definitionFor(frame, operation, llm);
+  const definition = defined instanceof Promise ? await defined : defined;
+  const { fingerprint, parts } = definition;
   if (!answers.defined.has(fingerprint)) {
     answers.defined.add(fingerprint);
-    frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts });
+    frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts, interceptors: true });
   }
-  const asked = { key, plainKey, hasSecret, fingerprint, question };
+  const asked = { key, plainKey, hasSecret, definition, question };
   let outdated: Outdated | undefined;
   do {
     const waiting = policy.serves ? answers.inFlight.wait(plainKey, frame.op.path) : undefined; // M3
@@ -101,7 +103,7 @@ interface Asked {
   readonly key: CallKey;
   readonly plainKey: CallKey;
   readonly hasSecret: boolean;
-  readonly fingerprint: Fingerprint;
+  readonly definition: Definition;
   readonly question: Question;
   /** Declared output files for which a known answer was not served. */
   readonly outdated?: readonly string[] | undefined;
@@ -127,8 +129,8 @@ function findServable(frame: Frame, operation: Operation, llm: LlmCall, asked: A
   return known ? { kind: 'servable', known, outputs: [], outdated: undefined } : NOTHING_FOUND;
 }
 
-function lookUp(frame: Frame, { plainKey, hasSecret, fingerprint, question }: Asked): Awaitable<KnownAnswer | undefined> {
-  return frame.run.answers.lookup({ key: plainKey, fn: question.fn, fingerprint, hasSecret, op: frame.op.path });
+function lookUp(frame: Frame, { plainKey, hasSecret, definition, question }: Asked): Awaitable<KnownAnswer | undefined> {
+  return frame.run.answers.lookup({ key: plainKey, fn: question.fn, definition, hasSecret, op: frame.op.path });
 }
 
 /** The first known answer whose declared files can be had with it. A borrowed one without them gives way, for the whole run, to the next. */
@@ -162,7 +164,8 @@ function serve(
   outputs: readonly ReusedOutput[],
 ): Answered {
   const { recorder, answers } = frame.run;
-  const { fingerprint, question } = asked;
+  const { definition, question } = asked;
+  const { fingerprint } = definition;
   const { key } = known;
   // What is borrowed was never asked here: no other event tells what it was.
   const preview = known.from.workflow === undefined || asked.hasSecret ? undefined : answers.preview(question.args);
@@ -177,14 +180,14 @@ function serve(
     fingerprint,
     ...(outputs.length > 0 && { outputs }),
   });
-  if (known.fingerprint !== undefined && known.fingerprint !== fingerprint) answers.servedOld(question.fn, known.fingerprint, fingerprint);
+  if (known.editedSince !== undefined) answers.servedOld(question.fn, known.editedSince, fingerprint);
   const value = carrying(known.value(), operation.inputs, llm, known.carried);
   return { value, frame: () => lookedUp(frame, true, key), reused: true };
 }
 
 async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, execute: () => Promise<Value>): Promise<Value> {
   const { recorder, answers, secrets, monotonicMs } = frame.run;
-  const { key, hasSecret, fingerprint, question, outdated } = asked;
+  const { key, hasSecret, definition, question, outdated } = asked;
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
   const stored = hasSecret ? undefined : answers.payload(question.args);
@@ -200,7 +203,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     ...sites(operation),
     args,
     ...(preview !== undefined && { preview }),
-    fingerprint,
+    fingerprint: definition.fingerprint,
     ...attempt,
     ...(outdated && { outdated }),
   });
@@ -244,7 +247,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   if (!recorded || flaw !== undefined || 'redacted' in result) return value;
   if (wordOf(encoded) !== undefined) return value;
   if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
-  answers.hold(asked.plainKey, recorded, { key, fingerprint, encoded, carried, outputs });
+  answers.hold(asked.plainKey, recorded, { key, encoded, carried, outputs });
   return value;
 }
 

@@ -1,5 +1,5 @@
 /** What an operation is, and the narrow ports through which `perform` meets the rest of a run. Design section 2. */
-import type { Fact, FactOf, Json, OpKind, OutputFile, Payload } from '../../journal/event.js';
+import type { DefinitionPart, Fact, Json, OpKind, OutputFile, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
 import type { Value } from '../values/value.js';
@@ -45,11 +45,26 @@ export interface FormedQuestion {
   readonly answeredAs?: CallKey;
 }
 
+/** What a call is made with: the function with everything it uses, and the guards and hooks that hold for it. */
+export interface Definition {
+  readonly fingerprint: Fingerprint;
+  readonly parts: readonly DefinitionPart[];
+  /** Of a function: what may happen while it is executed, as filters name it. */
+  readonly reach?: Reach;
+}
+
+/** The names of operations, by kind of filter. */
+export interface Reach {
+  readonly functions: ReadonlySet<string>;
+  readonly operations: ReadonlySet<string>;
+  readonly labels: ReadonlySet<string>;
+}
+
 /** An operation that carries the label `llm` directly: it has a key, is looked up and recorded. */
 export interface LlmCall {
   /** Forms the question from the inputs as the before-hooks left them. */
   question(inputs: readonly Value[]): Awaitable<FormedQuestion>;
-  fingerprint(): Awaitable<{ readonly fingerprint: Fingerprint; readonly parts: FactOf<'definition.recorded'>['parts'] }>;
+  definition(): Awaitable<Definition>;
   /** Absolute paths of the files that it declares to write. */
   writes?(inputs: readonly Value[]): Promise<readonly string[]>;
   /** Its result is the output of one command, which is no answer when the command failed. */
@@ -94,7 +109,8 @@ export interface KnownAnswer {
   readonly key: CallKey;
   readonly carried: Carried;
   readonly from: EventRef & { readonly workflow?: Workflow };
-  readonly fingerprint?: Fingerprint;
+  /** The definition that it was made with, where that is another than now. */
+  readonly editedSince?: Fingerprint;
   /** Declared output files as the call had left them; undefined when it declared none. */
   outputs(): Promise<readonly OutputFile[] | undefined>;
   /** Read from the journal when a script looks at it. */
@@ -105,14 +121,13 @@ export interface AskedQuestion {
   readonly op: OpPath;
   readonly key: CallKey;
   readonly fn: string;
-  readonly fingerprint: Fingerprint;
+  readonly definition: Definition;
   readonly hasSecret: boolean;
 }
 
 export interface HeldAnswer {
   /** Under which it is recorded. */
   readonly key: CallKey;
-  readonly fingerprint: Fingerprint;
   readonly encoded: Encoded;
   readonly carried: Carried;
   readonly outputs: readonly OutputFile[] | undefined;

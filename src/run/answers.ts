@@ -108,12 +108,13 @@ function placeOf({ known }: Candidate): EventRef {
 function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: Found): KnownAnswer {
   const { key, known } = found;
   const { answer, fingerprint } = known.entry;
+  const isEdited = known.edit.definition || known.edit.interceptors;
   const from = placeOf(found);
   return {
     key,
     carried,
     from: known.lentBy === undefined ? from : { ...from, workflow: known.lentBy },
-    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(fingerprint !== undefined && isEdited ? { editedSince: fingerprint } : {}),
     outputs: () => readOutputs(store, answer),
     value,
   };
@@ -129,7 +130,7 @@ function preferred(first: Candidate | undefined, second: Candidate | undefined):
   return isLater ? second : first;
 }
 
-/** Results of one function that were served although it was edited. */
+/** Results of one function that were reused although it was edited, or other guards or hooks hold. */
 export interface ServedOld {
   count: number;
   /** The definitions that they were made with, and what each is now. */
@@ -172,8 +173,8 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     allowed = { records: policy.records, serves: policy.serves !== 'no' };
   };
   enter(undefined);
-  const candidate = (key: CallKey, { fingerprint }: AskedQuestion): Candidate | undefined => {
-    const known = overlay.lookup({ key, fingerprint }, policy, nowMs());
+  const candidate = (key: CallKey, { definition: { fingerprint, parts } }: AskedQuestion): Candidate | undefined => {
+    const known = overlay.lookup({ key, fingerprint, parts }, policy, nowMs());
     return known && { key, known };
   };
   const next = (question: AskedQuestion): Candidate | undefined => {

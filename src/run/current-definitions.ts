@@ -3,16 +3,17 @@
  * are evaluated in a world that can be looked at and not changed: files are read, nothing is written, no command, no code of another
  * language and no llm call runs. A value that would need one of these is unknown, and so is whatever looks at it.
  */
-import type { Script, Statement } from '../../grammar/ast.js';
+import type { Guard, Hook, Script, Statement } from '../../grammar/ast.js';
 import { sha256 } from '../../journal/canonical.js';
 import type { CurrentDefinition } from '../../replay/plan.js';
 import { execute } from '../language/evaluate.js';
 import { Executable } from '../language/executable.js';
-import type { Frame, Module } from '../language/frame.js';
+import type { Frame, Instruments, Module } from '../language/frame.js';
 import type { BindingKind } from '../language/scope.js';
 import { bindFrontmatter } from '../modules/evaluate-module.js';
-import { fingerprintOf, type KeyedDigest } from '../operation/fingerprint.js';
-import type { Answers } from '../operation/operation.js';
+import { definitionOf, type KeyedDigest } from '../operation/fingerprint.js';
+import { withInterceptors } from '../operation/interceptors.js';
+import type { Answers, Operation } from '../operation/operation.js';
 import { SecretTexts } from '../operation/secret-texts.js';
 import type { RunOptions } from '../run-options.js';
 import { compactJson } from '../values/text.js';
@@ -44,6 +45,8 @@ const UNKNOWN_DIGEST = sha256(compactJson(UNKNOWN_TEXT));
 /** Counts what was refused; the message never reaches anybody, because whatever meets it is unknown. */
 class Refusals {
   count = 0;
+  /** Guards and hooks at the top level: they do not act on declarations here, and are registered when all of them were evaluated. */
+  readonly interceptors: { readonly node: Guard | Hook; readonly frame: Frame }[] = [];
   refuse(what: string): Error {
     this.count++;
     return new Error(`not before the run: ${what}`);
@@ -85,7 +88,18 @@ export async function currentDefinitions({
   await frame.execute(script.statements, frame);
   const modules = [module];
   for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
-  return definitionsIn(modules, keyed);
+  for (const { node, frame: at } of refusals.interceptors) register(node, at);
+  return definitionsIn(modules, keyed, run.instruments);
+}
+
+/** The run itself says what is wrong with one that can't be registered. */
+function register(node: Guard | Hook, frame: Frame): void {
+  try {
+    if (node.kind === 'guard') frame.run.instruments.registerGuard(node, frame);
+    else frame.run.instruments.registerHook(node, frame);
+  } catch {
+    // It holds for nothing.
+  }
 }
 
 function worldToLookAt(world: World, refusals: Refusals): World {
@@ -115,6 +129,7 @@ function isTopLevel({ stack, scope, module }: Frame): boolean {
 async function declare(list: readonly Statement[], frame: Frame, refusals: Refusals): Promise<undefined> {
   for (const statement of list) {
     if (statement.kind === 'fence') await declare(statement.statements, frame, refusals);
+    else if (statement.kind === 'guard' || statement.kind === 'hook') refusals.interceptors.push({ node: statement, frame });
     else if (DECLARES.has(statement.kind)) await declareOne(statement, frame, refusals);
     else for (const name of changedIn(statement)) forget(name, 'let', frame, refusals);
   }
@@ -178,7 +193,11 @@ class Unknown extends Recalled {
   }
 }
 
-async function definitionsIn(modules: readonly Module[], keyed: KeyedDigest): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+async function definitionsIn(
+  modules: readonly Module[],
+  keyed: KeyedDigest,
+  instruments: Instruments,
+): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
   const unknown = modules.flatMap(({ scope }) =>
     [...scope.entries()].flatMap((binding) => (binding.value instanceof Unknown ? [{ scope, binding }] : [])),
   );
@@ -190,13 +209,43 @@ async function definitionsIn(modules: readonly Module[], keyed: KeyedDigest): Pr
       const executable = executableIn(value);
       if (executable === undefined || seen.has(executable)) continue;
       seen.add(executable);
-      const { fingerprint, parts } = await fingerprintOf(executable, keyed);
+      const definition = await definitionOf(executable, keyed);
+      const held = instruments.holding(callOf(executable), definition.reach, 'nothing');
+      const { fingerprint, parts } = await withInterceptors(definition, held, keyed);
       const unknown = parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name);
-      const definition = { fingerprint, parts, unknown, forwards: executable.forwarded !== undefined, writes: declaresFiles(executable) };
-      found.set(executable.name, [...(found.get(executable.name) ?? []), definition]);
+      const current = {
+        fingerprint,
+        parts,
+        unknown,
+        guardsByLabel: instruments.guardsByLabel(),
+        forwards: executable.forwarded !== undefined,
+        writes: declaresFiles(executable),
+      };
+      found.set(executable.name, [...(found.get(executable.name) ?? []), current]);
     }
   }
   return found;
+}
+
+/** A call as far as the declaration tells: by its own name, of arguments without labels, with all guards. */
+function callOf({ name, labels, params, code }: Executable): Operation {
+  const nowhere = (): string => '';
+  return {
+    kind: 'exe',
+    segment: name,
+    name,
+    labels,
+    inputs: [],
+    call: {
+      declared: name,
+      called: [name],
+      params,
+      ...(code && { language: code.language }),
+      site: nowhere,
+      declaredAt: nowhere,
+      repeatable: false,
+    },
+  };
 }
 
 function declaresFiles({ node }: Executable): boolean {

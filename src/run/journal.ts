@@ -179,6 +179,7 @@ async function start({ options, script, store, opened, journal, trouble, ports }
   const overlay = createAnswers({
     run: ref.run,
     own: past.memo,
+    definitions: past.definitions,
     complete: past.complete,
     forks,
     ...(flags.changed ? { changed: flags.changed } : {}),

@@ -5,7 +5,6 @@
 import type { FactOf } from '../../journal/event.js';
 import type { RunId, Seq, Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
-import type { Definitions } from '../../replay/definitions.js';
 import { whatDrops, type Dropped } from '../../replay/coming.js';
 import type { Declarations } from '../../replay/invalidation.js';
 import { loadWorkflow, resolveTarget, withoutPast, type WorkflowPast } from '../../replay/load.js';
@@ -18,7 +17,6 @@ import type { CacheRequest } from '../run-options.js';
 
 /** A source of borrowed results: all of its runs, or up to one of them, or up to one event of that. */
 export interface Fork extends Lender {
-  readonly definitions: Definitions;
   readonly run?: RunId;
   readonly seq?: Seq;
 }

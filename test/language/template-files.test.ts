@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Executable } from '../../src/language/executable.js';
-import { fingerprintOf } from '../../src/operation/fingerprint.js';
+import { definitionOf } from '../../src/operation/fingerprint.js';
 import { dataOf } from '../../src/values/value.js';
 import { runScript } from '../support/in-fake-world.js';
 
@@ -59,7 +59,7 @@ describe('a template file as the body of a function', () => {
 describe('the fingerprint of a function with a template file', () => {
   async function fingerprint(text: string, workingDirectory: string): Promise<string> {
     const { module } = await runScript('exe @t(x) = template "./t.att"', { files: { '/p/t.att': text }, workingDirectory });
-    return (await fingerprintOf(dataOf(module.scope.own('t')?.value) as Executable, async (digest) => digest)).fingerprint;
+    return (await definitionOf(dataOf(module.scope.own('t')?.value) as Executable, async (digest) => digest)).fingerprint;
   }
 
   it('changes with the file, not with the folder that the program was started in', async () => {

@@ -1,13 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { DefinitionPart, Fact } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
-import { definitionChanges, definitions, describeChange } from '../../replay/definitions.js';
+import {
+  definitionChanges,
+  definitions,
+  describeChange,
+  describeEdit,
+  editBetween,
+  isRefused,
+  UNEDITED,
+  type RecordedDefinition,
+} from '../../replay/definitions.js';
 import { fold } from '../../replay/projection.js';
 import { entries, runRef, started } from '../support/written-runs.js';
 
 const BODY: DefinitionPart = { kind: 'body', name: 'review', digest: 'a' };
 const sentences = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]): string[] =>
-  definitionChanges(before, now).map(describeChange);
+  definitionChanges(recorded(before), recorded(now)).map(describeChange);
+const recorded = (parts: readonly DefinitionPart[], interceptors = true): RecordedDefinition => ({ parts, interceptors });
 
 const model = (name: string): DefinitionPart => ({ kind: 'variable', name: 'model', digest: name, preview: `"${name}"` });
 
@@ -32,8 +42,42 @@ describe('what changed in a definition', () => {
 
   it('is nothing where nothing changed, and nothing is said of what is not known', () => {
     expect(sentences([BODY, model('opus')], [model('opus'), BODY])).toEqual([]);
-    expect(definitionChanges(undefined, [BODY])).toEqual([]);
-    expect(definitionChanges([BODY], undefined)).toEqual([]);
+    expect(definitionChanges(undefined, recorded([BODY]))).toEqual([]);
+    expect(definitionChanges(recorded([BODY]), undefined)).toEqual([]);
+  });
+});
+
+describe('guards and hooks of a definition', () => {
+  const guard = (digest: string): DefinitionPart => ({ kind: 'guard', name: '@quality', digest });
+  const [bare, old, guarded, stricter] = [
+    recorded([BODY]),
+    recorded([BODY], false),
+    recorded([BODY, guard('1')]),
+    recorded([BODY, guard('2')]),
+  ];
+  const edit = (before: RecordedDefinition, now: RecordedDefinition) =>
+    editBetween('before' as Fingerprint, 'now' as Fingerprint, (fingerprint) => (fingerprint === 'now' ? now : before));
+
+  it.each([
+    ['guard @quality was added', bare, guarded],
+    ['guard @quality was changed', guarded, stricter],
+    ['guard @quality was taken away', guarded, bare],
+    ['its definition was edited (its body was edited, guard @quality was added)', recorded([{ ...BODY, digest: 'b' }]), guarded],
+  ])('%s', (sentence, before, now) => {
+    expect(describeEdit(edit(before, now).changes)).toBe(sentence);
+  });
+
+  it('are told of only where both sides know which held', () => {
+    expect(edit(old, guarded)).toEqual(UNEDITED);
+    expect(edit(guarded, old)).toEqual(UNEDITED);
+    expect(edit(recorded([{ ...BODY, digest: 'b' }], false), guarded)).toMatchObject({ definition: true, interceptors: false });
+  });
+
+  it('are what `ask-guards` asks for, and nothing else is', () => {
+    const edited = edit(recorded([{ ...BODY, digest: 'b' }]), bare);
+    expect([isRefused(edit(bare, guarded), 'ask-guards'), isRefused(edited, 'ask-guards')]).toEqual([true, false]);
+    expect([isRefused(edit(bare, guarded), 'ask'), isRefused(edited, 'ask')]).toEqual([true, true]);
+    expect([isRefused(edit(bare, guarded), 'serve'), isRefused(edited, 'serve')]).toEqual([false, false]);
   });
 });
 

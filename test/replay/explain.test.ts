@@ -84,7 +84,13 @@ describe('why a call was asked', () => {
     const first = run(runRef(1), [defined(OTHER, 'sonnet')], asked(OTHER));
     const second = withFlags({ flags: { checkpoint: true, changed: 'ask' } }, [defined(FINGERPRINT, 'opus')], ask('main/ask#0', 'ebb'));
     expect(misses(first, second)).toEqual([
-      { why: 'edited', run: FIRST, seq: 4, changes: [{ kind: 'variable', name: 'model', how: 'changed', was: 'sonnet', is: 'opus' }] },
+      {
+        why: 'edited',
+        changed: 'ask',
+        run: FIRST,
+        seq: 4,
+        changes: [{ kind: 'variable', name: 'model', how: 'changed', was: 'sonnet', is: 'opus' }],
+      },
     ]);
   });
 

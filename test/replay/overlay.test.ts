@@ -10,7 +10,7 @@ import { ask, FINGERPRINT, questionKey, run, runRef } from '../support/written-r
 const COLLECT = workflowOf('collect.mld');
 const ALL: CachePolicy = { records: true, serves: 'all' };
 const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
-const EBB = { key: questionKey('ebb'), fingerprint: FINGERPRINT };
+const EBB = { key: questionKey('ebb'), fingerprint: FINGERPRINT, parts: [] };
 
 /** Asked "ebb" in run 1 and "flow" in run 2, which is the present one; "ebb" and "slack" can be borrowed. */
 function answers(
@@ -25,8 +25,9 @@ function answers(
   return createAnswers({
     run: runRef(2).run,
     own,
+    definitions: new Map(),
     complete: new Map(details.complete === undefined ? [] : [['survey', details.complete]]),
-    forks: details.forked === true ? [{ workflow: COLLECT, memo: lent }] : [],
+    forks: details.forked === true ? [{ workflow: COLLECT, memo: lent, definitions: new Map() }] : [],
     ...(details.changed !== undefined && { changed: details.changed }),
   });
 }
@@ -80,8 +81,8 @@ describe('answers', () => {
 
   it('say when the definition has changed, and are misses then if that is wished', () => {
     const edited = { ...EBB, fingerprint: `sha256:${'e'.repeat(64)}` as Fingerprint };
-    expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ changed: false });
-    expect(answers().lookup(edited, ALL, ENDED_MS)).toMatchObject({ changed: true });
+    expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ edit: { definition: false } });
+    expect(answers().lookup(edited, ALL, ENDED_MS)).toMatchObject({ edit: { definition: true } });
     expect(answers({ changed: 'ask' }).lookup(EBB, ALL, ENDED_MS)).toBeDefined();
     expect(answers({ changed: 'ask' }).lookup(edited, ALL, ENDED_MS)).toBeUndefined();
   });

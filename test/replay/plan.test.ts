@@ -93,7 +93,20 @@ describe('a plan', () => {
     const last = run(runRef(1), defined, ask('main/ask#0', 'ebb'));
     const now = (details: Partial<CurrentDefinition>): Map<string, CurrentDefinition[]> =>
       new Map([
-        ['ask', [{ fingerprint: 'another' as Fingerprint, parts: parts('opus'), unknown: [], forwards: false, writes: false, ...details }]],
+        [
+          'ask',
+          [
+            {
+              fingerprint: 'another' as Fingerprint,
+              parts: parts('opus'),
+              unknown: [],
+              guardsByLabel: [],
+              forwards: false,
+              writes: false,
+              ...details,
+            },
+          ],
+        ],
       ]);
     expect(planRun(facts(last, { current: now({}) })).functions).toMatchObject([
       { servedOld: 1, changes: [{ name: 'model', was: 'sonnet', is: 'opus' }] },

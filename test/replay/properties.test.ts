@@ -203,11 +203,17 @@ describe('a fork', () => {
         const source = fold(memo, lent.flat());
         const before = structuredClone(essence({ ...index.initial(), memo: source }));
         const own = memo.initial();
-        const answers = createAnswers({ run: runRef(1).run, own, complete: new Map(), forks: [{ workflow: JOB, memo: source }] });
+        const answers = createAnswers({
+          run: runRef(1).run,
+          own,
+          definitions: new Map(),
+          complete: new Map(),
+          forks: [{ workflow: JOB, memo: source, definitions: new Map() }],
+        });
         for (const { event, place } of run) {
           memo.apply(own, event, place);
           if (!('key' in event)) continue;
-          const known = answers.lookup({ key: event.key, fingerprint: FINGERPRINT }, { records: true, serves: 'all' }, 0);
+          const known = answers.lookup({ key: event.key, fingerprint: FINGERPRINT, parts: [] }, { records: true, serves: 'all' }, 0);
           if (own.refused.has(event.key)) expect(known?.lentBy).toBeUndefined();
           else if (answered(source, event.key) !== undefined) expect(known?.lentBy).toBe(JOB);
         }

@@ -1,0 +1,54 @@
+/**
+ * Guards and hooks belong to how a call was executed: a reused result has passed those that held then, and none since. A call's own hooks
+ * are left out, they see reused results as well (`perform`).
+ */
+import type { Guard, Hook } from '../../grammar/ast.js';
+import type { DefinitionPart } from '../../journal/event.js';
+import { sha256 } from '../../journal/canonical.js';
+import { filterText } from '../hooks/filter.js';
+import type { Frame, Module } from '../language/frame.js';
+import { definitionOf, fingerprintOf, type Definable, type KeyedDigest } from './fingerprint.js';
+import type { Awaitable, Definition, LlmCall, Operation } from './operation.js';
+import type { SecretTexts } from './secret-texts.js';
+
+export interface Interceptor extends Definable {
+  readonly node: Guard | Hook;
+}
+
+/** `@quality`, or what an unnamed one watches: `before op:exe`. Not its number, which others that come and go change. */
+export function interceptor(node: Guard | Hook, module: Module): Interceptor {
+  const name = node.name === undefined ? `${node.timing} ${filterText(node.filter)}` : `@${node.name}`;
+  return { name, node, module, params: ['input', 'output'], labels: [], derived: new Map() };
+}
+
+/** How the call would be executed now. */
+export function definitionFor(frame: Frame, operation: Operation, llm: LlmCall): Awaitable<Definition> {
+  const { instruments, answers, secrets } = frame.run;
+  const own = llm.definition();
+  const { suppress } = frame.context;
+  if (!instruments.active || suppress === 'all') return own;
+  const held = (definition: Definition): readonly Interceptor[] => instruments.holding(operation, definition.reach, suppress);
+  if (!(own instanceof Promise) && held(own).length === 0) return own;
+  return Promise.resolve(own).then((definition) => withInterceptors(definition, held(definition), answers.digest, secrets));
+}
+
+/** The definition of a function, and behind its parts one for each guard and hook. */
+export async function withInterceptors(
+  definition: Definition,
+  held: readonly Interceptor[],
+  keyed: KeyedDigest,
+  secrets?: SecretTexts,
+): Promise<Definition> {
+  if (held.length === 0) return definition;
+  const found: DefinitionPart[] = [];
+  const names = new Map<string, number>();
+  for (const each of held) {
+    const { kind } = each.node;
+    const count = (names.get(`${kind} ${each.name}`) ?? 0) + 1;
+    names.set(`${kind} ${each.name}`, count);
+    const { fingerprint } = await definitionOf(each, keyed, secrets);
+    found.push({ kind, name: count === 1 ? each.name : `${each.name} #${count}`, digest: sha256(fingerprint) });
+  }
+  const parts = [...definition.parts, ...found];
+  return { ...definition, fingerprint: fingerprintOf(parts), parts };
+}

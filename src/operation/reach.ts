@@ -1,0 +1,46 @@
+/**
+ * Which operations a definition may perform, by the names under which filters of guards and hooks look for them. An outer bound: what is
+ * written may not be reached, and what a value or an argument brings along is not seen.
+ */
+import type { Reach } from './operation.js';
+
+export type GrowingReach = { readonly [K in keyof Reach]: Set<string> };
+
+export function createReach(): GrowingReach {
+  return { functions: new Set(), operations: new Set(), labels: new Set() };
+}
+
+/** Operations that are not called after the node that performs them. */
+const OPERATIONS: { readonly [kind: string]: readonly string[] } = {
+  for: ['for', 'for:iteration', 'for:batch'],
+  foreach: ['for', 'for:iteration', 'for:batch'],
+  reference: ['exe'],
+  'call-stage': ['exe'],
+};
+
+/** Adds what the nodes of a tree perform. */
+export function reachesInto(reach: GrowingReach, tree: unknown): void {
+  if (typeof tree !== 'object' || tree === null) return;
+  if (Array.isArray(tree)) return tree.forEach((node) => reachesInto(reach, node));
+  const { kind, name, steps, labels } = tree as { kind?: unknown; name?: unknown; steps?: unknown; labels?: unknown };
+  if (typeof kind === 'string') for (const operation of OPERATIONS[kind] ?? [kind]) reach.operations.add(operation);
+  if ((kind === 'reference' || kind === 'call-stage') && typeof name === 'string') addFunction(reach, name, steps);
+  if (kind === 'var' && Array.isArray(labels)) {
+    for (const label of labels as readonly string[]) {
+      reach.operations.add(label);
+      reach.labels.add(label);
+    }
+  }
+  Object.values(tree).forEach((node) => reachesInto(reach, node));
+}
+
+/** `@mine.dig()` is found as `mine.dig`, and as the function is declared. */
+function addFunction({ functions }: GrowingReach, name: string, steps: unknown): void {
+  functions.add(name);
+  let path = name;
+  for (const step of Array.isArray(steps) ? (steps as readonly { kind?: unknown; name?: unknown }[]) : []) {
+    if (typeof step.name !== 'string') break;
+    path = `${path}.${step.name}`;
+    functions.add(path).add(step.name);
+  }
+}
