@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import { jsonSize, sha256 } from './canonical.js';
+import { exactJson, holdsNegativeZero, jsonSize, sha256 } from './canonical.js';
 import { makeDurableFolder, writeDurably, type Disk } from './disk.js';
 import { codeOf, journalError } from './errors.js';
 import type { Json, Payload } from './event.js';
@@ -29,7 +29,8 @@ export interface Blobs {
 }
 
 export function storePayload(blobs: Blobs, value: Json): Payload | Promise<Payload> {
-  return jsonSize(value) <= INLINE_MAX ? { inline: value } : blobs.putBlob(JSON.stringify(value));
+  // The line of an event is written by `JSON.stringify`, which knows no -0.
+  return jsonSize(value) <= INLINE_MAX && !holdsNegativeZero(value) ? { inline: value } : blobs.putBlob(exactJson(value));
 }
 
 /** Opens what is sealed: the keys, if there are any, and what the payload was sealed about. */

@@ -1,8 +1,7 @@
 /**
- * Canonical JSON and digests, for the hash chain, for blobs and for call keys. `fast-json-stable-stringify` sorts members, but it
- * writes NaN as null, a Map as {} and overflows the stack on deep values; two questions must not share a key because of that.
+ * Canonical JSON and digests, for the hash chain, for blobs and for call keys. Two calls must not share a key because a writer takes
+ * different values for one: `JSON.stringify` writes NaN as null, a Map as {} and -0 as 0.
  */
-import stableStringify from 'fast-json-stable-stringify';
 import { JournalError } from './errors.js';
 import type { BlobId, CallKey, Fingerprint } from './ids.js';
 import { sha256Hex } from './sha256.js';
@@ -21,13 +20,32 @@ export function canonicalJsonIfPlain(value: unknown): string | undefined {
   return typeof weigh(value, 0) === 'number' ? sorted(value) : undefined;
 }
 
+/** JSON with members in their order that reads back as the same value, also -0. For data that `jsonSize` takes. */
+export function exactJson(value: unknown): string {
+  return holdsNegativeZero(value) ? written(value, (names) => names) : JSON.stringify(value);
+}
+
+/** What `JSON.stringify` writes as another value. For data that `jsonSize` takes. */
+export function holdsNegativeZero(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0);
+  return Object.values(value).some(holdsNegativeZero);
+}
+
 function sorted(value: unknown): string {
-  return isInOrder(value) ? JSON.stringify(value) : stableStringify(value);
+  return isInOrder(value) ? JSON.stringify(value) : written(value, (names) => names.sort());
+}
+
+function written(value: unknown, inOrder: (names: string[]) => string[]): string {
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => written(item, inOrder)).join(',')}]`;
+  const data = value as { readonly [name: string]: unknown };
+  const members = inOrder(Object.keys(data)).filter((name) => data[name] !== undefined);
+  return `{${members.map((name) => `${JSON.stringify(name)}:${written(data[name], inOrder)}`).join(',')}}`;
 }
 
 /** The members are sorted already, as they mostly are: sorting costs more than all the rest. For data that `jsonSize` takes. */
 function isInOrder(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true;
+  if (typeof value !== 'object' || value === null) return !Object.is(value, -0);
   if (Array.isArray(value)) return value.every(isInOrder);
   const names = Object.keys(value);
   for (let i = 0; i < names.length; i++) {

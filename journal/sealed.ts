@@ -1,13 +1,13 @@
 /** Payloads that may not be read in the journal: sealed where there is a key, else only a digest of them. */
 import { INLINE_MAX, type Blobs } from './blobs.js';
-import { canonicalJson } from './canonical.js';
+import { canonicalJson, exactJson } from './canonical.js';
 import type { Json, Payload } from './event.js';
 import { digestingSecrets, sealingSecrets, type Secrets } from './secrets.js';
 
 export async function storeSecret(blobs: Blobs, secrets: Secrets, value: Json, about: string): Promise<Payload> {
   const { keyId } = secrets;
   if (keyId === undefined) return { digest: secrets.digest(canonicalJson(value)) };
-  const sealed = secrets.seal(JSON.stringify(value), about);
+  const sealed = secrets.seal(exactJson(value), about);
   if (sealed.length <= INLINE_MAX) return { sealed: sealed.toString('base64'), keyId };
   return { ...(await blobs.putBlob(sealed)), keyId };
 }

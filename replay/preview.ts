@@ -1,4 +1,5 @@
 /** The first argument of a call as short text: what a prefix is compared with, and what lists show. */
+import { exactJson } from '../journal/canonical.js';
 import type { Json, Payload } from '../journal/event.js';
 
 /** UTF-16 units. A prefix longer than this can't be told apart and is refused. */
@@ -30,7 +31,7 @@ function textOf(value: Json): string {
 /** The right text up to so many units; what lies behind is not looked at, because arguments may be large. */
 function compactJson(value: Json, unitsMax: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, unitsMax));
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return exactJson(value);
   const isList = Array.isArray(value);
   const members: readonly (readonly [string, Json])[] = isList
     ? value.map((item: Json) => ['', item] as const)

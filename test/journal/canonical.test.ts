@@ -1,7 +1,7 @@
 import vm from 'node:vm';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { canonicalJson, jsonSize, NESTING_MAX, sha256 } from '../../journal/canonical.js';
+import { canonicalJson, exactJson, jsonSize, NESTING_MAX, sha256 } from '../../journal/canonical.js';
 
 /** With the members of every object sorted, as far as objects keep an order. */
 function inOrder(value: unknown): unknown {
@@ -18,7 +18,7 @@ it('writes equal values equally, whatever the order of their members', () => {
       const reversed = Object.fromEntries(Object.entries(value).reverse());
       expect(canonicalJson(reversed)).toBe(canonicalJson(value));
       expect(canonicalJson(inOrder(value))).toBe(canonicalJson(value));
-      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(exactJson(value)));
     }),
   );
 });
@@ -68,6 +68,12 @@ it('weighs a value by its text', () => {
   for (const value of ['', 'x'.repeat(1000), ['x'.repeat(50), 'y'], { name: 'x'.repeat(100) }]) {
     expect(Math.abs(jsonSize(value) - JSON.stringify(value).length)).toBeLessThan(8);
   }
+});
+
+it('writes the zero below zero, in the order of names and in its own', () => {
+  expect(canonicalJson({ b: [-0, 0], a: -0 })).toBe('{"a":-0,"b":[-0,0]}');
+  expect(exactJson({ b: [-0, 0], a: '-0', c: undefined })).toBe('{"b":[-0,0],"a":"-0"}');
+  expect(JSON.parse(exactJson([-0]))).toEqual([-0]);
 });
 
 it('names content by its digest', () => {

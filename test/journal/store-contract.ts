@@ -176,6 +176,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       ['null', null, 'inline'],
       ['text up to the threshold', 'x'.repeat(INLINE_MAX - 2), 'inline'],
       ['text above the threshold', '船'.repeat(INLINE_MAX - 1), 'blob'],
+      ['the zero below zero, which a line has no form for', { n: [-0, 0] }, 'blob'],
       ['many small things', Array.from({ length: INLINE_MAX / 4 }, (_, n) => ({ n })), 'blob'],
     ])('gives back a payload: %s', async (_title, value, form) => {
       const store = open();
