@@ -15,6 +15,7 @@ import type { JournalStore } from '../journal/store.js';
 import { checkpointOf } from '../replay/graph-checkpoint.js';
 import { currentNode, gateStatuses, type GraphState } from '../replay/graph-state.js';
 import { MlldError } from './errors.js';
+import { concealError } from './run/conceal.js';
 import { createCheckpointFile } from './graph/checkpoint-file.js';
 import { isReservedKey } from './graph/context-keys.js';
 import type { GraphRun } from './graph/graph-run.js';
@@ -190,6 +191,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   await checkpoint.flush();
 
   const end = await walked(run, { ending, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
+  concealError(end.error, secrets);
   const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state));
   await checkpoint.flush();

@@ -11,6 +11,7 @@ import { Bail, placeOf } from './language/errors.js';
 import { execute } from './language/evaluate.js';
 import type { Module, RunState } from './language/frame.js';
 import { SecretTexts } from './operation/secret-texts.js';
+import { concealError } from './run/conceal.js';
 import { createDocument, type KeptDocument } from './run/document.js';
 import { settingsFor, stateFor } from './run/settings.js';
 import { openJournal, type OpenedJournal } from './run/journal.js';
@@ -79,7 +80,7 @@ async function finish({ options, module, run, journal, document, ending, error }
   const shown = status === 'timed-out' ? timedOut(options.timeoutMs) : error;
   reportFailedCommands(run);
   await journal.finish(finished(status, shown, run, journal.totals())); // R2
-  if (shown instanceof Error) shown.message = run.secrets.hide(shown.message);
+  concealError(shown, run.secrets);
   for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
   return {
     status,

@@ -8,6 +8,7 @@
 import type { Json } from '../../journal/event.js';
 import { labelsOf, Recalled, Annotated, type Value } from '../values/value.js';
 import { isDataObject } from '../values/plain-object.js';
+import { SecretFragments } from './secret-fragments.js';
 
 export const SECRET = 'secret';
 /** Stands where a secret was. */
@@ -29,6 +30,8 @@ export class SecretTexts {
   private readonly known = new Set<string>();
   /** Those texts and how they look in JSON, base64 and hex; the longest first. Made when it is wanted. */
   private spellings: readonly string[] | undefined;
+  /** Made when the first error is told of. */
+  private fragments: SecretFragments | undefined;
   private readonly touched = new WeakSet<object>();
 
   /** Remembers the texts in a value. A result that lies in the journal stays there: what is sealed is never looked for. */
@@ -59,6 +62,24 @@ export class SecretTexts {
     return hidden;
   }
 
+  /** A text about an error: pieces of secrets are hidden as well, because a message may quote one cut off or encoded. */
+  hideParts(text: string): string {
+    if (this.isEmpty) return text;
+    if (this.fragments === undefined) {
+      this.fragments = new SecretFragments();
+      for (const secret of this.known) this.fragments.add(secret);
+    }
+    return this.fragments.hide(this.hide(text), HIDDEN);
+  }
+
+  /** Of a source: stars in the place of secrets, so that everything else stays at its place. */
+  blank(source: string): string {
+    let blanked = source;
+    for (const spelling of this.all())
+      if (blanked.includes(spelling)) blanked = blanked.replaceAll(spelling, spelling.replaceAll(/[^\n]/g, '*'));
+    return blanked;
+  }
+
   appearIn(text: string): boolean {
     return this.all().some((spelling) => text.includes(spelling));
   }
@@ -80,7 +101,7 @@ export class SecretTexts {
     for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as { cause?: unknown }).cause) {
       if (this.touched.has(cause)) return WITHHELD;
     }
-    return this.hide(error instanceof Error ? error.message : String(error));
+    return this.hideParts(error instanceof Error ? error.message : String(error));
   }
 
   private add(text: string): void {
@@ -88,6 +109,7 @@ export class SecretTexts {
       const word = part.trim();
       if (word.length < UNITS_MIN || this.known.has(word) || this.known.size >= TEXTS_MAX) continue;
       this.known.add(word);
+      this.fragments?.add(word);
       this.spellings = undefined;
     }
   }

@@ -1,5 +1,6 @@
 /** What the run tells, with marks in the place of what the run knows to be secret, whatever road they came on. */
 import type { Fact } from '../../journal/event.js';
+import type { SourceLocation } from '../errors.js';
 import { HIDDEN, isSecret, type SecretTexts } from '../operation/secret-texts.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
@@ -15,6 +16,23 @@ function hiddenIn(value: unknown, secrets: SecretTexts): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((element) => hiddenIn(element, secrets));
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hiddenIn(member, secrets)]));
+}
+
+/**
+ * An error as people see it, with all that it was caused by: messages, the hint, and the line of the source that is quoted, in which the
+ * secret itself may be written. It is changed and not copied, so that whoever holds it can't show what it was.
+ */
+export function concealError(error: unknown, secrets: SecretTexts): void {
+  if (secrets.isEmpty) return;
+  const seen = new Set<unknown>();
+  for (let each = error; each instanceof Error && !seen.has(each); each = each.cause) {
+    seen.add(each);
+    each.message = secrets.hideParts(each.message);
+    if (each.stack !== undefined) each.stack = secrets.hideParts(each.stack);
+    const told = each as { location?: SourceLocation | undefined; hint?: string | undefined };
+    if (told.location) told.location = { ...told.location, text: secrets.blank(told.location.text) };
+    if (typeof told.hint === 'string') told.hint = secrets.hideParts(told.hint);
+  }
 }
 
 /** A variable as a replay shows it. */

@@ -24,7 +24,7 @@ export function newRunState({ options, ...ports }: Ports & { readonly options: P
     deniedInside: new WeakSet(),
     breath: new Breath(ports.ending),
     monotonicMs: io.monotonicMs,
-    warn: (message) => io.stderr(`warning: ${ports.secrets.hide(message)}\n`),
+    warn: (message) => io.stderr(`warning: ${ports.secrets.hideParts(message)}\n`),
   };
 }
 

@@ -83,7 +83,9 @@ export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> 
     divergences,
     walk: { pipeline: plan.graph.name, history: main.history, context: main.context },
     ...(stopped ? { stopped } : {}),
-    ...(verdict === 'same' && end?.code !== undefined ? { error: new MlldError(end.code, end.message ?? '') } : {}),
+    ...(verdict === 'same' && end?.code !== undefined
+      ? { error: new MlldError(end.code, frame.run.secrets.hideParts(end.message ?? '')) }
+      : {}),
   };
 }
 

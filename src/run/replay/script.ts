@@ -2,6 +2,7 @@
 import { isWhole } from '../../../replay/recorded-world.js';
 import { execute } from '../../language/evaluate.js';
 import { SecretTexts } from '../../operation/secret-texts.js';
+import { concealError } from '../conceal.js';
 import { createDocument } from '../document.js';
 import { mainFrame, newRunState } from '../main-frame.js';
 import { parseScriptText } from '../open-script.js';
@@ -63,6 +64,7 @@ export async function replayScript({ options, recording, started, root, file, te
   const stopped = setting.stopped();
   const divergences =
     stopped || course.divergences.length > 0 ? course.divergences : endDivergences(recording, error as Ending | undefined);
+  concealError(error, run.secrets);
   const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
   return {
     ref,
