@@ -10,7 +10,9 @@ import path from 'node:path';
 import { openJournalFolder } from '../journal/file-store.js';
 import { isRunId, workflowOf, type RunRef } from '../journal/ids.js';
 import { journalFolder, runPath, runsFolder } from '../journal/layout.js';
+import { realDisk } from '../journal/disk.js';
 import { makeFolders } from '../journal/make-folders.js';
+import { readRunBytes } from '../journal/segments.js';
 import type { JournalStore } from '../journal/store.js';
 import { contentsOf, runsToBundle } from '../replay/bundled.js';
 import { foldRun } from '../replay/load.js';
@@ -36,7 +38,7 @@ export async function saveTest(store: JournalStore, root: string, ref: RunRef, f
   const saved = openJournalFolder(target, { sealingKey: 'none' });
   for (const run of [ref, ...others]) {
     makeFolders(runsFolder(target, run.workflow));
-    await fs.copyFile(runPath(journalFolder(root), run), runPath(target, run));
+    await fs.writeFile(runPath(target, run), readRunBytes(realDisk, runPath(journalFolder(root), run)), { mode: 0o600 });
     for (const content of (await contentsOf(store, run, (event) => event)).values()) await saved.putBlob(content);
   }
   await fs.writeFile(path.join(folder, TEST_FILE), `${JSON.stringify(ref, undefined, 2)}\n`);

@@ -16,6 +16,7 @@ import { makeDurableFolder, realDisk, writeNew, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from './errors.js';
 import { isDigest, isRunId, startOf, workflowOf, type BlobId, type RunId, type RunRef } from './ids.js';
 import { blobOfFile, journalFolder, runPath, runsFolder } from './layout.js';
+import { readRunBytes } from './segments.js';
 
 const MANIFEST = 'mlld-bundle.json';
 const VERSION = 1;
@@ -85,7 +86,7 @@ export async function storeBundle(root: string, { runs, blobs }: Bundle, disk: D
   const journal = journalFolder(root);
   try {
     const stored: StoredRun[] = [];
-    for (const { ref, lines } of runs) stored.push({ ref, did: await whatIsThere(disk, journal, { ref, lines }) });
+    for (const { ref, lines } of runs) stored.push({ ref, did: whatIsThere(disk, journal, { ref, lines }) });
     for (const content of blobs.values()) await putBlob(disk, journal, content);
     for (const { ref, lines } of runs) {
       const path = runPath(journal, ref);
@@ -99,9 +100,9 @@ export async function storeBundle(root: string, { runs, blobs }: Bundle, disk: D
   }
 }
 
-async function whatIsThere(disk: Disk, journal: string, { ref, lines }: BundledRun): Promise<StoredRun['did']> {
+function whatIsThere(disk: Disk, journal: string, { ref, lines }: BundledRun): StoredRun['did'] {
   try {
-    if ((await disk.readWhole(runPath(journal, ref))).equals(lines)) return 'there';
+    if (readRunBytes(disk, runPath(journal, ref)).equals(lines)) return 'there';
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 'stored';
     throw error;

@@ -2,7 +2,7 @@
  * Takes whole runs and blobs out of a journal for good. What may go is decided elsewhere.
  *
  * G1 A run goes as a whole and durably before the next one does, so that whoever removes them in an order finds a beginning of that order
- *    gone after a crash.
+ *    gone after a crash. Its first file goes first: further segments that a crash leaves behind belong to no run, and are half-made.
  * G2 A blob is set aside before it is removed: a run that began meanwhile either stored it anew, or is seen when the runs are listed
  *    again, and the blob is put back. A process that was killed in between leaves it aside; the next one begins by putting it back.
  */
@@ -22,6 +22,7 @@ import {
   runsFolderOf,
   workflowOfFolder,
 } from './layout.js';
+import { countSegments, fileBefore, segmentPath } from './segments.js';
 
 const ASIDE = '.aside';
 /** On its way to its name. */
@@ -65,8 +66,11 @@ export function openCollector(root: string, disk: Disk = realDisk): Collector {
     removeHalfMade: () => attempt('remove what was left half-made', () => removeHalfMade(disk, journal)),
     removeRun: (ref) =>
       attempt(`remove run ${ref.run}`, async () => {
-        await disk.remove(runPath(journal, ref));
+        const path = runPath(journal, ref);
+        const segments = countSegments(disk, path);
+        await disk.remove(path);
         await disk.syncFolder(runsFolder(journal, ref.workflow));
+        for (let segment = 2; segment <= segments; segment++) await disk.remove(segmentPath(path, segment));
         await disk.remove(lockPath(journal, ref)); // left behind by a crash
       }),
     blobs: () => attempt('list the blobs', () => listBlobs(disk, journal)),
@@ -93,7 +97,15 @@ async function removeHalfMade(disk: Disk, journal: string): Promise<void> {
     ...(await foldersOf(disk, journal)),
   ];
   for (const folder of folders) {
-    for (const name of await listOrNothing(disk, folder)) if (name.endsWith(HALF_MADE)) await disk.remove(join(folder, name));
+    const names = new Set(
+      [...(await listOrNothing(disk, folder))].sort((left, right) => left.localeCompare(right, 'en', { numeric: true })),
+    );
+    for (const name of names) {
+      const before = fileBefore(name);
+      if (!name.endsWith(HALF_MADE) && (before === undefined || names.has(before))) continue;
+      await disk.remove(join(folder, name));
+      names.delete(name);
+    }
   }
 }
 

@@ -16,8 +16,8 @@ export interface Disk {
   /** A new file to write; fails with EEXIST when the name is taken. */
   create(path: string): number;
   openToRead(path: string): number;
-  /** May write less than asked. Returns the number of bytes. */
-  write(file: number, bytes: Uint8Array, start: number, length: number): number;
+  /** May write less than asked. Returns the number of bytes. `position`: of the file; undefined: behind what was written last. */
+  write(file: number, bytes: Uint8Array, start: number, length: number, position?: number): number;
   /** May read less than asked; 0 at the end. */
   read(file: number, into: Uint8Array, start: number, length: number, position: number): number;
   sizeOf(file: number): number;
@@ -48,7 +48,7 @@ export const realDisk: Disk = {
   },
   create: (path) => fs.openSync(path, 'wx', 0o600),
   openToRead: (path) => fs.openSync(path, 'r'),
-  write: (file, bytes, start, length) => fs.writeSync(file, bytes, start, length),
+  write: (file, bytes, start, length, position) => fs.writeSync(file, bytes, start, length, position),
   read: (file, into, start, length, position) => fs.readSync(file, into, start, length, position),
   sizeOf: (file) => fs.fstatSync(file).size,
   cut: (file, size) => fs.ftruncateSync(file, size),
@@ -73,10 +73,11 @@ export async function makeDurableFolder(disk: Disk, path: string): Promise<void>
 }
 
 /** Writes all of it, however many calls that takes. Throws what the disk throws; then some of it may be written. */
-export function writeAll(disk: Disk, file: number, bytes: Uint8Array): void {
+export function writeAll(disk: Disk, file: number, bytes: Uint8Array, position?: number): void {
   let written = 0;
   while (written < bytes.length) {
-    const count = disk.write(file, bytes, written, bytes.length - written);
+    const at = position === undefined ? undefined : position + written;
+    const count = disk.write(file, bytes, written, bytes.length - written, at);
     if (count === 0) throw Object.assign(new Error('ENOSPC: the disk takes no more bytes'), { code: 'ENOSPC' });
     written += count;
   }

@@ -131,7 +131,13 @@ export interface RunTotals {
 }
 
 /** `restarted`: a graph run that went on as another one. */
-export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'restarted';
+export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'paused' | 'restarted';
+
+/** Why a run was paused. `journal`: it could not be written. */
+export interface Pause {
+  readonly class: 'journal';
+  readonly message: string;
+}
 
 export type Fact =
   // ---- run
@@ -175,6 +181,10 @@ export type Fact =
       readonly status: RunStatus;
       readonly error?: { readonly code: string; readonly message: string; readonly op?: OpPath; readonly location?: string };
       readonly totals: RunTotals;
+      /** Of a paused run. */
+      readonly pause?: Pause;
+      /** Facts of the run that are not in its journal, because it could not be written for too long. */
+      readonly lost?: number;
       /** Nothing ran: `checkpoint clean` says with a run of its own that what came before is forgotten. */
       readonly cleaned?: true;
       /** Status `restarted`: the node at which the next run begins. */
@@ -414,6 +424,19 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'artifact.stored': 'ordered',
   'artifact.removed': 'written',
 };
+
+/**
+ * While the disk takes nothing, who appends one of these doesn't wait: nothing is paid for before an earlier line is durable, so it is
+ * enough that these lines stand before the next one that is waited for. A script that makes no calls is never held up by its journal.
+ */
+export const MAY_LAG: ReadonlySet<FactType> = new Set<FactType>([
+  'run.started',
+  'run.finished',
+  'checkpoint.reached',
+  'checkpoint.closed',
+  'memo.invalidated',
+  'memo.reset',
+]);
 
 /** False for a type of a newer program, or a fact that another program appended: what it means, and what it needs, is unknown. */
 export function isKnownType(type: string): type is FactType {

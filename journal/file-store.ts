@@ -1,6 +1,6 @@
 /** Runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening does no work and keeps nothing. */
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
 import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from './errors.js';
@@ -22,10 +22,17 @@ import { OpenFiles } from './open-files.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from './reader.js';
 import { makeProjectKey, readProjectKey, type Secrets } from './secrets.js';
 import { openKeyring, storeSecret, type Keyring, type SealingKey } from './sealed.js';
-import type { ImmediateReads, Journal, JournalStore, Position, RunFile, ScanOptions, ScanReport } from './store.js';
+import { RunFiles } from './run-files.js';
+import { firstFileOf } from './segments.js';
+import type { CreateOptions, ImmediateReads, Journal, JournalStore, Position, RunFile, ScanOptions, ScanReport } from './store.js';
 import { isOfUnknownVersion, readFirst, readTail } from './tail.js';
 import { takeTurn } from './turn.js';
 import { RunWriter } from './writer.js';
+
+/** Waiting mends a full disk, but not a folder that belongs to somebody else. */
+function mayPass({ code }: JournalError): boolean {
+  return code === 'JOURNAL_DISK_FULL' || code === 'JOURNAL_IO';
+}
 
 /** Results come from the same run again and again, and its path takes a while to put together. */
 function rememberLast<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
@@ -69,37 +76,32 @@ class FileStore implements JournalStore {
     };
   }
 
-  async create(ref: RunRef): Promise<Journal> {
+  async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {
     const { disk, journal } = this;
     const folder = runsFolder(journal, ref.workflow);
     const lock = lockPath(journal, ref);
+    let isLocked = false;
+    const files = new RunFiles(disk, runPath(journal, ref), async () => {
+      await makeDurableFolder(disk, folder).catch((error: unknown) => {
+        throw journalError(error, `create ${folder}`);
+      });
+      if (isLocked) await disk.remove(lock); // it may be half written
+      takeLock(disk, lock, () => (isLocked = true)); // RUN-FILE-1
+    });
+    const release = (): Promise<void> => (isLocked ? disk.remove(lock) : Promise.resolve());
     try {
-      await makeDurableFolder(disk, folder);
+      await files.begin();
     } catch (error) {
-      throw journalError(error, `create ${folder}`);
-    }
-    return new RunWriter(ref, disk, await this.createFile(ref, folder, lock), () => disk.remove(lock));
-  }
-
-  private async createFile(ref: RunRef, folder: string, lock: string): Promise<number> {
-    const { disk } = this;
-    const path = runPath(this.journal, ref);
-    const made: string[] = [];
-    let file: number | undefined;
-    try {
-      // The lock first: whoever sees the run sees that it is alive.
-      takeLock(disk, lock, () => made.push(lock));
-      file = disk.create(path);
-      made.push(path);
-      await disk.syncFolder(folder);
-      return file;
-    } catch (error) {
-      // What others made stays, and the first error is the one to tell.
-      if (file !== undefined) disk.close(file);
-      for (const name of made) await disk.remove(name).catch(() => undefined);
-      if (codeOf(error) !== 'EEXIST') throw journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+      const failure = journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+      if (options && (options.waitMs ?? 1) > 0 && mayPass(failure)) return new RunWriter(ref, files, release, options, failure);
+      // What others made stays, and the first error is the one to report.
+      if (files.hasBegun) await disk.remove(runPath(journal, ref)).catch(() => undefined);
+      files.close();
+      await release().catch(() => undefined);
+      if (codeOf(error) !== 'EEXIST') throw failure;
       throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
     }
+    return new RunWriter(ref, files, release, options);
   }
 
   async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
@@ -124,7 +126,8 @@ class FileStore implements JournalStore {
   async runs(workflow: Workflow): Promise<readonly RunFile[]> {
     const names = await this.list(runsFolder(this.journal, workflow));
     const runs = names.map(runOfFile).filter((run) => run !== undefined);
-    return Promise.all(runs.sort().map((run) => this.runFile({ workflow, run })));
+    const inSegments = new Set(names.map(firstFileOf).filter((name) => name !== undefined));
+    return Promise.all(runs.sort().map((run) => this.runFile({ workflow, run }, inSegments)));
   }
 
   async find(run: RunId): Promise<RunRef | undefined> {
@@ -197,11 +200,11 @@ class FileStore implements JournalStore {
     return join(workflowFolder(this.journal, workflow), name);
   }
 
-  private async runFile(ref: RunRef): Promise<RunFile> {
+  private async runFile(ref: RunRef, inSegments: ReadonlySet<string>): Promise<RunFile> {
     // The lock before the tail: a run that ends in between has its last event by then.
     const held = await isHeld(this.disk, lockPath(this.journal, ref));
     const file = runPath(this.journal, ref);
-    const { bytes, last } = readTail(this.disk, file);
+    const { bytes, last } = readTail(this.disk, file, !inSegments.has(basename(file)));
     if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
     const unknown = isOfUnknownVersion(this.disk, file) ? { isOfUnknownVersion: true as const } : {};
     return { ref, liveness: held ? 'running' : 'crashed', bytes, ...unknown };

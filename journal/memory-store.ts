@@ -5,10 +5,20 @@ import { sha256 } from './canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
 import { JournalError } from './errors.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
-import { seqOf, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
+import { seqOf, type BlobId, type RunId, type RunRef, type Seq, type Workflow } from './ids.js';
 import { KEY_BYTES, type Secrets } from './secrets.js';
 import { openKeyring, storeSecret, type Keyring, type SealingKey } from './sealed.js';
-import type { ImmediateReads, Journal, JournalStore, Position, Recorded, RunFile, ScanOptions, ScanReport } from './store.js';
+import type {
+  CreateOptions,
+  ImmediateReads,
+  Journal,
+  JournalStore,
+  Position,
+  Recorded,
+  RunFile,
+  ScanOptions,
+  ScanReport,
+} from './store.js';
 
 export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
   return new MemoryStore(openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) }));
@@ -23,15 +33,18 @@ class MemoryRun implements Journal {
   readonly lines: StoredLine[] = [];
   bytes = 0;
   isOpen = true;
-  private failure: Error | undefined;
+  private lost = 0;
 
-  constructor(readonly ref: RunRef) {}
+  constructor(
+    readonly ref: RunRef,
+    private readonly options: CreateOptions = {},
+  ) {}
 
   post(fact: Fact): Recorded {
     try {
       return this.add(fact);
     } catch (error) {
-      this.failure ??= error as Error; // `add` throws nothing else
+      if (this.isOpen) this.options.onLost?.(error as JournalError); // `add` throws nothing else
       return { seq: seqOf(this.lines.length), ts: new Date().toISOString(), position: { offset: this.bytes, bytes: 0 } };
     }
   }
@@ -42,14 +55,10 @@ class MemoryRun implements Journal {
     return recorded;
   }
 
-  async flush(): Promise<void> {
-    if (this.failure) throw this.failure;
-  }
+  async flush(): Promise<void> {}
 
   async close(): Promise<void> {
-    const failure = this.isOpen ? this.failure : undefined;
     this.isOpen = false;
-    if (failure) throw failure;
   }
 
   last(): JournalEvent | undefined {
@@ -57,16 +66,25 @@ class MemoryRun implements Journal {
     return last && decodeOwn(last.line);
   }
 
-  private add(fact: Fact): Recorded {
+  private add(given: Fact): Recorded {
     if (!this.isOpen) throw new Error(`run ${this.ref.run} is closed`);
-    if (this.failure) throw this.failure;
+    const fact = given.type === 'run.finished' && this.lost > 0 ? { ...given, lost: this.lost } : given;
     const seq = seqOf(this.lines.length);
     const ts = new Date().toISOString();
-    const line = encode(fact, seq, ts, this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
+    const line = this.encoded(fact, seq, ts);
     const position = { offset: this.bytes, bytes: Buffer.byteLength(line.text) - 1 };
     this.lines.push({ line, position });
     this.bytes += position.bytes + 1;
     return { seq, ts, position };
+  }
+
+  private encoded(fact: Fact, seq: Seq, ts: string): Line {
+    try {
+      return encode(fact, seq, ts, this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
+    } catch (error) {
+      this.lost++;
+      throw error;
+    }
   }
 }
 
@@ -88,9 +106,9 @@ class MemoryStore implements JournalStore {
     resolve: (payload, about = '') => resolveNow((id) => this.blobs.get(id), payload, { secrets: this.keyring.now(), about }),
   };
 
-  async create(ref: RunRef): Promise<Journal> {
+  async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {
     if (this.all.has(ref.run)) throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} already`);
-    const run = new MemoryRun(ref);
+    const run = new MemoryRun(ref, options);
     this.all.set(ref.run, run);
     return run;
   }

@@ -6,6 +6,7 @@
  * change once they are there, so what was taken along stays right while the file is open.
  */
 import type { Disk } from './disk.js';
+import { RunBytes } from './segments.js';
 
 const OPEN_MAX = 8;
 const REST_MS = 1000;
@@ -13,11 +14,24 @@ const REST_MS = 1000;
 const AHEAD_BYTES = 128 * 1024;
 
 interface OpenFile {
-  readonly file: number;
+  readonly run: RunBytes;
   /** Bytes `from` to `to` of the file, once something was read ahead. */
   ahead: Buffer | undefined;
   from: number;
   to: number;
+  /** Nothing was read before. */
+  isNew: boolean;
+}
+
+/** Reads until `into` is full; the number of bytes that were there. */
+function fill(run: RunBytes, into: Uint8Array, start: number, position: number): number {
+  let end = start;
+  while (end < into.length) {
+    const count = run.read(into, end, into.length - end, position + end - start);
+    if (count === 0) break;
+    end += count;
+  }
+  return end - start;
 }
 
 export class OpenFiles {
@@ -44,7 +58,7 @@ export class OpenFiles {
   read(path: string, into: Uint8Array, start: number, position: number): number {
     const open = this.open(path);
     const length = into.length - start;
-    if (length > AHEAD_BYTES) return this.fill(open.file, into, start, position);
+    if (length > AHEAD_BYTES) return fill(open.run, into, start, position);
     if (position < open.from || position + length > open.to) this.readAhead(open, position);
     const end = Math.min(position + length, open.to);
     open.ahead?.copy(into, start, position - open.from, end - open.from);
@@ -55,22 +69,13 @@ export class OpenFiles {
     open.ahead ??= Buffer.allocUnsafe(AHEAD_BYTES);
     open.from = position;
     open.to = position; // nothing, should the disk fail now
-    open.to += this.fill(open.file, open.ahead, 0, position);
-  }
-
-  private fill(file: number, into: Uint8Array, start: number, position: number): number {
-    let end = start;
-    while (end < into.length) {
-      const count = this.disk.read(file, into, end, into.length - end, position + end - start);
-      if (count === 0) break;
-      end += count;
-    }
-    return end - start;
+    open.to += fill(open.run, open.ahead, 0, position);
   }
 
   private open(path: string): OpenFile {
     const known = this.files.get(path);
-    const file = known ?? { file: this.disk.openToRead(path), ahead: undefined, from: 0, to: 0 };
+    if (known) known.isNew = false;
+    const file = known ?? { run: RunBytes.open(this.disk, path), ahead: undefined, from: 0, to: 0, isNew: true };
     this.wasUsed = true;
     if (known && this.files.size === 1) return known;
     this.files.delete(path);
@@ -80,10 +85,19 @@ export class OpenFiles {
     return file;
   }
 
+  /** Opens it anew when it is read next; false when it was opened for this read. */
+  forget(path: string): boolean {
+    const known = this.files.get(path);
+    if (!known || known.isNew) return false;
+    this.files.delete(path);
+    known.run.close();
+    return true;
+  }
+
   private closeOldest(): void {
-    for (const [path, { file }] of this.files) {
+    for (const [path, { run }] of this.files) {
       this.files.delete(path);
-      this.disk.close(file);
+      run.close();
       return;
     }
   }
@@ -95,7 +109,7 @@ export class OpenFiles {
       return;
     }
     this.timer = undefined;
-    for (const { file } of this.files.values()) this.disk.close(file);
+    for (const { run } of this.files.values()) run.close();
     this.files.clear();
   }
 }

@@ -22,6 +22,7 @@ import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
 import type { OpenFiles } from './open-files.js';
+import { RunBytes } from './segments.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
 import type { AnyEvent } from './upcast.js';
 
@@ -36,29 +37,38 @@ export type Visit = (event: JournalEvent, position: Position) => void;
 
 export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Visit, options: ScanOptions = {}): Promise<ScanReport> {
   const lines = new LineScan(ref, visit, options);
-  let file: number | undefined;
+  let run: RunBytes | undefined;
   try {
-    file = disk.openToRead(path);
-    await readLines(disk, file, lines);
+    run = RunBytes.open(disk, path);
+    await readLines(run, lines);
+    if (run.problem !== undefined) lines.unreadable(run.problem);
   } catch (error) {
     if (lines.isVisiting || codeOf(error) === undefined) throw error;
-    lines.unreadable(error as Error);
+    lines.unreadable((error as Error).message);
   } finally {
-    if (file !== undefined) disk.close(file);
+    run?.close();
   }
   return lines.report();
 }
 
 /** The buffer begins with the end of the line before (`PREDECESSOR_BYTES`); behind it stand bytes that are no whole line yet. */
-async function readLines(disk: Disk, file: number, lines: LineScan): Promise<void> {
+async function readLines(run: RunBytes, lines: LineScan): Promise<void> {
   let buffer: Buffer = Buffer.allocUnsafe(PREDECESSOR_BYTES + BLOCK_BYTES);
   buffer.write(predecessorEnd(lines.previousHash), 'latin1');
   let limit = PREDECESSOR_BYTES;
   let position = lines.offset;
-  if (disk.sizeOf(file) < position) return lines.shrunk();
+  if (run.size < position) return lines.shrunk();
   for (let blocks = 1; ; blocks++) {
-    const count = disk.read(file, buffer, limit, buffer.length - limit, position);
-    if (count === 0) break;
+    const count = run.read(buffer, limit, buffer.length - limit, position);
+    if (count === 0) {
+      const gap = run.gapAt(position);
+      if (!gap) break;
+      lines.gap(gap.to);
+      position = gap.to;
+      buffer.write(predecessorEnd(gap.hash), 'latin1');
+      limit = PREDECESSOR_BYTES;
+      continue;
+    }
     const rest = lines.take(buffer, limit, limit + count);
     if (lines.isFull) return;
     position += count;
@@ -168,6 +178,14 @@ class LineScan {
     this.isVisiting = false;
   }
 
+  /** What stood before `to` is gone, and with it a line that is there in part. */
+  gap(to: number): void {
+    this.line++;
+    this.bad('corrupt');
+    this.skipping = false;
+    this.offset = to;
+  }
+
   /** Bytes of a line that is longer than any line may be. */
   skip(bytes: number): void {
     if (!this.skipping) {
@@ -197,9 +215,9 @@ class LineScan {
     this.defect('corrupt', 'the file is shorter than when it was read before', undefined, this.offset);
   }
 
-  unreadable(error: Error): void {
+  unreadable(why: string): void {
     if (this.flawed) this.reportFlawed();
-    this.defect('unreadable', error.message);
+    this.defect('unreadable', why);
   }
 
   report(): ScanReport {
@@ -225,13 +243,24 @@ class LineScan {
 
 /** One line again, verified against the hash that stands before it in the file. Undefined when it isn't what it was. */
 export function readLineAt(files: OpenFiles, path: string, position: Position): JournalEvent | undefined {
-  const buffer = lineWithPredecessor(files, path, position);
-  const event = buffer && decode(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes);
-  return typeof event === 'string' ? undefined : event;
+  return fromOpenFile(files, path, () => {
+    const buffer = lineWithPredecessor(files, path, position);
+    const event = buffer && decode(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes);
+    return typeof event === 'string' ? undefined : event;
+  });
+}
+
+/** Once more from the disk, when nothing is found in a file that was open: its writer may have gone on in another segment since. */
+function fromOpenFile<T>(files: OpenFiles, path: string, find: () => T | undefined): T | undefined {
+  return find() ?? (files.forget(path) ? find() : undefined);
 }
 
 /** Whether the line there is whole and completes this call: verified, but not parsed. */
 export function holdsCall(files: OpenFiles, path: string, position: Position, key: CallKey): boolean {
+  return fromOpenFile(files, path, () => holdsCallNow(files, path, position, key) || undefined) ?? false;
+}
+
+function holdsCallNow(files: OpenFiles, path: string, position: Position, key: CallKey): boolean {
   const buffer = lineWithPredecessor(files, path, position);
   if (!buffer || !followsOn(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes)) return false;
   const head = buffer.toString('latin1', PREDECESSOR_BYTES, Math.min(PREDECESSOR_BYTES + COMPLETED_HEAD_BYTES, buffer.length));

@@ -4,6 +4,7 @@
  * T1 Lines that don't change are copied byte for byte, damaged ones too.
  * T2 A changed line keeps its hash and says that it was changed (codec C3), so what follows it still follows.
  * T3 The run's file is replaced by rename once the new one is durable: a crash leaves the old one or the new one.
+ *    A run of several segments is first put into one file, with the same bytes.
  * T4 Positions of a rewritten run differ from before, so nothing that remembers them may outlive it; and nobody may be writing.
  */
 import { randomBytes } from 'node:crypto';
@@ -14,6 +15,7 @@ import type { JournalEvent, Redacted } from './event.js';
 import type { RunRef } from './ids.js';
 import { journalFolder, runPath, runsFolder } from './layout.js';
 import { scanFile } from './reader.js';
+import { joinSegments, RunBytes } from './segments.js';
 import type { Position } from './store.js';
 
 /** The event as it shall be from now on; undefined: as it is. Must keep `seq`, `type`, `key`, `op`, `ts` and `hash`. */
@@ -32,6 +34,8 @@ export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because:
   const path = runPath(journal, ref);
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
+    // Before anything is looked for: what is taken out must not stay behind in a segment that isn't read any more.
+    await joinSegments(disk, path, temporary, () => disk.syncFolder(runsFolder(journal, ref.workflow)));
     const changes = await changesOf(disk, path, ref, edit);
     if (changes.length === 0) return 0;
     const made = disk.create(temporary);
@@ -79,25 +83,24 @@ async function changesOf(disk: Disk, path: string, ref: RunRef, edit: Edit): Pro
 }
 
 function writeLines(disk: Disk, path: string, write: (bytes: Uint8Array) => void, changes: readonly Change[], because: Redacted): void {
-  const file = disk.openToRead(path);
+  const run = RunBytes.open(disk, path);
   try {
-    const end = disk.sizeOf(file);
     let copied = 0;
     for (const { position, event } of changes) {
-      copyRange(disk, file, write, copied, position.offset);
-      write(Buffer.from(encodeTombstone({ ...event, redacted: because }, previousHash(disk, file, position.offset)).text));
+      copyRange(run, write, copied, position.offset);
+      write(Buffer.from(encodeTombstone({ ...event, redacted: because }, previousHash(run, position.offset)).text));
       copied = position.offset + position.bytes + 1;
     }
-    copyRange(disk, file, write, copied, end);
+    copyRange(run, write, copied, run.size);
   } finally {
-    disk.close(file);
+    run.close();
   }
 }
 
-function copyRange(disk: Disk, file: number, write: (bytes: Uint8Array) => void, from: number, to: number): void {
+function copyRange(run: RunBytes, write: (bytes: Uint8Array) => void, from: number, to: number): void {
   const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, Math.max(to - from, 0)));
   for (let at = from; at < to;) {
-    const count = disk.read(file, buffer, 0, Math.min(buffer.length, to - at), at);
+    const count = run.read(buffer, 0, Math.min(buffer.length, to - at), at);
     if (count === 0) throw Object.assign(new Error('EIO: the file is shorter than it was'), { code: 'EIO' });
     write(buffer.subarray(0, count));
     at += count;
@@ -105,11 +108,11 @@ function copyRange(disk: Disk, file: number, write: (bytes: Uint8Array) => void,
 }
 
 /** As it stands in the file: it may be the hash of a damaged line. */
-function previousHash(disk: Disk, file: number, offset: number): string {
+function previousHash(run: RunBytes, offset: number): string {
   if (offset === 0) return CHAIN_SEED;
   const before = Buffer.alloc(PREDECESSOR_BYTES);
   for (let filled = 0; filled < before.length;) {
-    const count = disk.read(file, before, filled, before.length - filled, offset - before.length + filled);
+    const count = run.read(before, filled, before.length - filled, offset - before.length + filled);
     if (count === 0) throw Object.assign(new Error('EIO: the file is shorter than it was'), { code: 'EIO' });
     filled += count;
   }

@@ -2,6 +2,7 @@
  * The seam between runs and where their journals lie. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
  * contract suite in `test/journal/store-contract.ts`.
  */
+import type { JournalError } from './errors.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import type { Secrets } from './secrets.js';
 import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
@@ -25,7 +26,8 @@ export interface Journal {
   /** Queues a fact behind all earlier ones; it is with the kernel a few milliseconds later. Never throws: a write error is kept for the next `append`. */
   post(fact: Fact): Recorded;
   /**
-   * Resolves when the fact is as durable as `DURABILITY` promises for its type, never before. Rejects with `JournalError` when it can't be.
+   * Resolves when the fact is as durable as `DURABILITY` promises for its type, never before; while the disk takes nothing, facts of the
+   * types in `MAY_LAG` resolve at once. Rejects with `JournalError` when it can't be.
    * `placed` is called before `append` returns, when the fact has its place: who follows a run sees it in the order of its journal.
    */
   append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded>;
@@ -33,6 +35,16 @@ export interface Journal {
   flush(): Promise<void>;
   /** Flushes, syncs and releases the run. */
   close(): Promise<void>;
+}
+
+/** How a journal deals with a disk that takes nothing for a while. */
+export interface CreateOptions {
+  /** How long it tries again before it gives up; 60 s by default. */
+  readonly waitMs?: number;
+  /** Called when that takes longer than a moment, and without an error when it is over and nothing was lost. */
+  readonly onOutage?: (error: JournalError | undefined, waitMs: number) => void;
+  /** A posted fact can't be a line. */
+  readonly onLost?: (error: JournalError) => void;
 }
 
 export type RunLiveness = 'finished' | 'running' | 'crashed';
@@ -87,8 +99,8 @@ export interface ImmediateReads {
 
 export interface JournalStore {
   readonly immediate?: ImmediateReads;
-  /** Creates a run and becomes its only writer. */
-  create(ref: RunRef): Promise<Journal>;
+  /** Creates a run and becomes its only writer. With `options` a disk that takes nothing now is waited for by the journal. */
+  create(ref: RunRef, options?: CreateOptions): Promise<Journal>;
   /**
    * Waits until nobody else, in any process, has the turn of this workflow, and gives what ends it; ending it again does nothing. For
    * whoever decides from the past which run comes next. A process that dies gives up its turn.

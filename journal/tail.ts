@@ -3,6 +3,7 @@ import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, 
 import type { Disk } from './disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
+import { RunBytes } from './segments.js';
 
 const FIRST_WINDOW_BYTES = 4 * 1024;
 /** A longer last line is not looked for: it isn't the short event that ends a run. */
@@ -15,38 +16,38 @@ export interface Tail {
   readonly last: JournalEvent | undefined;
 }
 
-/** A file that can't be read has no bytes and no last event. */
-export function readTail(disk: Disk, path: string): Tail {
-  return withFile(disk, path, lastOf) ?? { bytes: 0, last: undefined };
+/** A file that can't be read has no bytes and no last event. `isWhole`: the run has no further segments. */
+export function readTail(disk: Disk, path: string, isWhole?: boolean): Tail {
+  return withRun(disk, path, isWhole, lastOf) ?? { bytes: 0, last: undefined };
 }
 
 /** Undefined when it is missing, torn or damaged. */
 export function readFirst(disk: Disk, path: string): JournalEvent | undefined {
-  return usable(withFile(disk, path, firstOf));
+  return usable(withRun(disk, path, undefined, firstOf));
 }
 
 /** Its first line is of a version that this program doesn't know, and so are all that follow. */
 export function isOfUnknownVersion(disk: Disk, path: string): boolean {
-  return withFile(disk, path, firstOf) === 'unknown-version';
+  return withRun(disk, path, undefined, firstOf) === 'unknown-version';
 }
 
-function withFile<T>(disk: Disk, path: string, read: (disk: Disk, file: number) => T): T | undefined {
-  let file: number | undefined;
+function withRun<T>(disk: Disk, path: string, isWhole: boolean | undefined, read: (run: RunBytes) => T): T | undefined {
+  let run: RunBytes | undefined;
   try {
-    file = disk.openToRead(path);
-    return read(disk, file);
+    run = RunBytes.open(disk, path, isWhole);
+    return read(run);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return undefined;
   } finally {
-    if (file !== undefined) disk.close(file);
+    run?.close();
   }
 }
 
-function lastOf(disk: Disk, file: number): Tail {
-  const bytes = disk.sizeOf(file);
+function lastOf(run: RunBytes): Tail {
+  const bytes = run.size;
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
-    const { buffer, isWhole } = readWindow(disk, file, Math.max(0, bytes - window), Math.min(window, bytes));
+    const { buffer, isWhole } = readWindow(run, Math.max(0, bytes - window), Math.min(window, bytes));
     const end = buffer.length - 1;
     if (bytes === 0 || buffer[end] !== NEWLINE) return { bytes, last: undefined };
     const start = buffer.lastIndexOf(NEWLINE, end - 1) + 1;
@@ -56,10 +57,10 @@ function lastOf(disk: Disk, file: number): Tail {
   }
 }
 
-function firstOf(disk: Disk, file: number): JournalEvent | Flaw | undefined {
-  const bytes = disk.sizeOf(file);
+function firstOf(run: RunBytes): JournalEvent | Flaw | undefined {
+  const bytes = run.size;
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
-    const { buffer } = readWindow(disk, file, 0, Math.min(window, bytes));
+    const { buffer } = readWindow(run, 0, Math.min(window, bytes));
     const end = buffer.indexOf(NEWLINE, PREDECESSOR_BYTES);
     if (end >= 0) return decode(buffer, PREDECESSOR_BYTES, end);
     if (window >= bytes || window >= LINE_BYTES_MAX) return undefined;
@@ -71,12 +72,12 @@ function usable(event: JournalEvent | Flaw | undefined): JournalEvent | undefine
 }
 
 /** Some bytes of a file; room in front holds what precedes the first line, for a window that begins with it. */
-function readWindow(disk: Disk, file: number, position: number, count: number): { buffer: Buffer; isWhole: boolean } {
+function readWindow(run: RunBytes, position: number, count: number): { buffer: Buffer; isWhole: boolean } {
   const buffer = Buffer.alloc(PREDECESSOR_BYTES + count);
   buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
   let done = 0;
   while (done < count) {
-    const more = disk.read(file, buffer, PREDECESSOR_BYTES + done, count - done, position + done);
+    const more = run.read(buffer, PREDECESSOR_BYTES + done, count - done, position + done);
     if (more === 0) break;
     done += more;
   }

@@ -1,55 +1,89 @@
 /**
  * The only writer of one run.
  *
- * J1 `seq` is 0, 1, 2, … in the order of the calls to `post` and `append`, and so are the lines in the file.
+ * J1 `seq` is 0, 1, 2, … in the order of the calls to `post` and `append`, and so are the lines of the run.
  * J2 Everything goes through one queue, so no line reaches the kernel before one that was queued earlier.
  * J3 `append` resolves only after what `DURABILITY` promises: `written` after the write that held the line, `synced` after an
  *    fdatasync that began after that write, `ordered` at once.
  * J4 One fdatasync at a time, for all that was written before it began; who comes meanwhile shares the next one. No timer:
  *    the disk sets the size of a commit.
- * J5 An error is final. After the first failed write or sync nothing is written any more, every waiting and every later `append`
- *    rejects with it, and what lies in the file is a prefix of what was queued. A rejected fact may still be found there.
- * J6 What a failed write left behind is cut off again; where even that fails, readers find a torn tail.
+ * J5 A failed write or sync begins an outage. Lines are kept in memory until they are durable, so nothing is lost while it lasts: the
+ *    writer tries again, ever more rarely, in the same file or in a new segment (`run-files.ts`), and who waits goes on waiting. Facts
+ *    that nothing paid depends on (`MAY_LAG`) resolve at once meanwhile. The order of lines is never changed (J1).
+ * J6 When the outage has lasted too long or what is kept is too large, the writer gives up: every waiting and every later `append`
+ *    rejects with the error of the disk. What is kept stays, facts are kept as long as there is room, and `close` tries once more;
+ *    how many had to be left out stands in `run.finished`.
+ * J7 A kill during an outage leaves what reached the files: a prefix of what was queued that holds everything acknowledged, and perhaps
+ *    a torn line behind it.
+ * J8 A fact that can't be a line, because it is too large or no JSON, loses only itself.
  */
 import { bodyOf } from './codec.js';
-import { writeAll, type Disk } from './disk.js';
-import { journalError } from './errors.js';
-import { DURABILITY, type Fact } from './event.js';
+import { journalError, type JournalError } from './errors.js';
+import { DURABILITY, MAY_LAG, type Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './line-queue.js';
-import type { Journal, Recorded } from './store.js';
+import type { RunFiles } from './run-files.js';
+import type { CreateOptions, Journal, Recorded } from './store.js';
+import { Unsynced } from './unsynced.js';
 
 /** How long an ordered fact may wait for company. */
 const ORDERED_DELAY_MS = 2;
+/** What is kept for another try costs memory, so that much is synced though nobody waits for it. */
+const UNSYNCED_MAX = 4 * 1024 * 1024;
+const KEPT_MAX = 64 * 1024 * 1024;
+export const JOURNAL_WAIT_MS = 60_000;
+/** How long a run that made no calls waits at its end: it has nothing to lose but the record of itself. */
+const CLOSE_WAIT_MS = 2000;
+const RETRY_FIRST_MS = 10;
+const RETRY_MAX_MS = 1000;
 
 interface Waiter {
   readonly recorded: Recorded;
+  readonly mayLag: boolean;
   resolve(recorded: Recorded): void;
   reject(error: Error): void;
 }
 
+interface Outage {
+  readonly error: JournalError;
+  readonly sinceMs: number;
+}
+
 export class RunWriter implements Journal {
   private readonly queue = new LineQueue();
-  private writtenBytes = 0;
-  private syncedBytes = 0;
+  private readonly unsynced = new Unsynced();
   private nextSeq = 0;
   private awaitingWrite: Waiter[] = [];
   private awaitingSync: Waiter[] = [];
   private syncing = false;
-  private onSynced: (() => void) | undefined;
+  private syncEnded: Promise<void> = Promise.resolve();
   private turnEndsWithWrite = false;
   private timer: NodeJS.Timeout | undefined;
-  private failure: Error | undefined;
+  private outage: Outage | undefined;
+  /** Of the last outage, whether it is over or not: nobody else may use the files until it resolves. */
+  private recovered: Promise<void> = Promise.resolve();
+  private failure: JournalError | undefined;
+  /** Facts that are in no line. */
+  private lost = 0;
+  /** There was no room for a fact after the writer had given up: none that comes later may have a line. */
+  private isFull = false;
+  private hasCalls = false;
+  private waitMs: number;
   private closing: Promise<void> | undefined;
+  private endWait: (() => void) | undefined;
   private readonly clock = isoClock();
 
-  /** `file` is empty, open for writing, and belongs to the writer from now on; `release` is called once it is closed. */
+  /** `files` belong to the writer from now on; `release` is called once they are closed. `failed`: they could not be begun yet. */
   constructor(
     readonly ref: RunRef,
-    private readonly disk: Disk,
-    private readonly file: number,
+    private readonly files: RunFiles,
     private readonly release: () => Promise<void>,
-  ) {}
+    private readonly options: CreateOptions = {},
+    failed?: unknown,
+  ) {
+    this.waitMs = options.waitMs ?? JOURNAL_WAIT_MS;
+    if (failed !== undefined) this.beginOutage(failed);
+  }
 
   post(fact: Fact): Recorded {
     try {
@@ -57,8 +91,7 @@ export class RunWriter implements Journal {
       this.writeSoon();
       return recorded;
     } catch (error) {
-      // Nobody waits for this one; leaving it out silently would make the journal a lie (J5).
-      if (!this.failure && !this.closing) this.fail(error);
+      if (!this.failure && !this.closing) this.options.onLost?.(journalError(error, this.task())); // J8: nobody waits for this one
       return { seq: seqOf(this.nextSeq), ts: this.clock(), position: { offset: this.endOffset(), bytes: 0 } };
     }
   }
@@ -70,21 +103,24 @@ export class RunWriter implements Journal {
     } catch (error) {
       return Promise.reject(error);
     }
+    if (this.failure) return Promise.reject(this.failure);
     placed?.(recorded);
     const durability = DURABILITY[fact.type];
-    if (durability === 'ordered') {
+    const mayLag = MAY_LAG.has(fact.type);
+    if (durability === 'ordered' || (this.outage && mayLag)) {
       this.writeSoon();
       return Promise.resolve(recorded);
     }
     return new Promise((resolve, reject) => {
-      (durability === 'written' ? this.awaitingWrite : this.awaitingSync).push({ recorded, resolve, reject });
+      (durability === 'written' ? this.awaitingWrite : this.awaitingSync).push({ recorded, mayLag, resolve, reject });
       this.writeThisTurn();
     });
   }
 
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
     this.writeQueue();
-    return this.failure ? Promise.reject(this.failure) : Promise.resolve();
+    if (this.outage) await this.recovered;
+    if (this.failure) throw this.failure;
   }
 
   close(): Promise<void> {
@@ -95,48 +131,84 @@ export class RunWriter implements Journal {
   }
 
   private async finish(): Promise<void> {
-    this.endTurn();
-    if (this.syncing) await this.nextSync();
-    if (!this.failure && this.syncedBytes < this.writtenBytes) {
-      this.sync();
-      await this.nextSync();
-    }
+    if (!this.hasCalls) this.waitMs = Math.min(this.waitMs, this.outageMs() + CLOSE_WAIT_MS);
     try {
-      this.disk.close(this.file);
+      while (!this.failure) {
+        this.endTurn();
+        this.endWait?.();
+        if (this.outage) await this.recovered;
+        else if (this.syncing) await this.syncEnded;
+        else if (this.unsynced.start === this.endOffset()) break;
+        else this.sync();
+      }
+      if (this.failure) await this.lastTry(this.failure);
     } finally {
+      this.files.cut();
+      this.files.close();
       await this.release();
     }
-    if (this.failure) throw this.failure;
   }
 
-  /** Gives the fact its place. Throws when it can't be a line, or when the writer has failed. */
-  private enqueue(fact: Fact): Recorded {
-    if (this.failure) throw this.failure;
+  /** J6 */
+  private async lastTry(failure: JournalError): Promise<void> {
+    await this.recovered;
+    await this.syncEnded;
+    this.keepQueue();
+    if (this.unsynced.start === this.unsynced.end) return;
+    await this.files.recover(this.unsynced).catch(() => {
+      throw failure;
+    });
+    this.unsynced.synced(this.unsynced.end);
+  }
+
+  /** Gives the fact its place. Throws when it can't be a line, or when there is no room for it after the writer has given up. */
+  private enqueue(given: Fact): Recorded {
     if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
+    const isLast = given.type === 'run.finished';
+    this.isFull ||= this.failure !== undefined && this.keptBytes() > KEPT_MAX;
+    if (this.failure && this.isFull && !isLast) {
+      this.lost++;
+      throw this.failure;
+    }
+    const fact = isLast && this.lost > 0 ? { ...given, lost: this.lost } : given;
     const seq = seqOf(this.nextSeq);
     const ts = this.clock();
-    const body = bodyOf(fact, seq, ts);
-    let bytes = this.queue.add(body);
-    if (bytes === 0) {
-      this.writeQueue();
-      if (this.failure) throw this.failure;
+    let bytes: number;
+    try {
+      const body = bodyOf(fact, seq, ts);
       bytes = this.queue.add(body);
+      if (bytes === 0) {
+        this.writeQueue();
+        bytes = this.queue.add(body);
+      }
+    } catch (error) {
+      this.lost++;
+      throw error;
     }
     this.nextSeq++;
+    if (fact.type === 'call.started') this.hasCalls = true;
     return { seq, ts, position: { offset: this.endOffset() - bytes, bytes: bytes - 1 } };
   }
 
   private writeQueue(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.queue.length === 0) return;
-    const lines = this.queue.take();
-    try {
-      writeAll(this.disk, this.file, lines);
-      this.writtenBytes += lines.length;
-    } catch (error) {
-      this.fail(error);
+    this.keepQueue();
+    if (this.failure) return;
+    if (this.outage) {
+      if (this.keptBytes() > KEPT_MAX) this.giveUp(this.outage.error);
+      return;
     }
+    try {
+      for (const { bytes } of this.unsynced.from(this.files.writtenBytes)) this.files.write(bytes);
+    } catch (error) {
+      return this.beginOutage(error);
+    }
+    if (this.keptBytes() > UNSYNCED_MAX && !this.syncing) this.sync();
+  }
+
+  private keepQueue(): void {
+    if (this.queue.length > 0) this.unsynced.add(this.queue.take());
   }
 
   private writeSoon(): void {
@@ -153,6 +225,7 @@ export class RunWriter implements Journal {
   private endTurn(): void {
     this.turnEndsWithWrite = false;
     this.writeQueue();
+    if (this.outage || this.failure) return;
     const written = this.awaitingWrite;
     this.awaitingWrite = [];
     for (const { recorded, resolve } of written) resolve(recorded);
@@ -166,48 +239,105 @@ export class RunWriter implements Journal {
   }
 
   private sync(): void {
-    this.syncing = true;
     const covered = this.awaitingSync;
-    const coveredBytes = this.writtenBytes;
+    const coveredBytes = this.files.writtenBytes;
+    let end = (): void => {};
     this.awaitingSync = [];
-    this.disk.sync(this.file, (error) => {
+    this.syncing = true;
+    this.syncEnded = new Promise((resolve) => (end = resolve));
+    this.files.sync((error) => {
       this.syncing = false;
       if (error) {
         this.awaitingSync = covered.concat(this.awaitingSync);
-        this.fail(error);
+        this.files.distrust(this.unsynced);
+        this.beginOutage(error);
       } else {
-        this.syncedBytes = coveredBytes;
+        this.unsynced.synced(coveredBytes);
         for (const { recorded, resolve } of covered) resolve(recorded);
         if (this.awaitingSync.length > 0) this.endNextTurn(); // so that those who were just released can join those who came meanwhile
       }
-      this.onSynced?.();
+      end();
     });
   }
 
-  /** Resolves after the sync that is under way, failed or not. */
-  private nextSync(): Promise<void> {
-    return new Promise((resolve) => {
-      this.onSynced = resolve;
-    });
+  /** J5 */
+  private beginOutage(cause: unknown): void {
+    if (this.outage || this.failure) return;
+    const error = journalError(cause, this.task());
+    let end = (): void => {};
+    this.recovered = new Promise<void>((resolve) => (end = resolve));
+    this.outage = { error, sinceMs: performance.now() };
+    this.releaseWaiters(({ mayLag }) => mayLag);
+    void this.waitForDisk(error).then(end);
   }
 
-  private fail(cause: unknown): void {
-    if (this.failure) return;
-    const failure = journalError(cause, this.task());
-    this.failure = failure;
-    this.queue.take();
-    try {
-      this.disk.cut(this.file, this.writtenBytes);
-    } catch {
-      // J6: the tail stays torn; the first error is the one to tell.
+  private async waitForDisk(first: JournalError): Promise<void> {
+    let error = first;
+    let isTold = false;
+    for (let delayMs = RETRY_FIRST_MS; this.outage; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
+      const leftMs = this.waitMs - this.outageMs();
+      if (leftMs <= 0) return this.giveUp(error);
+      await this.wait(Math.min(delayMs, leftMs));
+      await this.syncEnded; // it may have begun before the outage
+      this.keepQueue();
+      const { end } = this.unsynced;
+      try {
+        await this.files.recover(this.unsynced);
+      } catch (cause) {
+        error = journalError(cause, this.task());
+        if (!isTold && this.outageMs() >= Math.min(RETRY_MAX_MS, this.waitMs / 2)) {
+          isTold = true;
+          this.options.onOutage?.(error, this.waitMs);
+        }
+        continue;
+      }
+      if (!this.outage) return; // given up meanwhile: what was kept is durable now all the same, and the end finds it so
+      this.unsynced.synced(end);
+      this.outage = undefined;
+      if (isTold) this.options.onOutage?.(undefined, this.waitMs);
+      this.releaseWaiters(({ recorded: { position } }) => position.offset + position.bytes < end);
+      this.writeThisTurn(); // for who came meanwhile
     }
-    for (const { reject } of [...this.awaitingWrite, ...this.awaitingSync]) reject(failure);
+  }
+
+  private wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, delayMs);
+      this.endWait = () => {
+        this.endWait = undefined;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private releaseWaiters(isDue: (waiter: Waiter) => boolean): void {
+    const waiters = [...this.awaitingWrite, ...this.awaitingSync];
+    this.awaitingWrite = this.awaitingWrite.filter((waiter) => !isDue(waiter));
+    this.awaitingSync = this.awaitingSync.filter((waiter) => !isDue(waiter));
+    for (const waiter of waiters) if (isDue(waiter)) waiter.resolve(waiter.recorded);
+  }
+
+  /** J6 */
+  private giveUp(error: JournalError): void {
+    if (this.failure) return;
+    this.failure = error;
+    this.outage = undefined;
+    for (const { reject } of [...this.awaitingWrite, ...this.awaitingSync]) reject(error);
     this.awaitingWrite = [];
     this.awaitingSync = [];
   }
 
+  private outageMs(): number {
+    return this.outage ? performance.now() - this.outage.sinceMs : 0;
+  }
+
+  private keptBytes(): number {
+    return this.unsynced.end - this.unsynced.start;
+  }
+
   private endOffset(): number {
-    return this.writtenBytes + this.queue.length;
+    return this.unsynced.end + this.queue.length;
   }
 
   private task(): string {

@@ -4,7 +4,7 @@
  * W1  An answer is given once, in the order in which an operation asked the same thing several times.
  * W2  The state holds places, not answers: those are read when they are given.
  */
-import type { EventOf, FactType, JournalEvent, ResultForm } from '../journal/event.js';
+import type { EventOf, FactType, JournalEvent, ResultForm, RunStatus } from '../journal/event.js';
 import type { BlobId, CallKey, OpPath, RunId, Seq, Workflow } from '../journal/ids.js';
 import type { Payload } from '../journal/event.js';
 import { ancestorsOf } from './op-path.js';
@@ -113,9 +113,11 @@ export const recording: Projection<Recording> = {
   },
 };
 
+const ENDED_EARLY: ReadonlySet<RunStatus> = new Set<RunStatus>(['interrupted', 'timed-out', 'paused']);
+
 /** It ended by itself: its journal has all that it was answered. */
 export function isWhole({ finished }: Recording): boolean {
-  return finished !== undefined && finished.status !== 'interrupted' && finished.status !== 'timed-out';
+  return finished !== undefined && !ENDED_EARLY.has(finished.status) && finished.lost === undefined;
 }
 
 /** The next answer to this request that wasn't given yet (W1); undefined: nobody asked this there. */

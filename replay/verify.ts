@@ -119,9 +119,9 @@ function checkSequence(state: Legality, event: JournalEvent, complain: Complain)
   state.events += 1;
 }
 
-function finishRun(state: Legality, { status }: EventOf<'run.finished'>, complain: Complain): void {
+function finishRun(state: Legality, { status, lost }: EventOf<'run.finished'>, complain: Complain): void {
   state.finished = true;
-  if (status !== 'completed') return;
+  if (status !== 'completed' || lost !== undefined) return;
   for (const [op, status] of state.operations) if (status !== undefined) complain('V4', `the run completes while ${op} is open`);
   for (const op of state.calls.keys()) complain('V4', `the run completes while the call in ${op} is in flight`);
 }

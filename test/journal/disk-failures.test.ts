@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { realDisk } from '../../journal/disk.js';
 import { openFileStore } from '../../journal/file-store.js';
-import type { Fact } from '../../journal/event.js';
+import { MAY_LAG, type Fact } from '../../journal/event.js';
 import type { Recorded } from '../../journal/store.js';
 import { callCompleted, callStarted, finished, opStarted, runRef, started, workflow } from './support/facts.js';
 import { failingDisk, type Trouble } from './support/failing-disk.js';
@@ -12,7 +13,7 @@ const big = 'x'.repeat(100_000);
 
 /** A run that uses everything: returns what was acknowledged, and every error that was heard of. */
 async function record(root: string, disk: ReturnType<typeof failingDisk>['disk']) {
-  const acknowledged: { fact: Fact; recorded: Recorded }[] = [];
+  let acknowledged: { fact: Fact; recorded: Recorded }[] = [];
   const errors: unknown[] = [];
   const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -23,7 +24,7 @@ async function record(root: string, disk: ReturnType<typeof failingDisk>['disk']
     }
   };
   const store = openFileStore(root, { disk });
-  const journal = await attempt(() => store.create(runRef(1)));
+  const journal = await attempt(() => store.create(runRef(1), { waitMs: 40 }));
   if (!journal) return { acknowledged, errors };
   const append = async (fact: Fact): Promise<void> => {
     const recorded = await attempt(() => journal.append(fact));
@@ -38,7 +39,9 @@ async function record(root: string, disk: ReturnType<typeof failingDisk>['disk']
   await attempt(() => store.writeAside(workflow, 'index', 'index of three'));
   journal.post(opStarted(1));
   await append(finished);
-  await attempt(() => journal.close());
+  const closed = await attempt(async () => (await journal.close(), true));
+  // These don't wait for a disk that takes nothing; only the end says whether it took them.
+  if (!closed) acknowledged = acknowledged.filter(({ fact }) => !MAY_LAG.has(fact.type));
   return { acknowledged, errors };
 }
 
@@ -66,9 +69,10 @@ it.each<Trouble>(['ENOSPC', 'EIO', 'EACCES', 'full', 'short', 'dead'])(
       const index = await store.readAside(workflow, 'index');
       expect([undefined, 'index of three']).toContain(index && Buffer.from(index).toString());
       if (errors.length > 0) everFailed++;
+      // A call that fails once costs nothing, but for the blob and the index, which others try again.
+      if (errors.length === 0) expect(events, `call ${n}`).toHaveLength(9);
       if (!failing.struck()) {
         expect(errors).toEqual([]);
-        expect(events).toHaveLength(9);
         expect(n).toBeGreaterThan(30);
         break;
       }
@@ -78,84 +82,27 @@ it.each<Trouble>(['ENOSPC', 'EIO', 'EACCES', 'full', 'short', 'dead'])(
   },
 );
 
-it('stays failed after a failed write, and says why each time', async () => {
+it('tells of no result that a failed sync covered before it was written and synced again', async () => {
   const root = temporaryFolder();
-  let isFull = false;
-  const { disk } = failingDisk(Infinity, 'full');
-  const store = openFileStore(root, {
-    disk: {
-      ...disk,
-      write(...args) {
-        if (isFull) throw Object.assign(new Error('ENOSPC: made up'), { code: 'ENOSPC' });
-        return disk.write(...args);
-      },
-    },
-  });
-  const journal = await store.create(runRef(1));
-  await journal.append(started);
-  isFull = true;
-  const [first, second] = await Promise.allSettled([journal.append(callStarted(1)), journal.append(callCompleted(1))]);
-  isFull = false;
-  expect(first).toMatchObject({ status: 'rejected', reason: { code: 'JOURNAL_DISK_FULL', hint: expect.stringContaining('space') } });
-  expect(second).toMatchObject({ status: 'rejected', reason: { code: 'JOURNAL_DISK_FULL' } });
-  expect(() => journal.post(opStarted(1))).not.toThrow();
-  await expect(journal.append(finished)).rejects.toMatchObject({ code: 'JOURNAL_DISK_FULL' });
-  await expect(journal.flush()).rejects.toMatchObject({ code: 'JOURNAL_DISK_FULL' });
-  await expect(journal.close()).rejects.toMatchObject({ code: 'JOURNAL_DISK_FULL' });
-  const { events, defects } = await readRun(openFileStore(root), runRef(1));
-  expect(events.map(factOf)).toEqual([started]);
-  expect(defects).toEqual([]);
-});
-
-it('leaves a torn tail when what a failed write left behind cannot be cut off', async () => {
-  const root = temporaryFolder();
-  const { disk } = failingDisk(Infinity, 'EIO');
-  let writes = 0;
-  const store = openFileStore(root, {
-    disk: {
-      ...disk,
-      write(file, bytes, start, length) {
-        // The lock is the first write, the first event the second.
-        if (++writes <= 2) return disk.write(file, bytes, start, length);
-        disk.write(file, bytes, start, length - 5);
-        throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
-      },
-      cut() {
-        throw Object.assign(new Error('EIO: made up'), { code: 'EIO' });
-      },
-    },
-  });
-  const journal = await store.create(runRef(1));
-  await journal.append(started);
-  await expect(journal.append(callCompleted(1))).rejects.toMatchObject({ code: 'JOURNAL_IO' });
-  await expect(journal.close()).rejects.toMatchObject({ code: 'JOURNAL_IO' });
-  const { events, defects } = await readRun(openFileStore(root), runRef(1));
-  expect(events.map(factOf)).toEqual([started]);
-  expect(defects).toMatchObject([{ kind: 'torn-tail', line: 2 }]);
-});
-
-it('acknowledges nothing that a failed sync covered', async () => {
-  const root = temporaryFolder();
-  const { disk } = failingDisk(Infinity, 'EIO');
   const finish: ((error: Error | null) => void)[] = [];
-  const store = openFileStore(root, { disk: { ...disk, sync: (_file, done) => void finish.push(done) } });
-  const journal = await store.create(runRef(1));
+  const store = openFileStore(root, { disk: { ...realDisk, sync: (_file, done) => void finish.push(done) } });
+  const journal = await store.create(runRef(1), { waitMs: 10_000 });
   const settled: string[] = [];
-  const watch = (name: string, promise: Promise<unknown>) =>
-    promise.then(
-      () => settled.push(`${name} ok`),
-      () => settled.push(`${name} rejected`),
-    );
-  const all = [watch('first', journal.append(started)), watch('written', journal.append(callStarted(1)))];
+  const watch = (name: string, promise: Promise<unknown>) => promise.then(() => settled.push(name));
+  const all = [watch('first', journal.append(callCompleted(0))), watch('written', journal.append(callStarted(1)))];
   await new Promise(setImmediate);
   all.push(watch('later', journal.append(callCompleted(1))));
   await new Promise(setImmediate);
-  expect(settled).toEqual(['written ok']); // J3: with the kernel, and needs no sync
+  expect(settled).toEqual(['written']); // J3: with the kernel, and needs no sync
   expect(finish).toHaveLength(1); // J4: one at a time
   finish[0]?.(Object.assign(new Error('EIO: made up'), { code: 'EIO' }));
+  await vi.waitFor(() => expect(finish).toHaveLength(2));
+  expect(settled).toEqual(['written']);
+  finish[1]?.(null);
   await Promise.all(all);
-  expect(settled).toEqual(['written ok', 'first rejected', 'later rejected']);
-  await expect(journal.close()).rejects.toMatchObject({ code: 'JOURNAL_IO' });
+  expect(settled).toEqual(['written', 'first', 'later']);
+  await journal.close();
+  expect((await readRun(openFileStore(root), runRef(1))).events.map(factOf)).toEqual([callCompleted(0), callStarted(1), callCompleted(1)]);
 });
 
 it('shares one sync between all that came while another was under way', async () => {

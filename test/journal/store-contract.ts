@@ -162,14 +162,20 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started]);
     });
 
-    it('tells of a posted fact that JSON cannot hold when something is appended next', async () => {
+    it('loses of a posted fact that JSON cannot hold that fact alone, and says so at the end', async () => {
       const store = open();
-      const journal = await store.create(runRef(1));
+      const told: unknown[] = [];
+      const journal = await store.create(runRef(1), { onLost: (error) => told.push(error) });
       await journal.append(started);
       journal.post(callCompleted(1, 1n as unknown as Json));
-      await expect(journal.append(finished)).rejects.toMatchObject({ code: 'NOT_JSON' });
-      await expect(journal.close()).rejects.toMatchObject({ name: 'JournalError' });
-      expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started]);
+      await expect(journal.append(callCompleted(2, 1n as unknown as Json))).rejects.toMatchObject({
+        name: 'JournalError',
+        code: 'NOT_JSON',
+      });
+      await journal.append(finished);
+      await journal.close();
+      expect(told).toMatchObject([{ name: 'JournalError', code: 'NOT_JSON' }]);
+      expect((await readRun(store, runRef(1))).events.map(factOf)).toEqual([started, { ...finished, lost: 2 }]);
     });
 
     it.each<[string, Json, 'inline' | 'blob']>([

@@ -51,15 +51,15 @@ export function failingDisk(n: number, trouble: Trouble): FailingDisk {
     syncFolder: async(() => Promise.resolve()),
     create: sync(realDisk.create),
     openToRead: sync(realDisk.openToRead),
-    write(file, bytes, start, length) {
+    write(file, bytes, start, length, position) {
       const how = strike(true);
       if (how === 'fail') throw error();
-      if (how === 'one byte') return realDisk.write(file, bytes, start, 1);
+      if (how === 'one byte') return realDisk.write(file, bytes, start, 1, position);
       if (how === 'half') {
-        realDisk.write(file, bytes, start, Math.floor(length / 2));
+        realDisk.write(file, bytes, start, Math.floor(length / 2), position);
         throw error();
       }
-      return realDisk.write(file, bytes, start, length);
+      return realDisk.write(file, bytes, start, length, position);
     },
     read: sync(realDisk.read),
     sizeOf: sync(realDisk.sizeOf),

@@ -76,10 +76,15 @@ export function volatileDisk(root: string): VolatileDisk {
         volatile.onChange();
         return descriptor;
       },
-      write(descriptor, bytes, start, length) {
-        const count = realDisk.write(descriptor, bytes, start, length);
+      write(descriptor, bytes, start, length, position) {
+        const count = realDisk.write(descriptor, bytes, start, length, position);
         const file = fileOf(descriptor);
-        file.content = Buffer.concat([file.content, bytes.subarray(start, start + count)]);
+        const at = position ?? file.content.length;
+        file.content = Buffer.concat([
+          file.content.subarray(0, at),
+          bytes.subarray(start, start + count),
+          file.content.subarray(at + count),
+        ]);
         volatile.onChange();
         return count;
       },

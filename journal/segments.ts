@@ -1,0 +1,199 @@
+/**
+ * The files that hold one run. Mostly that is one, `<run-id>.ndjson`. A writer that can't continue its file goes on in the next segment,
+ * `<run-id>.2.ndjson`, whose first line, its head, says from which byte of the run on it holds it:
+ *
+ *   {"v":1,"segment":2,"from":4096,"hash":"…"}      `hash`: of the line that ends there
+ *
+ * SEGMENT-1 The bytes of a run are those of its first file up to where segment 2 begins, of that up to where segment 3 begins, and so
+ *    on. What an earlier file holds behind that place isn't read: a torn line there is no damage, and a line that is in both counts once.
+ * SEGMENT-2 A segment appears under its name by rename, when it holds and has synced all that was acknowledged and isn't durable in the
+ *    files before it. A kill before the rename leaves the run as the earlier files hold it, and a `.tmp` that means nothing; a kill
+ *    behind it, the run as the segment continues it.
+ * SEGMENT-3 Numbers have no gaps: the first that is missing ends the search.
+ * SEGMENT-4 The head ends like the line before `from` ends (`PREDECESSOR_BYTES`), so the first line of a segment is verified without
+ *    looking into another file.
+ */
+import { CHAIN_SEED, PREDECESSOR_BYTES } from './codec.js';
+import { writeAll, type Disk } from './disk.js';
+import { codeOf } from './errors.js';
+
+const SUFFIX = '.ndjson';
+const HEAD_BYTES_MAX = 256;
+const HEAD = /^\{"v":1,"segment":(\d{1,6}),"from":(\d{1,15}),"hash":"([0-9a-f]{64})"\}\n/;
+
+/** `path` is that of the run's first file. */
+export const segmentPath = (path: string, segment: number): string =>
+  segment === 1 ? path : `${path.slice(0, -SUFFIX.length)}.${segment}${SUFFIX}`;
+
+const SEGMENT_NAME = /^(?<run>\d{8}-\d{6}-\d{3}-[0-9a-z]{4})\.(?<segment>[1-9]\d{0,5})\.ndjson$/;
+
+/** The name of the first file of the run that a later segment belongs to; undefined for every other file. */
+export function firstFileOf(fileName: string): string | undefined {
+  const run = SEGMENT_NAME.exec(fileName)?.groups?.['run'];
+  return run === undefined ? undefined : run + SUFFIX;
+}
+
+/** The name of the file that a later segment goes on from, without which it isn't read; undefined for every other file. */
+export function fileBefore(fileName: string): string | undefined {
+  const { run, segment } = SEGMENT_NAME.exec(fileName)?.groups ?? {};
+  return run === undefined ? undefined : segmentPath(run + SUFFIX, Number(segment) - 1);
+}
+
+export function headOf(segment: number, from: number, hash: string): Uint8Array {
+  return Buffer.from(`{"v":1,"segment":${segment},"from":${from},"hash":"${hash}"}\n`);
+}
+
+interface Part {
+  readonly file: number;
+  /** Of the run: where its lines begin. */
+  readonly from: number;
+  /** Of the file: where its lines begin. */
+  readonly head: number;
+  /** Of the line before. */
+  readonly hash: string;
+}
+
+/** Bytes of a run that no file holds any more. */
+export interface Gap {
+  readonly to: number;
+  /** Of the line that ended at `to`. */
+  readonly hash: string;
+}
+
+/** Reads a run as if it were one file. */
+export class RunBytes {
+  /** In the order of their numbers. */
+  private readonly parts: Part[] = [];
+
+  private constructor(
+    private readonly disk: Disk,
+    /** Why a segment that is there isn't used, and none behind it. */
+    readonly problem: string | undefined,
+  ) {}
+
+  /** `isWhole`: the caller knows that there are no further segments. Throws what the disk throws for the first file. */
+  static open(disk: Disk, path: string, isWhole = false): RunBytes {
+    const parts: Part[] = [{ file: disk.openToRead(path), from: 0, head: 0, hash: CHAIN_SEED }];
+    let problem: string | undefined;
+    for (let segment = 2; !isWhole && problem === undefined; segment++) {
+      let file: number | undefined;
+      try {
+        file = disk.openToRead(segmentPath(path, segment));
+        const part = readHead(disk, file, segment);
+        if (part) parts.push(part);
+        else throw Object.assign(new Error('its first line is damaged'), { code: 'EHEAD' });
+      } catch (error) {
+        if (file !== undefined) disk.close(file);
+        if (codeOf(error) === 'ENOENT') break;
+        problem = `segment ${segment} can't be read: ${(error as Error).message}`;
+      }
+    }
+    const bytes = new RunBytes(disk, problem);
+    bytes.parts.push(...parts);
+    return bytes;
+  }
+
+  get size(): number {
+    const { file, from, head } = this.parts.at(-1) as Part; // there is a first one
+    return from + Math.max(0, this.disk.sizeOf(file) - head);
+  }
+
+  /** May read less than asked; 0 at the end, and before a gap. */
+  read(into: Uint8Array, start: number, length: number, position: number): number {
+    const { part, end } = this.at(position);
+    return this.disk.read(part.file, into, start, Math.min(length, end - position), position - part.from + part.head);
+  }
+
+  /** To be asked when nothing could be read at this position; undefined where the run ends. */
+  gapAt(position: number): Gap | undefined {
+    const { next } = this.at(position);
+    return next && { to: next.from, hash: next.hash };
+  }
+
+  close(): void {
+    for (const { file } of this.parts) this.disk.close(file);
+  }
+
+  /** SEGMENT-1, SEGMENT-4: a later segment holds also the end of the line before it. */
+  private at(position: number): { readonly part: Part; readonly end: number; readonly next: Part | undefined } {
+    let next: Part | undefined;
+    let end = Infinity;
+    for (let index = this.parts.length - 1; index > 0; index--) {
+      const part = this.parts[index] as Part;
+      const begin = Math.max(0, part.from - PREDECESSOR_BYTES);
+      if (position >= begin) return { part, end, next };
+      if (begin < end) [next, end] = [part, begin];
+    }
+    return { part: this.parts[0] as Part, end, next };
+  }
+}
+
+function readHead(disk: Disk, file: number, segment: number): Part | undefined {
+  const buffer = Buffer.alloc(HEAD_BYTES_MAX);
+  let filled = 0;
+  while (filled < buffer.length) {
+    const count = disk.read(file, buffer, filled, buffer.length - filled, filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  const [head, number, from, hash] = HEAD.exec(buffer.toString('latin1', 0, filled)) ?? [];
+  if (head === undefined || hash === undefined || Number(number) !== segment) return undefined;
+  return { file, from: Number(from), head: head.length, hash };
+}
+
+/** Number of files of a run. Throws what the disk throws. */
+export function countSegments(disk: Disk, path: string): number {
+  for (let segment = 1; ; segment++) {
+    try {
+      disk.close(disk.openToRead(segmentPath(path, segment + 1)));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return segment;
+      throw error;
+    }
+  }
+}
+
+/** All bytes of a run. Throws what the disk throws, and an error of the system where a gap is. */
+export function readRunBytes(disk: Disk, path: string): Buffer {
+  const run = RunBytes.open(disk, path);
+  try {
+    if (run.problem !== undefined) throw Object.assign(new Error(run.problem), { code: 'EIO' });
+    const content = Buffer.allocUnsafe(run.size);
+    let filled = 0;
+    while (filled < content.length) {
+      const count = run.read(content, filled, content.length - filled, filled);
+      if (count === 0) throw Object.assign(new Error('EIO: a part of the run is missing'), { code: 'EIO' });
+      filled += count;
+    }
+    return content;
+  } finally {
+    run.close();
+  }
+}
+
+/**
+ * Puts a run of several segments into its first file. A kill leaves it in several: until the rename as it was, then as a first file with
+ * everything that the segments behind it repeat, and without segment 2 (SEGMENT-3) the first file alone. Nobody may be writing.
+ */
+export async function joinSegments(disk: Disk, path: string, temporary: string, syncFolder: () => Promise<void>): Promise<void> {
+  const count = countSegments(disk, path);
+  if (count === 1) return;
+  const file = disk.create(temporary);
+  try {
+    try {
+      writeAll(disk, file, readRunBytes(disk, path));
+      await new Promise<void>((resolve, reject) => disk.sync(file, (error) => (error ? reject(error) : resolve())));
+    } finally {
+      disk.close(file);
+    }
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
+    throw error;
+  }
+  await syncFolder();
+  for (let segment = 2; segment <= count; segment++) {
+    await disk.remove(segmentPath(path, segment));
+    await syncFolder();
+  }
+}

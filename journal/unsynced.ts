@@ -1,0 +1,59 @@
+/** The end of a run that is not known to be durable, kept so that it can be written again: whole lines, in pieces as they were written. */
+import { CHAIN_SEED, PREDECESSOR_BYTES } from './codec.js';
+
+const HASH_DIGITS = 64;
+
+export interface Piece {
+  /** In the run. */
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export class Unsynced {
+  private pieces: Piece[] = [];
+  private first = 0;
+  private last = 0;
+  private hash = CHAIN_SEED;
+
+  /** Where it begins: everything before is durable. */
+  get start(): number {
+    return this.first;
+  }
+
+  get end(): number {
+    return this.last;
+  }
+
+  /** Of the line that ends where it begins. */
+  get hashBefore(): string {
+    return this.hash;
+  }
+
+  /** Copies the lines. */
+  add(lines: Uint8Array): void {
+    const bytes = Buffer.from(lines);
+    this.pieces.push({ offset: this.last, bytes });
+    this.last += bytes.length;
+  }
+
+  /** Of the pieces that end behind `offset`. */
+  from(offset: number): readonly Piece[] {
+    let index = this.pieces.length;
+    while (index > 0 && (this.pieces[index - 1] as Piece).offset >= offset) index--;
+    return this.pieces.slice(index);
+  }
+
+  /** Everything before `offset`, where a piece ends, is durable. */
+  synced(offset: number): void {
+    if (offset === this.first) return;
+    const kept = this.from(offset);
+    const durable = this.pieces[this.pieces.length - kept.length - 1] as Piece; // `offset` is behind its beginning
+    this.hash = Buffer.from(durable.bytes.buffer, durable.bytes.byteOffset, durable.bytes.length).toString(
+      'latin1',
+      durable.bytes.length - PREDECESSOR_BYTES,
+      durable.bytes.length - PREDECESSOR_BYTES + HASH_DIGITS,
+    );
+    this.pieces = kept as Piece[];
+    this.first = offset;
+  }
+}
