@@ -10,5 +10,8 @@ export const EXIT_TROUBLE = 2;
 /** A replay that left its record. */
 export const EXIT_DIVERGED = 3;
 
+/** Paused: what is left to do waits until it can be recorded. */
+export const EXIT_PAUSED = 5;
+
 /** As the shells say it: 128 and the number of the signal. */
 export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 };

@@ -83,6 +83,19 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     help: ['--keep-files', 'leave declared output files that were changed since, and reuse the result'],
   },
   {
+    flags: ['journal-wait'],
+    value: 'required',
+    form: 'both',
+    help: ['--journal-wait <duration>', "how long calls wait for a journal that can't be written (default: 60s)"],
+    usage: '--journal-wait 60s, or 900ms, 5m, 0, or a number of milliseconds',
+  },
+  {
+    flags: ['unrecorded'],
+    value: 'none',
+    form: 'both',
+    help: ['--unrecorded', 'go on without a record when the journal is lost, instead of pausing the run'],
+  },
+  {
     flags: ['plan'],
     value: 'none',
     form: 'both',

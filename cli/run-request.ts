@@ -29,6 +29,8 @@ export interface RunRequest {
   readonly inject: readonly string[];
   readonly state: readonly string[];
   readonly timeoutMs?: number;
+  readonly journalWaitMs?: number;
+  readonly unrecorded: boolean;
   readonly environment?: string;
   readonly mode?: 'strict' | 'markdown';
   readonly errorBehavior: 'continue' | 'halt';
@@ -76,12 +78,15 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
     if (script !== undefined && code !== undefined) throw usage(`A file (${script}) and -e can't be given together`);
   }
   const timeoutMs = durationMs(last('timeout'));
+  const journalWaitMs = durationMs(last('journal-wait'), 'journal-wait');
   const mode = has('md') ? 'markdown' : oneOf('--mode', last('mode'), ['strict', 'markdown'] as const);
   const environment = last('mlld-env');
   return {
     ...(script === undefined ? {} : { script }),
     ...(code === undefined ? {} : { code }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
+    unrecorded: has('unrecorded'),
     ...(mode === undefined ? {} : { mode }),
     ...(environment === undefined ? {} : { environment }),
     help,
@@ -231,12 +236,13 @@ function cacheOf({ options }: Found): CacheRequest {
 }
 
 /** `30s`, `900ms`, `5m`, `1h`, or a number of milliseconds. Throws USAGE. */
-export function durationMs(text: string | undefined): number | undefined {
+export function durationMs(text: string | undefined, option: 'timeout' | 'journal-wait' = 'timeout'): number | undefined {
   if (text === undefined) return undefined;
   const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   const ms = Math.round(Number(number) * (UNITS_MS[unit] ?? Number.NaN));
-  if (!(ms > 0 && ms <= TIMEOUT_MAX_MS))
-    throw usage(`Invalid timeout: ${text}`, '--timeout 30s, or 900ms, 5m, 1h, or a number of milliseconds');
+  const isAllowed = option === 'timeout' ? ms > 0 : ms >= 0;
+  if (!isAllowed || !(ms <= TIMEOUT_MAX_MS))
+    throw usage(`Invalid ${option}: ${text}`, `--${option} 30s, or 900ms, 5m, 1h, or a number of milliseconds`);
   return ms;
 }
 

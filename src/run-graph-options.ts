@@ -46,6 +46,9 @@ export interface GraphRunOptions {
   readonly people: WhoAnswers | Interviewer;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;
+  /** As for scripts. */
+  readonly journalWaitMs?: number;
+  readonly unrecorded?: boolean;
   readonly io: GraphRunIo;
   /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. With the reason `CANCELLED` it says that somebody wished so. */
   readonly signal: AbortSignal;

@@ -29,6 +29,7 @@ import { createThreads } from './graph/threads.js';
 import { walkOn } from './graph/traverse.js';
 import type { WalkEnd } from './graph/walking.js';
 import type { Answers } from './operation/operation.js';
+import { PaidCalls } from './operation/paid-calls.js';
 import { recordSource } from './operation/sources.js';
 import { baseFolder } from './project.js';
 import { interviewerFor } from './run/graph/people.js';
@@ -37,6 +38,7 @@ import { childStarter } from './run/graph/child.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph/journal.js';
 import { createStateKeeper } from './run/graph/ledger.js';
 import { writeManifest } from './run/graph/manifest.js';
+import { pausedError, pauseOf } from './run/paused.js';
 import { resumption, turnToResume } from './run/graph/resume.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph/start.js';
 import { timedOut, untilEnded, type EndedBy } from './run/until-ended.js';
@@ -48,10 +50,10 @@ const RESTARTS_MAX = 100;
 
 export function runGraph(options: GraphRunOptions): Promise<GraphReport> {
   // The world isn't ended by the signal: the end of an interrupted run is written down like any other.
-  return untilEnded(options, false, (world, ending) => prepareAndRun(options, world, ending));
+  return untilEnded(options, false, (world, ending, pause) => prepareAndRun(options, world, ending, new PaidCalls(pause)));
 }
 
-async function prepareAndRun(options: GraphRunOptions, world: World, ending: AbortSignal): Promise<GraphReport> {
+async function prepareAndRun(options: GraphRunOptions, world: World, ending: AbortSignal, paidCalls: PaidCalls): Promise<GraphReport> {
   for (const key of Object.keys(options.set)) {
     if (isReservedKey(key))
       throw new MlldError('CONTEXT_KEY', `--set ${key}: this key belongs to the engine`, { hint: 'choose another name' });
@@ -66,7 +68,7 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
     let beginning: Beginning = { set: options.set, ...found, number: 1 };
     for (;;) {
-      const report = await runOnce({ options, world, ending, plan, text, store, beginning, onBegun: endTurn });
+      const report = await runOnce({ options, world, ending, paidCalls, plan, text, store, beginning, onBegun: endTurn });
       const { restart, ...rest } = report;
       if (!restart) return rest;
       beginning = { ...restart, number: beginning.number + 1 };
@@ -99,6 +101,7 @@ interface Once {
   readonly options: GraphRunOptions;
   readonly world: World;
   readonly ending: AbortSignal;
+  readonly paidCalls: PaidCalls;
   readonly plan: Plan;
   readonly text: string;
   readonly store: JournalStore;
@@ -108,7 +111,7 @@ interface Once {
 }
 
 async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: Restart }> {
-  const { world, ending, plan, text, store, beginning } = once;
+  const { world, ending, paidCalls, plan, text, store, beginning } = once;
   const options = { ...once.options, set: beginning.set };
   const { io } = options;
   const { resumed } = beginning;
@@ -120,6 +123,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   const journal = await openPipelineJournal(options, {
     store,
     world,
+    paidCalls,
     followers: [keeper.follow],
     afterStart:
       resumed && resumed.dropped.length > 0 ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.dropped }] : [],
@@ -149,7 +153,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   });
   const answers = servedAnswers(journal.answers, options, keeper.state);
   const { recorder, secrets } = journal;
-  const frame = await frameOfPipeline(options, { world, text, recorder, answers, secrets, ending });
+  const frame = await frameOfPipeline(options, { world, text, recorder, answers, secrets, ending, paidCalls });
   options.onState?.(keeper.state);
   const run: GraphRun = {
     plan,
@@ -190,7 +194,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     ledger.post({ type: 'context.updated', op: frame.op.path, updates: context, by: 'start' });
   await checkpoint.flush();
 
-  const end = await walked(run, { ending, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
+  const end = await walked(run, { ending, paidCalls, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
   concealError(end.error, secrets);
   const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state));
@@ -218,19 +222,21 @@ interface Ended {
 
 interface Walking {
   readonly ending: AbortSignal;
+  readonly paidCalls: PaidCalls;
   readonly number: number;
   /** Why somebody ended it. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number | undefined;
 }
 
-async function walked(run: GraphRun, { ending, number, signal, timeoutMs }: Walking): Promise<Ended> {
+async function walked(run: GraphRun, { ending, paidCalls, number, signal, timeoutMs }: Walking): Promise<Ended> {
   let end: WalkEnd;
   try {
     end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
   } catch (error) {
     if (ending.aborted) {
       const status = ending.reason as EndedBy; // it is aborted with nothing else
+      if (status === 'paused') return { status, error: pausedError(paidCalls) };
       if (signal.reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
       return {
         status,
@@ -260,7 +266,7 @@ function finishedFact(
   return {
     type: 'run.finished',
     status,
-    ...(error ? { error: { code: error.code, message: error.message } } : {}),
+    ...(status === 'paused' ? { pause: pauseOf(error) } : error ? { error: { code: error.code, message: error.message } } : {}),
     totals,
     ...(restartAt === undefined ? {} : { next: restartAt }),
     ...(node === undefined ? {} : { node }),

@@ -53,6 +53,10 @@ export interface RunOptions {
   readonly cache: CacheRequest;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;
+  /** How long a journal that can't be written is waited for; 60 s by default. */
+  readonly journalWaitMs?: number;
+  /** Go on making calls when the journal is lost. By default the run is paused before the next one. */
+  readonly unrecorded?: boolean;
   readonly errorBehavior: 'continue' | 'halt';
   /** False: the document is kept and printed at the end, normalised. */
   readonly streaming: boolean;

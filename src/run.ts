@@ -3,19 +3,21 @@
  *
  * R1  Nothing is recorded before the script parses and the `--resume` target is resolved: what is refused is not a run.
  * R2  `run.started` is on disk before the first statement runs, `run.finished` is the last event of every run that ends in order.
- * R3  Trouble with the journal is told of once and never ends a run.
+ * R3  Trouble with the journal is reported once. A run whose journal is lost is paused before its next call; without calls it goes on.
  */
 import type { FactOf, RunStatus, RunTotals } from '../journal/event.js';
 import { MlldError } from './errors.js';
 import { Bail, placeOf } from './language/errors.js';
 import { execute } from './language/evaluate.js';
 import type { Module, RunState } from './language/frame.js';
+import { PaidCalls } from './operation/paid-calls.js';
 import { SecretTexts } from './operation/secret-texts.js';
 import { concealError } from './run/conceal.js';
 import { createDocument, type KeptDocument } from './run/document.js';
 import { settingsFor, stateFor } from './run/settings.js';
 import { openJournal, type OpenedJournal } from './run/journal.js';
 import { mainFrame, newRunState } from './run/main-frame.js';
+import { pausedError, pauseOf } from './run/paused.js';
 import { openScript } from './run/open-script.js';
 import { runScript } from './run/run-script.js';
 import { structuredResult } from './run/structured.js';
@@ -24,15 +26,15 @@ import type { RunOptions, RunReport } from './run-options.js';
 import type { World } from './world/world.js';
 
 export function run(options: RunOptions): Promise<RunReport> {
-  return untilEnded(options, true, (world, ending) => prepareAndRun(options, world, ending));
+  return untilEnded(options, true, (world, ending, pause) => prepareAndRun(options, world, ending, new PaidCalls(pause)));
 }
 
-async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal): Promise<RunReport> {
+async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal, paidCalls: PaidCalls): Promise<RunReport> {
   const { script, module } = await openScript(options, world); // R1
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const secrets = new SecretTexts();
-  const journal = await openJournal(options, script, { world, secrets, given: { settings, state } }); // R1
+  const journal = await openJournal(options, script, { world, secrets, paidCalls, given: { settings, state } }); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
   const run = newRunState({
     options,
@@ -44,6 +46,7 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
     settings,
     state,
     ending,
+    paidCalls,
   });
   const frame = mainFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
@@ -77,7 +80,8 @@ interface Ended {
 
 async function finish({ options, module, run, journal, document, ending, error }: Ended): Promise<RunReport> {
   const status = statusOf(error, ending);
-  const shown = status === 'timed-out' ? timedOut(options.timeoutMs) : error;
+  const shown =
+    status === 'timed-out' ? timedOut(options.timeoutMs) : status === 'paused' && run.paidCalls ? pausedError(run.paidCalls) : error;
   reportFailedCommands(run);
   await journal.finish(finished(status, shown, run, journal.totals())); // R2
   concealError(shown, run.secrets);
@@ -99,6 +103,7 @@ function statusOf(error: unknown, ending: AbortSignal): RunStatus {
 
 function finished(status: RunStatus, error: unknown, { secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
   if (error === undefined) return { type: 'run.finished', status, totals };
+  if (status === 'paused') return { type: 'run.finished', status, totals, pause: pauseOf(error) };
   const { code, location } = error as MlldError;
   const message = secrets.messageOf(error);
   const where = location ? { location: placeOf(location) } : {};

@@ -8,7 +8,7 @@ import { run } from '../../src/run.js';
 import type { Project } from '../../src/project.js';
 import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.js';
 import { environmentFor } from '../environment.js';
-import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
+import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { listenForInterruption } from '../interruption.js';
 import { trackOpenLine } from '../open-line.js';
 import type { Io, Signal } from '../io.js';
@@ -70,6 +70,7 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   if (request.debug && execution.form === 'run') io.stderr(`Metrics:\n  total time: ${elapsedMs} ms\n`);
   else if (request.metrics) io.stderr(`Total time: ${elapsedMs} ms\n`);
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
+  if (report.status === 'paused') return EXIT_PAUSED;
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }
 
@@ -100,6 +101,8 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
     script,
     ...(request.mode === undefined ? {} : { mode: request.mode }),
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    ...(request.journalWaitMs === undefined ? {} : { journalWaitMs: request.journalWaitMs }),
+    unrecorded: request.unrecorded,
     name,
     project,
     workingDirectory: io.workingDirectory,

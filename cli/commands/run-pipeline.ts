@@ -6,7 +6,7 @@ import { backendFor } from '../../src/graph/backends/backend.js';
 import { findProject } from '../../src/project.js';
 import { runGraph } from '../../src/run-graph.js';
 import { WHO_ANSWERS, type GraphReport, type WhoAnswers } from '../../src/run-graph-options.js';
-import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
+import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { listenForInterruption } from '../interruption.js';
 import type { Io } from '../io.js';
 import { durationMs } from '../run-request.js';
@@ -26,6 +26,8 @@ interface Options {
   readonly resume?: string | true;
   readonly fork?: readonly string[];
   readonly timeout?: number;
+  readonly journalWait?: number;
+  readonly unrecorded?: boolean;
 }
 
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
@@ -58,6 +60,10 @@ function pipelineCommand(io: Io): Command {
     .option('--resume [node]', 'go on with the last run where it ended, or at a node')
     .option('--fork <source>', 'answer from the results of another pipeline first; repeatable', collect)
     .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h', (text) => durationMs(text))
+    .option('--journal-wait <duration>', "how long a journal that can't be written is waited for (default: 60s)", (text) =>
+      durationMs(text, 'journal-wait'),
+    )
+    .option('--unrecorded', 'go on when the journal is lost, instead of pausing the run')
     .exitOverride()
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .addHelpText(
@@ -89,6 +95,8 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     people,
     environment: io.environment,
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),
+    ...(options.journalWait === undefined ? {} : { journalWaitMs: options.journalWait }),
+    ...(options.unrecorded === undefined ? {} : { unrecorded: options.unrecorded }),
     io: {
       stdin: io.stdin,
       stdout: io.document,
@@ -106,6 +114,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
   await conclude(io, target, argv, report);
   const signal = interruption.received();
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
+  if (report.status === 'paused') return EXIT_PAUSED;
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }
 

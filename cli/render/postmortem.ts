@@ -31,6 +31,7 @@ const ENDINGS: { readonly [S in ReportedStatus]: string } = {
   failed: 'failed',
   interrupted: 'was interrupted',
   'timed-out': 'timed out',
+  paused: 'was paused',
   restarted: 'went on as another run',
   running: 'is still running',
   crashed: 'crashed: it stopped without a word',

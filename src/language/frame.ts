@@ -5,6 +5,7 @@ import type { Answer, Ask, Question, World } from '../world/world.js';
 import type { Value } from '../values/value.js';
 import type { Interceptor } from '../operation/interceptors.js';
 import type { Answers, Operation, Recorder, Reach } from '../operation/operation.js';
+import type { PaidCalls } from '../operation/paid-calls.js';
 import type { Denial } from '../operation/denial.js';
 import type { Ending } from '../operation/ending.js';
 import type { OpNode } from '../operation/identity.js';
@@ -125,6 +126,8 @@ export interface RunState {
   /** In a replay. */
   readonly replayed?: ReplayedRun;
   readonly recorder: Recorder;
+  /** Where calls may be refused: not in a replay. */
+  readonly paidCalls?: PaidCalls;
   readonly answers: Answers;
   readonly secrets: SecretTexts;
   readonly document: Document;

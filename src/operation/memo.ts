@@ -4,7 +4,8 @@
  * M1  `call.started` is with the kernel before the body runs; `call.completed` is on disk before the result is seen.
  * M2  Failures, denials and outputs of failed commands are recorded and never served.
  * M3  Where results are reused, a call that is in flight is not executed a second time: an identical one waits and reuses its result.
- * M4  A journal that can't be written costs the memory of a result, never the result.
+ * M4  A journal that can't be written is waited for. One that is lost costs no result of a call that has begun; no other begins, unless
+ *     the user chose to go on without a record.
  * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
 import type { Json, Payload, ReusedOutput } from '../../journal/event.js';
@@ -71,17 +72,20 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   if (outdated) frame.run.warn(`${outdated.because}; it is asked again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
   const seen = lookedUp(frame, false, key);
   const endTurn = answers.inFlight.start(plainKey, frame.op.path);
+  const endCall = frame.run.paidCalls?.begin(frame.op.path);
   try {
     const value = await ask(seen, operation, llm, { ...asked, ...(outdated && { outdated: outdated.files }) }, () => execute(seen, body));
     return { value, frame: () => seen, reused: false };
   } finally {
     endTurn();
+    endCall?.();
   }
 }
 
 /** With its labels in the order in which a recorded or a served answer has them. */
 async function unrecorded(frame: Frame, { inputs }: Operation, llm: LlmCall, execute: (seen: Frame) => Promise<Value>): Promise<Answered> {
   const seen = lookedUp(frame, false, null);
+  if (frame.run.paidCalls?.stoppedBy) await frame.run.paidCalls.refuse(frame.op.path);
   const made = await execute(seen);
   frame.run.unrecordedResults++;
   const sealed = frame.secret === true || isSecret(handedOut(made));
@@ -195,6 +199,8 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const args = payload ?? { digest: await answers.digest(canonicalJson(question.args)) };
   const preview = payload && !('inline' in payload) ? answers.preview(question.args) : undefined;
   if (llm.writes) await llm.writes(operation.inputs); // paths that can't be worked out are an error before anything is paid for
+  const { paidCalls } = frame.run;
+  if (paidCalls?.stoppedBy) await paidCalls.refuse(op);
   await recorder.append({
     type: 'call.started',
     key,
@@ -207,6 +213,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     ...attempt,
     ...(outdated && { outdated }),
   });
+  if (paidCalls?.stoppedBy) await paidCalls.refuse(op); // since
   const startedMs = monotonicMs();
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
   let executed: Value;

@@ -59,6 +59,6 @@ export class Turns {
   }
 }
 
-function isInside(op: OpPath, around: OpPath): boolean {
+export function isInside(op: OpPath, around: OpPath): boolean {
   return op.startsWith(around) && (op[around.length] === '/' || op[around.length] === '[');
 }

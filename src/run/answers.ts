@@ -44,6 +44,8 @@ export function noAnswers(): Answers {
 
 export interface AnswerSources {
   readonly store: JournalStore;
+  /** Where source texts are kept: nobody waits long for that. */
+  readonly sourceTexts: Pick<JournalStore, 'putBlob'>;
   /** The project's folder. */
   readonly root: string;
   readonly ref: RunRef;
@@ -244,7 +246,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     heldCount: () => held.size,
     async keepText(text): Promise<BlobId | undefined> {
       try {
-        return (await store.putBlob(text)).blob;
+        return (await sources.sourceTexts.putBlob(text)).blob;
       } catch (error) {
         sources.onTrouble(error as Error);
         return undefined;

@@ -10,6 +10,7 @@ import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
 import { eventOf, follow } from '../../replay/projection.js';
 import { summary } from '../../replay/summary.js';
 import type { Answers, Recorder } from '../operation/operation.js';
+import type { PaidCalls } from '../operation/paid-calls.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from '../run-options.js';
@@ -19,7 +20,8 @@ import { declarationsOf } from './declared.js';
 import { createOutputFiles } from './output-files.js';
 import { givenFacts, type Given } from './given.js';
 import { openPast, type Drop, type OpenedPast } from './past.js';
-import { createRecorder, NO_RECORDER, type Follower } from './recorder.js';
+import { patientStore } from './patient-store.js';
+import { createRecorder, isOfOneFact, NO_RECORDER, type Follower } from './recorder.js';
 import { otherKeyTeller } from './other-key.js';
 import { sealingKeyFor } from './sealing-key.js';
 import { tellOnce, type Trouble } from './trouble.js';
@@ -62,6 +64,8 @@ export interface JournalPorts {
   readonly world: World;
   /** What may not be read in the journal, as the run comes to know it. */
   readonly secrets: SecretTexts;
+  /** Stopped when the journal is lost. */
+  readonly paidCalls: PaidCalls;
   /** Of a script: what it takes to run it again. */
   readonly given?: Given;
 }
@@ -75,6 +79,10 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     return withoutJournal(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
   }
   const trouble = tellOnce(io.stderr);
+  const lost = (error: Error, but?: string): void => {
+    if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
+    trouble.error(error, but);
+  };
   const workflow = workflowFor(project, options.script.path);
   const sealingKey = await sealingKeyFor(options, ports.world);
   const store = await (options.openStore ?? defaultStore(project.root))(sealingKey);
@@ -90,20 +98,24 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    trouble.error(error);
+    lost(error);
     return withoutJournal('trouble');
   }
   for (const notice of opened.notices) io.stderr(`${notice}\n`);
   let journal: Journal | undefined;
   try {
-    journal = await createRun(store, opened.loaded, io.nowMs);
+    journal = await createRun(store, opened.loaded, io.nowMs, {
+      ...(options.journalWaitMs === undefined ? {} : { waitMs: options.journalWaitMs }),
+      onOutage: trouble.outage,
+      onLost: (error) => trouble.error(error),
+    });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     const reuses = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined }).serves !== 'no';
     const isServed = !options.pipeline && reuses && opened.loaded.runs.length + opened.forks.length > 0;
-    trouble.error(error, isServed ? 'what earlier runs recorded is served' : undefined);
+    lost(error, isServed ? 'what earlier runs recorded is served' : undefined);
   }
-  return start({ options, script, store: journal ? store : withoutWriting(store), opened, journal, trouble, ports });
+  return start({ options, script, store: journal ? store : withoutWriting(store), opened, journal, trouble, lost, ports });
 }
 
 /** What was asked for on the command line, of a run that does not record all the same: its header says `never`. */
@@ -146,10 +158,12 @@ interface Start {
   /** Undefined: it could not be begun. */
   readonly journal: Journal | undefined;
   readonly trouble: Trouble;
+  /** To be called when nothing can be recorded any more. */
+  readonly lost: (error: Error) => void;
   readonly ports: JournalPorts;
 }
 
-async function start({ options, script, store, opened, journal, trouble, ports }: Start): Promise<OpenedJournal> {
+async function start({ options, script, store, opened, journal, trouble, lost, ports }: Start): Promise<OpenedJournal> {
   const { past, forks } = opened;
   const ref = journal?.ref ?? nowhere(opened.loaded);
   const flags: PolicyFlags = options.cache;
@@ -162,7 +176,11 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     ...(options.pipeline?.followers ?? []),
   ];
   const recorder = journal
-    ? createRecorder(journal, { secrets: ports.secrets, followers, onTrouble: (error) => trouble.error(error) })
+    ? createRecorder(journal, {
+        secrets: ports.secrets,
+        followers,
+        onTrouble: (error) => (isOfOneFact(error) ? trouble.error(error) : lost(error)),
+      })
     : NO_RECORDER;
   if (recorder.on) {
     const given = ports.given && (await givenFacts(options, ports.given, store));
@@ -184,10 +202,17 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     forks,
     ...(flags.changed ? { changed: flags.changed } : {}),
   });
-  const lost = new Set<string>();
+  const unreadable = new Set<string>();
   const onOtherKey = otherKeyTeller({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
+  const patient = patientStore(store, {
+    waitMs: options.journalWaitMs,
+    monotonicMs: options.io.monotonicMs,
+    hasGivenUp: () => ports.paidCalls.stoppedBy !== undefined,
+    onGivenUp: lost,
+  });
   const answers = createRunAnswers({
-    store,
+    store: journal ? patient : store,
+    sourceTexts: store,
     root: options.project.root,
     secrets: await store.knownSecrets().catch(() => undefined),
     onOtherKey,
@@ -197,15 +222,15 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     header: script.resume,
     nowMs: options.io.nowMs,
     files: createOutputFiles({
-      store,
+      store: journal ? patient : store,
       workflows: [ref.workflow, ...forks.map(({ workflow }) => workflow)],
       keepsNewer: flags.keepFiles === true,
       onTrouble: (error) => trouble.error(error),
     }),
     onTrouble: (error) => trouble.error(error),
     onLost: (fn, then) => {
-      if (lost.has(fn)) return;
-      lost.add(fn);
+      if (unreadable.has(fn)) return;
+      unreadable.add(fn);
       options.io.stderr(`warning: a recorded answer of @${fn} can't be read any more; ${then}\n`);
     },
   });
@@ -218,8 +243,11 @@ async function start({ options, script, store, opened, journal, trouble, ports }
     flush: async () => journal?.flush().catch(() => undefined),
     async finish(fact) {
       const recorded = await recorder.append(fact);
-      await recorder.close();
-      if (recorded) await saveIndex(store, past, ref.run, recorded).catch(() => undefined); // it may be missing at any time
+      const journalIs = await recorder.close();
+      if (journalIs === 'regained') options.io.stderr('the journal could be written at the end of the run: what it had kept is recorded\n');
+      if (journalIs === 'lost')
+        options.io.stderr('the end of this run could not be recorded: it is listed as crashed, and --resume goes on with it\n');
+      if (recorded && journalIs === 'kept') await saveIndex(store, past, ref.run, recorded).catch(() => undefined); // it may be missing at any time
     },
     notices: () => [
       ...servedOldNotices(answers.old, [past, ...forks]),

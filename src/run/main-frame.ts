@@ -6,7 +6,8 @@ import { OUTERMOST, PLAIN, type Frame, type Module, type RunState } from '../lan
 import { OpNode } from '../operation/identity.js';
 import type { RunOptions } from '../run-options.js';
 
-type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'answers' | 'secrets' | 'document' | 'settings' | 'state' | 'ending'>;
+type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'answers' | 'secrets' | 'document' | 'settings' | 'state' | 'ending'> &
+  Partial<Pick<RunState, 'paidCalls'>>;
 
 export function newRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
   const { io } = options;

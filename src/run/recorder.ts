@@ -2,9 +2,11 @@
  * Where the facts of a run go.
  *
  * W1  Facts reach the journal in the order in which they are handed over, and followers see them in that order, as they stand there.
- * W2  A journal that can't be written is told of once; the run goes on and is not recorded any further.
+ * W2  A journal that can't be written is waited for; one that has given up is reported once. What is said after that is handed over all
+ *     the same, because the end of the run tries once more, but followers don't see it: it may never be recorded.
  * W3  No text that the run knows to be secret gets past this place.
  */
+import { JournalError } from '../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../journal/store.js';
 import { eventOf } from '../../replay/projection.js';
@@ -15,22 +17,29 @@ import { conceal } from './conceal.js';
 export type Follower = (event: JournalEvent, position: Position) => void;
 
 export interface RunRecorder extends Recorder {
-  close(): Promise<void>;
+  /** What became of the journal: `lost`, it has given up and what it kept is gone; `regained`, that was written at the end. */
+  close(): Promise<'kept' | 'regained' | 'lost'>;
 }
 
-export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: async () => undefined, close: async () => {} };
+export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: async () => undefined, close: async () => 'kept' };
 
 interface RecorderPorts {
   readonly secrets: SecretTexts;
   readonly followers: readonly Follower[];
+  /** The journal has given up, or a fact can't be recorded. */
   readonly onTrouble: (error: Error) => void;
+}
+
+/** It costs the fact that can't be a line, and nothing else. */
+export function isOfOneFact(error: unknown): boolean {
+  return error instanceof JournalError && (error.code === 'NOT_JSON' || error.code === 'JOURNAL_EVENT_TOO_LARGE');
 }
 
 export function createRecorder(journal: Journal, { secrets, followers, onTrouble }: RecorderPorts): RunRecorder {
   let broken = false;
   const trouble = (error: unknown): undefined => {
     if (!broken) onTrouble(error instanceof Error ? error : new Error(String(error)));
-    broken = true;
+    broken ||= !isOfOneFact(error);
     return undefined;
   };
   const follow = (fact: Fact, recorded: Recorded): void => {
@@ -40,12 +49,11 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
   return {
     on: true,
     post(given) {
-      if (broken) return;
       const fact = conceal(given, secrets);
-      follow(fact, journal.post(fact));
+      const recorded = journal.post(fact);
+      if (!broken) follow(fact, recorded);
     },
     async append(given) {
-      if (broken) return undefined;
       try {
         const fact = conceal(given, secrets);
         return await journal.append(fact, (recorded) => follow(fact, recorded));
@@ -54,7 +62,14 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
       }
     },
     async close() {
-      await journal.close().catch(trouble);
+      const wasBroken = broken;
+      try {
+        await journal.close();
+        return wasBroken ? 'regained' : 'kept';
+      } catch (error) {
+        trouble(error);
+        return 'lost';
+      }
     },
   };
 }

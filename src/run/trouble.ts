@@ -7,6 +7,8 @@ export interface Trouble {
   /** `but` is what works all the same. */
   error(error: Error, but?: string): void;
   defect(defect: Defect): void;
+  /** The disk takes nothing, for so long that the user wonders; undefined: it does again. */
+  outage(error: JournalError | undefined, waitMs: number): void;
 }
 
 /** One line for trouble with the journal, one for damage in it: the run goes on. */
@@ -26,6 +28,13 @@ export function tellOnce(stderr: (text: string) => void): Trouble {
       const hint = error instanceof JournalError && error.hint ? ` (${error.hint})` : '';
       const results = but === undefined ? 'results are not recorded' : `results are not recorded, ${but}`;
       stderr(`warning: the journal can't be written, ${results}: ${error.message}${hint}\n`);
+    },
+    outage(error, waitMs) {
+      stderr(
+        error === undefined
+          ? 'the journal is written again; nothing is missing in it\n'
+          : `warning: ${error.message}; calls wait, for ${waitMs / 1000} s at most (--journal-wait)\n`,
+      );
     },
     defect({ kind, message, run }) {
       if (damaged || kind === 'torn-tail') return;

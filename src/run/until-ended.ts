@@ -8,7 +8,7 @@ import { isUsersError } from './users-error.js';
 import { withoutSealingKey } from './sealing-key.js';
 
 /** What ends a run from outside: the reason that its signal is aborted with. */
-export type EndedBy = Extract<RunStatus, 'interrupted' | 'timed-out'>;
+export type EndedBy = Extract<RunStatus, 'interrupted' | 'timed-out' | 'paused'>;
 
 type Surroundings = Pick<RunOptions, 'environment' | 'io' | 'signal' | 'timeoutMs'>;
 
@@ -19,7 +19,7 @@ type Surroundings = Pick<RunOptions, 'environment' | 'io' | 'signal' | 'timeoutM
 export async function untilEnded<R>(
   { environment, io, signal, timeoutMs }: Surroundings,
   worldEnds: boolean,
-  work: (world: World, ending: AbortSignal) => Promise<R>,
+  work: (world: World, ending: AbortSignal, pause: () => void) => Promise<R>,
 ): Promise<R | { readonly status: 'failed' | EndedBy; readonly error: unknown }> {
   const ending = new AbortController();
   const end = (by: EndedBy, why: string): void => {
@@ -36,7 +36,7 @@ export async function untilEnded<R>(
   if (signal.aborted) onSignal();
   const timer = timeoutMs === undefined ? undefined : setTimeout(timeOut, timeoutMs);
   try {
-    return await work(world, ending.signal);
+    return await work(world, ending.signal, () => end('paused', 'the run is paused'));
   } catch (error) {
     if (!isUsersError(error)) throw error;
     // Before the first statement there is nobody else who could tell the end of the run from a failure.

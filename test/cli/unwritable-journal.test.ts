@@ -22,11 +22,15 @@ let cwd: string;
 let asked: () => string[];
 const mlld = (mark: string, ...argv: string[]): Promise<CliResult> => runCli(argv, { cwd, env: { MARK: mark } });
 const refused = (code: string, ...argv: string[]): Promise<CliResult> =>
-  runCli(argv, { cwd, env: { MARK: 'again', REFUSE: code, NODE_OPTIONS: `--require=${path.join(cwd, 'refusing.cjs')}` } });
+  runCli(['--journal-wait', '100ms', ...argv], {
+    cwd,
+    env: { MARK: 'again', REFUSE: code, NODE_OPTIONS: `--require=${path.join(cwd, 'refusing.cjs')}` },
+  });
 
 const everything = (): string[] =>
   fs
     .readdirSync(path.join(cwd, '.mlld'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => fs.statSync(path.join(cwd, '.mlld', name)).isFile())
     .sort()
     .map((name) => `${name} ${fs.statSync(path.join(cwd, '.mlld', name)).size}`);
 
@@ -46,29 +50,55 @@ describe('a journal that can be read and not written', () => {
     ['EROFS', 'The project lies on a read-only file system'],
     ['ENOSPC', 'Free some space'],
     ['EACCES', 'permissions'],
-  ])('serves what is there after %s, asks the rest, and says so once', async (code, hint) => {
+  ])('reuses what is there after %s, and pauses before it pays for what it could not record', async (code, hint) => {
     fs.writeFileSync(path.join(cwd, 'job.mld'), MORE);
     const before = everything();
     const { status, stdout, stderr } = await refused(code, 'job.mld', '--checkpoint');
+    expect({ status, stdout }).toEqual({ status: 5, stdout: 'first:ebb\n' });
+    expect(stderr).toContain('The run is paused');
+    expect(stderr).toContain(hint);
+    expect(stderr).toContain('--resume');
+    expect(stderr).toContain('--unrecorded');
+    expect(asked()).toEqual([]);
+    expect(everything()).toEqual(before);
+  });
+
+  it.each([
+    ['EROFS', 'The project lies on a read-only file system'],
+    ['ENOSPC', 'Free some space'],
+    ['EACCES', 'permissions'],
+  ])('reuses what is there after %s, asks the rest where that is wanted, and says so once', async (code, hint) => {
+    fs.writeFileSync(path.join(cwd, 'job.mld'), MORE);
+    const before = everything();
+    const { status, stdout, stderr } = await refused(code, 'job.mld', '--checkpoint', '--unrecorded');
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'first:ebb\nagain:slack\n70000\n' });
     expect(stderr.match(/the journal can't be written/g)).toHaveLength(1);
-    expect(stderr).toContain('results are not recorded, what earlier runs recorded is served');
+    expect(stderr).toContain('results are not recorded');
     expect(stderr).toContain(hint);
     expect(asked()).toEqual(['slack', 'much']);
     expect(everything()).toEqual(before);
     expect(await mlld('later', 'journal', 'verify', 'job')).toMatchObject({ status: 0 });
   });
 
+  it('never stops a script that makes no calls', async () => {
+    fs.writeFileSync(path.join(cwd, 'job.mld'), 'show "ebb"\nshow "flow"\n');
+    for (const code of ['EROFS', 'ENOSPC', 'EACCES']) {
+      const { status, stdout } = await refused(code, 'job.mld', '--checkpoint');
+      expect({ status, stdout }).toEqual({ status: 0, stdout: 'ebb\nflow\n' });
+    }
+  });
+
   it('takes back for this run what it was told not to serve', async () => {
-    expect((await refused('EROFS', 'job.mld', '--resume', '@ask')).stdout).toBe('again:ebb\nagain:flow\n');
-    expect((await refused('EROFS', 'job.mld', '--fresh')).stdout).toBe('again:ebb\nagain:flow\n');
+    expect((await refused('EROFS', 'job.mld', '--unrecorded', '--resume', '@ask')).stdout).toBe('again:ebb\nagain:flow\n');
+    expect((await refused('EROFS', 'job.mld', '--unrecorded', '--fresh')).stdout).toBe('again:ebb\nagain:flow\n');
     expect((await mlld('later', 'job.mld', '--checkpoint')).stdout).toBe('first:ebb\nfirst:flow\n');
   });
 
-  it('is no journal when a file stands in its place: everything is asked', async () => {
+  it('is no journal when a file stands in its place: everything is asked, where that is wanted', async () => {
     fs.rmSync(path.join(cwd, '.mlld/journal'), { recursive: true });
     fs.writeFileSync(path.join(cwd, '.mlld/journal'), 'mine');
-    const { status, stdout, stderr } = await mlld('again', 'job.mld', '--checkpoint');
+    expect(await mlld('again', 'job.mld', '--checkpoint')).toMatchObject({ status: 5, stdout: '' });
+    const { status, stdout, stderr } = await mlld('again', 'job.mld', '--checkpoint', '--unrecorded');
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'again:ebb\nagain:flow\n' });
     expect(stderr).toMatch(/^warning: the journal can't be written, results are not recorded: .*move it away\.\)\n$/);
     expect(fs.readFileSync(path.join(cwd, '.mlld/journal'), 'utf8')).toBe('mine');

@@ -8,6 +8,7 @@ import type { Frame } from '../../language/frame.js';
 import { createModule } from '../../modules/evaluate-module.js';
 import { SecretTexts } from '../../operation/secret-texts.js';
 import type { Answers, Recorder } from '../../operation/operation.js';
+import type { PaidCalls } from '../../operation/paid-calls.js';
 import { baseFolder, workflowFor } from '../../project.js';
 import type { GraphRunOptions } from '../../run-graph-options.js';
 import type { PipelineRecord, RunOptions } from '../../run-options.js';
@@ -36,14 +37,19 @@ export async function storeOf(options: GraphRunOptions, world: World): Promise<J
 /** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */
 export async function openPipelineJournal(
   options: GraphRunOptions,
-  { store, world, ...record }: PipelineRecord & { readonly store: JournalStore; readonly world: World },
+  {
+    store,
+    world,
+    paidCalls,
+    ...record
+  }: PipelineRecord & { readonly store: JournalStore; readonly world: World; readonly paidCalls: PaidCalls },
 ): Promise<PipelineJournal> {
   const secrets = new SecretTexts();
   const given = scriptOptions(options, record);
   const cache = { ...given.cache, forks: await forkSources(options, store) };
   const asScript = { ...given, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
-  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, given: { settings, state: undefined } });
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, paidCalls, given: { settings, state: undefined } });
   if (journal.ref) return { ...journal, secrets };
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
@@ -69,6 +75,7 @@ export interface FrameParts {
   readonly answers: Answers;
   readonly secrets: SecretTexts;
   readonly ending: AbortSignal;
+  readonly paidCalls: PaidCalls;
 }
 
 /** Of the whole run. Its module is the pipeline's file, so that places in messages lead there. */
@@ -83,7 +90,7 @@ export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports
 }
 
 function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefined): RunOptions {
-  const { file, name, project, workingDirectory, argv, set, environment, io, signal } = options;
+  const { file, name, project, workingDirectory, argv, set, environment, io, signal, journalWaitMs, unrecorded } = options;
   return {
     script: { kind: 'file', path: file },
     name,
@@ -100,6 +107,8 @@ function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefi
     structured: false,
     io,
     signal,
+    ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
+    ...(unrecorded === undefined ? {} : { unrecorded }),
     ...(record ? { pipeline: record } : {}),
   };
 }

@@ -76,6 +76,8 @@ function wordFor({ status, error, questions }: Told, isGoing: boolean): Pipeline
       return 'failed';
     case 'interrupted':
       return error?.code === 'CANCELLED' ? 'cancelled' : 'interrupted';
+    case 'paused':
+      return 'interrupted';
     case 'restarted': // the next run of the line is about to begin
       return isGoing ? 'running' : 'interrupted';
     case undefined:
