@@ -6,11 +6,14 @@ import type { Expression, Script, Template } from './ast.js';
 import { columnsOf } from './columns.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/mlld.js';
+import { locate } from './locate.js';
 import * as ahead from './mlld/ahead.js';
 import * as build from './mlld/build.js';
 import { codeEnd } from './mlld/code-end.js';
 
 import * as slip from './mlld/slips.js';
+
+export { locate } from './locate.js';
 
 /** Sources above this size are refused. Far above what a person writes, far below what would exhaust the memory. */
 const SOURCE_CHARS_MAX = 16 * 1024 * 1024;
@@ -33,14 +36,6 @@ export function parseTemplateFile(text: string, kind: 'att' | 'mtt'): Template {
 /** One value and nothing else. Throws SyntaxFailure. */
 export function parseExpression(text: string): Expression {
   return parse(text, 'Lone') as Expression;
-}
-
-/** Line and column of an offset, both from 1. A CR before a line end belongs to its line. */
-export function locate(text: string, at: number): { line: number; column: number } {
-  const before = text.slice(0, at);
-  const start = before.lastIndexOf('\n') + 1;
-  const bom = start === 0 && text.startsWith('\uFEFF') ? 1 : 0;
-  return { line: before.split('\n').length, column: Math.max(1, at - start - bom + 1) };
 }
 
 /** A longer line is shown around the place only. */

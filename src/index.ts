@@ -1,6 +1,6 @@
 /** The library: run a script, open a store, fold a journal. What is not exported here may change at any time. */
-export { run } from './run.js';
-export type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource, StructuredResult } from './run-options.js';
+export { run, type RunRequest, type ScriptRequest } from './library/run.js';
+export type { CacheRequest, RunIo, RunReport, StructuredResult } from './run-options.js';
 export type { ReplayedWalk, ReplayOptions, ReplayReport, Stopped } from './run/replay/options.js';
 export { replayRun } from './run/replay/replay.js';
 export type { Divergence } from './run/replay/divergence.js';
@@ -14,9 +14,9 @@ export {
   type ProjectConfig,
   type ScriptFile,
 } from './project.js';
-export { MlldError, type SourceLocation } from './errors.js';
+export { MlldError, type PlacedLocation, type SourceLocation } from './errors.js';
 export { JournalError } from '../journal/errors.js';
-export { openFileStore } from '../journal/file-store.js';
+export { openFileStore } from './library/open-file-store.js';
 export { openMemoryStore } from '../journal/memory-store.js';
 export type { Defect, Journal, JournalStore, RunFile, RunLiveness } from '../journal/store.js';
 export type { EventOf, Fact, FactType, JournalEvent, Json, Payload, RunStatus } from '../journal/event.js';
@@ -34,9 +34,9 @@ export {
 } from './graph/model.js';
 export { validate, validateOrThrow } from './graph/lint/validate.js';
 export type { CustomRule, Finding, Severity } from './graph/lint/rule.js';
-export { runGraph } from './run-graph.js';
-export { watchGraph, type GraphNotice, type WatchedGraph } from './watch-graph.js';
-export type { GraphReport, GraphRunIo, GraphRunOptions, WhoAnswers } from './run-graph-options.js';
+export { runGraph, watchGraph, type GraphRunRequest } from './library/run-graph.js';
+export type { GraphNotice, WatchedGraph } from './watch-graph.js';
+export type { GraphReport, GraphRunIo, WhoAnswers } from './run-graph-options.js';
 export type { Answered, Backend, Backends, ModelQuestion } from './graph/backends/backend.js';
 export type { CallTool, ToolAnswer } from './graph/backends/tool-calls.js';
 export type { ArtifactEntry, Artifacts } from './graph/artifacts.js';

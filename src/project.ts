@@ -48,6 +48,11 @@ export async function findProject(startDirectory: string): Promise<Project> {
   return { root, config: readConfig(root) };
 }
 
+/** Whether this folder is a project, or has a record: a store of any other place would be empty, and soon hold runs that nobody finds. */
+export function isProjectRoot(folder: string): boolean {
+  return hasMarker(folder) || hasScripts(folder) || fs.existsSync(path.join(folder, '.mlld'));
+}
+
 function* upwardFrom(start: string): Generator<string> {
   for (let folder = start; ; folder = path.dirname(folder)) {
     yield folder;

@@ -77,7 +77,7 @@ export interface GraphReport {
   readonly journal?: RunRef;
   /** Absolute. */
   readonly runDirectory?: string;
-  /** Why it failed: a user's error. Findings of lint were told through `onFindings`. */
+  /** Why it failed: a user's error. Findings of lint are reported through `onFindings`; without it this is the first of them. */
   readonly error?: unknown;
   /** What to say where nothing had to be done. */
   readonly notice?: string;

@@ -23,7 +23,7 @@ import { handlersWith } from './graph/handlers/built-in.js';
 import type { Graph } from './graph/model.js';
 import { PipelineError } from './graph/outcome.js';
 import { planOf, type Plan } from './graph/plan.js';
-import { preflightPipeline } from './graph/report.js';
+import { preflightPipeline, type Diagnostic, type PipelineReport } from './graph/report.js';
 import { createRunFolder } from './graph/run-folder.js';
 import { createThreads } from './graph/threads.js';
 import { walkOn } from './graph/traverse.js';
@@ -58,8 +58,8 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
     if (isReservedKey(key))
       throw new MlldError('CONTEXT_KEY', `--set ${key}: this key belongs to the engine`, { hint: 'choose another name' });
   }
-  const { text, graph } = await soundGraph(options, world);
-  if (!graph) return { status: 'failed' };
+  const { text, graph, refusal } = await soundGraph(options, world);
+  if (!graph) return { status: 'failed', ...(refusal ? { error: refusal } : {}) };
   const store = await storeOf(options, world);
   const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
   const endTurn = await turnToResume(options, store); // R4
@@ -78,8 +78,15 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   }
 }
 
-/** Without a graph when lint refused it; it has been told why. */
-async function soundGraph(options: GraphRunOptions, world: World): Promise<{ readonly text: string; readonly graph?: Graph }> {
+interface Checked {
+  readonly text: string;
+  /** Absent when lint refused it. */
+  readonly graph?: Graph;
+  /** Why, where the caller does not listen to findings. */
+  readonly refusal?: MlldError;
+}
+
+async function soundGraph(options: GraphRunOptions, world: World): Promise<Checked> {
   const answer = await world.ask('file.read', { path: options.file });
   if (!('text' in answer)) {
     throw new MlldError(
@@ -94,7 +101,17 @@ async function soundGraph(options: GraphRunOptions, world: World): Promise<{ rea
     { transforms, rules, handlers: new Set(handlers?.keys() ?? []), backends: new Set(backends?.keys() ?? []) },
   );
   options.onFindings?.(report);
-  return graph ? { text, graph } : { text };
+  if (graph) return { text, graph };
+  return options.onFindings ? { text } : { text, refusal: refusedPipeline(report, text) };
+}
+
+function refusedPipeline({ file, diagnostics }: PipelineReport, text: string): MlldError {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [{ rule, message, fix, line, column }] = errors as [Diagnostic];
+  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
+  const lineStart = text.split('\n', line - 1).reduce((length, { length: ofLine }) => length + ofLine + 1, 0);
+  const location = { file, at: lineStart + column - 1, text };
+  return new MlldError('PIPELINE_INVALID', `${rule}: ${message}${more}`, { location, hint: fix });
 }
 
 interface Once {

@@ -8,8 +8,15 @@ import type { Project } from './project.js';
 
 export type ScriptSource =
   | { readonly kind: 'file'; readonly path: string }
-  /** `-e CODE` and `/dev/stdin`: paths in it are relative to `directory`; it has no record. */
-  | { readonly kind: 'text'; readonly text: string; readonly directory: string; readonly label: string };
+  /** `-e CODE`, `/dev/stdin`, a text of a program: paths in it are relative to `directory`. */
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      readonly directory: string;
+      readonly label: string;
+      /** Absolute: the text stands for the file at this path, and its record goes by it. Without it there is none. */
+      readonly recordAs?: string;
+    };
 
 export interface CacheRequest extends CacheFlags {
   readonly noCheckpoint?: boolean;

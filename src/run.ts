@@ -50,7 +50,8 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   });
   const frame = mainFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
-  const error = await runScript(script, frame, { document, printsAtEnd, isFile: options.script.kind === 'file' });
+  const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
+  const error = await runScript(script, frame, { document, printsAtEnd, keepsSource });
   if (error !== undefined && printsAtEnd) printShown(document, options.io);
   return finish({ options, module, run, journal, document, ending, error });
 }

@@ -1,6 +1,5 @@
 /** Runs a pipeline and hands out what happens while it happens, for `for await`. The callbacks of `runGraph`, as an iterator. Reference 11. */
 import type { JournalEvent } from '../journal/event.js';
-import { runGraph } from './run-graph.js';
 import type { GraphReport, GraphRunOptions } from './run-graph-options.js';
 
 /** An event of the journal, or that `checkpoint.json` was replaced, which is not recorded. */
@@ -13,9 +12,11 @@ export interface WatchedGraph {
   readonly report: Promise<GraphReport>;
 }
 
-export function watchGraph(options: Omit<GraphRunOptions, 'onEvent' | 'onCheckpoint'>): WatchedGraph {
+type Callbacks = Required<Pick<GraphRunOptions, 'onEvent' | 'onCheckpoint'>>;
+
+export function watch(runGraph: (callbacks: Callbacks) => Promise<GraphReport>): WatchedGraph {
   const { notices, add, end } = queue<GraphNotice>();
-  const report = runGraph({ ...options, onEvent: add, onCheckpoint: () => add({ type: 'checkpoint.saved' }) }).finally(end);
+  const report = runGraph({ onEvent: add, onCheckpoint: () => add({ type: 'checkpoint.saved' }) }).finally(end);
   report.catch(() => undefined); // told where it is waited for
   return { notices, report };
 }

@@ -30,6 +30,7 @@ const KNOWS_REPLAY: { readonly [path: string]: string } = {
   'src/run-options.ts': 'the types of what run.ts takes and returns',
   'src/run-graph-options.ts': 'the types of what run-graph.ts takes and returns',
   'src/index.ts': 'the face of the library',
+  'src/library/': 'the face of the library',
 };
 
 /** Reads outside src/world, each with its reason. */

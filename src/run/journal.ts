@@ -12,6 +12,7 @@ import { summary } from '../../replay/summary.js';
 import type { Answers, Recorder } from '../operation/operation.js';
 import type { PaidCalls } from '../operation/paid-calls.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
+import { MlldError } from '../errors.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
@@ -71,19 +72,20 @@ export interface JournalPorts {
 }
 
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
-  if (options.script.kind !== 'file') return withoutJournal(options.cache.noCheckpoint ? 'declined' : 'unasked');
   const { project, io } = options;
+  const recordedAs = recordPath(options.script);
   if (!mayRecord(options, script)) {
     const idle = idleFlags(options.cache);
     if (idle.length > 0) io.stderr(`warning: the script says resume: never, so ${idle.join(' and ')} did nothing; --resume does\n`);
     return withoutJournal(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
   }
+  if (recordedAs === undefined) throw unnamed();
   const trouble = tellOnce(io.stderr);
   const lost = (error: Error, but?: string): void => {
     if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
     trouble.error(error, but);
   };
-  const workflow = workflowFor(project, options.script.path);
+  const workflow = workflowFor(project, recordedAs);
   const sealingKey = await sealingKeyFor(options, ports.world);
   const store = await (options.openStore ?? defaultStore(project.root))(sealingKey);
   let opened: OpenedPast;
@@ -144,6 +146,17 @@ function mayRecord({ cache }: RunOptions, script: Script): boolean {
     );
   };
   return script.statements.some(isAuto);
+}
+
+/** Undefined for a text without a name: two such texts are not the same script, and must not share results. */
+function recordPath(script: RunOptions['script']): string | undefined {
+  return script.kind === 'file' ? script.path : script.recordAs;
+}
+
+function unnamed(): MlldError {
+  return new MlldError('SCRIPT_UNNAMED', 'A record was asked for, and it has no name to go by: the script is a text', {
+    hint: 'save it in a file; in a program, give the text a name: name: "nightly.mld"',
+  });
 }
 
 function defaultStore(root: string): NonNullable<RunOptions['openStore']> {

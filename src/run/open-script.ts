@@ -51,8 +51,9 @@ interface ReadScript {
 
 async function readScript({ script, mode, workingDirectory }: Parameters<typeof openScript>[0], world: World): Promise<ReadScript> {
   if (script.kind === 'text') {
-    const { text, directory, label } = script;
-    return { module: createModule({ path: label, display: label, directory, text, isMain: true }), mode: mode ?? 'strict' };
+    const { text, directory, label, recordAs } = script;
+    const module = createModule({ path: recordAs ?? label, display: label, directory, text, isMain: true });
+    return { module, mode: mode ?? modeOf(recordAs ?? label) };
   }
   const answer = await world.ask('file.read', { path: script.path });
   const display = displayPath(script.path, { workingDirectory });

@@ -14,14 +14,15 @@ export interface ScriptRun {
   readonly document: KeptDocument;
   /** The document is printed when the script has ended. */
   readonly printsAtEnd: boolean;
-  readonly isFile: boolean;
+  /** Its text is kept with its record. */
+  readonly keepsSource: boolean;
 }
 
 /** The user's error that ended it; undefined when the script ran to its end. */
-export async function runScript(script: Script, frame: Frame, { document, printsAtEnd, isFile }: ScriptRun): Promise<unknown> {
+export async function runScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
   const { run, module } = frame;
   try {
-    if (isFile) await recordSource(frame, module.path, module.text, 'script');
+    if (keepsSource) await recordSource(frame, module.path, module.text, 'script');
     await bindFrontmatter(script, module);
     const completion = await execute(script.statements, frame);
     if (completion instanceof Return && completion.given) await showValue(completion.value, frame);

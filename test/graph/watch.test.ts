@@ -1,6 +1,6 @@
 /** Observers of a run. Reference 11. */
 import { afterEach, expect, it } from 'vitest';
-import { watchGraph, type GraphNotice } from '../../src/watch-graph.js';
+import { watchGraph, type GraphNotice } from '../../src/index.js';
 import { pipeline, workshop, type Workshop } from '../support/pipeline-run.js';
 
 let place: Workshop | undefined;

@@ -55,7 +55,7 @@ export async function replayScript({ options, recording, started, root, file, te
   const frame = mainFrame(run, module, execute);
   setting.begin(frame);
   const printsAtEnd = !settings.streaming && !collects;
-  const ended = runScript(script, frame, { document, printsAtEnd, isFile: true });
+  const ended = runScript(script, frame, { document, printsAtEnd, keepsSource: true });
   const error = await Promise.race([ended, course.ended]);
   if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
   await replayed.world.close('the replay has ended');

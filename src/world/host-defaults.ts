@@ -1,0 +1,24 @@
+/** What a run has when the program that uses the library says nothing: the process that it runs in. */
+import type { RunIo } from '../run-options.js';
+import { monotonicMs } from './stopwatch.js';
+
+export interface HostDefaults {
+  readonly workingDirectory: string;
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly io: RunIo;
+}
+
+export function hostDefaults(): HostDefaults {
+  return {
+    workingDirectory: process.cwd(),
+    environment: process.env,
+    io: {
+      // Standard input belongs to the program: a script that wants it is given it.
+      stdin: async () => undefined,
+      stdout: (text) => void process.stdout.write(text),
+      stderr: (text) => void process.stderr.write(text),
+      nowMs: () => Date.now(),
+      monotonicMs,
+    },
+  };
+}
