@@ -12,10 +12,16 @@
 import { Script } from 'node:vm';
 import type { Importing } from './importing.js';
 
-/** The two constructors of a realm: this one's, or those of a `vm` context. They say whether a text compiles. */
+/** Parameters and body, as the constructors of functions take them. */
+type Compile = (...texts: readonly string[]) => unknown;
+
+/**
+ * The two constructors of a realm: this one's, or those of a `vm` context. They say whether a text compiles. All calls go through `importing`,
+ * because V8 keeps what it compiled: a text that was looked at from elsewhere would keep the answer to `import()` from there.
+ */
 export interface Realm {
-  readonly Function: FunctionConstructor;
-  readonly AsyncFunction: FunctionConstructor;
+  readonly Function: Compile;
+  readonly AsyncFunction: Compile;
   /** Makes the functions that are called. */
   readonly make: (timing: Timing, parameters: readonly string[], body: string) => unknown;
 }
@@ -28,10 +34,14 @@ const CUTS_MAX = 2000;
 export function realmOf(FunctionOfRealm: FunctionConstructor, importing: Importing): Realm {
   const sample = FunctionOfRealm('return async function () {}') as () => { constructor: FunctionConstructor };
   const AsyncFunction = sample().constructor;
+  const through = (constructor: FunctionConstructor): Compile => {
+    return (...texts) => importing.make(constructor, texts);
+  };
+  const [sync, async] = [through(FunctionOfRealm), through(AsyncFunction)];
   return {
-    Function: FunctionOfRealm,
-    AsyncFunction,
-    make: (timing, parameters, body) => importing.make(timing === 'sync' ? FunctionOfRealm : AsyncFunction, [...parameters, body]),
+    Function: sync,
+    AsyncFunction: async,
+    make: (timing, parameters, body) => (timing === 'sync' ? sync : async)(...parameters, body),
   };
 }
 
@@ -58,7 +68,7 @@ export function isBindable(name: string, realm: Realm): boolean {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && syntaxError(realm.AsyncFunction, [name], '') === undefined;
 }
 
-function syntaxError(make: FunctionConstructor, parameters: readonly string[], body: string): unknown {
+function syntaxError(make: Compile, parameters: readonly string[], body: string): unknown {
   try {
     make(...parameters, body);
     return undefined;
