@@ -119,9 +119,13 @@ export interface RunGiven {
 }
 
 export interface RunTotals {
+  /** `call.completed`. */
   readonly executed: number;
   readonly reused: number;
+  /** `call.failed`. */
   readonly failed: number;
+  /** Those of `executed` whose command failed or that a guard denied: every report counts them as failed. Absent: they were not counted. */
+  readonly withoutResult?: number;
   readonly costUsd?: number;
   /** Graph runs. */
   readonly nodes?: number;
@@ -276,6 +280,10 @@ export type Fact =
       readonly outputs?: readonly OutputFile[];
       /** Not an answer (a command that ended with another status than 0): used once, never served. */
       readonly unusable?: string;
+      /** Of the command that is its body, where it is not 0: the call failed, and its result is unusable. */
+      readonly exitCode?: number;
+      /** A guard denied what it does, and its own `denied` branch gave the value: unusable too. */
+      readonly denied?: true;
     }
   | {
       readonly type: 'call.reused';
@@ -296,6 +304,8 @@ export type Fact =
       readonly key: CallKey;
       readonly op: OpPath;
       readonly message: string;
+      /** Of an error that has one. */
+      readonly code?: string;
       readonly denied?: true;
       readonly elapsedMs: number;
     }

@@ -1,6 +1,6 @@
 /** Reads one run for its audit: the entries that a filter lets through, as they come, then what they come to and whether the run is whole. */
-import type { Usage } from '../journal/event.js';
 import type { Defect, JournalStore, RunFile } from '../journal/store.js';
+import { countCall, noCalls, type CallCounts } from './call-counts.js';
 import { auditTrail, unended, type AuditedHook, type AuditEntry } from './audit.js';
 import { loadWorkflow } from './load.js';
 import type { Memo } from './memo.js';
@@ -17,18 +17,9 @@ export interface AuditFilter {
   readonly toMs?: number | undefined;
 }
 
-/** Of the entries that were let through. Costs in US dollars, durations in milliseconds. */
-export interface AuditTotals {
-  executed: number;
-  served: number;
-  /** Denied and unusable ones included. */
-  failed: number;
+/** Of the entries that were let through. */
+export interface AuditTotals extends CallCounts {
   unfinished: number;
-  inputTokens: number;
-  outputTokens: number;
-  /** Null when no call told its cost. */
-  costUsd: number | null;
-  callsMs: number;
   commands: number;
   filesRead: number;
   filesWritten: number;
@@ -97,7 +88,7 @@ async function previewsOfServed(store: JournalStore, { ref, finished }: RunFile)
 }
 
 function withPreview(entry: AuditEntry, previews: Memo | undefined): AuditEntry {
-  if (entry.entry !== 'call' || entry.outcome !== 'served' || entry.preview !== undefined) return entry;
+  if (entry.entry !== 'call' || entry.outcome !== 'reused' || entry.preview !== undefined) return entry;
   const preview = previews?.questions.get(entry.key)?.preview;
   return preview === undefined ? entry : { ...entry, preview };
 }
@@ -112,14 +103,8 @@ function matches(entry: AuditEntry, { op, label, fromMs, toMs }: AuditFilter): b
 
 function noTotals(): AuditTotals {
   return {
-    executed: 0,
-    served: 0,
-    failed: 0,
+    ...noCalls(),
     unfinished: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    costUsd: null,
-    callsMs: 0,
     commands: 0,
     filesRead: 0,
     filesWritten: 0,
@@ -132,10 +117,8 @@ function noTotals(): AuditTotals {
 function count(totals: AuditTotals, entry: AuditEntry): void {
   switch (entry.entry) {
     case 'call':
-      if (entry.outcome === 'executed' || entry.outcome === 'served' || entry.outcome === 'unfinished') totals[entry.outcome] += 1;
-      else totals.failed += 1;
-      totals.callsMs += entry.elapsedMs ?? 0;
-      if (entry.usage !== undefined) addUsage(totals, entry.usage);
+      if (entry.outcome === 'unfinished') totals.unfinished += 1;
+      else countCall(totals, { ...entry, outcome: entry.outcome });
       return;
     case 'command':
       totals.commands += 1;
@@ -159,10 +142,4 @@ function addFiring(hooks: HookCost[], { hook, timing, filter, elapsedMs, error }
   cost.firings += 1;
   cost.elapsedMs += elapsedMs;
   if (error !== undefined) cost.errors += 1;
-}
-
-function addUsage(totals: AuditTotals, { inputTokens = 0, outputTokens = 0, costUsd }: Usage): void {
-  totals.inputTokens += inputTokens;
-  totals.outputTokens += outputTokens;
-  if (costUsd !== undefined) totals.costUsd = (totals.costUsd ?? 0) + costUsd;
 }

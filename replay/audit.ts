@@ -8,6 +8,7 @@
 import type { EventOf, Payload, Usage } from '../journal/event.js';
 import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
+import { endedCall, type CallOutcome } from './call-counts.js';
 import { ancestorsOf } from './op-path.js';
 import { previewOf } from './preview.js';
 import type { Place, Projection } from './projection.js';
@@ -29,7 +30,8 @@ export interface AuditedCall extends Common {
   readonly site?: string;
   /** The first argument as text, clipped; absent for a secret. */
   readonly preview?: string;
-  readonly outcome: 'executed' | 'served' | 'unusable' | 'failed' | 'denied' | 'unfinished';
+  /** As `call-counts.ts` has it; `unfinished`: it was in flight when the events ended. */
+  readonly outcome: CallOutcome | 'unfinished';
   readonly message?: string;
   /** Where a served answer came from. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
@@ -121,7 +123,7 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
           complete(state, event, place);
           break;
         case 'call.failed':
-          fail(state, event);
+          state.entries.push(ended(state, event));
           break;
         case 'call.reused':
           serve(state, event);
@@ -160,26 +162,18 @@ function open(state: AuditTrail, event: EventOf<'call.started'>): void {
 }
 
 function complete(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
-  const { unusable, usage, elapsedMs, outputs, seq } = event;
+  const { outputs, seq } = event;
   state.answers?.set(seq, position);
   state.entries.push({
     ...ended(state, event),
-    outcome: unusable === undefined ? 'executed' : 'unusable',
-    ...(unusable !== undefined && { message: unusable }),
-    ...(usage !== undefined && { usage }),
-    elapsedMs,
     ...(outputs !== undefined && { outputs: outputs.map((file) => ({ path: file.path, ...('blob' in file && { hash: file.blob }) })) }),
   });
 }
 
-function fail(state: AuditTrail, event: EventOf<'call.failed'>): void {
-  const { message, denied, elapsedMs } = event;
-  state.entries.push({ ...ended(state, event), outcome: denied === true ? 'denied' : 'failed', message, elapsedMs });
-}
-
 /** A damaged `call.started` loses the names, not the entry. */
-function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): Omit<AuditedCall, 'outcome'> {
+function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): AuditedCall {
   const { op, key } = event;
+  const { outcome, message, usage, elapsedMs } = endedCall(event);
   const begun = state.open.get(op);
   state.open.delete(op);
   const { fn = '', site, preview } = begun ?? {};
@@ -191,6 +185,10 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     key,
     ...(site !== undefined && { site }),
     ...(preview !== undefined && { preview }),
+    outcome,
+    ...(message !== undefined && { message }),
+    ...(usage !== undefined && { usage }),
+    ...(elapsedMs !== undefined && { elapsedMs }),
   };
 }
 
@@ -204,7 +202,7 @@ function serve(state: AuditTrail, event: EventOf<'call.reused'>): void {
     key,
     ...(site !== undefined && { site }),
     ...(preview !== undefined && { preview }),
-    outcome: 'served',
+    outcome: 'reused',
     from,
     ...(outputs !== undefined && { outputs: outputs.map(({ path }) => ({ path })) }),
   });

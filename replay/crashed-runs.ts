@@ -1,28 +1,32 @@
 /**
- * What crashed runs came to. A run that ended in order says so in its last line; of a crashed one all has to be read, once: nobody
- * appends to it any more, so the summary is kept beside the runs of its workflow.
+ * What crashed runs came to. A run that ended in order says so in its last line, unless an older program wrote that, which counted otherwise;
+ * of the others all has to be read, once: nobody appends to them any more, so the summary is kept beside the runs of their workflow.
  *
  * C1  What is kept is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
  * C2  It counts only for a file of the same length.
  */
 import type { RunId, Workflow } from '../journal/ids.js';
 import type { JournalStore, RunFile } from '../journal/store.js';
+import { recordedCounts } from './call-counts.js';
 import { summariseRun } from './load.js';
 import type { RunReport } from './summary.js';
 
 /** Holds beginnings of arguments. */
 export const CRASHED_RUNS = 'crashed';
-const VERSION = 1;
+const VERSION = 2;
 
 type Kept = { readonly [run: string]: { readonly bytes: number; readonly report: RunReport } };
 
-/** `files` are all runs of the workflow; the result has those that crashed. */
+/** `files` are all runs of the workflow; the result has those whose last line does not have their counts. */
 export async function crashedRuns(
   store: JournalStore,
   workflow: Workflow,
   files: readonly RunFile[],
 ): Promise<ReadonlyMap<RunId, RunReport>> {
-  const crashed = files.filter(({ liveness, isOfUnknownVersion }) => liveness === 'crashed' && !isOfUnknownVersion);
+  const crashed = files.filter(
+    ({ liveness, finished, isOfUnknownVersion }) =>
+      !isOfUnknownVersion && (finished === undefined ? liveness === 'crashed' : recordedCounts(finished.totals) === undefined),
+  );
   if (crashed.length === 0) return new Map();
   const kept = await readKept(store, workflow);
   const reports = new Map<RunId, RunReport>();

@@ -1,5 +1,6 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
 import type { EventOf, FactType, JournalEvent, Payload } from '../journal/event.js';
+import { recordedCounts } from './call-counts.js';
 import { isInside } from './op-path.js';
 import { duration } from './duration.js';
 import { previewOf } from './preview.js';
@@ -11,8 +12,10 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
       'forks from',
       forks.map((fork) => fork.workflow),
     )}`,
-  'run.finished': ({ status, error, totals }) =>
-    `run ${status}${error === undefined ? '' : `: ${error.message}`} (${totals.executed} executed, ${totals.reused} reused, ${totals.failed} failed)`,
+  'run.finished': ({ status, error, totals }) => {
+    const { executed, reused, failed } = recordedCounts(totals) ?? totals;
+    return `run ${status}${error === undefined ? '' : `: ${error.message}`} (${executed} executed, ${reused} reused, ${failed} failed)`;
+  },
   'source.loaded': ({ role, path }) => `read the ${role} ${path}`,
   'definition.recorded': ({ fn, parts }) => `@${fn} is defined by ${parts.length === 1 ? 'one part' : `${parts.length} parts`}`,
   'op.started': ({ kind, name, item, total }) =>

@@ -30,7 +30,7 @@ export interface DiffSide {
   readonly error: string | null;
   readonly calls: number;
   readonly executed: number;
-  readonly served: number;
+  readonly reused: number;
   readonly failed: number;
   readonly elapsedMs: number;
   readonly callsMs: number;
@@ -183,7 +183,7 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
 
 /** A served answer doesn't repeat what was asked: the other run may tell, or the one that asked first. */
 async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
-  const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'served' && preview === undefined;
+  const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'reused' && preview === undefined;
   if (!sides.some(([, { calls }]) => calls.some(isNameless))) return;
   const previews = new Map<CallKey, string>();
   for (const [, { calls }] of sides) for (const { key, preview } of calls) if (preview !== undefined) previews.set(key, preview);
@@ -282,20 +282,19 @@ async function blobText(store: JournalStore, blob: BlobId | undefined): Promise<
 }
 
 function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
-  const counts = { executed: 0, served: 0, failed: 0, denied: 0, unfinished: 0 };
-  for (const { outcome } of state.calls) counts[outcome] += 1;
+  const { executed, reused, failed, callsMs, costUsd } = state.counts;
   return {
     workflow: ref.workflow,
     run: ref.run,
     status: state.status ?? (liveness === 'running' ? 'running' : 'crashed'),
     error: state.error?.message ?? null,
     calls: state.calls.length,
-    executed: counts.executed,
-    served: counts.served,
-    failed: counts.failed + counts.denied,
+    executed,
+    reused,
+    failed,
     elapsedMs: state.startedMs === undefined ? 0 : state.lastMs - state.startedMs,
-    callsMs: state.callsMs,
-    costUsd: state.costUsd ?? null,
+    callsMs,
+    costUsd,
   };
 }
 

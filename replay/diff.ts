@@ -43,9 +43,9 @@ function compared(pair: Pair, digestOf: AnswerDigest): ComparedPair {
   return { ...pair, changes, moved: left.key === right.key && left.op !== right.op };
 }
 
-/** Executed and served are one: whether an answer was there before says nothing about what it is. */
+/** Executed and reused are one: whether an answer was there before says nothing about what it is. */
 function isAnswered({ outcome }: ComparedCall): boolean {
-  return outcome === 'executed' || outcome === 'served';
+  return outcome === 'executed' || outcome === 'reused';
 }
 
 function isSameEvent({ answer: ours }: ComparedCall, { answer: theirs }: ComparedCall): boolean {

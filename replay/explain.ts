@@ -16,6 +16,7 @@ import {
   type Seq,
   type Workflow,
 } from '../journal/ids.js';
+import { endedCall, type CallOutcome, type EndOfCall } from './call-counts.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from './definitions.js';
 import { answered, cameLater, usable, type Answered, type Memo } from './memo.js';
 import type { Lender } from './overlay.js';
@@ -79,7 +80,7 @@ export interface ExplainedCall {
   /** First argument as text, clipped. */
   readonly preview: string | undefined;
   readonly attempt: number | undefined;
-  outcome: 'served' | 'executed' | 'failed' | 'denied' | 'unfinished';
+  outcome: CallOutcome | 'unfinished';
   /** Exactly one of the two is there. */
   readonly hit?: Hit;
   readonly miss?: Miss;
@@ -195,7 +196,7 @@ function served(state: Explanation, event: EventOf<'call.reused'>, lenders: read
   const known = sources.map(({ memo }) => memo.questions.get(key)).find((question) => isFrom(question?.answer, from));
   const edit = editSince(known?.fingerprint, fingerprint, state.index, lenders);
   const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
-  state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'served', hit });
+  state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'reused', hit });
 }
 
 function isFrom(answer: Answered['answer'] | undefined, { run, seq }: EventRef): boolean {
@@ -236,7 +237,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       state.servedFrom.set(event.key, event.from);
       return;
     case 'call.completed':
-      finishCall(state, event, 'executed');
+      finishCall(state, event);
       if (event.unusable !== undefined) state.fates.set(event.key, { why: 'unusable', message: event.unusable, run, seq: event.seq });
       else if ('redacted' in event.result)
         state.fates.set(event.key, { why: 'redacted', reason: event.result.redacted, run, seq: event.seq });
@@ -244,7 +245,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     case 'call.failed': {
       const denied = event.denied === true;
-      finishCall(state, event, denied ? 'denied' : 'failed');
+      finishCall(state, event);
       state.fates.set(event.key, { why: 'failed', message: event.message, denied, run, seq: event.seq });
       return;
     }
@@ -259,10 +260,10 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
   }
 }
 
-function finishCall(state: Explanation, { op }: { readonly op: OpPath }, outcome: ExplainedCall['outcome']): void {
-  const pending = state.pending.get(op);
-  if (pending?.call !== undefined) pending.call.outcome = outcome;
-  state.pending.delete(op);
+function finishCall(state: Explanation, event: EndOfCall): void {
+  const pending = state.pending.get(event.op);
+  if (pending?.call !== undefined) pending.call.outcome = endedCall(event).outcome;
+  state.pending.delete(event.op);
 }
 
 function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }: EventOf<'memo.invalidated'>, run: RunId): void {

@@ -70,7 +70,7 @@ function stateOf(content: string | undefined, hash: string | undefined, isAppend
 async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf): Promise<readonly Origin[]> {
   const all: Origin[] = [];
   for (const { call, evidence } of origins) {
-    const isNamed = call.outcome !== 'served' || call.preview !== undefined;
+    const isNamed = call.outcome !== 'reused' || call.preview !== undefined;
     const preview = isNamed ? undefined : (await memoOf(call.from?.workflow ?? own)).questions.get(call.key)?.preview;
     all.push({ call: preview === undefined ? call : { ...call, preview }, evidence });
   }

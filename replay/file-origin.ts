@@ -29,7 +29,9 @@ export function originsOf(
   const around = write.op === undefined ? undefined : iterationAround(write.op);
   const origins: Origin[] = [];
   for (const call of calls) {
-    if (call.outcome !== 'executed' && call.outcome !== 'served' && call.outcome !== 'unusable') continue;
+    // A command may have written before it failed.
+    const gaveResult = call.outcome === 'executed' || call.outcome === 'reused' || call.outputs !== undefined;
+    if (!gaveResult) continue;
     const wrote = (write.op !== undefined && isInside(write.op, call.op)) || call.outputs?.some(({ path }) => isFile(path)) === true;
     if (wrote) origins.push({ call, evidence: 'wrote' });
     else if (call.seq < write.seq && (around === undefined || isInside(call.op, around))) origins.push({ call, evidence: 'before' });

@@ -34,6 +34,7 @@ export interface PostMortemReport {
   readonly denials: readonly GuardDenial[];
   readonly executed: number;
   readonly reused: number;
+  readonly failed: number;
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** Only of a pipeline. */
   readonly pipeline?: PipelineStand;
@@ -121,8 +122,9 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],
     denials: [...state.denials.values()],
-    executed: state.executed,
-    reused: state.reused,
+    executed: state.counts.executed,
+    reused: state.counts.reused,
+    failed: state.counts.failed,
     resume: { ...estimateResume(state, usualCalls), comparedWith: usual?.ref.run },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineStand(state.nodes, status, untilMs) }),
   };

@@ -6,6 +6,7 @@
  */
 import type { EventOf } from '../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq } from '../journal/ids.js';
+import { countCall, endedCall, flawOf, noCalls, type CallCounts } from './call-counts.js';
 import { beginningOf, countFailure, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
 import { ancestorsOf } from './op-path.js';
 import { nodeVisits, type NodeVisits } from './node-visits.js';
@@ -34,8 +35,7 @@ export interface PostMortem extends OpenSteps {
   readonly hookFailures: Map<string, HookFailure>;
   readonly denials: Map<string, GuardDenial>;
   checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
-  executed: number;
-  reused: number;
+  readonly counts: CallCounts;
   readonly answered: Set<CallKey>;
   readonly unanswered: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unanswered }>;
   readonly rates: Map<string, Rate>;
@@ -57,8 +57,7 @@ export const postMortem: Projection<PostMortem> = {
     hookFailures: new Map(),
     denials: new Map(),
     checkpoint: undefined,
-    executed: 0,
-    reused: 0,
+    counts: noCalls(),
     answered: new Set(),
     unanswered: new Map(),
     rates: new Map(),
@@ -90,7 +89,7 @@ export const postMortem: Projection<PostMortem> = {
         completeCall(state, event);
         break;
       case 'call.reused':
-        state.reused += 1;
+        countCall(state.counts, endedCall(event));
         settle(state, event.key);
         countInLoops(state, event.op, event.fn);
         break;
@@ -140,10 +139,10 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
 
 function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void {
   const { op, key, elapsedMs, usage, unusable, result, seq } = event;
+  countCall(state.counts, endedCall(event));
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unanswered.get(key)?.fn ?? op;
   if (step !== undefined) step.call = undefined;
-  state.executed += 1;
   const rate = rateOf(state, fn);
   rate.calls += 1;
   rate.elapsedMs += elapsedMs;
@@ -154,11 +153,14 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void
   if (unusable === undefined) return settle(state, key);
   const open = state.unanswered.get(key);
   if (open !== undefined) open.why = 'unusable';
+  if (flawOf(event) !== 'command') return;
   const said = beginningOf(result);
   countFailure(state, fn, said === '' ? unusable : `${unusable}: ${said}`, { op, seq });
 }
 
-function failCall(state: PostMortem, { op, key, message, denied, seq }: EventOf<'call.failed'>): void {
+function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
+  const { op, key, message, denied, seq } = event;
+  countCall(state.counts, endedCall(event));
   const step = state.steps.get(op);
   const open = state.unanswered.get(key);
   countFailure(state, step?.call?.fn ?? open?.fn ?? step?.name ?? op, message, { op, seq }, denied === true ? 'denied' : undefined);

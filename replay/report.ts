@@ -1,18 +1,12 @@
 /** What a report shows of a run, as plain data: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../journal/ids.js';
+import { countCall, noCalls, type CallCounts } from './call-counts.js';
 import { tracksOf } from './export/chrome-trace.js';
-import { callsOf, endOf, type Span, type Timeline, type TimelineCall } from './timeline.js';
+import { callsOf, endOf, type Span, type Timeline } from './timeline.js';
 
-/** Counts of calls, tokens, US dollars, and milliseconds spent in calls (those side by side added up). */
-export interface Tally {
+/** The calls of a run, of a function, or of a phase. */
+export interface Tally extends CallCounts {
   readonly name: string;
-  executed: number;
-  reused: number;
-  failed: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  elapsedMs: number;
 }
 
 /** `open`: it never ended. `done`: it asked nothing by itself. */
@@ -36,8 +30,8 @@ export interface SpanColumns {
   readonly row: readonly number[];
   /** By its place in `states` of the report. */
   readonly state: readonly number[];
-  /** Cost in US dollars, 0 where none was told. */
-  readonly costUsd: readonly number[];
+  /** Cost in US dollars, null where no call reported one. */
+  readonly costUsd: readonly (number | null)[];
 }
 
 export interface ReportData {
@@ -61,12 +55,14 @@ export interface ReportData {
 /** `status`: of a run that has no last event, what became of it. */
 export function reportData({ workflow, run }: RunRef, state: Timeline, status: string): ReportData {
   const startedMs = state.startedMs ?? 0;
-  const total = emptyTally('all');
+  const total: Tally = { name: 'all', ...noCalls() };
   const functions = new Map<string, Tally>();
   const phases = new Map<string, Tally>();
   for (const { span, call } of callsOf(state)) {
+    const { outcome } = call;
+    if (outcome === 'unfinished') continue;
     for (const tally of [total, tallyOf(functions, call.fn), tallyOf(phases, span.phase ?? 'before the first checkpoint')])
-      add(tally, call);
+      countCall(tally, { ...call, outcome });
   }
   return {
     workflow,
@@ -77,7 +73,7 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
     started: new Date(startedMs).toISOString(),
     elapsedMs: (state.lastMs ?? startedMs) - startedMs,
     total,
-    functions: [...functions.values()].sort((left, right) => right.costUsd - left.costUsd || right.elapsedMs - left.elapsedMs),
+    functions: [...functions.values()].sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
     phases: [...phases.values()],
     marks: state.phases.map(({ name, atMs }) => ({ name, at: atMs - startedMs })),
     states: SPAN_STATES,
@@ -99,7 +95,7 @@ function columnsOf(state: Timeline, startedMs: number): SpanColumns {
     end: spans.map((span) => endOf(span, state) - startedMs),
     row: rowsOf(state),
     state: spans.map((span) => SPAN_STATES.indexOf(stateOf(span))),
-    costUsd: spans.map(({ calls }) => calls.reduce((sum, { usage }) => sum + (usage?.costUsd ?? 0), 0)),
+    costUsd: spans.map(costOf),
   };
 }
 
@@ -113,35 +109,23 @@ function rowsOf(state: Timeline): readonly number[] {
   return placed.map(({ track, depth }) => (tops[track] as number) + depth);
 }
 
+/** A call that failed shows in its span also where the script went on with what the call gave. */
 function stateOf({ outcome, calls }: Span): SpanState {
   if (outcome === undefined) return 'open';
   if (outcome !== 'ok') return outcome;
-  return calls.length > 0 ? 'executed' : 'done';
+  const last = calls.at(-1)?.outcome;
+  if (last === undefined) return 'done';
+  return last === 'failed' || last === 'denied' ? last : 'executed';
+}
+
+function costOf({ calls }: Span): number | null {
+  const counts = noCalls();
+  for (const { outcome, usage } of calls) if (outcome !== 'unfinished') countCall(counts, { outcome, usage });
+  return counts.costUsd;
 }
 
 function tallyOf(tallies: Map<string, Tally>, name: string): Tally {
   let tally = tallies.get(name);
-  if (tally === undefined) tallies.set(name, (tally = emptyTally(name)));
+  if (tally === undefined) tallies.set(name, (tally = { name, ...noCalls() }));
   return tally;
-}
-
-const emptyTally = (name: string): Tally => ({
-  name,
-  executed: 0,
-  reused: 0,
-  failed: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  costUsd: 0,
-  elapsedMs: 0,
-});
-
-function add(tally: Tally, { outcome, usage, elapsedMs = 0 }: TimelineCall): void {
-  if (outcome === 'completed') tally.executed++;
-  else if (outcome === 'reused') tally.reused++;
-  else if (outcome !== 'unanswered') tally.failed++;
-  tally.inputTokens += usage?.inputTokens ?? 0;
-  tally.outputTokens += usage?.outputTokens ?? 0;
-  tally.costUsd += usage?.costUsd ?? 0;
-  tally.elapsedMs += elapsedMs;
 }

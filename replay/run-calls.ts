@@ -3,8 +3,9 @@ import type { EventOf, Payload } from '../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
 import { sha256Hex } from '../journal/sha256.js';
+import { countCall, endedCall, noCalls, type CallCounts, type CallOutcome } from './call-counts.js';
 import { nodeVisits, type NodeVisits } from './node-visits.js';
-import type { Projection } from './projection.js';
+import type { Place, Projection } from './projection.js';
 import { previewOf } from './preview.js';
 
 export interface ComparedCall {
@@ -15,7 +16,7 @@ export interface ComparedCall {
   readonly fingerprint: Fingerprint | undefined;
   /** A served answer doesn't repeat what was asked: who compares fills it in. */
   preview: string | undefined;
-  outcome: 'executed' | 'served' | 'failed' | 'denied' | 'unfinished';
+  outcome: CallOutcome | 'unfinished';
   /** Of the result or of the message; undefined where it is served, or there is none. */
   digest: string | undefined;
   /** Where its answer was first given: its own event, or that of another run. */
@@ -39,8 +40,7 @@ export interface RunCalls {
   forks: EventOf<'run.started'>['forks'];
   startedMs: number | undefined;
   lastMs: number;
-  callsMs: number;
-  costUsd: number | undefined;
+  readonly counts: CallCounts;
 }
 
 /** What went to standard output: all of it by a digest, and beginnings of what was written first. */
@@ -67,11 +67,10 @@ export const runCalls: Projection<RunCalls> = {
     forks: undefined,
     startedMs: undefined,
     lastMs: 0,
-    callsMs: 0,
-    costUsd: undefined,
+    counts: noCalls(),
   }),
   apply(state, event, place) {
-    const { ref, position } = place;
+    const { position } = place;
     nodeVisits.apply(state.nodes, event, place);
     switch (event.type) {
       case 'run.started':
@@ -104,18 +103,15 @@ export const runCalls: Projection<RunCalls> = {
         state.open.set(op, call);
         break;
       }
-      case 'call.completed': {
-        state.callsMs += event.elapsedMs;
-        if (event.usage?.costUsd !== undefined) state.costUsd = (state.costUsd ?? 0) + event.usage.costUsd;
-        end(state, event.op, position, 'executed', digestOf(event.result), { run: ref.run, seq: event.seq });
+      case 'call.completed':
+        end(state, event, place, digestOf(event.result));
         break;
-      }
       case 'call.failed':
-        state.callsMs += event.elapsedMs;
-        end(state, event.op, position, event.denied === true ? 'denied' : 'failed', event.message, undefined);
+        end(state, event, place, event.message);
         break;
       case 'call.reused': {
         const { seq, op, fn, key, fingerprint, preview, from } = event;
+        countCall(state.counts, endedCall(event));
         state.calls.push({
           seq,
           op,
@@ -123,7 +119,7 @@ export const runCalls: Projection<RunCalls> = {
           key,
           fingerprint,
           preview,
-          outcome: 'served',
+          outcome: 'reused',
           digest: undefined,
           answer: from,
           asked: undefined,
@@ -144,21 +140,24 @@ export const runCalls: Projection<RunCalls> = {
   },
 };
 
-function end(
-  state: RunCalls,
-  op: OpPath,
-  position: Position,
-  outcome: ComparedCall['outcome'],
-  digest: string,
-  answer: ComparedCall['answer'],
-): void {
-  const call = state.open.get(op);
-  if (call === undefined) return; // its beginning is damaged
+function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, { ref, position }: Place, digest: string): void {
+  const { op, key, seq } = event;
+  const ended = endedCall(event);
+  countCall(state.counts, ended);
+  const call = state.open.get(op) ?? nameless(state, seq, op, key);
   state.open.delete(op);
-  call.outcome = outcome;
+  call.outcome = ended.outcome;
   call.digest = digest;
-  call.answer = answer;
+  call.answer = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
   call.ended = position;
+}
+
+/** The line that began it is damaged. */
+function nameless({ calls }: RunCalls, seq: Seq, op: OpPath, key: CallKey): ComparedCall {
+  const unknown = { fingerprint: undefined, preview: undefined, digest: undefined, answer: undefined, asked: undefined, ended: undefined };
+  const call: ComparedCall = { seq, op, fn: '', key, ...unknown, outcome: 'unfinished' };
+  calls.push(call);
+  return call;
 }
 
 function write(output: RunOutput, { request, subject }: EventOf<'effect.performed'>): void {

@@ -1,16 +1,14 @@
 /** What many runs came to: how often an answer was there, what it cost and took, what failed, and how that changes from day to day. */
 import { startOf, type OpPath } from '../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../journal/store.js';
+import { addCounts, countCall, endedCall, noCalls, type CallCounts } from './call-counts.js';
 import { foldRun } from './load.js';
 import type { Projection } from './projection.js';
 import type { ReportedStatus } from './summary.js';
 
-export interface FunctionCounts {
-  executed: number;
-  served: number;
-  /** Denied and unusable ones included. */
-  failed: number;
-  costUsd: number | undefined;
+interface FunctionCounts {
+  readonly calls: CallCounts;
+  /** Of those that were executed. */
   readonly elapsedMs: number[];
 }
 
@@ -34,20 +32,17 @@ export const runCounts: Projection<RunCounts> = {
       case 'call.started':
         state.open.set(event.op, event.fn);
         break;
-      case 'call.reused':
-        countsOf(state, event.fn).served += 1;
-        break;
-      case 'call.completed': {
-        const counts = ended(state, event.op);
-        counts[event.unusable === undefined ? 'executed' : 'failed'] += 1;
-        counts.elapsedMs.push(event.elapsedMs);
-        const { costUsd } = event.usage ?? {};
-        if (costUsd !== undefined) counts.costUsd = (counts.costUsd ?? 0) + costUsd;
+      case 'call.completed':
+      case 'call.failed':
+      case 'call.reused': {
+        const call = endedCall(event);
+        // A damaged `call.started` loses the name: its call counts for no function in particular.
+        const { calls, elapsedMs } = countsOf(state, event.type === 'call.reused' ? event.fn : (state.open.get(event.op) ?? ''));
+        state.open.delete(event.op);
+        countCall(calls, call);
+        if (call.outcome === 'executed' && call.elapsedMs !== undefined) elapsedMs.push(call.elapsedMs);
         break;
       }
-      case 'call.failed':
-        ended(state, event.op).failed += 1;
-        break;
       default:
         break;
     }
@@ -60,9 +55,9 @@ export interface Figures {
   readonly runs: number;
   readonly completed: number;
   readonly executed: number;
-  readonly served: number;
+  readonly reused: number;
   readonly failed: number;
-  /** Of all calls that came to an answer, the part that was served. */
+  /** Of all calls that came to an answer, the part that was reused. */
   readonly hitRate: number | null;
   readonly costUsd: number | null;
   readonly medianMs: number | null;
@@ -72,7 +67,7 @@ export interface Figures {
 export interface FunctionFigures {
   readonly fn: string;
   readonly executed: number;
-  readonly served: number;
+  readonly reused: number;
   readonly failed: number;
   readonly hitRate: number | null;
   readonly costUsd: number | null;
@@ -136,16 +131,16 @@ function groupedByDay(measured: readonly Measured[]): ReadonlyMap<string, readon
 }
 
 function figuresOf(runs: readonly Measured[]): Figures {
-  const sum = merged(runs.flatMap(({ counts }) => [...counts.functions.values()]));
+  const { executed, reused, failed, costUsd } = merged(runs.flatMap(({ counts }) => [...counts.functions.values()]));
   const took = sorted(runs.filter(({ status }) => status === 'completed').map(({ elapsedMs }) => elapsedMs));
   return {
     runs: runs.length,
     completed: runs.filter(({ status }) => status === 'completed').length,
-    executed: sum.executed,
-    served: sum.served,
-    failed: sum.failed,
-    hitRate: hitRateOf(sum),
-    costUsd: sum.costUsd ?? null,
+    executed,
+    reused,
+    failed,
+    hitRate: hitRateOf(executed, reused),
+    costUsd,
     medianMs: quantile(took, 0.5),
     slowestMs: took.at(-1) ?? null,
   };
@@ -162,36 +157,30 @@ function functionFigures(runs: readonly Measured[]): readonly FunctionFigures[] 
   }
   return [...byName]
     .map(([fn, all]) => {
-      const sum = merged(all);
       const elapsed = sorted(all.flatMap(({ elapsedMs }) => elapsedMs));
-      const { executed, served, failed, costUsd = null } = sum;
+      const { executed, reused, failed, costUsd } = merged(all);
       return {
         fn,
         executed,
-        served,
+        reused,
         failed,
-        hitRate: hitRateOf(sum),
+        hitRate: hitRateOf(executed, reused),
         costUsd,
         medianMs: quantile(elapsed, 0.5),
         p90Ms: quantile(elapsed, 0.9),
       };
     })
-    .sort((one, other) => other.failed - one.failed || other.executed + other.served - one.executed - one.served);
+    .sort((one, other) => other.failed - one.failed || other.executed + other.reused - one.executed - one.reused);
 }
 
-function merged(all: readonly FunctionCounts[]): Omit<FunctionCounts, 'elapsedMs'> {
-  const sum: Omit<FunctionCounts, 'elapsedMs'> = { executed: 0, served: 0, failed: 0, costUsd: undefined };
-  for (const { executed, served, failed, costUsd } of all) {
-    sum.executed += executed;
-    sum.served += served;
-    sum.failed += failed;
-    if (costUsd !== undefined) sum.costUsd = (sum.costUsd ?? 0) + costUsd;
-  }
+function merged(all: readonly FunctionCounts[]): CallCounts {
+  const sum = noCalls();
+  for (const { calls } of all) addCounts(sum, calls);
   return sum;
 }
 
-function hitRateOf({ executed, served }: Pick<FunctionCounts, 'executed' | 'served'>): number | null {
-  return executed + served === 0 ? null : served / (executed + served);
+function hitRateOf(executed: number, reused: number): number | null {
+  return executed + reused === 0 ? null : reused / (executed + reused);
 }
 
 function sorted(numbers: readonly number[]): readonly number[] {
@@ -205,13 +194,6 @@ function quantile(ascending: readonly number[], part: number): number | null {
 
 function countsOf(state: RunCounts, fn: string): FunctionCounts {
   let counts = state.functions.get(fn);
-  if (counts === undefined) state.functions.set(fn, (counts = { executed: 0, served: 0, failed: 0, costUsd: undefined, elapsedMs: [] }));
+  if (counts === undefined) state.functions.set(fn, (counts = { calls: noCalls(), elapsedMs: [] }));
   return counts;
-}
-
-/** A damaged `call.started` loses the name: its call counts for no function in particular. */
-function ended(state: RunCounts, op: OpPath): FunctionCounts {
-  const fn = state.open.get(op) ?? '';
-  state.open.delete(op);
-  return countsOf(state, fn);
 }

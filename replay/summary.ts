@@ -1,7 +1,8 @@
 /** What a run came to, or is coming to: status, counts, durations, cost, what is in flight. Live while it is followed. */
-import type { EventOf, RunStatus, Usage } from '../journal/event.js';
+import type { EventOf, RunStatus } from '../journal/event.js';
 import type { OpPath, RunRef } from '../journal/ids.js';
 import type { RunLiveness } from '../journal/store.js';
+import { countCall, endedCall, noCalls, type CallCounts } from './call-counts.js';
 import { iterationOf } from './op-path.js';
 import { previewOf } from './preview.js';
 import type { Projection } from './projection.js';
@@ -20,7 +21,7 @@ export interface LoopProgress {
   done: number;
 }
 
-export interface RunSummary {
+export interface RunSummary extends Readonly<CallCounts> {
   readonly ref: RunRef | undefined;
   /** The script's name in messages. */
   readonly name: string | undefined;
@@ -32,15 +33,6 @@ export interface RunSummary {
   readonly startedMs: number | undefined;
   /** Time of the last event. */
   readonly lastMs: number | undefined;
-  readonly executed: number;
-  readonly reused: number;
-  /** Denied ones included. */
-  readonly failed: number;
-  /** Milliseconds spent in llm calls, those side by side added up. */
-  readonly callsMs: number;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  /** Undefined when no call told its cost. */
-  readonly costUsd: number | undefined;
   /** Names in the order in which they were reached. */
   readonly checkpoints: readonly string[];
   readonly inFlight: ReadonlyMap<OpPath, InFlight>;
@@ -56,7 +48,7 @@ type Draft = {
       : RunSummary[K];
 };
 
-const EMPTY = { status: undefined, error: undefined, startedMs: undefined, lastMs: undefined, costUsd: undefined } as const;
+const EMPTY = { status: undefined, error: undefined, startedMs: undefined, lastMs: undefined } as const;
 
 /** Of one run. */
 export const summary: Projection<RunSummary> = {
@@ -66,11 +58,7 @@ export const summary: Projection<RunSummary> = {
     name: undefined,
     argv: [],
     flags: {},
-    executed: 0,
-    reused: 0,
-    failed: 0,
-    callsMs: 0,
-    usage: { inputTokens: 0, outputTokens: 0 },
+    ...noCalls(),
     checkpoints: [],
     inFlight: new Map(),
     loops: new Map(),
@@ -103,18 +91,10 @@ export const summary: Projection<RunSummary> = {
         break;
       }
       case 'call.completed':
-        draft.executed += 1;
-        draft.callsMs += event.elapsedMs;
-        draft.inFlight.delete(event.op);
-        if (event.usage !== undefined) addUsage(draft, event.usage);
-        break;
       case 'call.failed':
-        draft.failed += 1;
-        draft.callsMs += event.elapsedMs;
-        draft.inFlight.delete(event.op);
-        break;
       case 'call.reused':
-        draft.reused += 1;
+        draft.inFlight.delete(event.op);
+        countCall(draft, endedCall(event));
         break;
       case 'checkpoint.reached':
         draft.checkpoints.push(event.name);
@@ -142,8 +122,9 @@ export interface RunReport {
   readonly reused: number;
   readonly failed: number;
   readonly callsMs: number;
-  readonly usage: RunSummary['usage'];
-  readonly costUsd: number | undefined;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: number | null;
   readonly checkpoints: readonly string[];
   /** Begun and not ended: what a running run waits for, what a crashed one lost. */
   readonly inFlight: readonly {
@@ -173,7 +154,8 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     reused: state.reused,
     failed: state.failed,
     callsMs: state.callsMs,
-    usage: { ...state.usage },
+    inputTokens: state.inputTokens,
+    outputTokens: state.outputTokens,
     costUsd: state.costUsd,
     checkpoints: [...state.checkpoints],
     inFlight: [...state.inFlight.values()].map(({ op, fn, preview, startedMs }) => ({ op, fn, preview, elapsedMs: untilMs - startedMs })),
@@ -187,9 +169,4 @@ function endOperation(draft: Draft, op: OpPath): void {
   const iteration = iterationOf(op);
   const progress = iteration === undefined ? undefined : draft.loops.get(iteration.loop);
   if (progress !== undefined) progress.done += 1;
-}
-
-function addUsage(draft: Draft, { inputTokens = 0, outputTokens = 0, costUsd }: Usage): void {
-  draft.usage = { inputTokens: draft.usage.inputTokens + inputTokens, outputTokens: draft.usage.outputTokens + outputTokens };
-  if (costUsd !== undefined) draft.costUsd = (draft.costUsd ?? 0) + costUsd;
 }

@@ -2,14 +2,14 @@
  * What a run did as spans: one for every operation, with the questions it asked and what else happened to it. Used by reports and
  * exports. Arguments and results stay in the journal; a span keeps their places.
  */
-import type { EventOf, JournalEvent, RunStatus, Usage } from '../journal/event.js';
+import type { EventOf, RunStatus, Usage } from '../journal/event.js';
 import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../journal/ids.js';
 import type { Position } from '../journal/store.js';
+import { endedCall, type CallOutcome, type EndOfCall } from './call-counts.js';
 import { ancestorsOf } from './op-path.js';
 import { previewOf } from './preview.js';
 import type { Projection } from './projection.js';
 
-export type CallOutcome = 'completed' | 'reused' | 'failed' | 'denied' | 'unanswered';
 export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
 
 /** One question that an operation asked, or was served the answer to. */
@@ -26,12 +26,14 @@ export interface TimelineCall {
   readonly askedAt: Position | undefined;
   /** Where `call.completed` lies, which has the result. */
   answeredAt: Position | undefined;
-  outcome: CallOutcome;
+  outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
   /** As the call measured it. */
   elapsedMs: number | undefined;
   usage: Usage | undefined;
   message: string | undefined;
+  /** Of a call that failed: the code of its error, where that is known. */
+  errorCode: string | undefined;
 }
 
 /** Something that happened to an operation at one moment: a command, a guard's decision, a hook. */
@@ -66,6 +68,8 @@ export interface Span {
   endedSeq: Seq | undefined;
   outcome: SpanOutcome | undefined;
   message: string | undefined;
+  /** Of what failed last in it: the code of its error, where that is known. */
+  errorCode: string | undefined;
 }
 
 export interface Timeline {
@@ -137,40 +141,30 @@ export const timeline: Projection<Timeline> = {
         close(state, event, atMs, event.status === 'fail' ? 'failed' : 'ok', event.outcome.failure_reason || undefined);
         break;
       case 'call.started':
-        spanOf(state, event, atMs, event.fn).calls.push({
-          ...callBegun(event, atMs, 'unanswered'),
+        spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
+          ...callBegun(event, event.fn, atMs),
           attempt: event.attempt,
           preview: event.preview ?? previewOf(event.args),
-          from: undefined,
           askedAt: position,
         });
         break;
       case 'call.reused':
-        spanOf(state, event, atMs, event.fn).calls.push({
-          ...callBegun(event, atMs, 'reused'),
-          attempt: undefined,
+        spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
+          ...callBegun(event, event.fn, atMs),
+          outcome: 'reused',
           preview: event.preview,
           from: event.from,
-          askedAt: undefined,
           endedMs: atMs,
         });
         break;
-      case 'call.completed': {
-        const call = unanswered(state, event.op);
-        if (call === undefined) break; // the line that began it is damaged
-        call.outcome = 'completed';
-        call.answeredAt = position;
-        call.usage = event.usage;
-        call.message = event.unusable;
-        endCall(call, event.elapsedMs, atMs);
-        break;
-      }
+      case 'call.completed':
       case 'call.failed': {
-        const call = unanswered(state, event.op);
-        if (call === undefined) break; // denied before it was asked: the operation says so
-        call.outcome = event.denied === true ? 'denied' : 'failed';
-        call.message = event.message;
-        endCall(call, event.elapsedMs, atMs);
+        const span = spanOf(state, event, atMs, {});
+        const call = span.calls.findLast(({ outcome }) => outcome === 'unfinished') ?? nameless(span, event, atMs);
+        Object.assign(call, NOTHING_ENDED, endedCall(event));
+        span.errorCode = call.errorCode;
+        call.endedMs = atMs;
+        if (event.type === 'call.completed') call.answeredAt = position;
         break;
       }
       case 'effect.performed':
@@ -218,6 +212,7 @@ function open(state: Timeline, { op, seq }: { readonly op: OpPath; readonly seq:
     endedSeq: undefined,
     outcome: undefined,
     message: undefined,
+    errorCode: undefined,
   };
   state.spans.push(span);
   state.byPath.set(op, span);
@@ -235,37 +230,43 @@ function close(
   if (span === undefined) return;
   span.endedMs = atMs;
   span.endedSeq = seq;
+  // Its operation ends in order also where a node failed.
+  if (outcome === 'ok' && span.outcome === 'failed' && span.kind === 'node') return;
   span.outcome = outcome;
   span.message = message;
+  if (outcome === 'failed' && span.kind === 'node') span.errorCode ??= 'STAGE_FAILED';
+  if (outcome !== 'ok' && span.parent !== undefined) span.parent.errorCode = span.errorCode;
 }
 
-/** The operation that asks; made up where the line that began it is damaged. */
-function spanOf(state: Timeline, event: EventOf<'call.started' | 'call.reused'>, atMs: number, fn: string): Span {
-  return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', name: fn, site: event.site });
+/** The operation that makes the call; made up where the line that began it is damaged. */
+function spanOf(state: Timeline, event: EndOfCall | EventOf<'call.started'>, atMs: number, described: Partial<Described>): Span {
+  return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', ...described });
 }
 
-function callBegun({ seq, key, fn }: JournalEvent & { key: CallKey; fn: string }, startedMs: number, outcome: CallOutcome) {
+const NOTHING_ENDED = { elapsedMs: undefined, usage: undefined, message: undefined, errorCode: undefined };
+
+function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, fn: string, startedMs: number): TimelineCall {
   return {
     seq,
     key,
     fn,
     startedMs,
-    outcome,
+    attempt: undefined,
+    preview: undefined,
+    from: undefined,
+    askedAt: undefined,
     answeredAt: undefined,
-    endedMs: undefined as number | undefined,
-    elapsedMs: undefined,
-    usage: undefined,
-    message: undefined,
+    outcome: 'unfinished',
+    endedMs: undefined,
+    ...NOTHING_ENDED,
   };
 }
 
-function endCall(call: TimelineCall, elapsedMs: number, endedMs: number): void {
-  call.elapsedMs = elapsedMs;
-  call.endedMs = endedMs;
-}
-
-function unanswered(state: Timeline, op: OpPath): TimelineCall | undefined {
-  return state.byPath.get(op)?.calls.findLast(({ outcome }) => outcome === 'unanswered');
+/** The line that began it is damaged. */
+function nameless({ calls }: Span, event: EndOfCall, atMs: number): TimelineCall {
+  const call = callBegun(event, '', atMs);
+  calls.push(call);
+  return call;
 }
 
 function nearest(state: Timeline, op: OpPath): Span | undefined {

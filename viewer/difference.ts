@@ -14,7 +14,7 @@ export function difference(diff: RunDiff): HTMLElement {
       row('status', ({ status }) => status),
       row('calls', ({ calls }) => calls),
       row('executed', ({ executed }) => executed),
-      row('served', ({ served }) => served),
+      row('reused', ({ reused }) => reused),
       row('failed', ({ failed }) => failed),
       row('took', ({ elapsedMs }) => duration(elapsedMs)),
       row('cost', ({ costUsd }) => moneyOrDash(costUsd)),

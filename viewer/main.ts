@@ -55,8 +55,8 @@ function header({ data, count, search, title }: Model, goTo: (span: number) => v
     ['reused', total.reused.toLocaleString('en')],
     ['failed', total.failed.toLocaleString('en')],
     ['cost', cost(total)],
-    ['tokens in', total.inputTokens.toLocaleString('en')],
-    ['tokens out', total.outputTokens.toLocaleString('en')],
+    ['tokens in', total.inputTokens?.toLocaleString('en') ?? '–'],
+    ['tokens out', total.outputTokens?.toLocaleString('en') ?? '–'],
   ];
   const field = element('input', {
     type: 'search',
@@ -137,17 +137,16 @@ function tallies(title: string, all: readonly Tally[]): HTMLElement {
       each.executed,
       each.reused,
       each.failed,
-      each.inputTokens,
-      each.outputTokens,
+      each.inputTokens ?? '–',
+      each.outputTokens ?? '–',
       cost(each),
-      duration(each.elapsedMs),
+      duration(each.callsMs),
     ]),
   );
 }
 
-/** Zero: no call told any. */
 function cost({ costUsd }: Tally): string {
-  return costUsd === 0 ? '–' : money(costUsd);
+  return costUsd === null ? '–' : money(costUsd);
 }
 
 main();

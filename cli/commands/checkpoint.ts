@@ -103,7 +103,12 @@ async function recordCleaning(io: Io, { store, name, past }: Recorded, left: rea
   try {
     await journal.append({ type: 'run.started', workflow, name, argv: io.argv, payload: {}, flags: {}, host: hostname(), ...io.program });
     await journal.append({ type: 'memo.reset', reason: 'clean', ...(during.length === 0 ? {} : { during }) });
-    await journal.append({ type: 'run.finished', status: 'completed', cleaned: true, totals: { executed: 0, reused: 0, failed: 0 } });
+    await journal.append({
+      type: 'run.finished',
+      status: 'completed',
+      cleaned: true,
+      totals: { executed: 0, reused: 0, failed: 0, withoutResult: 0 },
+    });
   } finally {
     await journal.close();
   }

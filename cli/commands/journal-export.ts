@@ -18,13 +18,16 @@ interface Exported {
   readonly io: Io;
   readonly store: JournalStore;
   readonly ref: RunRef;
+  readonly isRunning: boolean;
   readonly output: Output;
   readonly onDefect: (defect: Defect) => void;
 }
 
 const FORMATS = {
   'otlp-json': async (from: Exported) =>
-    from.output.write(`${JSON.stringify(otlpTraces(from.ref, await timelineOf(from), from.io.program.versions.mlld))}\n`),
+    from.output.write(
+      `${JSON.stringify(otlpTraces(from.ref, await timelineOf(from), { version: from.io.program.versions.mlld, isRunning: from.isRunning }))}\n`,
+    ),
   'chrome-trace': async (from: Exported) => from.output.write(`${JSON.stringify(chromeTrace(from.ref, await timelineOf(from)))}\n`),
   ndjson: async ({ store, ref, output, onDefect }: Exported) => {
     await store.scan(ref, (event) => output.write(`${JSON.stringify(event)}\n`), { onDefect });
@@ -67,9 +70,9 @@ interface ExportOptions {
 
 async function exportRun(io: Io, text: string, { format, output: file }: ExportOptions): Promise<void> {
   const { project, store } = await projectStore(io);
-  const { ref } = await resolveRun(store, project, text);
+  const { ref, liveness } = await resolveRun(store, project, text);
   const output = openOutput(io, file);
-  await FORMATS[format]({ io, store, ref, output, onDefect: reportDefects(io) });
+  await FORMATS[format]({ io, store, ref, isRunning: liveness === 'running', output, onDefect: reportDefects(io) });
   output.finish();
 }
 

@@ -5,6 +5,7 @@ import type { JournalEvent } from '../../journal/event.js';
 import { startOf, type RunId } from '../../journal/ids.js';
 import type { JournalStore, RunFile, ScanOptions } from '../../journal/store.js';
 import { matchesFilter, type EventFilter } from '../../replay/describe.js';
+import { recordedCounts } from '../../replay/call-counts.js';
 import { crashedRuns } from '../../replay/crashed-runs.js';
 import { summariseRun } from '../../replay/load.js';
 import type { RunReport } from '../../replay/summary.js';
@@ -121,11 +122,10 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     workflow: ref.workflow,
     started: new Date(startedMs).toISOString(),
   };
-  if (finished !== undefined) {
-    const { totals, ts } = finished;
+  const counts = finished && recordedCounts(finished.totals);
+  if (finished !== undefined && counts !== undefined) {
     const status = isCleaning(file) ? 'cleaned' : finished.status;
-    const { executed, reused, failed, costUsd = null } = totals;
-    return { ...common, durationMs: Date.parse(ts) - startedMs, status, executed, reused, failed, costUsd, inFlight: [] };
+    return { ...common, durationMs: Date.parse(finished.ts) - startedMs, status, ...counts, inFlight: [] };
   }
   if (file.isOfUnknownVersion) {
     return { ...common, durationMs: null, status: 'unreadable', executed: null, reused: null, failed: null, costUsd: null, inFlight: [] };
@@ -136,7 +136,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     executed,
     reused,
     failed,
-    costUsd = null,
+    costUsd,
     inFlight,
   } = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
   const calls = inFlight.map(({ fn, preview = null, elapsedMs }) => ({ fn, preview, elapsedMs }));

@@ -30,16 +30,14 @@ function sentenceOf(entry: AuditEntry, paint: Paint): string {
   switch (entry.entry) {
     case 'call': {
       const { fn, preview, outcome, from, message, usage, elapsedMs, outputs = [] } = entry;
-      const colour = outcome === 'executed' ? paint.green : outcome === 'served' ? paint.dim : paint.red;
+      const colour = outcome === 'executed' ? paint.green : outcome === 'reused' ? paint.dim : paint.red;
       const facts = [
         ...(from === undefined
           ? []
           : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
         ...(message === undefined ? [] : [clip(oneLine(message), TEXT_UNITS_MAX)]),
         ...(elapsedMs === undefined ? [] : [duration(elapsedMs)]),
-        ...(usage?.inputTokens === undefined && usage?.outputTokens === undefined
-          ? []
-          : [`${usage.inputTokens ?? 0} tokens in, ${usage.outputTokens ?? 0} out`]),
+        ...(usage?.inputTokens === undefined && usage?.outputTokens === undefined ? [] : [tokens(usage.inputTokens, usage.outputTokens)]),
         ...(usage?.costUsd === undefined ? [] : [money(usage.costUsd)]),
         ...(outputs.length === 0 ? [] : [`wrote ${outputs.map(({ path, hash }) => `${oneLine(path)}${shortHash(hash)}`).join(', ')}`]),
       ];
@@ -62,13 +60,17 @@ function sentenceOf(entry: AuditEntry, paint: Paint): string {
   }
 }
 
+function tokens(input: number | null = null, output: number | null = null): string {
+  return input === null && output === null ? 'no call reported its tokens' : `${input ?? '?'} tokens in, ${output ?? '?'} out`;
+}
+
 export function renderConclusion({ totals, integrity }: AuditConclusion, paint: Paint): string {
-  const { executed, served, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
+  const { executed, reused, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
   const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
   const dearest = hooks.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, HOOKS_SHOWN);
   const moreHooks = hooks.length - dearest.length;
   const lines = [
-    `${counted(executed, 'call')} executed, ${served} served, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${inputTokens} tokens in, ${outputTokens} out, ${costUsd === null ? 'no call told its cost' : money(costUsd)}`,
+    `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${tokens(inputTokens, outputTokens)}, ${costUsd === null ? 'no call reported its cost' : money(costUsd)}`,
     `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
     ...dearest.map(({ hook, timing, filter, firings, elapsedMs, errors }) => {
       const failed = errors === 0 ? '' : `, ${paint.red(`${errors} failed`)}`;

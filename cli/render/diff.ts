@@ -70,13 +70,13 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     { title: 'STATUS' },
     ...figures('CALLS', 'EXECUTED', 'REUSED', 'FAILED', 'TOOK', 'IN CALLS', 'COST'),
   ];
-  const row = (name: string, { run, status, calls, executed, served, failed, elapsedMs, callsMs, costUsd }: DiffSide): string[] => [
+  const row = (name: string, { run, status, calls, executed, reused, failed, elapsedMs, callsMs, costUsd }: DiffSide): string[] => [
     name,
     run,
     status,
     String(calls),
     String(executed),
-    String(served),
+    String(reused),
     String(failed),
     duration(elapsedMs),
     duration(callsMs),

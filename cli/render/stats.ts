@@ -14,7 +14,7 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
   const ended = Object.entries(statuses).map(([status, count]) => `${count} ${status}`);
   const lines = [
     paint.bold(`${counted(total.runs, 'run')}: ${ended.join(', ')}`),
-    `${counted(total.executed, 'call')} executed, ${total.served} served (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
+    `${counted(total.executed, 'call')} executed, ${total.reused} reused (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
     `a complete run takes ${durationOrDash(total.medianMs)} (median), the slowest took ${durationOrDash(total.slowestMs)}`,
   ];
   if (functions.length > 0)
@@ -27,7 +27,7 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
           .map((each) => [
             `@${each.fn}`,
             String(each.executed),
-            String(each.served),
+            String(each.reused),
             { text: String(each.failed), paint: each.failed > 0 ? paint.red : (text: string): string => text },
             percent(each.hitRate),
             durationOrDash(each.medianMs),
@@ -49,7 +49,7 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
           String(each.runs),
           String(each.completed),
           String(each.executed),
-          String(each.served),
+          String(each.reused),
           String(each.failed),
           percent(each.hitRate),
           durationOrDash(each.medianMs),

@@ -3,7 +3,8 @@
  * operations that run side by side get tracks of their own.
  */
 import type { RunRef } from '../../journal/ids.js';
-import { endOf, type Span, type Timeline } from '../timeline.js';
+import { countCall, noCalls, type CallCounts } from '../call-counts.js';
+import { callsOf, endOf, type Span, type Timeline } from '../timeline.js';
 
 const PROCESS = 1;
 const RUN_TRACK = 0;
@@ -16,7 +17,7 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
   const tracks = Array.from({ length: last + 1 }, (_, track) => label('thread_name', track === 0 ? 'run' : `side by side ${track}`, track));
   return {
     displayTimeUnit: 'ms',
-    otherData: { workflow: ref.workflow, run: ref.run, status: state.status ?? 'unfinished' },
+    otherData: { workflow: ref.workflow, run: ref.run, status: state.status ?? 'unfinished', ...countsOf(state) },
     traceEvents: [
       label('process_name', `${state.name ?? ref.workflow} ${ref.run}`, RUN_TRACK),
       ...tracks,
@@ -37,7 +38,7 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
       dur: (endOf(span, timeline) - span.startedMs) * US_PER_MS,
       args: {
         op: span.op,
-        outcome: span.outcome ?? 'unfinished',
+        outcome: outcomeOf(span),
         item: span.item,
         message: span.message,
         asked: call?.preview,
@@ -47,6 +48,22 @@ export function chromeTrace(ref: RunRef, state: Timeline): object {
       },
     };
   }
+}
+
+function countsOf(state: Timeline): Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'costUsd'> {
+  const counts = noCalls();
+  for (const { call } of callsOf(state)) {
+    const { outcome } = call;
+    if (outcome !== 'unfinished') countCall(counts, { ...call, outcome });
+  }
+  const { executed, reused, failed, costUsd } = counts;
+  return { executed, reused, failed, costUsd };
+}
+
+/** A call that failed shows also where the script went on with what the call gave. */
+function outcomeOf({ outcome, calls }: Span): string {
+  const last = calls.at(-1)?.outcome;
+  return outcome === 'ok' && (last === 'failed' || last === 'denied') ? last : (outcome ?? 'unfinished');
 }
 
 export interface Placed {

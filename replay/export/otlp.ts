@@ -17,9 +17,17 @@ const CLIENT = 3;
 const STATUS_OK = 1;
 const STATUS_ERROR = 2;
 
-/** `version`: of the program that exports. */
-export function otlpTraces(ref: RunRef, state: Timeline, version: string): object {
-  const spans = [runSpan(ref, state), ...state.spans.flatMap((span) => operationSpans(ref, state, span))];
+export interface OtlpOptions {
+  /** Of the program that exports. */
+  readonly version: string;
+  /** What has not ended is no failure while the run goes on. */
+  readonly isRunning: boolean;
+}
+
+export function otlpTraces(ref: RunRef, state: Timeline, { version, isRunning }: OtlpOptions): object {
+  // A run without an end that nobody writes any more was killed: so was all that was in flight.
+  const cutOff = isRunning ? undefined : { type: state.status ?? 'crashed', message: 'the run ended before it did' };
+  const spans = [runSpan(ref, state, isRunning), ...state.spans.flatMap((span) => operationSpans(ref, state, span, cutOff))];
   return {
     resourceSpans: [
       {
@@ -30,8 +38,10 @@ export function otlpTraces(ref: RunRef, state: Timeline, version: string): objec
   };
 }
 
-function runSpan(ref: RunRef, state: Timeline): object {
+function runSpan(ref: RunRef, state: Timeline, isRunning: boolean): object {
   const startedMs = state.startedMs ?? 0;
+  const { status = isRunning ? undefined : 'crashed', error } = state;
+  const isDone = status === 'completed' || status === 'restarted';
   return spanObject(ref, {
     id: '',
     name: `invoke_workflow ${state.name ?? ref.workflow}`,
@@ -42,35 +52,46 @@ function runSpan(ref: RunRef, state: Timeline): object {
       'gen_ai.operation.name': 'invoke_workflow',
       'gen_ai.workflow.name': state.name,
       'mlld.workflow': ref.workflow,
-      'mlld.run.status': state.status ?? 'unfinished',
-      'error.type': state.error?.code,
+      'mlld.run.status': status ?? 'unfinished',
     },
     events: state.phases.map(({ name, atMs }) => eventObject('mlld.checkpoint', atMs, { 'mlld.checkpoint.name': name })),
-    failure: state.status === undefined || state.status === 'completed' ? undefined : (state.error?.message ?? state.status),
-    isDone: state.status === 'completed',
+    failure: isDone || status === undefined ? undefined : { type: error?.code ?? status, message: error?.message ?? status },
+    isDone,
   });
 }
 
-/** An operation that asked once is one span; the further questions of one that asked again are spans inside it. */
-function operationSpans(ref: RunRef, state: Timeline, span: Span): object[] {
-  const [first, ...further] = span.calls;
+/** An operation that made one call is one span; where it made several, each is a span inside it. */
+function operationSpans(ref: RunRef, state: Timeline, span: Span, cutOff: Failure | undefined): object[] {
+  const [only, ...further] = span.calls;
+  const call = further.length === 0 ? only : undefined;
+  const failure = failureOfSpan(span, cutOff) ?? (call && failureOfCall(call, cutOff));
   const own = spanObject(ref, {
     id: span.op,
     parent: span.parent?.op ?? '',
-    name: first === undefined || further.length > 0 ? nameOf(span) : callName(span, first),
-    kind: first?.outcome === 'reused' || first === undefined || further.length > 0 ? INTERNAL : CLIENT,
+    name: call === undefined ? nameOf(span) : callName(span, call),
+    kind: call === undefined || call.outcome === 'reused' ? INTERNAL : CLIENT,
     startedMs: span.startedMs,
     endedMs: endOf(span, state),
-    about: { ...aboutSpan(span), ...(first === undefined || further.length > 0 ? {} : aboutCall(span, first)) },
+    about: { ...aboutSpan(span), ...(call && aboutCall(span, call)) },
     events: span.moments.map(momentEvent),
-    failure: span.outcome === 'failed' || span.outcome === 'denied' ? (span.message ?? first?.message ?? span.outcome) : undefined,
+    failure,
     isDone: span.outcome === 'ok' || span.outcome === 'reused',
   });
-  if (further.length === 0) return [own];
-  return [own, ...span.calls.map((call) => callSpan(ref, state, span, call))];
+  return call === undefined ? [own, ...span.calls.map((each) => callSpan(ref, state, span, each, cutOff))] : [own];
 }
 
-function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall): object {
+function failureOfSpan({ outcome, message, errorCode, calls }: Span, cutOff: Failure | undefined): Failure | undefined {
+  if (outcome === undefined) return cutOff;
+  if (outcome !== 'failed' && outcome !== 'denied') return undefined;
+  return { type: errorCode ?? outcome, message: message ?? calls.at(-1)?.message ?? outcome };
+}
+
+function failureOfCall({ outcome, message, errorCode }: TimelineCall, cutOff: Failure | undefined): Failure | undefined {
+  if (outcome === 'unfinished') return cutOff;
+  return outcome === 'failed' || outcome === 'denied' ? { type: errorCode ?? outcome, message: message ?? outcome } : undefined;
+}
+
+function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall, cutOff: Failure | undefined): object {
   return spanObject(ref, {
     id: `${span.op} call ${call.seq}`,
     parent: span.op,
@@ -80,8 +101,8 @@ function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall):
     endedMs: endOf(call, state),
     about: aboutCall(span, call),
     events: [],
-    failure: call.outcome === 'failed' || call.outcome === 'denied' ? call.message : undefined,
-    isDone: call.outcome === 'completed' || call.outcome === 'reused',
+    failure: failureOfCall(call, cutOff),
+    isDone: call.outcome === 'executed' || call.outcome === 'reused',
   });
 }
 
@@ -124,7 +145,6 @@ function aboutCall({ model, provider }: Span, call: TimelineCall): Attributes {
     'gen_ai.usage.output_tokens': usage?.outputTokens,
     'mlld.usage.cost_usd': usage?.costUsd,
     'mlld.call.attempt': call.attempt,
-    'error.type': call.outcome === 'failed' || call.outcome === 'denied' ? call.outcome : undefined,
   };
 }
 
@@ -163,8 +183,14 @@ interface SpanParts {
   readonly endedMs: number;
   readonly about: Attributes;
   readonly events: readonly object[];
-  readonly failure: string | undefined;
+  readonly failure: Failure | undefined;
   readonly isDone: boolean;
+}
+
+interface Failure {
+  /** The code of the error, or a word for the outcome. */
+  readonly type: string;
+  readonly message: string;
 }
 
 function spanObject({ workflow, run }: RunRef, { id, parent, name, kind, startedMs, endedMs, about, events, failure, isDone }: SpanParts) {
@@ -178,9 +204,9 @@ function spanObject({ workflow, run }: RunRef, { id, parent, name, kind, started
     kind,
     startTimeUnixNano: nanoseconds(startedMs),
     endTimeUnixNano: nanoseconds(endedMs),
-    attributes: attributes(about),
+    attributes: attributes({ ...about, 'error.type': failure?.type }),
     events,
-    status: failure === undefined ? (isDone ? { code: STATUS_OK } : {}) : { code: STATUS_ERROR, message: failure },
+    status: failure === undefined ? (isDone ? { code: STATUS_OK } : {}) : { code: STATUS_ERROR, message: failure.message },
   };
 }
 

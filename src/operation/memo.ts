@@ -12,6 +12,7 @@ import type { Json, Payload, ReusedOutput } from '../../journal/event.js';
 import type { CallKey } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
 import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
+import { MlldError } from '../errors.js';
 import { toJson } from '../values/native.js';
 import { noteOf, type Value } from '../values/value.js';
 import { carriedBy, carrying, handedOut, membersOf } from './carried.js';
@@ -222,7 +223,8 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   } catch (error) {
     const denied = error instanceof Denial ? { denied: true as const } : {};
     if (hasSecret) secrets.touch(error);
-    await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...denied, elapsedMs: elapsed() });
+    const code = error instanceof MlldError ? { code: error.code } : {};
+    await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...code, ...denied, elapsedMs: elapsed() });
     throw error;
   }
   const made = withShortCommand(executed);
@@ -233,7 +235,8 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const value = carrying(made, operation.inputs, llm, carried);
   const kept = isSealed ? answers.secretPayload(json, key) : answers.payload(json);
   const result = kept instanceof Promise ? await kept : kept;
-  const flaw = unusableBecause(frame, operation, llm, value, encoded);
+  const exitCode = failedStatus(llm, value);
+  const flaw = unusableBecause(frame, operation, encoded, exitCode);
   const isKept = flaw === undefined && notKept(result) === undefined;
   const notes = isKept && encoded.notes.length > 0 ? await keptNotes(frame, executed, encoded, isSealed, key) : undefined;
   // Without what is known about it, a served answer would not be what the fresh one was.
@@ -250,6 +253,8 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     elapsedMs: elapsed(),
     ...(outputs && { outputs }),
     ...(unusable === undefined ? {} : { unusable }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(frame.run.deniedInside.has(frame.op) ? { denied: true as const } : {}),
   });
   if (!recorded || flaw !== undefined || 'redacted' in result) return value;
   if (wordOf(encoded) !== undefined) return value;
@@ -280,13 +285,17 @@ function notKept(result: Payload): string | undefined {
 }
 
 /** M2 */
-function unusableBecause(frame: Frame, operation: Operation, llm: LlmCall, value: Value, encoded: Encoded): string | undefined {
+function unusableBecause(frame: Frame, operation: Operation, encoded: Encoded, exitCode: number | undefined): string | undefined {
   if (!frame.run.answers.policy().records) return 'recording is off here';
   if (frame.run.deniedInside.has(frame.op)) return 'the value of its own denied branch';
   // Served, it would ask for the same once more, until the limit of retries.
   if (wordOf(encoded) === 'retry') return 'it asked for another result (`retry`)';
-  const exitCode = llm.isCommand ? noteOf(value)?.command?.exitCode : undefined;
-  return exitCode === undefined || exitCode === 0 ? undefined : `its command ended with status ${exitCode}`;
+  return exitCode === undefined ? undefined : `its command ended with status ${exitCode}`;
+}
+
+/** With what the command ended that is the body of the call; undefined for 0, and for another body. */
+function failedStatus(llm: LlmCall, value: Value): number | undefined {
+  return (llm.isCommand ? noteOf(value)?.command?.exitCode : undefined) || undefined;
 }
 
 function sites({ call }: Operation): { site?: string; declared?: string } {

@@ -1,9 +1,10 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
 import { JournalError } from '../../journal/errors.js';
-import type { Fact, FactOf, JournalEvent, RunGiven, RunTotals } from '../../journal/event.js';
+import type { Fact, FactOf, RunGiven, RunTotals } from '../../journal/event.js';
 import { runIdAt, seqOf, type RunRef } from '../../journal/ids.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
+import { countCall, endedCall, flawOf, isEndOfCall, noCalls, type CallCounts } from '../../replay/call-counts.js';
 import { followIndex, goingOnBeside, saveIndex, type WorkflowPast } from '../../replay/load.js';
 import { createAnswers } from '../../replay/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../replay/policy.js';
@@ -47,7 +48,7 @@ export interface OpenedJournal {
   notices(): readonly string[];
 }
 
-const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0 };
+const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0, withoutResult: 0 };
 
 function withoutJournal(off: NonNullable<OpenedJournal['off']>): OpenedJournal {
   return {
@@ -180,11 +181,16 @@ async function start({ options, script, store, opened, journal, trouble, lost, p
   const { past, forks } = opened;
   const ref = journal?.ref ?? nowhere(opened.loaded);
   const flags: PolicyFlags = options.cache;
-  const totals: Counts = { executed: 0, reused: 0, failed: 0 };
+  const counts = noCalls();
+  let withoutResult = 0;
   const followOwn = followIndex(past, ref);
   const followers: Follower[] = [
     followOwn,
-    (event) => count(event, totals),
+    (event) => {
+      if (!isEndOfCall(event)) return;
+      countCall(counts, endedCall(event));
+      if (event.type === 'call.completed' && flawOf(event) !== undefined) withoutResult += 1;
+    },
     ...progressFollowers(options, ref),
     ...(options.pipeline?.followers ?? []),
   ];
@@ -251,7 +257,7 @@ async function start({ options, script, store, opened, journal, trouble, lost, p
     recorder,
     answers,
     ...(journal ? { ref } : {}),
-    totals: () => totals,
+    totals: () => totalsOf(counts, withoutResult),
     // Trouble is told of by what waits for its own facts.
     flush: async () => journal?.flush().catch(() => undefined),
     async finish(fact) {
@@ -274,15 +280,15 @@ function notKept(count: number): string {
   return `${results} not kept for later runs: MLLD_JOURNAL_KEY is none. Without it, or with a key (openssl rand -hex 32), they are kept sealed`;
 }
 
-type Counts = { -readonly [K in keyof RunTotals]: RunTotals[K] };
-
-function count(event: JournalEvent, totals: Counts): void {
-  if (event.type === 'call.completed') {
-    totals.executed++;
-    const cost = event.usage?.costUsd;
-    if (cost !== undefined) totals.costUsd = (totals.costUsd ?? 0) + cost;
-  } else if (event.type === 'call.reused') totals.reused++;
-  else if (event.type === 'call.failed') totals.failed++;
+/** As `run.finished` has them. */
+function totalsOf({ executed, reused, failed, costUsd }: CallCounts, withoutResult: number): RunTotals {
+  return {
+    executed: executed + withoutResult,
+    reused,
+    failed: failed - withoutResult,
+    withoutResult,
+    ...(costUsd === null ? {} : { costUsd }),
+  };
 }
 
 /** The summary is folded only where somebody watches. */

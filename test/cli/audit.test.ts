@@ -13,9 +13,9 @@ describe('mlld journal audit', () => {
     await runCli(['tide.mld', '--checkpoint'], { cwd });
     const { stdout, status } = await runCli(['journal', 'audit', 'tide'], { cwd });
     expect(status).toBe(0);
-    expect(stdout).toMatch(/call {4}@ask\(ebb\) served: from event \d+ of \S+ {2}main\/for#0\[0\]\/ask#0\n/);
+    expect(stdout).toMatch(/call {4}@ask\(ebb\) reused: from event \d+ of \S+ {2}main\/for#0\[0\]\/ask#0\n/);
     expect(stdout).toMatch(/file {4}write .*out\.json sha256:[0-9a-f]{12} /);
-    expect(stdout).toContain('0 calls executed, 2 served, 0 failed, 0 unfinished');
+    expect(stdout).toContain('0 calls executed, 2 reused, 0 failed, 0 unfinished');
     expect(stdout).toMatch(/journal: \d+ events, chain sound\n$/);
   });
 
@@ -47,7 +47,7 @@ describe('mlld journal audit', () => {
     await runCli(['tide.mld', '--checkpoint'], { cwd });
     const { stdout } = await runCli(['journal', 'audit', 'tide', '--file', 'out.json'], { cwd });
     expect(stdout).toContain('the file is what it wrote');
-    expect(stdout).toContain('@ask(flow) served');
+    expect(stdout).toContain('@ask(flow) reused');
     expect(stdout.match(/its answer stands in it/g)).toHaveLength(2);
   });
 

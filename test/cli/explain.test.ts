@@ -28,7 +28,9 @@ describe('mlld journal explain', () => {
       /^main\/review#0 @review\(docs\/a\.md\) served from event \d+ of \S+, from before its definition was edited \(@model was sonnet, is opus\)$/,
     );
     expect(changed).toBe('main/review#1 @review(docs/c.md) asked: argument 1 was "docs/b.md", is "docs/c.md"');
-    expect(failed).toMatch(/^main\/shaky#0 @shaky\(x\) asked: its result in run \S+ is no answer: its command ended with status 3$/);
+    expect(failed).toMatch(
+      /^main\/shaky#0 @shaky\(x\) asked: its result in run \S+ is no answer: its command ended with status 3, and failed$/,
+    );
 
     await mlld('job.mld', '--resume', '@review');
     expect((await mlld('journal', 'explain', 'job', 'main/review#1')).stdout).toMatch(
@@ -63,7 +65,7 @@ describe('mlld journal explain', () => {
     expect(calls.map(({ op, fn, outcome, miss }) => ({ op, fn, outcome, miss }))).toEqual([
       { op: 'main/review#0', fn: 'review', outcome: 'executed', miss: { why: 'new' } },
       { op: 'main/review#1', fn: 'review', outcome: 'executed', miss: { why: 'new' } },
-      { op: 'main/shaky#0', fn: 'shaky', outcome: 'executed', miss: { why: 'new' } },
+      { op: 'main/shaky#0', fn: 'shaky', outcome: 'failed', miss: { why: 'new' } },
     ]);
   });
 

@@ -47,3 +47,21 @@ describe('mlld journal export', () => {
     expect(await runCli(['journal', 'export', 'job', '--format', 'xml'], { cwd })).toMatchObject({ status: 1, stdout: '' });
   });
 });
+
+it('marks the visit of a node that failed as an error', async () => {
+  const dot =
+    'digraph p { start [shape=Mdiamond]; exit [shape=Msquare]; t [shape=parallelogram, tool_command="exit 3"]; start -> t -> exit }';
+  const cwd = await projectFolder({ 'p.dot': dot });
+  await runCli(['run', 'p.dot'], { cwd });
+  const { stdout } = await runCli(['journal', 'export', 'latest', '--format', 'otlp-json'], { cwd });
+  const { spans } = (JSON.parse(stdout) as Traces).resourceSpans[0].scopeSpans[0];
+  const visit = spans.find(({ name }) => name === 'node t');
+  expect(visit?.status).toEqual({ code: 2, message: 'the command ended with status 3' });
+  expect(visit?.attributes).toContainEqual({ key: 'error.type', value: { stringValue: 'STAGE_FAILED' } });
+});
+
+interface Traces {
+  readonly resourceSpans: readonly [
+    { readonly scopeSpans: readonly [{ readonly spans: readonly { name: string; status: object; attributes: readonly object[] }[] }] },
+  ];
+}

@@ -47,11 +47,11 @@ describe('an audit', () => {
     ]);
     expect(entries.map((entry) => entry.entry === 'call' && [entry.fn, entry.preview, entry.outcome, entry.from?.seq])).toEqual([
       ['ask', 'ebb', 'executed', undefined],
-      ['ask', 'ebb', 'served', 0],
+      ['ask', 'ebb', 'reused', 0],
       ['ask', 'flow', 'failed', undefined],
       ['ask', 'neap', 'unfinished', undefined],
     ]);
-    expect(totals).toMatchObject({ executed: 1, served: 1, failed: 1, unfinished: 1, inputTokens: 7, costUsd: 0.25, callsMs: 6 });
+    expect(totals).toMatchObject({ executed: 1, reused: 1, failed: 1, unfinished: 1, inputTokens: 7, costUsd: 0.25, callsMs: 6 });
   });
 
   it('tells a file that was read from one that was looked for in vain', async () => {

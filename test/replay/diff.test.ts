@@ -103,7 +103,7 @@ describe('the diff of two runs', () => {
     const served = ask('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
       fact.type === 'call.reused' ? { ...fact, from: { run: runRef(1).run, seq: seq as never } } : fact,
     );
-    expect(await diffOf(before, whole(served))).toMatchObject({ same: true, left: { executed: 1 }, right: { served: 1 } });
+    expect(await diffOf(before, whole(served))).toMatchObject({ same: true, left: { executed: 1 }, right: { reused: 1 } });
   });
 
   it('compares how the runs ended', async () => {

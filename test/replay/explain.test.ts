@@ -124,7 +124,7 @@ describe('a call that was served', () => {
   it('tells from where, and whether its function was edited since', () => {
     const first = run(runRef(1), ask('main/ask#0', 'ebb'));
     expect(explained(first, secondRun(served(FINGERPRINT)))).toMatchObject([
-      { outcome: 'served', preview: 'ebb', hit: { from: { run: FIRST, seq: 3 }, edited: false, changes: [] } },
+      { outcome: 'reused', preview: 'ebb', hit: { from: { run: FIRST, seq: 3 }, edited: false, changes: [] } },
     ]);
     expect(explained(first, secondRun(served(OTHER)))).toMatchObject([{ hit: { edited: true, changes: [] } }]);
   });

@@ -26,7 +26,7 @@ interface OtlpSpan {
 }
 
 function otlpSpans(entries: ReturnType<typeof run>): OtlpSpan[] {
-  const exported = otlpTraces(ref, fold(timeline, entries), '9.9.9') as {
+  const exported = otlpTraces(ref, fold(timeline, entries), { version: '9.9.9', isRunning: false }) as {
     resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
   };
   return exported.resourceSpans[0]!.scopeSpans[0]!.spans;
@@ -136,7 +136,7 @@ describe('rows of calls', () => {
   it('are one for each question', () => {
     const rows = [...callRows(ref, fold(timeline, run(ref, LOOP)))];
     expect(rows).toMatchObject([
-      { fn: 'ask', outcome: 'completed', argument: 'ebb', elapsedMs: 5 },
+      { fn: 'ask', outcome: 'executed', argument: 'ebb', elapsedMs: 5 },
       { fn: 'ask', outcome: 'reused', fromRun: runRef(0).run, fromSeq: 0 },
     ]);
     expect(Object.keys(rows[0]!)).toEqual([...CALL_COLUMNS]);

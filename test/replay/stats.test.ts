@@ -26,10 +26,10 @@ it('adds runs up, by function and by day', async () => {
     [DAY_OF_RUNS + 1, [...ask('main/ask#0', 'ebb', { outcome: 'reused' }), ...ask('main/ask#1', 'flow', { outcome: 'killed' })]],
   );
   expect(stats.statuses).toEqual({ failed: 1, completed: 1, crashed: 1 });
-  expect(stats.total).toMatchObject({ runs: 3, completed: 1, executed: 2, served: 2, failed: 1, hitRate: 0.5, costUsd: 0.75 });
+  expect(stats.total).toMatchObject({ runs: 3, completed: 1, executed: 2, reused: 2, failed: 1, hitRate: 0.5, costUsd: 0.75 });
   expect(stats.functions).toMatchObject([
     { fn: 'judge', executed: 0, failed: 1, hitRate: null, costUsd: null, medianMs: null },
-    { fn: 'ask', executed: 2, served: 2, failed: 0, medianMs: 5, p90Ms: 5 },
+    { fn: 'ask', executed: 2, reused: 2, failed: 0, medianMs: 5, p90Ms: 5 },
   ]);
   expect(stats.days).toMatchObject([
     { day: '2026-01-01', runs: 2, hitRate: 1 / 3 },

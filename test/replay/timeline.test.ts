@@ -18,8 +18,8 @@ describe('the timeline', () => {
       ['main/for#0[1]/ask#0', 'main/for#0[1]'],
     ]);
     expect([...callsOf(state)].map(({ call }) => [call.fn, call.preview, call.outcome, call.elapsedMs])).toEqual([
-      ['ask', 'ebb', 'completed', 5],
-      ['ask', 'flow', 'completed', 5],
+      ['ask', 'ebb', 'executed', 5],
+      ['ask', 'flow', 'executed', 5],
     ]);
     expect(state).toMatchObject({ name: 'job', status: 'completed' });
   });
@@ -38,7 +38,7 @@ describe('the timeline', () => {
     expect(state.spans.map(({ phase, outcome, calls }) => [phase, outcome, calls[0]?.outcome])).toEqual([
       [undefined, 'reused', 'reused'],
       ['collected', 'failed', 'failed'],
-      ['collected', undefined, 'unanswered'],
+      ['collected', undefined, 'unfinished'],
     ]);
     expect(state.status).toBeUndefined();
   });
