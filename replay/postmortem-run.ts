@@ -1,12 +1,16 @@
 /** Tells of one recorded run why it did not get to its end, and what going on would take: reads that run and the lines it names. */
 import type { EventOf } from '../journal/event.js';
 import type { Defect, JournalStore, RunFile, RunLiveness } from '../journal/store.js';
+import type { Workflow } from '../journal/ids.js';
 import { foldRun } from './load.js';
+import { successorOf } from './latest-failure.js';
+import { answered, usable, type Memo } from './memo.js';
+import { rememberMemos } from './memos.js';
 import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
 import { causeChain, inFlight, type Step } from './open-steps.js';
 import { pipelineStand, type PipelineStand } from './pipeline-stand.js';
 import { postMortem, type PostMortem } from './postmortem.js';
-import { estimateResume, type ResumeEstimate } from './resume-estimate.js';
+import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
 import type { ReportedStatus } from './summary.js';
 
@@ -35,7 +39,10 @@ export interface PostMortemReport {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
+  /** By what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
+  /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
+  readonly since: { readonly run: string; readonly status: ReportedStatus } | null;
   /** Only of a pipeline. */
   readonly pipeline?: PipelineStand;
 }
@@ -73,31 +80,52 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
       else onDefect(defect);
     },
   });
-  const usual = await lastComplete(store, file);
-  return reportPostMortem(state, file, { nowMs, torn, usual, lines: sourceLines(store, state.sources) });
+  const runs = await store.runs(ref.workflow);
+  return reportPostMortem(state, file, {
+    nowMs,
+    torn,
+    usual: lastComplete(runs, file),
+    now: await recordedNow(store, state, file),
+    successor: await successorOf(store, file, runs),
+    lines: sourceLines(store, state.sources),
+  });
 }
 
-/** The latest of the runs that did not complete; one that goes on counts only where there is no other. `runs` oldest first. */
-export function lastIncomplete(runs: readonly RunFile[]): RunFile | undefined {
-  const incomplete = runs.filter(
-    ({ finished, bytes, isOfUnknownVersion }) => bytes > 0 && finished?.status !== 'completed' && !isOfUnknownVersion,
-  );
-  return incomplete.findLast(({ liveness }) => liveness !== 'running') ?? incomplete.at(-1);
+/** Looks results up where a resumed run would: in what its fork sources have now, then in what its workflow has. */
+async function recordedNow(store: JournalStore, state: PostMortem, { ref: { workflow, run } }: RunFile): Promise<RecordedNow> {
+  const { answered: had, unanswered } = state;
+  // What is damaged was reported where it was read, or belongs to other runs.
+  const memoOf = rememberMemos(store, () => undefined);
+  const own = await memoOf(workflow);
+  const lenders = new Map<Workflow, Memo>();
+  for (const { lentBy } of had.values()) if (lentBy !== undefined) lenders.set(lentBy, await memoOf(lentBy));
+  let since = 0;
+  for (const [key, { answer }] of usable(own)) if (answer.ref.run > run && !had.has(key) && !unanswered.has(key)) since += 1;
+  return {
+    since,
+    has(key, call) {
+      if (answered(own, key) !== undefined) return true;
+      const lender = call?.lentBy === undefined ? undefined : lenders.get(call.lentBy);
+      return lender !== undefined && !own.refused.has(key) && answered(lender, key) !== undefined;
+    },
+  };
 }
 
 interface Known {
   readonly nowMs: number;
   readonly torn: boolean;
   readonly usual: RunFile | undefined;
+  readonly now: RecordedNow;
+  readonly successor: RunFile | undefined;
   readonly lines: SourceLines;
 }
 
 async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, known: Known): Promise<PostMortemReport> {
   const { started, finished } = state;
-  const status = statusOf(state, liveness);
+  const status = statusOf(finished, liveness);
   const startedMs = started === undefined ? undefined : Date.parse(started.ts);
   const untilMs = status === 'running' ? known.nowMs : state.lastMs;
-  const { usual } = known;
+  const { usual, successor } = known;
   const usualCalls = usual?.finished === undefined ? undefined : callsOf(usual.finished);
   return {
     workflow: ref.workflow,
@@ -125,12 +153,13 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     executed: state.counts.executed,
     reused: state.counts.reused,
     failed: state.counts.failed,
-    resume: { ...estimateResume(state, usualCalls), comparedWith: usual?.ref.run },
+    resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
+    since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor.finished, successor.liveness) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineStand(state.nodes, status, untilMs) }),
   };
 }
 
-function statusOf({ finished }: PostMortem, liveness: RunLiveness): ReportedStatus {
+function statusOf(finished: RunFile['finished'], liveness: RunLiveness): ReportedStatus {
   return finished?.status ?? (liveness === 'running' ? 'running' : 'crashed');
 }
 
@@ -152,10 +181,9 @@ async function linksOf(steps: readonly Step[], lines: SourceLines): Promise<read
   return links;
 }
 
-/** The latest earlier run of the script that completed, told from the ends of the journals alone. */
-async function lastComplete(store: JournalStore, { ref }: RunFile): Promise<RunFile | undefined> {
-  const runs = await store.runs(ref.workflow);
-  return runs.findLast(({ ref: { run }, finished }) => run < ref.run && finished?.status === 'completed' && callsOf(finished) > 0);
+/** The latest other run of the workflow that completed, told from the ends of the journals alone. */
+function lastComplete(runs: readonly RunFile[], { ref }: RunFile): RunFile | undefined {
+  return runs.findLast(({ ref: { run }, finished }) => run !== ref.run && finished?.status === 'completed' && callsOf(finished) > 0);
 }
 
 function callsOf({ totals: { executed, reused } }: EventOf<'run.finished'>): number {

@@ -5,7 +5,7 @@
  * Q4 memory in proportion to what is open and to the questions asked, not to events
  */
 import type { EventOf } from '../journal/event.js';
-import type { BlobId, CallKey, OpPath, Seq } from '../journal/ids.js';
+import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../journal/ids.js';
 import { countCall, endedCall, flawOf, noCalls, type CallCounts } from './call-counts.js';
 import { beginningOf, countFailure, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
 import { ancestorsOf } from './op-path.js';
@@ -14,8 +14,16 @@ import { endStep, startStep, type OpenSteps } from './open-steps.js';
 import { previewOf } from './preview.js';
 import type { Projection } from './projection.js';
 
-/** Why a question has no answer that could be served. */
-export type Unanswered = 'in-flight' | 'failed' | 'denied' | 'unusable';
+/** Why a call has no result that could be reused. `invalidated`: it had one when the run ended, and has none now. */
+export type Unanswered = 'in-flight' | 'failed' | 'denied' | 'unusable' | 'invalidated';
+
+/** A call that had a result when the run ended. */
+export interface Had {
+  readonly fn: string;
+  readonly preview: string | undefined;
+  /** Of the fork source whose result it is. */
+  readonly lentBy: Workflow | undefined;
+}
 
 /** What the calls of a function took and cost. */
 export interface Rate {
@@ -36,7 +44,7 @@ export interface PostMortem extends OpenSteps {
   readonly denials: Map<string, GuardDenial>;
   checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
   readonly counts: CallCounts;
-  readonly answered: Set<CallKey>;
+  readonly answered: Map<CallKey, Had>;
   readonly unanswered: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unanswered }>;
   readonly rates: Map<string, Rate>;
 }
@@ -58,7 +66,7 @@ export const postMortem: Projection<PostMortem> = {
     denials: new Map(),
     checkpoint: undefined,
     counts: noCalls(),
-    answered: new Set(),
+    answered: new Map(),
     unanswered: new Map(),
     rates: new Map(),
   }),
@@ -90,7 +98,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'call.reused':
         countCall(state.counts, endedCall(event));
-        settle(state, event.key);
+        settle(state, event.key, { fn: event.fn, preview: event.preview, lentBy: event.from.workflow });
         countInLoops(state, event.op, event.fn);
         break;
       case 'call.failed':
@@ -150,8 +158,8 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void
     rate.priced += 1;
     rate.costUsd += usage.costUsd;
   }
-  if (unusable === undefined) return settle(state, key);
   const open = state.unanswered.get(key);
+  if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, lentBy: undefined });
   if (open !== undefined) open.why = 'unusable';
   if (flawOf(event) !== 'command') return;
   const said = beginningOf(result);
@@ -171,8 +179,8 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
   }
 }
 
-function settle(state: PostMortem, key: CallKey): void {
-  state.answered.add(key);
+function settle(state: PostMortem, key: CallKey, had: Had): void {
+  state.answered.set(key, had);
   state.unanswered.delete(key);
 }
 

@@ -1,40 +1,61 @@
-/** What going on with a run would take: asked again, not come to, time and cost by what the run itself measured. */
+/** What resuming a run would take now: results that are there, calls to make, time and cost by what the run itself measured. */
+import type { CallKey } from '../journal/ids.js';
 import { causeChain } from './open-steps.js';
-import type { PostMortem, Rate, Unanswered } from './postmortem.js';
+import type { Had, PostMortem, Rate, Unanswered } from './postmortem.js';
 
 export interface ResumeEstimate {
-  /** Questions with an answer that can be served. */
+  /** Calls of the run that have a result which can be reused now, whoever recorded it. */
   readonly served: number;
-  /** Questions that were asked and have none. */
+  /** Calls of the run that have none now. */
   readonly again: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[];
-  /** Questions that the run had not come to, as far as its loops and an earlier complete run tell. */
+  /** Calls that the run had not made yet, as far as its loops and a complete run tell. */
   readonly notBegun: number;
   /** Time in calls, those side by side added up; by the mean of the function in this run. */
   readonly elapsedMs: number | undefined;
   readonly costUsd: number | undefined;
 }
 
-/** What going on would come to. `usualCalls`: how many calls a complete run of the script made. */
-export function estimateResume(state: PostMortem, usualCalls: number | undefined): ResumeEstimate {
+/** What is recorded now. */
+export interface RecordedNow {
+  /** Whether a call has a result that could be reused. `had`: what the run had of it. */
+  has(key: CallKey, had: Had | undefined): boolean;
+  /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
+  readonly since: number;
+}
+
+/** `usualCalls`: how many calls a complete run of the workflow made. */
+export function estimateResume(
+  state: PostMortem,
+  usualCalls: number | undefined,
+  now: RecordedNow = { has: (key) => state.answered.has(key), since: 0 },
+): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
-  const again = [...state.unanswered.values()];
+  const again: { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[] = [];
+  for (const [key, call] of state.unanswered) if (!now.has(key, undefined)) again.push(call);
+  for (const [key, had] of state.answered) if (!now.has(key, had)) again.push({ fn: had.fn, preview: had.preview, why: 'invalidated' });
   for (const { fn } of again) add(fn, 1);
   let inLoops = 0;
+  const inLoopsBy = new Map<string, number>();
   const loops = new Set([...state.steps.values(), ...causeChain(state)].map(({ loop }) => loop).filter((loop) => loop !== undefined));
   for (const { total, begun, calls } of loops) {
     if (begun === 0) continue;
     for (const [fn, count] of calls) {
       const expected = Math.max(0, total - begun) * (count / begun);
       inLoops += expected;
-      add(fn, expected);
+      inLoopsBy.set(fn, (inLoopsBy.get(fn) ?? 0) + expected);
     }
   }
-  const seen = state.answered.size + again.length;
-  const notBegun = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
-  const beyond = Math.max(0, notBegun - inLoops);
-  const price = priced(state, ahead, beyond);
-  return { served: state.answered.size, again, notBegun, ...price };
+  const seen = state.answered.size + state.unanswered.size;
+  const missing = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
+  const recorded = Math.min(missing, now.since);
+  // Which of the calls ahead were recorded since is unknown: they are left out evenly.
+  const part = missing === 0 ? 0 : 1 - recorded / missing;
+  const inLoopsLeft = inLoops * part;
+  for (const [fn, calls] of inLoopsBy) add(fn, calls * part);
+  const notBegun = missing - recorded;
+  const price = priced(state, ahead, Math.max(0, notBegun - inLoopsLeft));
+  return { served: seen - again.length + recorded, again, notBegun, ...price };
 }
 
 /** `ahead` by function; `beyond` are calls of which only the number is known. Undefined where nothing was measured. */

@@ -108,6 +108,11 @@ export function sentFolder({ root }: Pick<Project, 'root'>): string {
   return path.join(root, SENT);
 }
 
+/** Whether a pipeline, by its path in the project, was sent to a server. */
+export function isServed(workflow: string): boolean {
+  return workflow.startsWith('.mlld/serve/');
+}
+
 /** What relative paths in a file begin at: its own folder; the project's for a text that was sent. */
 export function baseFolder(project: Pick<Project, 'root'>, file: string): string {
   const isSent = path.dirname(path.dirname(file)) === sentFolder(project);

@@ -1,8 +1,10 @@
 /** `mlld journal postmortem` as text: what happened, where, what is lost, how to go on. */
 import type { FailureCause } from '../../replay/failure-cause.js';
-import type { NodeStand, PipelineStand } from '../../replay/pipeline-stand.js';
+import type { NodeStand } from '../../replay/pipeline-stand.js';
 import type { ChainLink, PostMortemReport } from '../../replay/postmortem-run.js';
 import type { ReportedStatus } from '../../replay/summary.js';
+import { isServed } from '../../src/project.js';
+import { counted } from './collection.js';
 import { fit, fitAll } from './fit.js';
 import { clip, oneLine } from './one-line.js';
 import type { Paint } from './paint.js';
@@ -34,7 +36,7 @@ const ENDINGS: { readonly [S in ReportedStatus]: string } = {
   paused: 'was paused',
   restarted: 'went on as another run',
   running: 'is still running',
-  crashed: 'crashed: it stopped without a word',
+  crashed: 'crashed: the process ended without recording why (killed, out of memory, power)',
 };
 
 export function renderPostMortem(report: PostMortemReport, paint: Paint): string {
@@ -44,7 +46,8 @@ export function renderPostMortem(report: PostMortemReport, paint: Paint): string
     nodesOf(report, paint),
     standOf(report),
     failuresOf(report, paint),
-    report.pipeline ? pipelineResumeOf(report.pipeline) : resumeOf(report),
+    sinceOf(report),
+    report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
   ];
   // Commands are to be copied, so that no line of them is broken.
   const sections = [...told.map((lines) => fitAll(lines, paint)), nextOf(report, paint)];
@@ -58,7 +61,7 @@ export function renderPostMortem(report: PostMortemReport, paint: Paint): string
 export function renderEnding(report: PostMortemReport): string {
   const { failures, resume } = report;
   const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
-  const kept = `${resume.served} ${resume.served === 1 ? 'answer' : 'answers'} kept${failed}${checkpointOf(report)}`;
+  const kept = `${counted(resume.served, 'result')} kept${failed}${checkpointOf(report)}`;
   return `  ${oneLine(kept)}\n${renderShortEnding(report.run, report)}`;
 }
 
@@ -133,9 +136,18 @@ function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeSt
   return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(elapsedMs)}${why}`;
 }
 
-function pipelineResumeOf({ resume, nodes }: PipelineStand): string[] {
-  if (!resume) return [];
-  const ended = nodes.filter(({ op, status }) => status !== 'running' && op.split('/').length === 2);
+/** What became of it since: who resumes now goes on with what the later run left. */
+function sinceOf({ since }: PostMortemReport): string[] {
+  if (since === null) return [];
+  return since.status === 'completed'
+    ? [`Run ${since.run} has resumed it to its end since, or ran to its end with the same payload: nothing is left to resume.`]
+    : [`Run ${since.run} came after it with the same payload, or continues it, and ${ENDINGS[since.status]}.`];
+}
+
+function pipelineResumeOf({ pipeline, since, status }: PostMortemReport): string[] {
+  const { resume, nodes } = pipeline ?? {};
+  if (!resume || !nodes || since !== null || status === 'completed') return [];
+  const ended = nodes.filter((node) => node.status !== 'running' && node.op.split('/').length === 2);
   const kept = resume.place === 'at' && ended.at(-1)?.node === resume.node ? ended.length - 1 : ended.length;
   const before = kept === 1 ? 'the visit before it is kept' : `the ${kept} visits before it are kept`;
   return [`A resume goes on ${resume.place} ${resume.node}${kept === 0 ? '' : `; ${before}`}.`];
@@ -176,42 +188,35 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, paint: 
   return lines;
 }
 
-function resumeOf({ resume, status }: PostMortemReport): string[] {
-  if (status === 'completed') return [];
+function resumeOf({ resume, status, since }: PostMortemReport): string[] {
+  if (status === 'completed' || since?.status === 'completed') return [];
   const { served, again, notBegun, elapsedMs, costUsd, comparedWith } = resume;
   const why = [...new Set(again.map((call) => call.why))].map((word) => `${again.filter((call) => call.why === word).length} ${word}`);
+  const estimated = comparedWith === undefined ? 'as far as its open loops tell' : `if it makes as many calls as run ${comparedWith}`;
   const lines = [
-    `A resume would be served ${served} and ask ${again.length + notBegun}:`,
-    `  ${again.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notBegun} that the run had not come to${comparedWith === undefined ? ', as far as its open loops tell' : `, if it asks as much as run ${comparedWith}`}`,
+    `Resuming now reuses ${counted(served, 'result')} and makes ${counted(again.length + notBegun, 'call')}:`,
+    `  ${again.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notBegun} that the run had not started, ${estimated}`,
   ];
   if (elapsedMs !== undefined) {
     lines.push(
-      `  about ${duration(elapsedMs)} in calls, one after the other${costUsd === undefined ? '; no call told its cost' : `, and ${money(costUsd)}`}`,
+      `  about ${duration(elapsedMs)} in calls, one after the other${costUsd === undefined ? '; no call reported its cost' : `, and ${money(costUsd)}`}`,
     );
   }
   return lines;
 }
 
 function nextOf(report: PostMortemReport, paint: Paint): string[] {
-  const { run, status, checkpoint, chain, pipeline } = report;
-  if (status === 'completed') return [];
+  const { run, status, chain, since } = report;
+  if (status === 'completed' || since?.status === 'completed') return [];
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
     status === 'running'
       ? [...answersOf(report), [`mlld journal show ${run} --follow`, 'watch it']]
-      : pipeline
-        ? [
-            [pipelineResumeCommand(report), 'go on'],
-            ...pipeline.nodes
-              .slice(-1)
-              .map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
-            [drawCommand(report), 'what came of each node, drawn'],
-          ]
-        : [
-            [resumeCommand(report), 'go on'],
-            [resumeCommand(report, '--plan'), 'see first what that would ask'],
-            ...(checkpoint === undefined ? [] : [[resumeCommand(report, checkpoint.name), 'ask again from the last checkpoint'] as const]),
-          ];
+      : since === null
+        ? resumeSteps(report)
+        : since.status === 'running'
+          ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
+          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to go on']];
   if (inner !== undefined)
     steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   const width = Math.max(...steps.map(([command]) => command.length));
@@ -221,13 +226,31 @@ function nextOf(report: PostMortemReport, paint: Paint): string[] {
   return [paint.bold('To go on'), ...(isRoom ? besides : below)];
 }
 
+function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
+  const { run, workflow, checkpoint, pipeline } = report;
+  if (pipeline)
+    return [
+      ...(isServed(workflow) ? [[`POST /pipelines/${run}/resume`, 'go on, as a request to mlld serve'] as const] : []),
+      [pipelineResumeCommand(report), 'go on'],
+      ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
+      [drawCommand(report), 'what came of each node, drawn'],
+    ];
+  return [
+    [resumeCommand(report), 'go on'],
+    [resumeCommand(report, '--plan'), 'see first what that would execute'],
+    ...(checkpoint === undefined
+      ? []
+      : [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]),
+  ];
+}
+
 function drawCommand({ run, name, workflow }: PostMortemReport): string {
   return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
 }
 
 /** Only who was asked from elsewhere can be answered from elsewhere. */
-function answersOf({ run, argv, pipeline }: PostMortemReport): (readonly [string, string])[] {
-  if (!argv.includes('remote')) return [];
+function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
+  if (!argv.includes('remote') && !isServed(workflow)) return [];
   return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
 }
 

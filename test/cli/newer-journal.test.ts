@@ -53,5 +53,5 @@ it('is what verify reports, and nothing that stats and postmortem count as a cra
   expect(verified.status).toBe(1);
   expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false, defects: [{ kind: 'unknown-version', line: 1 }] });
   expect(JSON.parse((await journal('stats', '--json')).stdout)).toMatchObject({ statuses: { completed: 1, crashed: 1 } });
-  expect((await journal('postmortem')).stdout).toContain('crashed: it stopped without a word');
+  expect((await journal('postmortem')).stdout).toContain('crashed: the process ended without recording why');
 });

@@ -18,7 +18,7 @@ describe('mlld journal postmortem', () => {
     const failed = await runCli(['run', 'tide', '--checkpoint', '--place', 'the pier'], { cwd });
     expect(failed.status).toBe(1);
     expect(failed.stderr.split('\n').slice(-4)).toEqual([
-      '  2 answers kept; failed: 1 x rate limit; last checkpoint "begun"',
+      '  2 results kept; failed: 1 x rate limit; last checkpoint "begun"',
       "  resume: mlld run tide --place 'the pier' --resume",
       expect.stringMatching(/^ {2}look at it: mlld journal postmortem \d{8}-\S+$/),
       '',
@@ -29,7 +29,7 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toMatch(/at llm\/run\/tide\.mld:1:\d+ {2}exe llm @ask/);
     expect(stdout).toMatch(/for#0\[2\] with slack\n\s+@ask {2}llm\/run\/tide\.mld:3:\d+ {2}var @r = for/);
     expect(stdout).toContain('1 x rate limit in ask: 429 rate limit');
-    expect(stdout).toContain('A resume would be served 2 and ask 1:');
+    expect(stdout).toContain('Resuming now reuses 2 results and makes 1 call:');
     expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
   });
 
@@ -52,7 +52,10 @@ describe('mlld journal postmortem', () => {
   it('says so when nothing failed', async () => {
     const cwd = await projectFolder();
     await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
-    expect(await runCli(['journal', 'postmortem'], { cwd })).toMatchObject({ stdout: 'Every recorded run completed.\n', status: 0 });
+    expect(await runCli(['journal', 'postmortem'], { cwd })).toMatchObject({
+      stdout: 'Every recorded run completed, or was resumed to its end since.\n',
+      status: 0,
+    });
   });
 
   it('tells of a pipeline node by node: retries, branches, the gate, and where a resume goes on', async () => {
