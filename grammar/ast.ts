@@ -71,8 +71,16 @@ export interface HolePart extends At {
   readonly then?: readonly TemplatePart[];
   /** `@x??"d"` */
   readonly fallback?: string;
-  /** In `cmd` bodies only: whether the hole stands inside double quotes of the shell line. */
-  readonly quoting?: 'bare' | 'double';
+  /**
+   * In `cmd` bodies only: where the hole is in the shell line. `bare`: outside quotes, the value may be several words · `word`: outside
+   * quotes where there is room for one word · `parameter`, `pattern`: in `"${…}"`, the latter behind `#` or `%` · `document`: in a
+   * here-document · `number`: in arithmetic.
+   */
+  readonly quoting?: 'bare' | 'word' | 'double' | 'parameter' | 'pattern' | 'document' | 'number';
+  /** In `cmd` bodies only: how many pairs of backquotes are around the hole. */
+  readonly backquotes?: number;
+  /** In `cmd` bodies only: a dollar sign before the hole, which is part of the value and not of the text. */
+  readonly dollar?: true;
   readonly written: string;
 }
 

@@ -21,6 +21,11 @@ export function isConditional(text: string, at: number, quote: '"' | '`'): boole
   return false;
 }
 
+/** Begins the `#` at `at` a comment of the shell? It does where a word could begin. */
+export function beginsShellComment(text: string, at: number): boolean {
+  return /[\s;&|(){`]/.test(text[at - 1] ?? ' ');
+}
+
 /** The end of a tag with attributes or of an HTML comment that begins at `at`, else -1. Both are text as a whole. */
 export function markup(text: string, at: number): number {
   const tag = matchAt(/<[A-Za-z][\w:-]*(?:[ \t]+[\w:@.-]+[ \t]*=[ \t]*(?:"[^"\n]*"|'[^'\n]*'))+[^<>\n]*>|<!--[^\n]*?-->/y, text, at);

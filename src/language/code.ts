@@ -1,21 +1,21 @@
 /** Commands and code in other languages. Control sections 5, 7 and 8, world section 15. */
-import type { Code, HolePart, TemplatePart } from '../../grammar/ast.js';
+import type { Code } from '../../grammar/ast.js';
 import type { Json } from '../../journal/event.js';
 import { MlldError } from '../errors.js';
 import { askWorld } from '../operation/effect.js';
 import { isSecret } from '../operation/secret-texts.js';
 import { resolveDirectory } from '../modules/paths.js';
-import { commandText, shellText, toNative, toJson } from '../values/native.js';
+import { shellText, toNative, toJson } from '../values/native.js';
 import { parseResult, resultOfCode } from '../values/results.js';
 import { compactJson, textOf } from '../values/text.js';
 import { annotate, Annotated, dataOf, flow, type CommandFacts, type Value } from '../values/value.js';
+import { commandLineOf, type CommandLine } from './command-line.js';
 import { lenient } from './down.js';
 import { locationOf, rise } from './errors.js';
 import type { Executable } from './executable.js';
 import type { Frame } from './frame.js';
 import { siteOf } from './position.js';
 import type { Scope } from './scope.js';
-import { holeValue } from './template.js';
 
 /** A code block in any position. As the body of a function its text is read by the rules of bodies (5.8). */
 export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine): Promise<Value> {
@@ -84,6 +84,7 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
   const request = {
     language,
     code,
+    ...(line.executed === undefined ? {} : { executed: line.executed }),
     directory: node.directory ? await resolveDirectory(node.directory, frame) : frame.run.settings.projectRoot,
     variables: commandVariables(language, listed),
     ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
@@ -164,50 +165,4 @@ function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: 
 function shadowSource(executable: Executable): { name: string; params: readonly string[]; code: string } {
   const { code } = executable;
   return { name: executable.name, params: executable.params, code: code ? sourceOf(code) : '' };
-}
-
-/** A command line after interpolation, with the values that went into it. */
-export interface CommandLine {
-  readonly text: string;
-  readonly used: readonly Value[];
-  /** By a guard. */
-  readonly isReplaced?: true;
-}
-
-export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLine> {
-  const used: Value[] = [];
-  return { text: await commandLine(node.text, frame, used), used };
-}
-
-async function commandLine(parts: readonly TemplatePart[], frame: Frame, used: Value[]): Promise<string> {
-  let line = '';
-  for (const part of parts) {
-    if (part.kind === 'text') line += part.text;
-    else if (part.kind === 'hole') line += await commandHole(part, frame, used);
-    else throw new Error(`a ${part.kind} in a command`);
-  }
-  return line;
-}
-
-async function commandHole(part: HolePart, frame: Frame, used: Value[]): Promise<string> {
-  const value = await holeValue(part, frame);
-  if (value === undefined) return part.written;
-  used.push(value);
-  const text = commandText(value);
-  return part.quoting === 'double' ? text.replace(/[\\"$`]/g, '\\$&') : bareWords(text, part, frame);
-}
-
-/** Outside quotes a value is split into words; the shell gets each of them as it is. */
-function bareWords(text: string, part: HolePart, frame: Frame): string {
-  const operator = /&&|\|\||[;&|<>]/.exec(text);
-  if (operator) {
-    throw new MlldError('SHELL_OPERATOR', `The value of ${part.written} holds the shell operator ${operator[0]}`, {
-      location: locationOf(frame.module, part.at),
-      hint: `put the reference into double quotes: "${part.written}"`,
-    });
-  }
-  return text
-    .split(/(\s+)/)
-    .map((word) => (/^[\w./:=@%+,-]*$|^\s+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-    .join('');
 }

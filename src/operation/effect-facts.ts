@@ -60,9 +60,11 @@ export function recordEffect<Q extends Question>(
   }
 }
 
-/** A digest of it tells whether the same is asked again. */
+/** A digest of it tells whether the same is asked again. How a command is handed to the shell is no part of what is asked. */
 export function canonicalRequest(request: object): string {
-  return canonicalJsonIfPlain(request) ?? canonicalJson(plain(request));
+  const { executed, ...asked } = request as { executed?: string };
+  const recorded = executed === undefined ? request : asked;
+  return canonicalJsonIfPlain(recorded) ?? canonicalJson(plain(recorded));
 }
 
 function errorFacts(error: unknown, secrets: SecretTexts): { error: string; errorCode?: string; errorHint?: string } {

@@ -12,7 +12,7 @@ import { Callable } from './callable.js';
 import { HostFunction } from './host-function.js';
 import { withMx } from './keep.js';
 import { putEntry } from './plain-object.js';
-import { textOf } from './text.js';
+import { compactJson, textOf } from './text.js';
 
 /** A deep copy without notes (N1). Functions are their text, host objects themselves; `undefined` stays. */
 export function toNative(value: Value): unknown {
@@ -134,9 +134,23 @@ export function shellText(value: Value): string {
   return (dataOf(value) ?? null) === null ? '' : textOf(value);
 }
 
-/** What interpolation puts into a `cmd` line: an array is its elements with a blank between. */
+/** What interpolation puts into a `cmd` line: a list of scalars is its elements with a blank between, other data compact JSON. */
 export function commandText(value: Value): string {
-  return elementsOf(value)?.map(textOf).join(' ') ?? textOf(value);
+  const elements = elementsOf(value);
+  if (elements === undefined) return textOf(value);
+  return isDataForCommand(value) ? compactJson(value) : elements.map(textOf).join(' ');
+}
+
+/** An object, or a list with an object or a list in it: one word of a `cmd` line, which can be read back. */
+export function isDataForCommand(value: Value): boolean {
+  const elements = elementsOf(value);
+  return elements === undefined ? isData(value) && !Array.isArray(dataOf(value)) : elements.some(isData);
+}
+
+function isData(value: Value): boolean {
+  if (value instanceof Annotated && value.note.file) return false;
+  const data = dataOf(value);
+  return typeof data === 'object' && data !== null && !(data instanceof Callable) && !(data instanceof HostObject);
 }
 
 /** The elements of a list; a file that holds a list is a text to shells. */

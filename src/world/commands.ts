@@ -44,7 +44,7 @@ const starters: { readonly [L in CommandRequest['language']]: (request: CommandR
   }),
 };
 
-function shell(program: 'sh' | 'bash', { code, variables }: CommandRequest): Started {
+function shell(program: 'sh' | 'bash', { code: readable, executed: code = readable, variables }: CommandRequest): Started {
   if (code.includes('\0')) throw new WorldError('NUL_CHARACTER', 'a command cannot hold the character NUL');
   const added: Record<string, string> = {};
   const large: { readonly name: string; readonly text: string }[] = [];

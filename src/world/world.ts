@@ -51,6 +51,8 @@ export interface Questions {
     ask: {
       language: 'cmd' | 'sh' | 'bash' | 'py';
       code: string;
+      /** What the shell gets instead of `code`, which is for people: the same command with its values beside it. Not recorded. */
+      executed?: string;
       directory: string;
       variables: { readonly [name: string]: Json };
       stdin?: string;

@@ -2,6 +2,7 @@
 import type { Code, Language, Literal, Template, TemplatePart } from '../../ast.js';
 import { shellOperator } from '../slips/code.js';
 import type { Spot } from '../slips/spot.js';
+import { placed } from './shell-places.js';
 import { type Loose, parts } from './text.js';
 
 export function code(
@@ -11,33 +12,21 @@ export function code(
   directory?: readonly Loose[] | null,
   variables?: readonly string[] | null,
 ): Code {
-  const text = parts(loose);
+  const text = language === 'cmd' ? placed(parts(loose)) : parts(loose);
   return {
-    kind: 'code',
-    at,
-    language,
-    text: text.length ? text : [{ kind: 'text', text: '' }],
+    ...codeOf(at, language, text),
     ...(directory ? { directory: parts(directory) } : {}),
     ...(variables ? { variables } : {}),
   };
 }
 
-/** `run "…"`: the text is a shell line, so its holes have to know whether they stand in quotes. */
+function codeOf(at: number, language: Language, text: readonly TemplatePart[]): Code {
+  return { kind: 'code', at, language, text: text.length ? text : [{ kind: 'text', text: '' }] };
+}
+
+/** `run "…"`: the text is a shell line. */
 export function commandText(source: Template | Literal, spot: Spot): Code {
-  if (source.kind === 'literal') return code(source.at, 'cmd', [{ kind: 'text', text: String(source.value) }]);
-  let quoting: 'bare' | 'single' | 'double' = 'bare';
-  const text = source.parts.map((part): TemplatePart => {
-    if (part.kind === 'hole' && quoting === 'single') return { kind: 'text', text: part.written };
-    if (part.kind === 'hole') return { ...part, quoting: quoting === 'double' ? 'double' : 'bare' };
-    if (part.kind !== 'text') return part;
-    for (let i = 0; i < part.text.length; i++) {
-      const c = part.text[i];
-      if (c === '\\' && quoting !== 'single') i++;
-      else if (c === "'" && quoting !== 'double') quoting = quoting === 'single' ? 'bare' : 'single';
-      else if (c === '"' && quoting !== 'single') quoting = quoting === 'double' ? 'bare' : 'double';
-      else if (quoting === 'bare') shellOperator({ ...spot, at: source.at }, part.text.slice(i));
-    }
-    return part;
-  });
-  return code(source.at, 'cmd', text);
+  if (source.kind === 'literal') return codeOf(source.at, 'cmd', [{ kind: 'text', text: String(source.value) }]);
+  const operators = (rest: string): void => void shellOperator({ ...spot, at: source.at }, rest);
+  return codeOf(source.at, 'cmd', placed(source.parts, operators));
 }

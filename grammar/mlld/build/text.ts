@@ -54,8 +54,15 @@ export function pathHole(at: number, name: string, steps: readonly Step[], text:
   return { kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written: text.replace(/\\$/, '') };
 }
 
-export function commandHole(ref: TextRef, quoting: 'bare' | 'double'): HolePart {
-  return { kind: 'hole', at: ref.value.at, value: ref.value, pipes: [], quoting, written: ref.written };
+/** Where it stands in the text of the shell is found out when all of that is known: see `shell-places.ts`. */
+export function commandHole(ref: TextRef): HolePart {
+  return { kind: 'hole', at: ref.value.at, value: ref.value, pipes: [], written: ref.written };
+}
+
+/** `` @x?`part` `` in a command: the part is a piece of the command. */
+export function conditionalHole(ref: TextRef, part: readonly Loose[]): HolePart {
+  const { written, ...hole } = commandHole(ref);
+  return { ...hole, then: parts(part), written }; // oxlint-disable-line unicorn/no-thenable -- a node, never awaited
 }
 
 /** The parts of a path. Blanks around an unquoted one do not count. */

@@ -1,0 +1,361 @@
+/**
+ * Where the references of a `cmd` stand in the text of the shell, for the place decides how a value is handed over. The text is read as
+ * POSIX shells read it, with what bash adds where it changes what a value means (arithmetic, `[[ ]]`, `<<<`).
+ *
+ * A place that is taken for another splits a value where it should not be split, or the reverse. It never lets the shell read a value as
+ * code, because a value does not stand in the text (docs/decisions/0040-values-stand-beside-a-command.md).
+ */
+import type { HolePart, TemplatePart } from '../../ast.js';
+
+/** What is known of a reference beside its value. */
+export type ShellPlace = Required<Pick<HolePart, 'quoting'>> & Pick<HolePart, 'backquotes' | 'dollar'>;
+type Quoting = ShellPlace['quoting'];
+
+/** The parts with the place of each reference. What the shell does not expand (in single quotes, in comments) is text. */
+export function placed(parts: readonly TemplatePart[], onOperator?: (rest: string) => void): TemplatePart[] {
+  const flat: Flat = { text: '', holes: new Map() };
+  flatten(parts, flat);
+  const found: Found = { places: new Map(), onOperator };
+  new ShellReader(flat, found).commands('end');
+  return withPlaces(parts, found.places);
+}
+
+interface Flat {
+  text: string;
+  readonly holes: Map<number, HolePart>;
+}
+
+interface Found {
+  readonly places: Map<HolePart, ShellPlace>;
+  readonly onOperator: ((rest: string) => void) | undefined;
+}
+
+/** Stands for a reference. A character of the source like it is none, because `holes` does not know its place. */
+const HOLE = '\uFFFF';
+
+function flatten(parts: readonly TemplatePart[], flat: Flat): void {
+  for (const part of parts) {
+    if (part.kind === 'text') flat.text += part.text;
+    else if (part.kind === 'hole' && part.then) flatten(part.then, flat);
+    else if (part.kind === 'hole') {
+      flat.holes.set(flat.text.length, part);
+      flat.text += HOLE;
+    }
+  }
+}
+
+function withPlaces(parts: readonly TemplatePart[], places: Found['places']): TemplatePart[] {
+  const result: TemplatePart[] = [];
+  const write = (text: string): void => {
+    const last = result.at(-1);
+    if (last?.kind === 'text') result[result.length - 1] = { kind: 'text', text: last.text + text };
+    else result.push({ kind: 'text', text });
+  };
+  for (const part of parts) {
+    if (part.kind === 'text') write(part.text);
+    else if (part.kind !== 'hole') result.push(part);
+    else if (part.then)
+      result.push({ ...part, then: withPlaces(part.then, places) }); // oxlint-disable-line unicorn/no-thenable -- a node, never awaited
+    else {
+      const place = places.get(part);
+      if (place === undefined) write(part.written);
+      else result.push(atPlace(part, place, result));
+    }
+  }
+  return result;
+}
+
+/** The dollar sign before a reference belongs to the value: in the text it would be an expansion with the name that the value gives. */
+function atPlace({ written, ...part }: HolePart, place: ShellPlace, before: TemplatePart[]): HolePart {
+  const last = before.at(-1);
+  if (place.dollar && last?.kind === 'text') {
+    const text = last.text.replace(place.backquotes ? /(?<!\\)((?:\\\\)*)\\?\$$/ : /\$$/, '$1');
+    before.pop();
+    if (text !== '') before.push({ kind: 'text', text });
+  }
+  return { ...part, ...place, written };
+}
+
+/** What the next word of a command is. Values are split where it is a command or an argument. */
+type Next = 'command' | 'argument' | 'target' | 'case-word' | 'case-in' | 'pattern';
+
+const GOES_ON_WITH_A_COMMAND = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '!', '{', '}', 'time', 'fi', 'done', 'esac']);
+
+class ShellReader {
+  private at = 0;
+  private documents: { readonly word: string; readonly isQuoted: boolean; readonly hasTabs: boolean }[] = [];
+  /** Values up to here are computed with. */
+  private numbersUntil = 0;
+  /** Values up to here are not split: they are in `[[ ]]`. */
+  private wordsUntil = 0;
+
+  constructor(
+    private readonly flat: Flat,
+    private readonly found: Found,
+    private readonly inside: { readonly backquotes: number; readonly substitution: boolean } = { backquotes: 0, substitution: false },
+  ) {}
+
+  /** Commands up to what ends them, which is left to the caller. */
+  commands(end: ')' | 'end'): void {
+    const { text } = this.flat;
+    let next: Next = 'command';
+    let behindTarget: Next = next;
+    let cases = 0;
+    while (this.at < text.length) {
+      const c = text[this.at] as string;
+      if (c === ')' && next !== 'pattern' && end === ')') return;
+      if (c === ' ' || c === '\t') this.at++;
+      else if (c === '\\' && text[this.at + 1] === '\n') this.at += 2;
+      else if (c === '#') this.comment();
+      else if (c === '<' || c === '>') {
+        this.operator();
+        if (next !== 'target') behindTarget = next;
+        next = this.redirection() ? next : 'target';
+      } else if (c === '\n' || c === ';' || c === '&' || c === '|' || c === ')') {
+        if (c !== '\n' && c !== ')') this.operator();
+        const startsPattern = cases > 0 && c === ';' && text[this.at + 1] === ';';
+        this.at += startsPattern ? 2 : 1;
+        if (c === '\n') this.hereDocuments();
+        if (startsPattern) next = 'pattern';
+        else if (next !== 'pattern' || c === ')') next = 'command';
+      } else if (c === '(') {
+        if (next === 'pattern') this.at++;
+        else if (this.isArithmetic(this.at)) this.arithmetic(this.at, ')');
+        else this.group('subshell');
+      } else {
+        const word = this.word(next);
+        if (word === 'case' && next === 'command') cases++;
+        else if (word === 'esac' && (next === 'command' || next === 'pattern')) cases--;
+        next = next === 'target' ? behindTarget : following(next, word);
+      }
+    }
+  }
+
+  private operator(): void {
+    if (!this.inside.substitution) this.found.onOperator?.(this.flat.text.slice(this.at));
+  }
+
+  private group(kind: 'subshell' | 'substitution'): void {
+    const inner = new ShellReader(this.flat, this.found, kind === 'subshell' ? this.inside : { ...this.inside, substitution: true });
+    if (kind === 'subshell') {
+      inner.numbersUntil = this.numbersUntil;
+      inner.wordsUntil = this.wordsUntil;
+    }
+    inner.at = this.at + 1;
+    inner.commands(')');
+    this.at = inner.at + 1;
+  }
+
+  /** Its quotes mean nothing, and nothing in it is expanded. */
+  private comment(): void {
+    const end = this.flat.text.indexOf('\n', this.at);
+    this.at = end < 0 ? this.flat.text.length : end;
+  }
+
+  /** @returns whether it is a here-document, which has no target */
+  private redirection(): boolean {
+    const { text } = this.flat;
+    const document = matchAt(/<<(-?)(?!<)[ \t]*((?:\\.|'[^'\n]*'|"[^"\n]*"|[^\s;&|()<>'"\\])+)/y, text, this.at);
+    if (document) {
+      const [all, dash, word = ''] = document;
+      this.documents.push({ word: word.replace(/['"\\]/g, ''), isQuoted: /['"\\]/.test(word), hasTabs: dash === '-' });
+      this.at += all.length;
+      return true;
+    }
+    this.at += matchAt(/<<<|>>|>&|<&|>\||<>|[<>](?=\()|[<>]/y, text, this.at)?.[0].length ?? 1;
+    return false;
+  }
+
+  /** The bodies of the here-documents whose line has ended. */
+  private hereDocuments(): void {
+    const { text } = this.flat;
+    for (const { word, isQuoted, hasTabs } of this.documents.splice(0)) {
+      let end = this.at;
+      for (;;) {
+        const lineEnd = text.indexOf('\n', end);
+        const line = text.slice(end, lineEnd < 0 ? text.length : lineEnd);
+        if (lineEnd < 0 || (hasTabs ? line.replace(/^\t+/, '') : line) === word) break;
+        end = lineEnd + 1;
+      }
+      while (!isQuoted && this.at < end) this.quoted('document');
+      const lineEnd = text.indexOf('\n', end);
+      this.at = lineEnd < 0 ? text.length : lineEnd + 1;
+    }
+  }
+
+  /** @returns the text of the word, as it is written */
+  private word(next: Next): string {
+    const { text } = this.flat;
+    const from = this.at;
+    if (next === 'command') this.beginTest();
+    const assignment = next === 'command' ? matchAt(/[A-Za-z_]\w*(\[[^\]\s]*\])?\+?=/y, text, from) : null;
+    if (assignment?.[1] !== undefined) this.numbersUntil = from + assignment[0].length;
+    const isWhole = assignment !== null || (next !== 'command' && next !== 'argument');
+    while (this.at < text.length && !/[ \t\n;&|()<>]/.test(text[this.at] as string)) this.piece(isWhole ? 'word' : 'bare');
+    return assignment ? ASSIGNMENT : text.slice(from, this.at);
+  }
+
+  /** A piece of a word: a character, or something in quotes, or an expansion. */
+  private piece(given: 'word' | 'bare'): void {
+    const quoting = this.at < this.wordsUntil ? 'word' : given;
+    switch (this.flat.text[this.at]) {
+      case "'":
+        this.singleQuoted();
+        break;
+      case '"':
+        this.doubleQuoted();
+        break;
+      default:
+        this.quoted(quoting);
+    }
+  }
+
+  /** A character or an expansion where quotes mean nothing, or were looked for. */
+  private quoted(quoting: Quoting): void {
+    switch (this.flat.text[this.at]) {
+      case HOLE:
+        this.hole(quoting);
+        break;
+      case '\\':
+        this.at += 2;
+        break;
+      case '$':
+        this.dollar(quoting);
+        break;
+      case '`':
+        this.backquoted(quoting === 'double' ? 'inside double quotes' : 'outside double quotes');
+        break;
+      default:
+        this.at++;
+    }
+  }
+
+  private hole(given: Quoting, dollar?: true): void {
+    const part = this.flat.holes.get(this.at);
+    if (part) {
+      const quoting = this.at < this.numbersUntil ? 'number' : given;
+      const { backquotes } = this.inside;
+      this.found.places.set(part, { quoting, ...(backquotes > 0 ? { backquotes } : {}), ...(dollar ? { dollar } : {}) });
+    }
+    this.at++;
+  }
+
+  private singleQuoted(): void {
+    const end = this.flat.text.indexOf("'", this.at + 1);
+    this.at = end < 0 ? this.flat.text.length : end + 1;
+  }
+
+  private doubleQuoted(): void {
+    const { text } = this.flat;
+    this.at++;
+    while (this.at < text.length && text[this.at] !== '"') this.quoted('double');
+    this.at++;
+  }
+
+  private dollar(quoting: Quoting): void {
+    const { text } = this.flat;
+    const next = text[this.at + 1] ?? '';
+    if (next === HOLE && this.flat.holes.has(this.at + 1)) {
+      this.at++;
+      this.hole(quoting, true);
+    } else if (next === '(' && this.isArithmetic(this.at + 1)) this.arithmetic(this.at + 1, ')');
+    else if (next === '[') this.arithmetic(this.at + 1, ']');
+    else if (next === '(') {
+      this.at++;
+      this.group('substitution');
+    } else if (next === '{') this.parameter(quoting);
+    else this.at += /[$#?!*@-]/.test(next) ? 2 : 1;
+  }
+
+  /** `${name…}`: behind an operator of the standard stands a word, everything else bash may compute. */
+  private parameter(quoting: Quoting): void {
+    const { text } = this.flat;
+    const [head, operator] = matchAt(/\$\{(?:[A-Za-z_]\w*|\d+|[@*#?$!-](?!\}))(:?[-=?+]|##?|%%?)?/y, text, this.at) ?? ['${'];
+    this.at += head.length;
+    if (operator === undefined) {
+      const end = text.indexOf('}', this.at);
+      this.at = end < 0 ? text.length : end + 1;
+      return;
+    }
+    const isPattern = /[#%]/.test(operator);
+    const isQuoted = quoting !== 'bare' && quoting !== 'word';
+    const inside: Quoting = !isQuoted ? (isPattern ? 'word' : quoting) : isPattern ? 'pattern' : 'parameter';
+    while (this.at < text.length && text[this.at] !== '}') {
+      if (text[this.at] === '"') this.doubleQuoted();
+      else if (text[this.at] === "'" && (isPattern || !isQuoted)) this.singleQuoted();
+      else this.quoted(this.at < this.wordsUntil && inside === 'bare' ? 'word' : inside);
+    }
+    this.at++;
+  }
+
+  /** The shell takes what is between backquotes apart before it reads it: a backslash less before each of these. */
+  private backquoted(where: 'inside double quotes' | 'outside double quotes'): void {
+    const { text, holes } = this.flat;
+    const inner: Flat = { text: '', holes: new Map() };
+    const escaped = where === 'inside double quotes' ? /[\\$`"]/ : /[\\$`]/;
+    for (this.at++; this.at < text.length && text[this.at] !== '`'; this.at++) {
+      if (text[this.at] === '\\' && escaped.test(text[this.at + 1] ?? '')) this.at++;
+      const hole = holes.get(this.at);
+      if (hole) inner.holes.set(inner.text.length, hole);
+      inner.text += text[this.at];
+    }
+    this.at++;
+    new ShellReader(inner, this.found, { backquotes: this.inside.backquotes + 1, substitution: true }).commands('end');
+  }
+
+  private isArithmetic(open: number): boolean {
+    const { text } = this.flat;
+    if (text[open + 1] !== '(') return false;
+    return text[closing(text, open + 1) + 1] === ')';
+  }
+
+  private arithmetic(open: number, end: ')' | ']'): void {
+    const until = end === ')' ? closing(this.flat.text, open) : closing(this.flat.text, open, '[', ']');
+    this.numbersUntil = Math.max(this.numbersUntil, until);
+    this.at = open + 1;
+    while (this.at < until) this.quoted('word');
+    this.at++;
+  }
+
+  /** bash computes both sides of a comparison of numbers, quoted or not. */
+  private beginTest(): void {
+    const [whole] = matchAt(/\[\[\s[^]*?\s\]\](?=[\s;&|)]|$)/y, this.flat.text, this.at) ?? [];
+    if (whole === undefined) return;
+    this.wordsUntil = this.at + whole.length;
+    if (/\s-(?:eq|ne|l[te]|g[te]|[vRo])\s/.test(whole)) this.numbersUntil = this.wordsUntil;
+  }
+}
+
+const ASSIGNMENT = '=';
+
+function following(next: Next, word: string): Next {
+  switch (next) {
+    case 'command':
+      if (word === 'case') return 'case-word';
+      return word === ASSIGNMENT || GOES_ON_WITH_A_COMMAND.has(word) ? 'command' : 'argument';
+    case 'case-word':
+      return 'case-in';
+    case 'case-in':
+      return 'pattern';
+    case 'pattern':
+      return word === 'esac' ? 'command' : 'pattern';
+    default:
+      return 'argument';
+  }
+}
+
+/** The bracket that closes the one at `open`; the end of the text when there is none. */
+function closing(text: string, open: number, opening = '(', end = ')'): number {
+  let depth = 0;
+  for (let i = open; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === opening) depth++;
+    else if (text[i] === end && --depth === 0) return i;
+  }
+  return text.length;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
