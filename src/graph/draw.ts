@@ -1,12 +1,14 @@
 /**
  * A pipeline as text for Graphviz, which reads less than we do (no bare dotted keys, no bare durations) and other
- * things into it (`\N` in a label, negative weights): so everything is written anew and quoted. Ours stay out, theirs
- * pass through, and a run's outcomes become colours with a word each, for who can't tell the colours apart.
+ * things into it (`\N` in a label, negative weights): so everything is written anew and quoted. Ours stay out, of theirs
+ * what is safe in a picture passes through (`safe-attributes.ts`), and a run's outcomes become colours
+ * with a word each, for who can't tell the colours apart.
  */
 import type { GraphStatement, Pipeline } from '../../grammar/graph-ast.js';
 import { ATTRIBUTES } from './attributes.js';
 import { conditionOf, edgeAttribute, labelOf, type AttributeMap, type Graph, type GraphEdge, type GraphNode } from './model.js';
 import { captionOf, COLOURS, type NodeState } from './node-state.js';
+import { drawnAs, plainOr } from './safe-attributes.js';
 import { shapeOf } from './shapes.js';
 
 /** @param states by node id; nodes without one have not been visited */
@@ -25,11 +27,11 @@ export function drawableText(pipeline: Pipeline, graph: Graph, states?: Readonly
 
 function nodeAttributes(node: GraphNode, state: NodeState | undefined): readonly string[] {
   const own = foreign('node', node.attributes);
-  const shape = `shape=${quote(shapeOf(node))}`;
-  const classes = [...node.classes, ...(state ? [`state-${state.status}`] : [])];
+  const shape = `shape=${quote(plainOr(shapeOf(node), 'box'))}`;
+  const classes = [...node.classes.filter((name) => plainOr(name, '') !== ''), ...(state ? [`state-${state.status}`] : [])];
   const named = classes.length === 0 ? [] : [`class=${quote(classes.join(' '))}`];
   if (!state) return [`label=${label([labelOf(node)])}`, shape, ...named, ...own];
-  const style = node.attributes.get('style')?.value.text ?? '';
+  const style = plainOr(node.attributes.get('style')?.value.text ?? '', '');
   return [
     `label=${label([labelOf(node), captionOf(state)])}`,
     shape,
@@ -76,7 +78,11 @@ function clusters(statements: readonly GraphStatement[], indent: string): readon
 function foreign(of: 'graph' | 'node' | 'edge', attributes: AttributeMap): string[] {
   return [...attributes]
     .filter(([key]) => !Object.hasOwn(ATTRIBUTES[of], key) && !key.includes('.'))
-    .map(([key, { value }]) => `${quote(key)}=${quote(value.text)}`);
+    .flatMap(([key, { value }]) => {
+      const how = drawnAs(of, key, value.text);
+      if (how === undefined) return [];
+      return [`${quote(key)}=${how === 'text' ? label([value.text]) : quote(value.text)}`];
+    });
 }
 
 function labelLine(text: string, indent: string): readonly string[] {
@@ -88,6 +94,7 @@ function label(lines: readonly string[]): string {
   return quote(lines.join('\n').replaceAll('\\', '\\\\')).replace(/\r?\n/g, '\\n');
 }
 
+/** For text without a backslash at its end, which would open the quote. */
 function quote(text: string): string {
   return `"${text.replaceAll('"', '\\"')}"`;
 }

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { RenderResult } from '@viz-js/viz';
 import { MlldError } from '../errors.js';
+import { cleanSvg } from './clean-svg.js';
 
 const LAYOUT_MS_MAX = 30_000;
 
@@ -26,7 +27,7 @@ type Answer = RenderResult | { readonly status: 'gave up'; readonly reason: stri
 
 /**
  * @param text a graph in the language of Graphviz
- * @returns the text of an SVG file
+ * @returns the text of an SVG file, cleaned
  * @throws MlldError GRAPH_NOT_DRAWN when Graphviz does not take the text, GRAPH_TOO_DENSE when the layout takes more than it has
  */
 export async function layOut(text: string, { limitMs = LAYOUT_MS_MAX }: { readonly limitMs?: number } = {}): Promise<string> {
@@ -37,7 +38,7 @@ export async function layOut(text: string, { limitMs = LAYOUT_MS_MAX }: { readon
     });
   // It calls a text that it read only in part a success, too.
   const reasons = answer.errors.filter(({ level }) => level !== 'warning').map(({ message }) => message);
-  if (answer.status === 'success' && reasons.length === 0) return answer.output;
+  if (answer.status === 'success' && reasons.length === 0) return cleanSvg(answer.output);
   throw new MlldError('GRAPH_NOT_DRAWN', `Graphviz can't draw this graph: ${reasons.join('; ')}`, {
     hint: 'an attribute that only Graphviz reads may be wrong',
   });

@@ -1,0 +1,48 @@
+/**
+ * What of a graph's attributes for Graphviz gets into a picture. Graphviz copies many of them into the SVG as they are (`fontname`, `id`,
+ * `class`, `stylesheet`, `href`), reads files for others (`image`, `shapefile`), and opens what is in quotes with a backslash at the end.
+ */
+
+/** Words, numbers, colours and lists of them: nothing that ends a quote, in the text for Graphviz or in the picture. */
+const PLAIN = /^[\w #.,:;+!/%()-]{0,200}$/;
+const FONT = /^[\w .,-]{1,100}$/;
+
+const SHARED = 'color fillcolor fontcolor fontsize gradientangle labelloc nojustify penwidth peripheries style ';
+const OF = {
+  graph: words(
+    SHARED +
+      'bgcolor center clusterrank compound concentrate dpi forcelabels labeljust landscape margin mclimit newrank nodesep nslimit nslimit1 ' +
+      'ordering outputorder pad pencolor quantum rank rankdir ranksep ratio remincross rotate searchsize size splines',
+  ),
+  node: words(SHARED + 'distortion fixedsize group height margin ordering orientation regular sides skew width'),
+  edge: words(
+    SHARED +
+      'arrowhead arrowsize arrowtail constraint decorate dir headclip headport labelangle labeldistance labelfloat labelfontcolor ' +
+      'labelfontsize lhead ltail minlen samehead sametail tailclip tailport',
+  ),
+};
+const TEXTS = new Set(['xlabel', 'headlabel', 'taillabel', 'tooltip', 'edgetooltip', 'labeltooltip', 'headtooltip', 'tailtooltip']);
+const FONTS = new Set(['fontname', 'labelfontname']);
+const LINKS = new Set(['href', 'URL', 'edgehref', 'edgeURL', 'headhref', 'headURL', 'labelhref', 'labelURL', 'tailhref', 'tailURL']);
+
+/** How an attribute is written for Graphviz: as it is, as text for people, not at all. */
+export function drawnAs(of: keyof typeof OF, key: string, value: string): 'plain' | 'text' | undefined {
+  if (TEXTS.has(key)) return 'text';
+  if (LINKS.has(key)) return safeLink(value) === undefined ? undefined : 'plain';
+  if (FONTS.has(key)) return FONT.test(value) ? 'plain' : undefined;
+  return OF[of].has(key) && PLAIN.test(value) ? 'plain' : undefined;
+}
+
+/** A link that leads to a page or writes a letter; anything else could run something where the picture is shown. */
+export function safeLink(text: string): string | undefined {
+  return /^(?:https?:\/\/|mailto:)[^\s"'<>\\^`{|}\p{Cc}]{1,2000}$/iu.test(text) ? text : undefined;
+}
+
+/** The parts of a `class` or `style` that can stand in a quote. */
+export function plainOr(text: string, otherwise: string): string {
+  return PLAIN.test(text) ? text : otherwise;
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '));
+}
