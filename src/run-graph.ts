@@ -152,7 +152,9 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   await once.onBegun();
   const timestamp = (): string => new Date(io.nowMs()).toISOString();
   const ledger = keeper.ledger(journal.recorder, refOf(), timestamp);
-  const folder = createRunFolder(path.resolve(options.project.root, keeper.state.runDir), world);
+  const runDirectory = path.resolve(options.project.root, keeper.state.runDir);
+  const isOwn = runDirectory.startsWith(path.join(options.project.root, '.mlld', 'graph') + path.sep);
+  const folder = createRunFolder(runDirectory, world, { isOwn });
   const warned = new Set<string>();
   const warnOnce = (message: string): void => {
     if (warned.has(message)) return;

@@ -1,4 +1,10 @@
-/** The files of a run for people and tools: what they are called, and writing them. Never the source of truth. Reference 11. */
+/**
+ * The files of a run for people and tools: what they are called, and writing them. Never the source of truth. Reference 11.
+ *
+ * F1 The folder of a node holds files of its latest visit only: it is emptied before the visit is recorded as begun. A kill in between leaves
+ *    it half emptied, and the resume, for which the visit has not begun, empties it again; behind the record nothing is removed, so a visit
+ *    that a crash cut short finds what its command had left.
+ */
 import path from 'node:path';
 import type { BranchRef } from '../../journal/graph-event.js';
 import type { World } from '../world/world.js';
@@ -23,14 +29,18 @@ export interface StageFolder {
   /** Begins to write; `settled` waits for it. */
   write(name: string, text: string): void;
   remove(name: string): void;
+  /** Removes what an earlier visit left (F1). */
+  empty(): Promise<void>;
   /** Resolves when all that was begun is done; before a program looks at the folder, and before the visit ends. */
   settled(): Promise<void>;
 }
 
-export function createRunFolder(folder: string, world: World): RunFolder {
+/** `isOwn`: no files but those of the run are in it. In a folder that somebody chose a node's may hold theirs too: only ours are removed there. */
+export function createRunFolder(folder: string, world: World, { isOwn = true }: { readonly isOwn?: boolean } = {}): RunFolder {
   return {
     path: folder,
-    stage: (node, branch) => stageFolder(folder, branch ? path.join('branches', `${branch.of}.${branch.id}`, node) : node, world),
+    stage: (node, branch) =>
+      stageFolder(folder, branch ? path.join('branches', `${branch.of}.${branch.id}`, node) : node, { world, isOwn }),
     artifactFile: (id) => path.join(folder, 'artifacts', `${id}.json`),
   };
 }
@@ -39,7 +49,10 @@ export function createRunFolder(folder: string, world: World): RunFolder {
 const CONTEXT = 'context.json';
 const RESPONSE = 'response.md';
 
-function stageFolder(run: string, relative: string, world: World): StageFolder {
+/** All that the engine writes there. */
+const WRITTEN = ['status.json', CONTEXT, 'prompt.md', 'preamble.md', RESPONSE, 'stdout.txt', 'stderr.txt', 'steer.md'];
+
+function stageFolder(run: string, relative: string, { world, isOwn }: { readonly world: World; readonly isOwn: boolean }): StageFolder {
   const folder = path.join(run, relative);
   const files = new Set<string>();
   let reply: string | undefined;
@@ -68,8 +81,25 @@ function stageFolder(run: string, relative: string, world: World): StageFolder {
     remove(name) {
       begin(() => world.ask('file.remove', { path: path.join(folder, name) }));
     },
+    async empty() {
+      await (isOwn ? emptyFolder(world, folder) : removeFiles(world, folder, WRITTEN));
+    },
     async settled() {
       await Promise.all(pending.splice(0));
     },
   };
+}
+
+/** A folder that is not there is empty. Links are removed, not followed. */
+async function emptyFolder(world: World, folder: string): Promise<void> {
+  const { files, folders } = await world.ask('file.list', { path: folder }).catch(() => ({ files: [], folders: [] }));
+  await removeFiles(world, folder, files);
+  for (const name of folders) {
+    const inner = path.join(folder, name);
+    await world.ask('file.remove', { path: inner }).catch(() => emptyFolder(world, inner));
+  }
+}
+
+async function removeFiles(world: World, folder: string, names: readonly string[]): Promise<void> {
+  await Promise.all(names.map((name) => world.ask('file.remove', { path: path.join(folder, name) })));
 }

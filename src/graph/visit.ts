@@ -35,10 +35,13 @@ export async function visit(run: GraphRun, walking: Walking, id: string): Promis
   const manner = mannerOf(plan, id, arrivalOf(before, walking), ledger.state.degradeNext);
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const startedMs = frame.run.monotonicMs();
+    const folder = run.folder.stage(id, walking.bounds?.branch);
+    // A branch may be walked for the first time and its node not: its parallel node is visited again.
+    const isNew = before.running?.node !== id;
+    if (isNew && (ordinal > 0 || walking.bounds)) await folder.empty();
     ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, manner, walking }));
     const walk = walkOf(run, walking);
     const walks = [...walking.walks, walk];
-    const folder = run.folder.stage(id, walking.bounds?.branch);
     const { end, attempts } = await attemptAll({ run, handler, node, visit: ordinal, frame, walking, walk, walks, folder, manner });
     const outcome = settled(run, handler, end, walk);
     folder.write('status.json', renderStatus(outcome));

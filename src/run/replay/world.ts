@@ -199,6 +199,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
       return (files.get(path) ?? { missing: 'absent', detail: 'not recorded' }) as Answer<Q>;
     }
     if (question === 'file.write' || question === 'file.remove') return {} as Answer<Q>;
+    if (question === 'file.list') return { files: [], folders: [] } as Answer<'file.list'> as Answer<Q>;
     if (question !== 'stream.write') throw new Error(`nobody asks for ${question} in a replay`);
     emit(question, request, {} as Answer<Q>);
     return {} as Answer<Q>;
