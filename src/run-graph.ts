@@ -219,9 +219,6 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   await journal.finish(finishedFact(end, totals, keeper.state));
   await checkpoint.flush();
   for (const notice of journal.notices()) io.stderr(`${notice}\n`);
-  if (end.status === 'completed' && end.withoutExit !== undefined) {
-    io.stderr(`warning: the run ended at ${end.withoutExit}, which has no eligible edge; the exit was not reached\n`);
-  }
   return {
     status: end.status,
     pipeline: plan.graph.name,
@@ -236,7 +233,6 @@ interface Ended {
   readonly status: RunStatus;
   readonly error?: MlldError;
   readonly restartAt?: string;
-  readonly withoutExit?: string;
 }
 
 interface Walking {
@@ -267,7 +263,7 @@ async function walked(run: GraphRun, { ending, paidCalls, number, signal, timeou
   }
   switch (end.kind) {
     case 'completed':
-      return { status: 'completed', ...(end.withoutExit === undefined ? {} : { withoutExit: end.withoutExit }) };
+      return { status: 'completed' };
     case 'failed':
       return { status: 'failed', error: new MlldError('STAGE_FAILED', end.reason) };
     case 'restarted':

@@ -15,6 +15,8 @@ export type Decision =
   /** The edge that was taken ends the run, and a new one begins at the node. */
   | { readonly kind: 'restart'; readonly node: string }
   | { readonly kind: 'fail'; readonly node: string; readonly reason: string }
+  /** The exit has finished. */
+  | { readonly kind: 'done'; readonly node: string }
   /** No edge is eligible, and nothing failed. */
   | { readonly kind: 'end'; readonly node: string };
 
@@ -45,6 +47,7 @@ function followsEdge(via: EdgeVia): boolean {
 }
 
 function leave(plan: Plan, node: string, outcome: NonNullable<WalkView['outcome']>, { context }: WalkView): Decision {
+  if (node === plan.exit) return { kind: 'done', node };
   const routing = routed(outcome);
   if (plan.handlerOf(node) === 'parallel') {
     if (routing.status === 'fail') return jump(plan, node) ?? { kind: 'fail', node, reason: routing.failure_reason };

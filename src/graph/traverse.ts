@@ -35,8 +35,11 @@ export async function walkOn(run: GraphRun, walking: Walking): Promise<WalkEnd> 
         if (bounds) return { kind: 'completed', walk };
         const ended = leaveThroughGates(run, walk);
         if (ended === 'jumps') break;
-        return ended === 'met' ? { kind: 'completed', withoutExit: decision.node, walk } : { kind: 'failed', reason: ended.reason, walk };
+        const reason = ended === 'met' ? `no edge leads on from ${decision.node}: the exit was not reached` : ended.reason;
+        return { kind: 'failed', reason, walk };
       }
+      case 'done': // its run died before it could say so
+        return { kind: 'completed', walk };
       case 'arrive': {
         const end = await arrive(run, walking, decision.node, walk);
         if (end) return end;

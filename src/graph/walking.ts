@@ -28,7 +28,7 @@ export interface Walking {
 }
 
 export type WalkEnd = (
-  | { readonly kind: 'completed'; readonly withoutExit?: string }
+  | { readonly kind: 'completed' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'restarted'; readonly at: string }
 ) & { readonly walk: WalkView };
