@@ -145,10 +145,11 @@ export const graphState: Projection<GraphState> = {
       case 'retry.scheduled':
         return scheduleRetry(state, event);
       case 'question.asked':
-        state.questionCount += 1;
+        state.questionCount = Math.max(state.questionCount + 1, numberOf(event.id));
         state.questions.set(event.id, openQuestion(event));
         return state;
       case 'question.answered':
+        state.questionCount = Math.max(state.questionCount, numberOf(event.id));
         state.questions.delete(event.id);
         receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
         return state;
@@ -207,20 +208,29 @@ function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId):
 }
 
 function startNode(state: GraphState, event: EventOf<'node.started'>): GraphState {
-  const { op, node, visit, fidelity, thread } = event;
-  const walk = walkFor(state.main, op, event.branch);
+  const { op, node, fidelity, thread } = event;
+  beginVisit(state, walkFor(state.main, op, event.branch), event);
+  state.degradeNext = false;
+  if (fidelity !== undefined) state.lastFidelity = { ...fidelity, node, ...(thread === undefined ? {} : { thread }) };
+  if (thread !== undefined) state.threads.add(thread);
+  return state;
+}
+
+/** A visit that goes on after a crash has begun already. */
+export function beginVisit(
+  state: GraphState,
+  walk: Walk,
+  { op, node, visit }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit'>,
+): void {
   walk.enterAt = undefined;
   walk.context['current_node'] = node;
   if (walk.running?.op !== op) {
     walk.running = { op, node, visit, retries: 0 };
     walk.branches.clear();
     if (state.retries.has(node)) countRetries(state, walk, node, 0);
+    state.outputs.delete(node); // its folder is emptied for the visit
   }
   if (!state.results.has(node)) state.results.set(node, undefined);
-  state.degradeNext = false;
-  if (fidelity !== undefined) state.lastFidelity = { ...fidelity, node, ...(thread === undefined ? {} : { thread }) };
-  if (thread !== undefined) state.threads.add(thread);
-  return state;
 }
 
 function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphState {
@@ -288,6 +298,11 @@ function scheduleRetry(state: GraphState, { op, node, attempt }: EventOf<'retry.
 function countRetries(state: GraphState, walk: Walk, node: string, count: number): void {
   state.retries.set(node, count);
   walk.context[`internal.retry_count.${node}`] = count;
+}
+
+/** `q7`: where an earlier question is lost the numbers of the others still tell how many there were. */
+function numberOf(question: string): number {
+  return Number(question.slice(1)) || 0;
 }
 
 function openQuestion(event: EventOf<'question.asked'>): OpenQuestion {

@@ -3,7 +3,7 @@ import type { EventOf, Json } from '../journal/event.js';
 import type { BranchRef, StageOutcome, StageStatus } from '../journal/graph-event.js';
 import type { OpPath } from '../journal/ids.js';
 
-const MAIN = 'main' as OpPath;
+export const MAIN = 'main' as OpPath;
 
 type Context = { [key: string]: Json };
 type SelectedEdge = Omit<EventOf<'edge.selected'>, 'type' | 'op' | 'branch' | 'v' | 'seq' | 'ts' | 'hash'>;

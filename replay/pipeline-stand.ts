@@ -67,6 +67,8 @@ function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate
   if (unmetGate !== undefined) return { node: unmetGate, place: 'at' };
   if (last === undefined) return undefined;
   if (last.status === undefined) return { node: last.node, place: 'at' };
-  const failed = status === 'failed' ? main.findLast((visit) => visit.status === 'fail') : undefined;
+  // Whether the run could still say that it failed makes no difference.
+  const isStuck = status === 'failed' || (last.status === 'fail' && last.next === undefined);
+  const failed = isStuck ? (main.findLast((visit) => visit.status === 'fail') ?? last) : undefined;
   return failed ? { node: failed.node, place: 'at' } : { node: last.node, place: 'behind' };
 }

@@ -10,7 +10,7 @@
 import path from 'node:path';
 import { withPlainLineEnds } from '../grammar/line-ends.js';
 import type { FactOf, RunStatus } from '../journal/event.js';
-import type { RunRef } from '../journal/ids.js';
+import type { CallKey, RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
 import { checkpointOf } from '../replay/graph-checkpoint.js';
 import { currentNode, gateStatuses, type GraphState } from '../replay/graph-state.js';
@@ -170,7 +170,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${error instanceof Error ? error.message : String(error)}`),
     ...(options.onCheckpoint ? { onWritten: options.onCheckpoint } : {}),
   });
-  const answers = servedAnswers(journal.answers, options, keeper.state);
+  const answers = servedAnswers(journal.answers, options, keeper.state, resumed?.replies);
   const { recorder, secrets } = journal;
   const frame = await frameOfPipeline(options, { world, text, recorder, answers, secrets, ending, paidCalls });
   options.onState?.(keeper.state);
@@ -207,10 +207,12 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     startedAt: keeper.state.startedAt,
     resumedAt: resumed ? timestamp() : undefined,
   });
-  // A run can die before its context is there: then the one that resumes it begins with it.
-  const context = initialContext(plan, keeper.state);
-  if (!('graph.goal' in keeper.state.main.context))
-    ledger.post({ type: 'context.updated', op: frame.op.path, updates: context, by: 'start' });
+  // A run can die before its context is there, or its record be damaged: then the one that resumes it begins with what is missing.
+  const { context } = keeper.state.main;
+  if (!('graph.goal' in context)) {
+    const missing = Object.entries(initialContext(plan, keeper.state)).filter(([key]) => !Object.hasOwn(context, key));
+    ledger.post({ type: 'context.updated', op: frame.op.path, updates: Object.fromEntries(missing), by: 'start' });
+  }
   await checkpoint.flush();
 
   const end = await walked(run, { ending, paidCalls, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
@@ -289,15 +291,23 @@ function finishedFact(
   };
 }
 
-/** Every answer is kept; earlier ones are served when that was asked for, and to the very attempt that a crash cut short. */
-function servedAnswers(answers: Answers, { checkpoint, forks = [] }: GraphRunOptions, state: GraphState): Answers {
+/**
+ * Every answer is kept; earlier ones are served when that was asked for, to the very attempt that a crash cut short, and to calls that are
+ * made again because what they led to is lost (`replies`).
+ */
+function servedAnswers(
+  answers: Answers,
+  { checkpoint, forks = [] }: GraphRunOptions,
+  state: GraphState,
+  replies: ReadonlySet<CallKey> = new Set(),
+): Answers {
   if (checkpoint || forks.length > 0) return answers;
   return {
     ...answers,
     policy: () => ({ records: true, serves: true }),
     lookup: async (question) => {
-      const isOfTheAttempt = [...state.received.values()].some(({ reply }) => reply === question.key);
-      return isOfTheAttempt ? answers.lookup(question) : undefined;
+      const isKept = replies.has(question.key) || [...state.received.values()].some(({ reply }) => reply === question.key);
+      return isKept ? answers.lookup(question) : undefined;
     },
   };
 }

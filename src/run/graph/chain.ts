@@ -1,12 +1,14 @@
 /**
  * The past of a pipeline: the newest chain of its runs, where it stands, and what a resume makes of it. Reference 10.3.
  *
- * C1 A chain is read up to the last event that verifies; what a later run left behind of an earlier one doesn't count.
+ * C1 A chain is read as far as it can be: where lines are damaged, `graph-fold.ts` says what still counts. What a later run left behind of
+ *    an earlier one doesn't count.
  * C2 Nothing here changes a run.
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { foldOfRun, type RunDamage } from '../../../replay/graph-fold.js';
 import { graphState, isGraphRun, type GraphState } from '../../../replay/graph-state.js';
 import { MlldError } from '../../errors.js';
 import { closest } from '../../values/suggest.js';
@@ -23,11 +25,18 @@ export interface Chain {
   readonly latest: RunFile;
   readonly segments: readonly Segment[];
   readonly state: GraphState;
+  /** Of its runs that can't be read as a whole. */
+  readonly damage: readonly DamagedRun[];
+  /** Calls of which a result is recorded behind what counts: a call that is made again in the same way has it. */
+  readonly replies: ReadonlySet<CallKey>;
+}
+
+export interface DamagedRun extends RunDamage {
+  readonly run: RunId;
 }
 
 /** Where a resumed run begins. */
-export interface ResumePoint {
-  readonly state: GraphState;
+export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies'> {
   readonly from: EventRef;
   readonly enterAt?: string;
   /** Answers that are not served any more. */
@@ -38,14 +47,18 @@ export interface ResumePoint {
 export async function newestChain(
   store: JournalStore,
   workflow: Workflow,
-  isMeant: (started: EventOf<'run.started'>) => boolean = () => true,
+  isMeant: (started: EventOf<'run.started'>) => boolean = anyRun,
 ): Promise<Chain | undefined> {
   for (const latest of (await store.runs(workflow)).toReversed()) {
-    const started = await headOf(store, latest.ref);
-    if (started && isMeant(started)) return openChain(store, latest);
+    const first = await firstEvent(store, latest.ref);
+    // A run whose beginning is lost is one of the pipeline all the same, unless somebody's in particular is looked for.
+    const isWanted = first?.type === 'run.started' ? isGraphRun(first) && isMeant(first) : first !== undefined && isMeant === anyRun;
+    if (isWanted) return openChain(store, latest);
   }
   return undefined;
 }
+
+const anyRun = (): boolean => true;
 
 /** Of one attempt of a manager node: another one starts a child of its own. */
 export function isChildOf({ run, op }: Pick<Parent, 'run' | 'op'>): (started: EventOf<'run.started'>) => boolean {
@@ -54,7 +67,7 @@ export function isChildOf({ run, op }: Pick<Parent, 'run' | 'op'>): (started: Ev
 
 export async function openChain(store: JournalStore, latest: RunFile): Promise<Chain> {
   const segments = await segmentsUpTo(store, { ref: latest.ref, until: undefined });
-  return { latest, segments, state: await stateOf(store, segments) };
+  return { latest, segments, ...(await readSegments(store, segments)) };
 }
 
 /** What a run began with that resumed another; undefined for one that began anew. Throws RUN_UNKNOWN when what it goes on with is gone. */
@@ -69,7 +82,7 @@ export async function stateBefore(
     if (await store.find(ref.run)) continue;
     throw new MlldError('RUN_UNKNOWN', `The run goes on with run ${ref.run}, which is not in the journal any more`);
   }
-  return stateOf(store, segments);
+  return (await readSegments(store, segments)).state;
 }
 
 async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonly Segment[]> {
@@ -83,21 +96,24 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
   return segments;
 }
 
-/** A bare `--resume`: behind what finished last, or at the node that failed. */
-export function resumePoint({ state, segments }: Chain): ResumePoint {
-  const from = endOf(state, segments);
-  if (state.status !== 'failed') return { state, from, dropped: [] };
-  return { state, from, enterAt: failedNode(state), dropped: [] };
+/** A bare `--resume`: behind what finished last, or at the node that failed. `stuckAt` names a node at which the walk would fail at once. */
+export function resumePoint({ state, segments, damage, replies }: Chain, stuckAt?: (state: GraphState) => string | undefined): ResumePoint {
+  const enterAt = state.status === 'failed' ? failedNode(state) : stuckAt?.(state);
+  return { state, damage, replies, from: endOf(state, segments), ...(enterAt === undefined ? {} : { enterAt }), dropped: [] };
 }
 
 /** `--resume NODE`: before the node was last started on the main path. Throws RESUME_NODE with those that can be named. */
 export async function resumePointAt(store: JournalStore, { segments }: Chain, node: string): Promise<ResumePoint> {
   const starts = new Map<string, { readonly segment: number; readonly seq: Seq }>();
   const calls: { readonly segment: number; readonly seq: Seq; readonly key: CallKey }[] = [];
+  const walked = graphState.initial();
   for (const [segment, { ref, until }] of segments.entries()) {
-    await scanSound(store, ref, until, (event) => {
-      if (event.type === 'node.started' && event.branch === undefined) starts.set(event.node, { segment, seq: event.seq });
+    const run = foldOfRun(walked);
+    await store.scan(ref, (event, position) => {
       if (event.type === 'call.completed') calls.push({ segment, seq: event.seq, key: event.key });
+      if (until !== undefined && event.seq > until) return;
+      const counts = run.apply(event, { ref, position });
+      if (counts && event.type === 'node.started' && event.branch === undefined) starts.set(event.node, { segment, seq: event.seq });
     });
   }
   const start = starts.get(node);
@@ -110,10 +126,11 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const kept = segments.slice(0, start.segment + 1);
   const until = (start.seq - 1) as Seq;
   const { ref } = segments[start.segment] as Segment; // it was found there
-  const state = await stateOf(store, [...kept.slice(0, -1), { ref, until }]);
+  const { state, damage } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
   const isDropped = (call: { readonly segment: number; readonly seq: Seq }): boolean =>
     call.segment > start.segment || (call.segment === start.segment && call.seq > until);
-  return { state, from: { run: ref.run, seq: until }, enterAt: node, dropped: calls.filter(isDropped).map(({ key }) => key) };
+  const dropped = calls.filter(isDropped).map(({ key }) => key);
+  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, dropped };
 }
 
 async function headOf(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
@@ -128,27 +145,23 @@ export async function firstEvent(store: JournalStore, ref: RunRef): Promise<Jour
   return first;
 }
 
-async function stateOf(store: JournalStore, segments: readonly Segment[]): Promise<GraphState> {
-  let state = graphState.initial();
+async function readSegments(store: JournalStore, segments: readonly Segment[]): Promise<Pick<Chain, 'state' | 'damage' | 'replies'>> {
+  const state = graphState.initial();
+  const damage: DamagedRun[] = [];
+  const replies = new Set<CallKey>();
   for (const { ref, until } of segments) {
-    await scanSound(store, ref, until, (event, position) => void (state = graphState.apply(state, event, { ref, position })));
+    const run = foldOfRun(state);
+    let isDamaged = false;
+    const visit: Parameters<JournalStore['scan']>[1] = (event, position) => {
+      // What was cut off when the chain went on from here may be asked for again.
+      if (until !== undefined && event.seq > until) run.leave(event);
+      else run.apply(event, { ref, position });
+    };
+    await store.scan(ref, visit, { onDefect: ({ kind }) => void (isDamaged ||= kind !== 'torn-tail') });
+    if (isDamaged) damage.push({ run: ref.run, ...run.damage });
+    for (const key of run.replies.values()) replies.add(key);
   }
-  return state;
-}
-
-/** C1: events without a gap. */
-async function scanSound(
-  store: JournalStore,
-  ref: RunRef,
-  until: Seq | undefined,
-  visit: (event: JournalEvent, position: Parameters<Parameters<JournalStore['scan']>[1]>[1]) => void,
-): Promise<void> {
-  let next = 0;
-  await store.scan(ref, (event, position) => {
-    if (event.seq !== next || (until !== undefined && event.seq > until)) return;
-    next = event.seq + 1;
-    visit(event, position);
-  });
+  return { state, damage, replies };
 }
 
 function endOf({ journalRun, seq }: GraphState, segments: readonly Segment[]): EventRef {

@@ -8,7 +8,8 @@ import type { ResumePoint } from './chain.js';
 /** Lines for stderr about nodes that are only history. Throws RESUME_GRAPH when it can't go on. */
 export function refuseEdited(plan: Plan, { state, enterAt }: ResumePoint): readonly string[] {
   const { name } = plan.graph;
-  if (state.pipeline !== name) {
+  if (state.pipeline !== name && state.pipeline !== '') {
+    // a damaged journal may not say it
     throw refused(`the graph is called ${name} now, and the run was one of ${state.pipeline}`);
   }
   if (enterAt !== undefined) requireNode(plan, enterAt);

@@ -7,6 +7,7 @@
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, Seq } from '../../../journal/ids.js';
 import type { JournalStore, ScanReport } from '../../../journal/store.js';
+import { foldOfRun } from '../../../replay/graph-fold.js';
 import { graphState, type GraphState } from '../../../replay/graph-state.js';
 import type { Line, Stretch } from './lines.js';
 
@@ -30,16 +31,16 @@ export function followLine(store: JournalStore, line: Line): Follower {
   let followed = nothing();
   let stretch = 0;
   let from: ScanReport['end'] | undefined;
-  let next = 0;
+  let fold = foldOfRun(followed.state);
   let reading: Promise<void> = Promise.resolve();
 
   function take(event: JournalEvent, { ref, until }: Stretch, position: Parameters<Parameters<JournalStore['scan']>[1]>[1]): void {
-    // Events up to a gap, as a resume sees them.
-    if (event.seq !== next || (until !== undefined && event.seq > until)) return;
-    next = event.seq + 1;
-    if (event.type === 'run.started' && event.restartOf !== undefined) followed = nothing();
-    graphState.apply(followed.state, event, { ref, position });
-    note(followed, event);
+    if (until !== undefined && event.seq > until) return;
+    if (event.type === 'run.started' && event.restartOf !== undefined) {
+      followed = nothing();
+      fold = foldOfRun(followed.state);
+    }
+    if (fold.apply(event, { ref, position })) note(followed, event);
   }
 
   async function read(): Promise<void> {
@@ -51,7 +52,7 @@ export function followLine(store: JournalStore, line: Line): Follower {
       if (stretch === line.stretches.length - 1) return; // it may still grow
       stretch += 1;
       from = undefined;
-      next = 0;
+      fold = foldOfRun(followed.state);
     }
   }
 

@@ -4,9 +4,10 @@ import type { JournalStore } from '../../../journal/store.js';
 import type { GraphState } from '../../../replay/graph-state.js';
 import { MlldError } from '../../errors.js';
 import type { Plan } from '../../graph/plan.js';
+import { stuckAt } from '../../graph/stuck.js';
 import { workflowFor } from '../../project.js';
 import type { GraphRunOptions } from '../../run-graph-options.js';
-import { isChildOf, newestChain, resumePoint, resumePointAt } from './chain.js';
+import { isChildOf, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
 import { refuseEdited } from './edited.js';
 import { restartOf, type Beginning, type Restart } from './start.js';
 
@@ -17,7 +18,7 @@ export async function turnToResume({ resume, project, file }: GraphRunOptions, s
   return isThereAny ? store.takeTurn(workflow) : async () => {};
 }
 
-/** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH. */
+/** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH, RESUME_DAMAGED. */
 export async function resumption(
   options: GraphRunOptions,
   store: JournalStore,
@@ -35,10 +36,35 @@ export async function resumption(
   }
   if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
   if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt);
+  refuseHeadless(chain, name);
   for (const line of untaken(options, state)) io.stderr(`${line}\n`);
-  const resumed = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
-  for (const line of refuseEdited(plan, resumed)) io.stderr(`${line}\n`);
-  return { resumed };
+  const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
+  for (const line of [...refuseEdited(plan, ended), ...costOfDamage(ended, name)]) io.stderr(`${line}\n`);
+  // Asked of a graph that the walk fits.
+  return { resumed: node === '' ? resumePoint(chain, (now) => stuckAt(plan, now)) : ended };
+}
+
+/** Without its first event a run can be gone on with only when it went on with none itself: then its context is there. */
+function refuseHeadless({ damage, state }: Chain, name: string): void {
+  const headless = damage.find(({ isHeadless }) => isHeadless);
+  if (!headless || 'graph.goal' in state.main.context) return;
+  throw new MlldError('RESUME_DAMAGED', `--resume: the beginning of run ${headless.run} can't be read, so where it began is not known`, {
+    hint: `mlld run ${name} --checkpoint begins anew and reuses every result that is recorded for the same walk`,
+  });
+}
+
+/** Lines about what can't be read of the runs that are gone on with. */
+function costOfDamage({ damage, replies }: ResumePoint, name: string): readonly string[] {
+  return damage.map(({ run, lost, cut }) => {
+    const what = lost === 0 ? 'the end' : lost === 1 ? '1 event' : `${lost} events`;
+    const events = `run ${run}: ${what} of its journal can't be read (mlld journal verify ${run})`;
+    if (cut.length === 0) return `${events}: no finished node and no recorded result that is needed is lost`;
+    const kept = replies.size === 0 ? '' : '; model stages behind it reuse their recorded results where they are asked the same';
+    return (
+      `${events}: the end of ${cut.join(', ')} is lost, so ${cut.length === 1 ? 'it runs' : 'they run'} again, and commands behind it too${kept}; ` +
+      `if this run stops, mlld run ${name} --resume goes on`
+    );
+  });
 }
 
 /** Lines about what a resumed run would have to be given anew: it goes on with the context and in the folder that it has. */

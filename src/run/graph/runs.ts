@@ -61,7 +61,7 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
 
   async function readHead(ref: Head['ref']): Promise<Head | undefined> {
     const started = await firstEvent(store, ref);
-    if (!started) return undefined;
+    if (started?.type !== 'run.started') return undefined; // killed before it had one, or damaged
     if (!isGraphRun(started)) return void scripts.add(ref.workflow);
     const head: Head = { ref, started };
     heads.set(ref.run, head);

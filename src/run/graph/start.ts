@@ -65,10 +65,11 @@ export function initialContext({ graph, goal }: Plan, { given }: Pick<GraphState
 /** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
 function runDirectory(options: GraphRunOptions, { resumed, runDirBefore }: Beginning, { run }: RunRef): string {
   const { project, file, runDirectory: given, workingDirectory } = options;
-  if (resumed) return resumed.state.runDir;
+  // A damaged journal may not say where its folder is.
+  if (resumed && resumed.state.runDir !== '') return resumed.state.runDir;
   const folder =
     given === undefined
-      ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), run)
+      ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), resumed?.state.runId ?? run)
       : numbered(path.resolve(workingDirectory, given), runDirBefore && path.resolve(project.root, runDirBefore));
   const relative = path.relative(project.root, folder);
   return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
