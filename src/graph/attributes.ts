@@ -14,10 +14,13 @@ type Table = { readonly [key: string]: AttributeType<string | number | boolean> 
 export type ValueOf<T> = T extends AttributeType<infer V> ? V : never;
 
 const EFFORTS = ['low', 'medium', 'high'] as const;
-const JOIN_POLICIES = ['wait_all', 'first_success'] as const;
+const JOIN_POLICIES = ['wait_all', 'first_success', 'k_of_n', 'quorum'] as const;
+const ERROR_POLICIES = ['continue', 'fail_fast', 'ignore'] as const;
 const RETRY_POLICIES = ['none', 'standard', 'aggressive', 'linear', 'patient'] as const;
 export const FIDELITY_MODES = ['full', 'truncate', 'compact', 'summary:low', 'summary:medium', 'summary:high'] as const;
 
+export type JoinPolicy = (typeof JOIN_POLICIES)[number];
+export type ErrorPolicy = (typeof ERROR_POLICIES)[number];
 export type Effort = (typeof EFFORTS)[number];
 export type FidelityMode = (typeof FIDELITY_MODES)[number];
 
@@ -51,6 +54,8 @@ export const GRAPH_ATTRIBUTES = {
   default_fidelity: text,
   default_thread_id: text,
   backend: text,
+  /** Keys of `--set` whose values are secret, parted by commas. */
+  secrets: text,
   max_jumps: integer({ min: 0 }),
   max_steps: integer({ min: 1 }),
   'stack.child_dotfile': text,
@@ -85,6 +90,9 @@ export const NODE_ATTRIBUTES = {
   backend: text,
   tool_command: text,
   join_policy: oneOf(JOIN_POLICIES),
+  /** Of `join_policy=k_of_n`. */
+  k: integer({ min: 1 }),
+  error_policy: oneOf(ERROR_POLICIES),
   max_parallel: integer({ min: 1 }),
   'human.default_choice': text,
   'manager.poll_interval': duration,

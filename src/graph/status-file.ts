@@ -27,14 +27,15 @@ export function parseStatus(text: string): StatusReport {
 /** Also of what a script gave back as an outcome. */
 export function statusReport(value: unknown): StatusReport {
   if (!isObject(value)) throw malformed('it is not an object');
-  const { outcome, preferred_label, suggested_next_ids, context_updates, notes, failure_reason } = value;
+  const { outcome, preferred_next_label, suggested_next_ids, context_updates, notes, failure_reason } = value;
+  const { preferred_label = preferred_next_label } = value; // programs of other engines have the longer name
   if (outcome === undefined) throw malformed('it has no "outcome"');
   if (typeof outcome !== 'string' || !STATUSES.includes(outcome)) throw malformed(`its "outcome" is none of ${STATUSES.join(', ')}`);
   if (suggested_next_ids !== undefined && !isTexts(suggested_next_ids)) throw malformed('its "suggested_next_ids" is no list of texts');
   if (context_updates !== undefined && !isObject(context_updates)) throw malformed('its "context_updates" is no object');
   return {
     status: outcome as StageStatus,
-    preferred_label: text('preferred_label', preferred_label),
+    preferred_label: text(value['preferred_label'] === undefined ? 'preferred_next_label' : 'preferred_label', preferred_label),
     suggested_next_ids: suggested_next_ids ?? [],
     context_updates: (context_updates ?? {}) as Updates,
     notes: text('notes', notes),

@@ -75,7 +75,7 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   ['attribute_value', 'node [backend="cmd:cat"] a b', 'node [backend="cmd:"] a b', ['error attribute_value 2:15 a']],
   ['attribute_value', 'backend=simulated a [backend="exe:m.mld#f"]', 'a [backend="exe:m.mld"]', ['error attribute_value 2:12 a']],
   ['attribute_value', 'a [goal_gate=true]', 'a [goal_gate=""]', ['error attribute_value 2:14 a']],
-  ['attribute_value', 'a [join_policy=wait_all, retry_policy=patient]', 'a [join_policy=quorum]', ['error attribute_value 2:16 a']],
+  ['attribute_value', 'a [join_policy=wait_all, retry_policy=patient]', 'a [join_policy=most]', ['error attribute_value 2:16 a']],
   ['attribute_value', 'a [retry_delay=1d]', 'a [retry_delay=0s]', ['error attribute_value 2:16 a']],
   [
     'human_choices',
@@ -151,12 +151,40 @@ const table: [rule: string, sound: string, unsound: string, found: string[]][] =
   ],
   ['human_default', 'q [human.default_choice=later]', 'q [shape=hexagon, human.default_choice=x]', ['warning human_default 2:1 q']],
   ['dead_end', 'a exit a->exit', 'a exit', ['warning dead_end 2:1 a']],
-  ['attribute_unknown', 'a [owner=x, colour=red, style=filled] b [height=2]', 'a [promt=x]', ['info attribute_unknown 2:4 a']],
+  ['attribute_unknown', 'a [my.owner=x, color=red, style=filled] b [height=2]', 'a [promt=x]', ['warning attribute_unknown 2:4 a']],
+  [
+    'attribute_unknown',
+    'berth=4 a->b [condition="context.graph.berth=4"]',
+    'max_visits=3 budget=2 a [goal=x]',
+    ['warning attribute_unknown 2:1', 'warning attribute_unknown 2:14', 'warning attribute_unknown 2:26 a'],
+  ],
+  ['exit_reachable', 'start a exit start->a->exit', 'start a b exit start->a->b->a start->exit', ['warning exit_reachable 2:7 a']],
+  ['exit_reachable', 'start a b exit start->a->exit a->b b->a', 'start a b exit start->exit start->a->b', ['warning exit_reachable 2:7 a']],
+  [
+    'exit_reachable',
+    'start p [shape=component] a b m [shape=tripleoctagon] exit start->p p->a p->b->m->exit',
+    'start p [shape=component] a b exit start->exit start->p p->a p->b',
+    ['warning exit_reachable 2:7 p'],
+  ],
+  [
+    'exit_reachable',
+    'start a b [retry_target=a] exit start->a->b a->exit',
+    'start a exit start->exit start->a->a',
+    ['warning exit_reachable 2:7 a'],
+  ],
+  [
+    'attribute_value',
+    'p [shape=component, join_policy=k_of_n, k=2, error_policy=fail_fast] p->a p->b',
+    'p [shape=component, join_policy=k_of_n, k=3] p->a p->b',
+    ['error attribute_value 2:43 p'],
+  ],
+  ['attribute_value', 'p [shape=component, join_policy=quorum]', 'p [shape=component, k=1] p->a', ['error attribute_value 2:23 p']],
+  ['attribute_value', 'a [error_policy=ignore]', 'p [shape=component, join_policy=k_of_n] p->a', ['error attribute_value 2:33 p']],
   [
     'attribute_unknown',
     'style=x a->b [style=dotted, xlabel=y]',
     'gaol=x a->b [wieght=2, Label=z]',
-    ['info attribute_unknown 2:1', 'info attribute_unknown 2:14 a->b', 'info attribute_unknown 2:24 a->b'],
+    ['warning attribute_unknown 2:1', 'warning attribute_unknown 2:14 a->b', 'warning attribute_unknown 2:24 a->b'],
   ],
 ];
 
@@ -176,7 +204,7 @@ describe('lint', () => {
   it('tells findings in the order of the file', () => {
     expect(findings('start [shape=Mdiamond]\na [promt=x]\nexit\nstart->a->exit\nexit->a')).toEqual([
       'warning prompt_on_llm_nodes 3:1 a',
-      'info attribute_unknown 3:4 a',
+      'warning attribute_unknown 3:4 a',
       'error exit_no_outgoing 6:1 exit->a',
     ]);
   });
@@ -190,6 +218,17 @@ describe('lint', () => {
     const vocabulary = { handlers: new Set(['teleport']), backends: new Set(['pigeon']) };
     expect(findings(body).some((line) => /type_known|shape_known|attribute_value/.test(line))).toBe(true);
     expect(findings(body, vocabulary).filter((line) => /type_known|shape_known|attribute_value/.test(line))).toEqual([]);
+  });
+
+  it('names what an unknown attribute was meant to be, and the nodes of a trap', () => {
+    const told = lintPipeline(preparePipeline(`digraph g { max_visits=3 retires=2 ${ENDS} a b start->a->b->a start->exit }`));
+    expect(told.map(({ message, fix }) => `${message}; ${fix}`)).toEqual([
+      expect.stringMatching(/`max_visits` of the graph is no attribute .*; did you mean .*`max_steps` of the graph/),
+      expect.stringMatching(/`retires` of the graph .* `graph.retires` in the context/),
+      ...told.slice(2, -1).map(() => expect.anything() as unknown),
+      expect.anything() as unknown,
+    ]);
+    expect(told.find(({ rule }) => rule === 'exit_reachable')?.message).toContain("From `a`, `b` the exit can't be reached");
   });
 
   it('suggests what to write instead', () => {

@@ -22,7 +22,7 @@ describe('mlld validate', () => {
     expect(await runCli(['validate', 'kiln.dot'], { cwd })).toEqual({ stdout: 'kiln.dot: ok\n', stderr: '', status: 0 });
     const { stdout, status } = await runCli(['validate', 'odd.dot'], { cwd });
     expect(stdout).toBe(
-      'odd.dot:4:54: info[attribute_unknown] `lable` of `cool` is no attribute that mlld knows: it is kept and has no effect\n' +
+      'odd.dot:4:54: warning[attribute_unknown] `lable` of `cool` is no attribute that mlld knows: it is kept and has no effect\n' +
         '  fix: did you mean `label`?\n',
     );
     expect(status).toBe(0);

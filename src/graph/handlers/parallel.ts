@@ -3,6 +3,7 @@ import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/graph-event.js';
 import { perform } from '../../operation/perform.js';
 import { nodeAttribute } from '../model.js';
+import { joinStatus, joinVerdict, needed, type JoinRule } from '../join-policy.js';
 import { Cancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../outcome.js';
 import type { PlannedEdge } from '../plan.js';
 import { isEngineKey } from '../context-keys.js';
@@ -27,26 +28,32 @@ export const parallel: Handler = {
     const { run, node } = stage;
     const edges = run.plan.outgoing(node.id);
     const ids = branchIds(edges);
-    const isFirstSuccess = nodeAttribute(node, 'join_policy') === 'first_success';
-    const results = await runBounded(stage, edges, ids, nodeAttribute(node, 'max_parallel') ?? PARALLEL_MAX, isFirstSuccess);
-    const count = (status: StageStatus): number => results.filter(({ outcome }) => outcome === status).length;
-    const updates: Updates = {
+    const rule: JoinRule = {
+      join: nodeAttribute(node, 'join_policy') || 'wait_all',
+      errors: nodeAttribute(node, 'error_policy') || 'continue',
+      k: nodeAttribute(node, 'k') ?? 1,
+    };
+    const results = await runBounded(stage, { edges, ids, rule, width: nodeAttribute(node, 'max_parallel') ?? PARALLEL_MAX });
+    const ends = results.map(({ outcome }) => outcome);
+    const count = (status: StageStatus): number => ends.filter((end) => end === status).length;
+    const context_updates: Updates = {
       'parallel.results': results as unknown as Json,
       'parallel.branch_count': results.length,
       'parallel.success_count': count('success'),
       'parallel.fail_count': count('fail'),
     };
-    return outcome(isFirstSuccess ? firstSuccess(count) : count('fail') === 0 ? 'success' : 'partial_success', updates);
+    const status = joinStatus(rule, ends);
+    return outcomeOf(status, { context_updates, ...(status === 'fail' ? { failure_reason: whyFailed(rule, results) } : {}) });
   },
 };
 
-function firstSuccess(count: (status: StageStatus) => number): StageStatus {
-  if (count('success') > 0) return 'success';
-  return count('partial_success') > 0 ? 'partial_success' : 'fail';
-}
-
-function outcome(status: StageStatus, context_updates: Updates): StageOutcome {
-  return outcomeOf(status, { context_updates, ...(status === 'fail' ? { failure_reason: 'no branch succeeded' } : {}) });
+function whyFailed(rule: JoinRule, results: readonly BranchResult[]): string {
+  const failed = results.find(({ outcome }) => outcome === 'fail');
+  if (rule.errors === 'fail_fast' && failed) return `the branch ${failed.id} failed: ${failed.failure_reason}`;
+  const ends = results.map(({ outcome }) => outcome);
+  const successes = ends.filter((end) => end === 'success').length;
+  if (successes === 0) return 'no branch succeeded';
+  return `${successes} of ${results.length} branches succeeded, and ${needed(rule, ends)} are needed`;
 }
 
 /** Of the targets; a repeated one gets its number. */
@@ -59,15 +66,17 @@ function branchIds(edges: readonly PlannedEdge[]): readonly string[] {
   });
 }
 
-/** In the order of the branches; so many at a time. */
-async function runBounded(
-  stage: Stage,
-  edges: readonly PlannedEdge[],
-  ids: readonly string[],
-  width: number,
-  isFirstSuccess: boolean,
-): Promise<readonly BranchResult[]> {
-  const results: BranchResult[] = ids.map((id) => resultOf(id, outcomeOf('skipped'), '', {}));
+interface Branches {
+  readonly edges: readonly PlannedEdge[];
+  readonly ids: readonly string[];
+  readonly rule: JoinRule;
+  /** So many at a time. */
+  readonly width: number;
+}
+
+/** In the order of the branches. Those that run when the join is decided are ended; they and those that were never started are skipped. */
+async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<readonly BranchResult[]> {
+  const results: (BranchResult | undefined)[] = ids.map(() => undefined);
   const decided = new AbortController();
   const signal = AbortSignal.any([stage.signal, decided.signal]);
   let next = 0;
@@ -75,13 +84,18 @@ async function runBounded(
     while (next < edges.length && !decided.signal.aborted) {
       const index = next++;
       const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as PlannedEdge, signal); // index < edges.length
-      if (result) results[index] = result;
-      if (isFirstSuccess && result?.outcome === 'success') decided.abort();
+      if (decided.signal.aborted) return; // what ended behind the decision has no part in it
+      results[index] = result;
+      const verdict = joinVerdict(
+        rule,
+        results.map((known) => known?.outcome),
+      );
+      if (verdict !== 'open') decided.abort();
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: Math.min(width, edges.length) }, lane));
   for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
-  return results;
+  return results.map((result, index) => result ?? resultOf(ids[index] as string, outcomeOf('skipped'), '', {}));
 }
 
 /** Undefined when it was called off. */

@@ -8,6 +8,7 @@ import { conditionSyntax } from './rules/condition-syntax.js';
 import { deadEnd } from './rules/dead-end.js';
 import { edgeTargetExists } from './rules/edge-target-exists.js';
 import { exitNoOutgoing } from './rules/exit-no-outgoing.js';
+import { exitReachable } from './rules/exit-reachable.js';
 import { fidelityValid } from './rules/fidelity-valid.js';
 import { goalGateHasRetry } from './rules/goal-gate-has-retry.js';
 import { humanChoices } from './rules/human-choices.js';
@@ -47,5 +48,6 @@ export const LINT_RULES: { readonly [id: string]: LintRule } = {
   branch_condition: branchCondition,
   human_default: humanDefault,
   dead_end: deadEnd,
+  exit_reachable: exitReachable,
   attribute_unknown: attributeUnknown,
 };

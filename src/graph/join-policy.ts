@@ -1,0 +1,59 @@
+/** When the branches of a parallel node have done what it wants of them, and what that makes of the node. Reference 7.5. */
+import type { ErrorPolicy, JoinPolicy } from './attributes.js';
+import type { StageStatus } from './outcome.js';
+
+export interface JoinRule {
+  readonly join: JoinPolicy;
+  readonly errors: ErrorPolicy;
+  /** Of `k_of_n`. */
+  readonly k: number;
+}
+
+/** `open`: branches that run may still decide. */
+export type JoinVerdict = 'open' | 'satisfied' | 'failed';
+
+/** How the branches ended so far; `undefined` for those that have not. */
+type Ends = readonly (StageStatus | undefined)[];
+
+export function joinVerdict(rule: JoinRule, ends: Ends): JoinVerdict {
+  const running = count(ends, undefined);
+  const failed = count(ends, 'fail');
+  if (rule.join !== 'wait_all' && count(ends, 'success') >= needed(rule, ends)) return 'satisfied';
+  if (rule.errors === 'fail_fast' && failed > 0) return 'failed';
+  if (running === 0) return rule.join === 'wait_all' ? 'satisfied' : 'failed';
+  // A branch that is still to fail is no loss where failed ones don't count.
+  const isHopeless = rule.join !== 'wait_all' && rule.errors !== 'ignore' && count(ends, 'success') + running < needed(rule, ends);
+  return isHopeless ? 'failed' : 'open';
+}
+
+/** Of the node, once it is decided. */
+export function joinStatus(rule: JoinRule, ends: Ends): StageStatus {
+  const failed = count(ends, 'fail');
+  if (rule.join === 'wait_all') {
+    if (rule.errors === 'fail_fast' && failed > 0) return 'fail';
+    return failed === 0 || (rule.errors === 'ignore' && failed < ends.length) ? 'success' : 'partial_success';
+  }
+  const isEnough = (successes: number): boolean => successes >= needed(rule, ends);
+  if (isEnough(count(ends, 'success'))) return 'success';
+  if (rule.errors === 'fail_fast' && failed > 0) return 'fail';
+  return isEnough(count(ends, 'success') + count(ends, 'partial_success')) ? 'partial_success' : 'fail';
+}
+
+/** Successful branches that satisfy the join; one at least. */
+export function needed({ join, errors, k }: JoinRule, ends: Ends): number {
+  const counting = errors === 'ignore' ? ends.length - count(ends, 'fail') : ends.length;
+  switch (join) {
+    case 'wait_all':
+      return Math.max(1, counting);
+    case 'first_success':
+      return 1;
+    case 'k_of_n':
+      return Math.max(1, Math.min(k, counting));
+    case 'quorum':
+      return Math.floor(counting / 2) + 1;
+  }
+}
+
+function count(ends: Ends, status: StageStatus | undefined): number {
+  return ends.filter((end) => end === status).length;
+}
