@@ -77,6 +77,8 @@ export interface GraphReport {
   readonly journal?: RunRef;
   /** Absolute. */
   readonly runDirectory?: string;
+  /** The words of the command line as they were recorded, with marks in the place of secrets. */
+  readonly argv?: readonly string[];
   /** Why it failed: a user's error. Findings of lint are reported through `onFindings`; without it this is the first of them. */
   readonly error?: unknown;
   /** What to say where nothing had to be done. */

@@ -30,6 +30,7 @@ import { walkOn } from './graph/traverse.js';
 import type { WalkEnd } from './graph/walking.js';
 import type { Answers } from './operation/operation.js';
 import { PaidCalls } from './operation/paid-calls.js';
+import { SecretTexts } from './operation/secret-texts.js';
 import { recordSource } from './operation/sources.js';
 import { baseFolder } from './project.js';
 import { interviewerFor } from './run/graph/people.js';
@@ -40,6 +41,7 @@ import { createStateKeeper } from './run/graph/ledger.js';
 import { writeManifest } from './run/graph/manifest.js';
 import { pausedError, pauseOf } from './run/paused.js';
 import { resumption, turnToResume } from './run/graph/resume.js';
+import { handToCommands, requireSecrets, takeSecrets, type SecretSettings } from './run/graph/secret-settings.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph/start.js';
 import { timedOut, untilEnded, type EndedBy } from './run/until-ended.js';
 import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
@@ -62,13 +64,17 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   if (!graph) return { status: 'failed', ...(refusal ? { error: refusal } : {}) };
   const store = await storeOf(options, world);
   const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
+  const { given, secrets } = takeSecrets(options, graph);
+  await handToCommands(secrets, world);
   const endTurn = await turnToResume(options, store); // R4
   try {
-    const found = options.resume === undefined ? undefined : await resumption(options, store, plan);
+    const found = options.resume === undefined ? undefined : await resumption(given, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
-    let beginning: Beginning = { set: options.set, ...found, number: 1 };
+    let beginning: Beginning = { set: given.set, ...found, number: 1 };
+    if (beginning.resumed) requireSecrets(beginning.resumed.state.given, secrets);
+    else requireSecrets(beginning.set, secrets);
     for (;;) {
-      const report = await runOnce({ options, world, ending, paidCalls, plan, text, store, beginning, onBegun: endTurn });
+      const report = await runOnce({ options: given, secrets, world, ending, paidCalls, plan, text, store, beginning, onBegun: endTurn });
       const { restart, ...rest } = report;
       if (!restart) return rest;
       beginning = { ...restart, number: beginning.number + 1 };
@@ -115,7 +121,9 @@ function refusedPipeline({ file, diagnostics }: PipelineReport, text: string): M
 }
 
 interface Once {
+  /** As they may be recorded. */
   readonly options: GraphRunOptions;
+  readonly secrets: SecretSettings;
   readonly world: World;
   readonly ending: AbortSignal;
   readonly paidCalls: PaidCalls;
@@ -129,6 +137,8 @@ interface Once {
 
 async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: Restart }> {
   const { world, ending, paidCalls, plan, text, store, beginning } = once;
+  const secrets = new SecretTexts();
+  for (const value of once.secrets.values()) secrets.learn(value);
   const options = { ...once.options, set: beginning.set };
   const { io } = options;
   const { resumed } = beginning;
@@ -141,6 +151,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     store,
     world,
     paidCalls,
+    secrets,
     followers: [keeper.follow],
     afterStart:
       resumed && resumed.dropped.length > 0 ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.dropped }] : [],
@@ -154,12 +165,12 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   const ledger = keeper.ledger(journal.recorder, refOf(), timestamp);
   const runDirectory = path.resolve(options.project.root, keeper.state.runDir);
   const isOwn = runDirectory.startsWith(path.join(options.project.root, '.mlld', 'graph') + path.sep);
-  const folder = createRunFolder(runDirectory, world, { isOwn });
+  const folder = createRunFolder(runDirectory, world, { isOwn, hide: (written) => secrets.hide(written) });
   const warned = new Set<string>();
   const warnOnce = (message: string): void => {
     if (warned.has(message)) return;
     warned.add(message);
-    io.stderr(`warning: ${message}\n`);
+    io.stderr(`warning: ${secrets.hide(message)}\n`);
   };
   const checkpoint = createCheckpointFile({
     path: path.join(folder.path, 'checkpoint.json'),
@@ -171,7 +182,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     ...(options.onCheckpoint ? { onWritten: options.onCheckpoint } : {}),
   });
   const answers = servedAnswers(journal.answers, options, keeper.state, resumed?.replies);
-  const { recorder, secrets } = journal;
+  const { recorder } = journal;
   const frame = await frameOfPipeline(options, { world, text, recorder, answers, secrets, ending, paidCalls });
   options.onState?.(keeper.state);
   const run: GraphRun = {
@@ -226,6 +237,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     pipeline: plan.graph.name,
     journal: refOf(),
     runDirectory: folder.path,
+    argv: options.argv,
     ...(end.error ? { error: end.error } : {}),
     ...(end.restartAt === undefined ? {} : { restart: restartOf(keeper.state, end.restartAt) }),
   };

@@ -123,7 +123,7 @@ async function conclude(
   io: Io,
   target: string,
   argv: readonly string[],
-  { status, pipeline, journal, error, notice }: GraphReport,
+  { status, pipeline, journal, error, notice, argv: recorded = argv }: GraphReport,
 ): Promise<void> {
   if (notice !== undefined) io.stderr(`${notice}\n`);
   if (status === 'completed') return io.stdout(renderCompleted(pipeline ?? target));
@@ -132,7 +132,7 @@ async function conclude(
     const { renderError } = await import('../render/error.js');
     return io.stderr(renderError(error, {}));
   }
-  io.stderr(`  resume: ${pipelineResumeCommand({ name: target, argv })}\n  look at it: mlld journal postmortem ${journal.run}\n`);
+  io.stderr(`  resume: ${pipelineResumeCommand({ name: target, argv: recorded })}\n  look at it: mlld journal postmortem ${journal.run}\n`);
   io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 

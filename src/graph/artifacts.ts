@@ -6,6 +6,7 @@
  */
 import type { Json } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
+import { concealed } from '../operation/secret-texts.js';
 import type { GraphRun } from './graph-run.js';
 import { StageError } from './outcome.js';
 import type { ArtifactView } from './state.js';
@@ -54,8 +55,9 @@ export function artifactsOf(run: GraphRun, { op, node }: { readonly op: OpPath; 
     if (fileBacked) await world.ask('file.remove', { path: folder.artifactFile(id) });
   };
   return {
-    async store(id, name, data) {
+    async store(id, name, made) {
       if (!ID.test(id)) throw new StageError('permanent', `"${id}" can't be the id of an artifact: letters, digits, _ . # and - can`);
+      const data = concealed(made, run.frame.run.secrets);
       const sizeBytes = Buffer.byteLength(typeof data === 'string' ? data : JSON.stringify(data));
       const fileBacked = sizeBytes > INLINE_BYTES_MAX;
       const payload = await answers.payload(data);

@@ -8,6 +8,7 @@ import type { Fingerprint, OpPath } from '../../journal/ids.js';
 import { siteOf } from '../language/position.js';
 import type { LlmCall } from '../operation/operation.js';
 import { perform } from '../operation/perform.js';
+import { concealed } from '../operation/secret-texts.js';
 import { toJson } from '../values/native.js';
 import { shortened } from '../values/shortened.js';
 import { textOf } from '../values/text.js';
@@ -57,7 +58,11 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<An
       call: { declared: fn, called: [fn], params: ['prompt'], site, declaredAt: site, repeatable: false },
       llm: llmCall(stage, { fn, prompt, carried, text, backend }),
     },
-    async (inner, [sent]) => encode(await backend.ask(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) })),
+    async (inner, [sent]) => {
+      const answered = await backend.ask(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) });
+      // A reply is kept in clear, in the journal, in files and in what later stages are told.
+      return encode(concealed(answered, frame.run.secrets));
+    },
   );
   return answeredIn(value);
 }

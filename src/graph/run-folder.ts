@@ -35,12 +35,18 @@ export interface StageFolder {
   settled(): Promise<void>;
 }
 
-/** `isOwn`: no files but those of the run are in it. In a folder that somebody chose a node's may hold theirs too: only ours are removed there. */
-export function createRunFolder(folder: string, world: World, { isOwn = true }: { readonly isOwn?: boolean } = {}): RunFolder {
+interface FolderOptions {
+  /** What may not be read in a file is hidden in it. */
+  readonly hide?: (text: string) => string;
+  /** No files but those of the run are in it. In a folder that somebody chose a node's may hold theirs too: only ours are removed there. */
+  readonly isOwn?: boolean;
+}
+
+export function createRunFolder(folder: string, world: World, { hide = (text) => text, isOwn = true }: FolderOptions = {}): RunFolder {
   return {
     path: folder,
     stage: (node, branch) =>
-      stageFolder(folder, branch ? path.join('branches', `${branch.of}.${branch.id}`, node) : node, { world, isOwn }),
+      stageFolder(folder, branch ? path.join('branches', `${branch.of}.${branch.id}`, node) : node, { world, hide, isOwn }),
     artifactFile: (id) => path.join(folder, 'artifacts', `${id}.json`),
   };
 }
@@ -52,7 +58,11 @@ const RESPONSE = 'response.md';
 /** All that the engine writes there. */
 const WRITTEN = ['status.json', CONTEXT, 'prompt.md', 'preamble.md', RESPONSE, 'stdout.txt', 'stderr.txt', 'steer.md'];
 
-function stageFolder(run: string, relative: string, { world, isOwn }: { readonly world: World; readonly isOwn: boolean }): StageFolder {
+function stageFolder(
+  run: string,
+  relative: string,
+  { world, hide, isOwn }: Required<FolderOptions> & { readonly world: World },
+): StageFolder {
   const folder = path.join(run, relative);
   const files = new Set<string>();
   let reply: string | undefined;
@@ -75,7 +85,7 @@ function stageFolder(run: string, relative: string, { world, isOwn }: { readonly
     },
     write(name, text) {
       if (name === RESPONSE) reply = text;
-      begin(() => world.ask('file.write', { path: path.join(folder, name), text }));
+      begin(() => world.ask('file.write', { path: path.join(folder, name), text: hide(text) }));
       if (name !== CONTEXT) files.add(path.posix.join(relative.replaceAll(path.sep, '/'), name));
     },
     remove(name) {

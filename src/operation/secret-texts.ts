@@ -120,6 +120,18 @@ export class SecretTexts {
   }
 }
 
+/** A value of plain data with marks in the place of the secrets in its texts; the value itself when there are none. */
+export function concealed<T>(value: T, secrets: SecretTexts): T {
+  return secrets.isEmpty ? value : (concealedIn(value, secrets) as T); // of the same shape
+}
+
+function concealedIn(value: unknown, secrets: SecretTexts): unknown {
+  if (typeof value === 'string') return secrets.hide(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => concealedIn(element, secrets));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, concealedIn(member, secrets)]));
+}
+
 function spellingsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   return [text, JSON.stringify(text).slice(1, -1), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex')];

@@ -1,21 +1,14 @@
 /** What the run tells, with marks in the place of what the run knows to be secret, whatever road they came on. */
 import type { Fact } from '../../journal/event.js';
 import type { SourceLocation } from '../errors.js';
-import { HIDDEN, isSecret, type SecretTexts } from '../operation/secret-texts.js';
+import { concealed, HIDDEN, isSecret, type SecretTexts } from '../operation/secret-texts.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
 import type { Divergence } from './replay/divergence.js';
 
 /** Where a replay left its record, likewise: the request has the values that the code or the command was given. */
 export function concealDivergence(divergence: Divergence, secrets: SecretTexts): Divergence {
-  return secrets.isEmpty ? divergence : (hiddenIn(divergence, secrets) as Divergence);
-}
-
-function hiddenIn(value: unknown, secrets: SecretTexts): unknown {
-  if (typeof value === 'string') return secrets.hide(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((element) => hiddenIn(element, secrets));
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, hiddenIn(member, secrets)]));
+  return concealed(divergence, secrets);
 }
 
 /**
@@ -70,6 +63,13 @@ export function conceal(fact: Fact, secrets: SecretTexts): Fact {
       return { ...fact, parts: fact.parts.map((part) => (part.preview === undefined ? part : { ...part, preview: hide(part.preview) })) };
     case 'run.finished':
       return fact.error === undefined ? fact : { ...fact, error: { ...fact.error, message: hide(fact.error.message) } };
+    // What a stage came to is in its context, which every later stage is told of.
+    case 'node.finished':
+      return { ...fact, outcome: concealed(fact.outcome, secrets), ...(fact.excerpt === undefined ? {} : { excerpt: hide(fact.excerpt) }) };
+    case 'retry.scheduled':
+      return { ...fact, reason: hide(fact.reason) };
+    case 'context.updated':
+      return { ...fact, updates: concealed(fact.updates, secrets) };
     default:
       return fact;
   }

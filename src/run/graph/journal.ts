@@ -6,7 +6,7 @@ import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import type { Frame } from '../../language/frame.js';
 import { createModule } from '../../modules/evaluate-module.js';
-import { SecretTexts } from '../../operation/secret-texts.js';
+import type { SecretTexts } from '../../operation/secret-texts.js';
 import type { Answers, Recorder } from '../../operation/operation.js';
 import type { PaidCalls } from '../../operation/paid-calls.js';
 import { baseFolder, workflowFor } from '../../project.js';
@@ -21,10 +21,6 @@ import { settingsFor } from '../settings.js';
 
 /** A pipeline has no statements; what it asks models is recorded by what the options say. */
 const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
-
-export interface PipelineJournal extends OpenedJournal {
-  readonly secrets: SecretTexts;
-}
 
 /** The store of the project, opened once: what a resume reads and what the run writes. */
 export async function storeOf(options: GraphRunOptions, world: World): Promise<JournalStore> {
@@ -41,16 +37,16 @@ export async function openPipelineJournal(
     store,
     world,
     paidCalls,
+    secrets,
     ...record
-  }: PipelineRecord & { readonly store: JournalStore; readonly world: World; readonly paidCalls: PaidCalls },
-): Promise<PipelineJournal> {
-  const secrets = new SecretTexts();
+  }: PipelineRecord & { readonly store: JournalStore; readonly world: World; readonly paidCalls: PaidCalls; readonly secrets: SecretTexts },
+): Promise<OpenedJournal> {
   const given = scriptOptions(options, record);
   const cache = { ...given.cache, forks: await forkSources(options, store) };
   const asScript = { ...given, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
   const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, paidCalls, given: { settings, state: undefined } });
-  if (journal.ref) return { ...journal, secrets };
+  if (journal.ref) return journal;
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
   });
