@@ -8,17 +8,24 @@ export function addAnswerCommand(program: Command, io: Io): void {
   program
     .command('answer')
     .description('answer a question of a running pipeline (mlld run FILE.dot --ask remote)')
-    .argument('<run>', 'id of the run')
+    .argument('<run>', 'the run: its id or a beginning of it, a pipeline by name (its latest run), or latest (the latest that waits)')
     .argument('<choice>', 'key or label of the choice')
     .option('--question <id>', 'which question, when several are open (default: the one that has waited longest)')
     .addHelpText(
       'after',
-      examples(['mlld answer 20260412-081502-221-5c1e O', 'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2']),
+      examples(['mlld answer latest O', 'mlld answer release O', 'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2']),
     )
     .action(async (run: string, text: string, { question: id }: { readonly question?: string }) => {
-      const { answerQuestion } = await import('../../src/run/graph/answer.js');
+      const { answerQuestion, runToAnswer } = await import('../../src/run/graph/answer.js');
       const { project, store } = await projectStore(io);
-      const { question, choice } = await answerQuestion({ store, project, run, text, ...(id === undefined ? {} : { question: id }) });
+      const meant = await runToAnswer(store, project, run);
+      const { question, choice } = await answerQuestion({
+        store,
+        project,
+        run: meant,
+        text,
+        ...(id === undefined ? {} : { question: id }),
+      });
       io.stdout(`${question.id} (${question.text}): ${choice.label}\n`);
     });
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { consoleInterviewer } from '../../src/graph/people/console.js';
 import { callbackInterviewer } from '../../src/graph/people/interviewer.js';
-import { answerQuestion } from '../../src/run/graph/answer.js';
+import { answerQuestion, runToAnswer } from '../../src/run/graph/answer.js';
 import { pipeline, workshop, type Workshop } from '../support/pipeline-run.js';
 
 const ASKING = pipeline(
@@ -29,9 +29,13 @@ it('takes an answer that another process gives while it waits', async () => {
   const id = await asked;
   await expect(answerQuestion({ store, project, run: id, text: 'maybe' })).rejects.toMatchObject({ code: 'ANSWER_UNFIT' });
   await expect(answerQuestion({ store, project, run: id, text: 'O', question: 'q7' })).rejects.toMatchObject({ code: 'QUESTION_CLOSED' });
+  const standpoint = { ...place.options().project, workingDirectory: folder };
+  for (const name of ['latest', 'p', 'p.dot', 'p.dot@1', id, id.slice(0, -2)]) expect(await runToAnswer(store, standpoint, name)).toBe(id);
+  await expect(runToAnswer(store, standpoint, 'q')).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
   expect((await answerQuestion({ store, project, run: id, text: 'open' })).choice.key).toBe('O');
   expect((await running).status).toBe('completed');
   await expect(answerQuestion({ store, project, run: id, text: 'O' })).rejects.toMatchObject({ code: 'QUESTION_CLOSED' });
+  await expect(runToAnswer(store, standpoint, 'latest')).rejects.toMatchObject({ message: 'No pipeline waits for an answer' });
 });
 
 it('asks again at a terminal until something fits', async () => {

@@ -1,12 +1,13 @@
 /** Answers a question that a running pipeline has put to somebody elsewhere: `mlld answer`, a server. Reference 12.1, 13.1. */
 import path from 'node:path';
-import { isRunId } from '../../../journal/ids.js';
+import { isRunId, type RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { OpenQuestion } from '../../../replay/graph-state.js';
 import { MlldError } from '../../errors.js';
 import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../graph/labels.js';
 import { answerFile } from '../../graph/people/remote.js';
-import type { Project } from '../../project.js';
+import { resolveWorkflow, type Project, type Standpoint } from '../../project.js';
+import { allRuns, findRun } from '../../recorded-run.js';
 import { createLiveWorld } from '../../world/live.js';
 import { openChain, type Chain } from './chain.js';
 
@@ -54,6 +55,24 @@ export async function answerQuestion({ store, project, run, question: id, text }
     await world.close('the answer is given');
   }
   return { question, choice, answer };
+}
+
+/**
+ * The run that a user means: an id or a beginning of one, a pipeline by name or path (its latest run), or `latest`: the one that began last
+ * among those that wait for an answer. Throws RUN_UNKNOWN, RUN_AMBIGUOUS, SCRIPT_AMBIGUOUS.
+ */
+export async function runToAnswer(store: JournalStore, project: Standpoint, text: string): Promise<RunId> {
+  if (text === 'latest') return latestWaiting(store);
+  const isName = !isRunId(text) && (await resolveWorkflow(store, project, text)) === undefined;
+  const asFile = isName && (await resolveWorkflow(store, project, `${text}.dot`)) !== undefined;
+  return (await findRun(store, project, asFile ? `${text}.dot` : text)).ref.run;
+}
+
+async function latestWaiting(store: JournalStore): Promise<RunId> {
+  for (const file of (await allRuns(store)).toReversed()) {
+    if (file.liveness === 'running' && (await openChain(store, file)).state.questions.size > 0) return file.ref.run;
+  }
+  throw new MlldError('RUN_UNKNOWN', 'No pipeline waits for an answer', { hint: 'mlld journal list shows the runs there are' });
 }
 
 async function runningChain(store: JournalStore, run: string): Promise<Chain> {
