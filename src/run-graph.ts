@@ -8,7 +8,6 @@
  * R4  Of two processes that resume one chain the second finds the run that the first has begun, and is refused.
  */
 import path from 'node:path';
-import { withPlainLineEnds } from '../grammar/line-ends.js';
 import type { FactOf, RunStatus } from '../journal/event.js';
 import type { CallKey, RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
@@ -20,10 +19,8 @@ import { createCheckpointFile } from './graph/checkpoint-file.js';
 import { isReservedKey } from './graph/context-keys.js';
 import type { GraphRun } from './graph/graph-run.js';
 import { handlersWith } from './graph/handlers/built-in.js';
-import type { Graph } from './graph/model.js';
 import { PipelineError } from './graph/outcome.js';
 import { planOf, type Plan } from './graph/plan.js';
-import { preflightPipeline, type Diagnostic, type PipelineReport } from './graph/report.js';
 import { createRunFolder } from './graph/run-folder.js';
 import { createThreads } from './graph/threads.js';
 import { walkOn } from './graph/traverse.js';
@@ -38,6 +35,7 @@ import { readArtifact } from './run/graph/artifact.js';
 import { childStarter } from './run/graph/child.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './run/graph/journal.js';
 import { createStateKeeper } from './run/graph/ledger.js';
+import { soundGraph } from './run/graph/sound-graph.js';
 import { writeManifest } from './run/graph/manifest.js';
 import { pausedError, pauseOf } from './run/paused.js';
 import { resumption, turnToResume } from './run/graph/resume.js';
@@ -82,42 +80,6 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   } finally {
     await endTurn();
   }
-}
-
-interface Checked {
-  readonly text: string;
-  /** Absent when lint refused it. */
-  readonly graph?: Graph;
-  /** Why, where the caller does not listen to findings. */
-  readonly refusal?: MlldError;
-}
-
-async function soundGraph(options: GraphRunOptions, world: World): Promise<Checked> {
-  const answer = await world.ask('file.read', { path: options.file });
-  if (!('text' in answer)) {
-    throw new MlldError(
-      'FILE_NOT_FOUND',
-      answer.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${answer.detail}`,
-    );
-  }
-  const text = withPlainLineEnds(answer.text);
-  const { transforms = [], rules = [], handlers, backends } = options;
-  const { report, graph } = preflightPipeline(
-    { file: options.name, text },
-    { transforms, rules, handlers: new Set(handlers?.keys() ?? []), backends: new Set(backends?.keys() ?? []) },
-  );
-  options.onFindings?.(report);
-  if (graph) return { text, graph };
-  return options.onFindings ? { text } : { text, refusal: refusedPipeline(report, text) };
-}
-
-function refusedPipeline({ file, diagnostics }: PipelineReport, text: string): MlldError {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  const [{ rule, message, fix, line, column }] = errors as [Diagnostic];
-  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
-  const lineStart = text.split('\n', line - 1).reduce((length, { length: ofLine }) => length + ofLine + 1, 0);
-  const location = { file, at: lineStart + column - 1, text };
-  return new MlldError('PIPELINE_INVALID', `${rule}: ${message}${more}`, { location, hint: fix });
 }
 
 interface Once {

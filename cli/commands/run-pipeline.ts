@@ -5,7 +5,7 @@ import { MlldError } from '../../src/errors.js';
 import { backendFor } from '../../src/graph/backends/backend.js';
 import { findProject } from '../../src/project.js';
 import { runGraph } from '../../src/run-graph.js';
-import { WHO_ANSWERS, type GraphReport, type WhoAnswers } from '../../src/run-graph-options.js';
+import { WHO_ANSWERS, type GraphReport, type GraphRunOptions, type WhoAnswers } from '../../src/run-graph-options.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { listenForInterruption } from '../interruption.js';
 import type { Io } from '../io.js';
@@ -28,6 +28,8 @@ interface Options {
   readonly timeout?: number;
   readonly journalWait?: number;
   readonly unrecorded?: boolean;
+  readonly plan?: boolean;
+  readonly json?: boolean;
 }
 
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
@@ -59,6 +61,8 @@ function pipelineCommand(io: Io): Command {
     .option('--checkpoint', 'answer model stages from what earlier runs recorded for the same walk')
     .option('--resume [node]', 'go on with the last run where it ended, or at a node')
     .option('--fork <source>', 'answer from the results of another pipeline first; repeatable', collect)
+    .option('--plan', 'say where these flags would begin, which nodes follow and what is reused; nothing runs')
+    .option('--json', 'with --plan: the plan as JSON')
     .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h', (text) => durationMs(text))
     .option('--journal-wait <duration>', "how long a journal that can't be written is waited for (default: 60s)", (text) =>
       durationMs(text, 'journal-wait'),
@@ -77,10 +81,12 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
   const project = await findProject(path.dirname(file));
   const paint = paintFor(io.colours.stderr);
   if (options.backend !== undefined) refuseBackend(options.backend);
+  if (options.json === true && options.plan !== true)
+    throw new MlldError('USAGE', '--json is an option of --plan', { hint: 'mlld run FILE.dot --plan --json' });
   const interruption = listenForInterruption(io);
   let runId = '';
   const people = options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin'));
-  const report = await runGraph({
+  const wanted: GraphRunOptions = {
     file,
     name: target,
     project,
@@ -110,12 +116,23 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     onState: (state) => (runId = state.runId ?? ''),
     onEvent: (event) =>
       io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
-  }).finally(interruption.stop);
+  };
+  if (options.plan === true) return showPlan(io, wanted, options.json === true).finally(interruption.stop);
+  const report = await runGraph(wanted).finally(interruption.stop);
   await conclude(io, target, argv, report);
   const signal = interruption.received();
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   if (report.status === 'paused') return EXIT_PAUSED;
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
+}
+
+async function showPlan(io: Io, wanted: GraphRunOptions, isJson: boolean): Promise<number> {
+  const { planPipeline } = await import('../../src/run/graph/plan.js');
+  const plan = await planPipeline(wanted);
+  if (plan === undefined) return EXIT_FAILED; // lint has said why
+  const { renderPipelinePlan } = await import('../render/pipeline-plan.js');
+  io.stdout(isJson ? `${JSON.stringify(plan, undefined, 2)}\n` : renderPipelinePlan(plan, paintFor(io.colours.stdout)));
+  return EXIT_OK;
 }
 
 /** The last line says how it ended, and above it how to go on. */
