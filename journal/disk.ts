@@ -15,6 +15,7 @@ export interface Disk {
   syncFolder(path: string): Promise<void>;
   /** A new file to write; fails with EEXIST when the name is taken. */
   create(path: string): number;
+  /** A plain file; anything else is refused, because reading it may never end. */
   openToRead(path: string): number;
   /** May write less than asked. Returns the number of bytes. `position`: of the file; undefined: behind what was written last. */
   write(file: number, bytes: Uint8Array, start: number, length: number, position?: number): number;
@@ -25,12 +26,20 @@ export interface Disk {
   /** fdatasync. */
   sync(file: number, done: (error: Error | null) => void): void;
   close(file: number): void;
+  /** Of a plain file, as `openToRead`. */
   readWhole(path: string): Promise<Buffer>;
   rename(from: string, to: string): Promise<void>;
   /** A second name for a file; fails with EEXIST when the name is taken. */
   link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   list(folder: string): Promise<readonly string[]>;
+}
+
+/** Without waiting for somebody who writes at the other end of a pipe. Windows has no such flag. */
+const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+
+function notPlain(path: string): Error {
+  return Object.assign(new Error(`ENOTPLAIN: ${path} is not a plain file; move it away`), { code: 'ENOTPLAIN' });
 }
 
 export const realDisk: Disk = {
@@ -47,14 +56,27 @@ export const realDisk: Disk = {
     }
   },
   create: (path) => fs.openSync(path, 'wx', 0o600),
-  openToRead: (path) => fs.openSync(path, 'r'),
+  openToRead(path) {
+    const file = fs.openSync(path, READ_FLAGS);
+    if (fs.fstatSync(file).isFile()) return file;
+    fs.closeSync(file);
+    throw notPlain(path);
+  },
   write: (file, bytes, start, length, position) => fs.writeSync(file, bytes, start, length, position),
   read: (file, into, start, length, position) => fs.readSync(file, into, start, length, position),
   sizeOf: (file) => fs.fstatSync(file).size,
   cut: (file, size) => fs.ftruncateSync(file, size),
   sync: (file, done) => fs.fdatasync(file, done),
   close: (file) => fs.closeSync(file),
-  readWhole: (path) => fs.promises.readFile(path),
+  async readWhole(path) {
+    const file = await fs.promises.open(path, READ_FLAGS);
+    try {
+      if (!(await file.stat()).isFile()) throw notPlain(path);
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  },
   rename: (from, to) => fs.promises.rename(from, to),
   link: (from, to) => fs.promises.link(from, to),
   remove: (path) => fs.promises.rm(path, { force: true }),
