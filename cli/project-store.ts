@@ -1,12 +1,15 @@
 /** The journals of the project that the working directory belongs to. What is sealed in them is never shown, so nothing is opened. */
 import { openFileStore } from '../journal/file-store.js';
+import { skippedRun } from '../journal/errors.js';
+import type { RunRef } from '../journal/ids.js';
 import type { Defect, JournalStore } from '../journal/store.js';
 import { findProject, type Standpoint } from '../src/project.js';
 import type { Io } from './io.js';
 
 export async function projectStore(io: Io): Promise<{ readonly project: Standpoint; readonly store: JournalStore }> {
   const project = await standpointOf(io);
-  return { project, store: openFileStore(project.root, { sealingKey: 'none' }) };
+  const onSkipped = (ref: RunRef): void => io.stderr(`warning: ${skippedRun(ref)}\n`);
+  return { project, store: openFileStore(project.root, { sealingKey: 'none', onSkipped }) };
 }
 
 export async function standpointOf({ workingDirectory }: Io): Promise<Standpoint> {

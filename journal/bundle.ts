@@ -14,7 +14,7 @@ import { putBlob } from './blobs.js';
 import { sha256 } from './canonical.js';
 import { makeDurableFolder, realDisk, writeNew, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from './errors.js';
-import { isDigest, isRunId, startOf, workflowOf, type BlobId, type RunId, type RunRef } from './ids.js';
+import { isDigest, isImplausible, isRunId, startOf, workflowOf, type BlobId, type RunId, type RunRef } from './ids.js';
 import { blobOfFile, journalFolder, runPath, runsFolder } from './layout.js';
 import { readRunBytes } from './segments.js';
 
@@ -123,6 +123,7 @@ function manifestRuns(content: Uint8Array): readonly { readonly ref: RunRef; rea
       throw unreadable(`${MANIFEST} names something that is no run`);
     }
     if (typeof run !== 'string' || !isRunId(run) || !isDigest(digest)) throw unreadable(`${MANIFEST} names something that is no run`);
+    if (isImplausible(run, Date.now())) throw unreadable(`run ${run} would begin at a time that no clock shows`);
     return { ref: { workflow: workflowOf(workflow), run: run satisfies RunId }, digest };
   });
 }

@@ -1,5 +1,7 @@
 /** What can go wrong with a journal, and what the system's own errors mean for people. */
 
+import type { RunRef } from './ids.js';
+
 /** What the disk or a user's files did to a journal. The renderer asks for these members, not for the class. */
 export class JournalError extends Error {
   readonly code: string;
@@ -10,6 +12,11 @@ export class JournalError extends Error {
     this.code = code;
     this.hint = details.hint;
   }
+}
+
+/** Of a run whose id can't be right. */
+export function skippedRun({ run, workflow }: RunRef): string {
+  return `run ${run} of ${workflow} is not read: its id is a time that no clock shows; remove its file from .mlld/journal`;
 }
 
 /** `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */

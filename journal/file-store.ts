@@ -5,7 +5,7 @@ import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload,
 import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from './errors.js';
 import type { JournalEvent, Json, Payload } from './event.js';
-import type { BlobId, RunId, RunRef, Workflow } from './ids.js';
+import { isImplausible, type BlobId, type RunId, type RunRef, type Workflow } from './ids.js';
 import {
   folderName,
   journalFolder,
@@ -44,6 +44,8 @@ export interface FileStoreOptions {
   readonly disk?: Disk;
   /** Seals results that are secret, and opens them again. */
   readonly sealingKey?: SealingKey;
+  /** Called once for each run that isn't read, because its id can't be right. */
+  readonly onSkipped?: ((run: RunRef) => void) | undefined;
 }
 
 /** `root` is the project's folder. */
@@ -52,19 +54,21 @@ export function openFileStore(root: string, options: FileStoreOptions = {}): Jou
 }
 
 /** A journal that lies in a folder of its own. */
-export function openJournalFolder(journal: string, { disk = realDisk, sealingKey }: FileStoreOptions = {}): JournalStore {
+export function openJournalFolder(journal: string, { disk = realDisk, sealingKey, onSkipped }: FileStoreOptions = {}): JournalStore {
   const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
-  return new FileStore(journal, disk, keyring);
+  return new FileStore(journal, disk, keyring, onSkipped);
 }
 
 class FileStore implements JournalStore {
   readonly immediate: ImmediateReads;
   private readonly openFiles: OpenFiles;
+  private readonly skipped = new Set<RunId>();
 
   constructor(
     private readonly journal: string,
     private readonly disk: Disk,
     private readonly keyring: Keyring,
+    private readonly onSkipped: FileStoreOptions['onSkipped'],
   ) {
     const files = new OpenFiles(disk);
     const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
@@ -125,7 +129,7 @@ class FileStore implements JournalStore {
 
   async runs(workflow: Workflow): Promise<readonly RunFile[]> {
     const names = await this.list(runsFolder(this.journal, workflow));
-    const runs = names.map(runOfFile).filter((run) => run !== undefined);
+    const runs = names.map(runOfFile).filter((run) => run !== undefined && !this.isSkipped({ workflow, run })) as RunId[];
     const inSegments = new Set(names.map(firstFileOf).filter((name) => name !== undefined));
     return Promise.all(runs.sort().map((run) => this.runFile({ workflow, run }, inSegments)));
   }
@@ -133,7 +137,7 @@ class FileStore implements JournalStore {
   async find(run: RunId): Promise<RunRef | undefined> {
     for (const workflow of await this.workflows()) {
       const names = await this.list(runsFolder(this.journal, workflow));
-      if (names.some((name) => runOfFile(name) === run)) return { workflow, run };
+      if (names.some((name) => runOfFile(name) === run) && !this.isSkipped({ workflow, run })) return { workflow, run };
     }
     return undefined;
   }
@@ -193,6 +197,13 @@ class FileStore implements JournalStore {
     } catch (error) {
       throw journalError(error, `write ${path}`);
     }
+  }
+
+  private isSkipped(ref: RunRef): boolean {
+    if (!isImplausible(ref.run, Date.now())) return false;
+    if (!this.skipped.has(ref.run)) this.onSkipped?.(ref);
+    this.skipped.add(ref.run);
+    return true;
   }
 
   private asidePath(workflow: Workflow, name: string): string {

@@ -47,6 +47,14 @@ export function startOf(run: RunId): number {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
 }
 
+/** So much a clock may be wrong. */
+const AHEAD_MAX_MS = 366 * 24 * 3_600_000;
+
+/** Its id is no time, or one so far in the future that no clock made it; no run could begin behind it. */
+export function isImplausible(run: RunId, nowMs: number): boolean {
+  return !(startOf(run) - nowMs <= AHEAD_MAX_MS);
+}
+
 /** Path separators become `/`, a leading `./` goes. */
 export function workflowOf(projectRelativePath: string): Workflow {
   return projectRelativePath.replaceAll('\\', '/').replace(/^\.\//, '') as Workflow;

@@ -25,6 +25,9 @@ import { definitionFor } from './interceptors.js';
 import type { Awaitable, Body, Definition, KnownAnswer, LlmCall, Operation } from './operation.js';
 import { isSecret } from './secret-texts.js';
 
+/** A disk that takes nothing is waited for. */
+const PAID = true;
+
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
 type Execute = (frame: Frame, body: Body | undefined) => Promise<Value>;
 
@@ -195,7 +198,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const { key, hasSecret, definition, question, outdated } = asked;
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
-  const stored = hasSecret ? undefined : answers.payload(question.args);
+  const stored = hasSecret ? undefined : answers.payload(question.args, PAID);
   const payload = stored instanceof Promise ? await stored : stored;
   const args = payload ?? { digest: await answers.digest(canonicalJson(question.args)) };
   const preview = payload && !('inline' in payload) ? answers.preview(question.args) : undefined;
@@ -233,7 +236,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.surelyIn(json);
   const carried = carriedBy(made, operation.inputs, llm, isSealed);
   const value = carrying(made, operation.inputs, llm, carried);
-  const kept = isSealed ? answers.secretPayload(json, key) : answers.payload(json);
+  const kept = isSealed ? answers.secretPayload(json, key, PAID) : answers.payload(json, PAID);
   const result = kept instanceof Promise ? await kept : kept;
   const exitCode = failedStatus(llm, value);
   const flaw = unusableBecause(frame, operation, encoded, exitCode);
@@ -275,8 +278,8 @@ async function keptNotes(
   // The whole line: where it was cut, part of a secret may be left of it.
   const line = noteOf(handedOut(executed))?.command?.command ?? '';
   return isSealed || secrets.appearIn(line) || secrets.appearIn(canonicalJson(json))
-    ? answers.secretPayload(json, `${key} notes`)
-    : answers.payload(json);
+    ? answers.secretPayload(json, `${key} notes`, PAID)
+    : answers.payload(json, PAID);
 }
 
 function notKept(result: Payload): string | undefined {

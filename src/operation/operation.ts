@@ -158,11 +158,12 @@ export interface Answers {
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
   recall(recorded: Recorded, encoded: Encoded, asked: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
-  payload(value: Json): Awaitable<Payload>;
+  /** `isPaid`: of a call; a disk that takes nothing for a while is waited for. */
+  payload(value: Json, isPaid?: boolean): Awaitable<Payload>;
   /** The first argument as short text, for events that don't hold the arguments in clear. */
   preview(args: readonly Json[]): string | undefined;
   /** As `payload`, for what may not be read in the journal. */
-  secretPayload(value: Json, about: string): Promise<Payload>;
+  secretPayload(value: Json, about: string, isPaid?: boolean): Promise<Payload>;
   /** The key under which a question with secrets is recorded. */
   secretKey(key: CallKey): Promise<CallKey>;
   /** A keyed digest. */

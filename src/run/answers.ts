@@ -44,8 +44,8 @@ export function noAnswers(): Answers {
 
 export interface AnswerSources {
   readonly store: JournalStore;
-  /** Where source texts are kept: nobody waits long for that. */
-  readonly sourceTexts: Pick<JournalStore, 'putBlob'>;
+  /** The same, and waits for a disk that takes nothing: for what was paid for. */
+  readonly patient: JournalStore;
   /** The project's folder. */
   readonly root: string;
   readonly ref: RunRef;
@@ -228,16 +228,16 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       const { text: _, ...note } = noteOf(fresh) ?? NO_NOTE;
       return recalled(store.immediate, { ref, key, position, form, fn }, note);
     },
-    payload(value: Json) {
+    payload(value: Json, isPaid = false) {
       try {
-        const payload = store.payload(value);
+        const payload = (isPaid ? sources.patient : store).payload(value);
         return payload instanceof Promise ? payload.catch(notStored) : payload;
       } catch (error) {
         return notStored(error);
       }
     },
     preview: (args) => previewOf({ inline: args as Json }),
-    secretPayload: (value: Json, about) => store.secretPayload(value, about).catch(notStored),
+    secretPayload: (value: Json, about, isPaid = false) => (isPaid ? sources.patient : store).secretPayload(value, about).catch(notStored),
     secretKey: async (key) => (await keys()).callKey(key),
     digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, answer) {
@@ -246,7 +246,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     heldCount: () => held.size,
     async keepText(text): Promise<BlobId | undefined> {
       try {
-        return (await sources.sourceTexts.putBlob(text)).blob;
+        return (await store.putBlob(text)).blob;
       } catch (error) {
         sources.onTrouble(error as Error);
         return undefined;

@@ -1,6 +1,6 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../grammar/ast.js';
-import { JournalError } from '../../journal/errors.js';
+import { JournalError, skippedRun } from '../../journal/errors.js';
 import type { Fact, FactOf, RunGiven, RunTotals } from '../../journal/event.js';
 import { runIdAt, seqOf, type RunRef } from '../../journal/ids.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
@@ -88,7 +88,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   };
   const workflow = workflowFor(project, recordedAs);
   const sealingKey = await sealingKeyFor(options, ports.world);
-  const store = await (options.openStore ?? defaultStore(project.root))(sealingKey);
+  const store = await (options.openStore ?? defaultStore(project.root, io.stderr))(sealingKey);
   let opened: OpenedPast;
   try {
     opened = await openPast({
@@ -160,8 +160,9 @@ function unnamed(): MlldError {
   });
 }
 
-function defaultStore(root: string): NonNullable<RunOptions['openStore']> {
-  return async (sealingKey) => (await import('../../journal/file-store.js')).openFileStore(root, { sealingKey });
+function defaultStore(root: string, stderr: (text: string) => void): NonNullable<RunOptions['openStore']> {
+  const onSkipped = (ref: RunRef): void => stderr(`warning: ${skippedRun(ref)}\n`);
+  return async (sealingKey) => (await import('../../journal/file-store.js')).openFileStore(root, { sealingKey, onSkipped });
 }
 
 interface Start {
@@ -230,8 +231,8 @@ async function start({ options, script, store, opened, journal, trouble, lost, p
     onGivenUp: lost,
   });
   const answers = createRunAnswers({
-    store: journal ? patient : store,
-    sourceTexts: store,
+    store,
+    patient: journal ? patient : store,
     root: options.project.root,
     secrets: await store.knownSecrets().catch(() => undefined),
     onOtherKey,

@@ -19,6 +19,7 @@ export function patientStore(
   store: JournalStore,
   { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onGivenUp }: Patience,
 ): JournalStore {
+  let isOver = false;
   const insist = async <T>(work: () => T | Promise<T>): Promise<T> => {
     const endMs = monotonicMs() + waitMs;
     for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
@@ -27,7 +28,8 @@ export function patientStore(
       } catch (error) {
         if (!(error instanceof JournalError) || codeOf(error.cause) === undefined) throw error; // not the disk's
         const leftMs = endMs - monotonicMs();
-        if (leftMs <= 0 || hasGivenUp()) {
+        if (leftMs <= 0 || isOver || hasGivenUp()) {
+          isOver = true;
           onGivenUp(error);
           throw error;
         }

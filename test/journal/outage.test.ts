@@ -462,3 +462,20 @@ it('redacts, bundles and removes a run in segments as any other, whenever that i
   await openCollector(source).removeRun(RUN);
   expect(fs.readdirSync(path.dirname(segmentOf(source, 1)))).toEqual([]);
 });
+
+it('loses of an event that is larger than a line may be that event alone, and says so at the end', async () => {
+  const root = temporaryFolder();
+  const told: unknown[] = [];
+  const journal = await openFileStore(root).create(RUN, { onLost: (error) => told.push(error) });
+  await journal.append(started);
+  const text = 'x'.repeat(65 * 1024 * 1024);
+  await expect(journal.append(callCompleted(1, text))).rejects.toMatchObject({ code: 'JOURNAL_EVENT_TOO_LARGE' });
+  journal.post(callCompleted(2, text));
+  await journal.append(callCompleted(3));
+  await journal.append(finished);
+  await journal.close();
+  expect(told).toMatchObject([{ code: 'JOURNAL_EVENT_TOO_LARGE' }]);
+  const { events, defects } = await readRun(openFileStore(root), RUN);
+  expect(events.map(factOf)).toEqual([started, callCompleted(3), { ...finished, lost: 2 }]);
+  expect(defects).toEqual([]);
+}, 60_000);

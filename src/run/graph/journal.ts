@@ -1,6 +1,7 @@
 /** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
 import type { Script } from '../../../grammar/ast.js';
-import { isRunId } from '../../../journal/ids.js';
+import { skippedRun } from '../../../journal/errors.js';
+import { isRunId, type RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
@@ -27,7 +28,8 @@ export async function storeOf(options: GraphRunOptions, world: World): Promise<J
   const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
   if (options.openStore) return options.openStore(sealingKey);
   const { openFileStore } = await import('../../../journal/file-store.js');
-  return openFileStore(options.project.root, { sealingKey });
+  const onSkipped = (ref: RunRef): void => options.io.stderr(`warning: ${skippedRun(ref)}\n`);
+  return openFileStore(options.project.root, { sealingKey, onSkipped });
 }
 
 /** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */
