@@ -77,8 +77,7 @@ function newestEven() {
 function binaryOf(major) {
   const version = versionOf(String(major));
   if (version !== undefined && (isKept(version) || install(version))) return { version, binary: binaryPath(version) };
-  const kept = keptVersions().filter((name) => name.startsWith(`${major}.`));
-  const last = kept.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
+  const last = newestOf(keptVersions().filter((name) => name.startsWith(`${major}.`)));
   if (last === undefined) return missing(`node ${major}`, `the registry gave no ${PACKAGE}@${major}, and none is kept in ${KEPT}`);
   console.log(`node ${major}: the registry can't be used, so ${last}, which is kept, stands in for the newest`);
   return { version: last, binary: binaryPath(last) };
@@ -95,10 +94,15 @@ function versionOf(range) {
   const { status, stdout } = npm(['view', `${PACKAGE}@${range}`, 'version', '--json'], REGISTRY_MS);
   if (status !== 0) return undefined;
   try {
-    return [JSON.parse(stdout)].flat().at(-1);
+    return newestOf([JSON.parse(stdout)].flat());
   } catch {
     return undefined;
   }
+}
+
+/** npm gives them in no order that could be relied on. */
+function newestOf(versions) {
+  return versions.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
 }
 
 function install(version) {
