@@ -1,7 +1,8 @@
 /**
  * Canonical JSON and digests, for the hash chain, for blobs and for call keys. Two calls must not share a key because a writer takes
- * different values for one: `JSON.stringify` writes NaN as null, a Map as {} and -0 as 0.
+ * different values for one: `JSON.stringify` and `fast-json-stable-stringify` write NaN as null, a Map as {} and -0 as 0.
  */
+import stableStringify from 'fast-json-stable-stringify';
 import { JournalError } from './errors.js';
 import type { BlobId, CallKey, Fingerprint } from './ids.js';
 import { sha256Hex } from './sha256.js';
@@ -31,8 +32,10 @@ export function holdsNegativeZero(value: unknown): boolean {
   return Object.values(value).some(holdsNegativeZero);
 }
 
+/** `fast-json-stable-stringify` would write -0 as 0, so the few values that hold one are written here. */
 function sorted(value: unknown): string {
-  return isInOrder(value) ? JSON.stringify(value) : written(value, (names) => names.sort());
+  if (isInOrder(value)) return JSON.stringify(value);
+  return holdsNegativeZero(value) ? written(value, (names) => names.sort()) : stableStringify(value);
 }
 
 function written(value: unknown, inOrder: (names: string[]) => string[]): string {

@@ -49,6 +49,7 @@ const WRAPPED_BY: { readonly [dependency: string]: string } = {
   '@viz-js/viz': 'src/graph/svg.ts',
   commander: 'cli/',
   diff: 'replay/text-diff.ts',
+  'fast-json-stable-stringify': 'journal/canonical.ts',
   json5: 'src/values/json5-text.ts',
   ndjson: 'cli/commands/',
   pino: 'cli/',
