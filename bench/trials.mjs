@@ -128,7 +128,7 @@ async function killed(cwd, { first }) {
 }
 
 function damaged(harm) {
-  return async (cwd, { first }, trial) => {
+  return async (cwd, { first }) => {
     const { status } = run(cwd, first);
     if (status !== 0) throw new Error(`the undisturbed run ended with status ${status}`);
     const [file] = journalFiles(cwd);
