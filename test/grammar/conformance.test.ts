@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SyntaxFailure } from '../../grammar/errors.js';
@@ -97,6 +97,7 @@ const refused: Record<string, string> = {
   'checkpoint/header-errors/c.mld': '2:1',
   'checkpoint/header-errors/d.mld': '1:1',
   'checkpoint/header-errors/e.mld': '1:1',
+  'instrumentation/guard-for-needs-a-filter/main.mld': '1:1',
   'checkpoint/named-needs-a-string/a.mld': '1:1',
   'checkpoint/named-needs-a-string/b.mld': '1:1',
   'checkpoint/named-needs-a-string/c.mld': '2:1',
@@ -108,9 +109,12 @@ const refused: Record<string, string> = {
   'checkpoint/scope-option-errors/d.mld': '1:23',
 };
 
-const files = existsSync(cases) ? areas.flatMap((area) => sources(join(cases, area))) : [];
+/** Cases whose syntax waits for its feature, by area. */
+const { notYet } = JSON.parse(readFileSync(join(cases, 'expected-failures.json'), 'utf8')) as { notYet: { [area: string]: string[] } };
 
-describe.skipIf(files.length === 0)('the conformance cases', () => {
+const files = areas.flatMap((area) => sources(join(cases, area)).filter((file) => !waits(area, file)));
+
+describe('the conformance cases', () => {
   it('parse, but for the scripts that must not', () => {
     const found = Object.fromEntries(files.flatMap((file) => failureIn(file)));
     expect(found).toEqual(refused);
@@ -142,6 +146,11 @@ function parse(file: string): unknown {
   if (file.endsWith('.att')) return parseTemplateFile(text, 'att');
   if (file.endsWith('.mtt')) return parseTemplateFile(text, 'mtt');
   return parseScript(text, { mode: file.endsWith('.md') ? 'markdown' : 'strict' });
+}
+
+function waits(area: string, file: string): boolean {
+  const [name = ''] = relative(join(cases, area), file).split(/[\\/]/);
+  return notYet[area]?.includes(name) ?? false;
 }
 
 function sources(folder: string): string[] {

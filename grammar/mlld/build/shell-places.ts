@@ -3,7 +3,7 @@
  * POSIX shells read it, with what bash adds where it changes what a value means (arithmetic, `[[ ]]`, `<<<`).
  *
  * A place that is taken for another splits a value where it should not be split, or the reverse. It never lets the shell read a value as
- * code, because a value does not stand in the text (docs/decisions/0040-values-stand-beside-a-command.md).
+ * code, because a value does not stand in the text (docs/decisions/0042-values-stand-beside-a-command.md).
  */
 import type { HolePart, TemplatePart } from '../../ast.js';
 
