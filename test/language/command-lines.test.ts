@@ -269,14 +269,34 @@ describe('a value in a command', () => {
       await expect(requestsFor(command(source), v), source).rejects.toMatchObject({ code: 'SHELL_OPERATOR' });
   });
 
-  it.each(['$((@v))', '"$((1 + @v))"', '$[@v]', '((@v))', '[[ "@v" -eq 1 ]]', 'a[@v]=1'])(
-    'is a whole number or an error where bash computes: %s',
-    async (place) => {
-      await expect(requestsFor(command(`echo x\n${place}`), 7)).resolves.toBeDefined();
-      for (const v of ['a[$(touch pwned)]', '1+1', '', 'x'])
-        await expect(requestsFor(command(`echo x\n${place}`), v)).rejects.toMatchObject({ code: 'SHELL_NUMBER' });
-    },
-  );
+  it.each([
+    '$((@v))',
+    '"$((1 + @v))"',
+    '$[@v]',
+    '((@v))',
+    '[[ "@v" -eq 1 ]]',
+    'a[@v]=1',
+    '$(( $(echo "@v") ))',
+    '$((`echo @v`))',
+    '[[ 1 -eq "$(echo @v)" ]]',
+    '[[ "@v" -e\\\nq 1 ]]',
+    'a[ @v ]=1',
+    'a[$(echo "@v")]=1',
+    'a[b["@v"]]+=1',
+    'a=([@v]=1)',
+    'declare -A a=(x ["@v"]=1)',
+  ])('is a whole number or an error where bash computes: %s', async (place) => {
+    await expect(requestsFor(command(`echo x\n${place}`), 7)).resolves.toBeDefined();
+    for (const v of ['a[$(touch pwned)]', '1+1', '', 'x'])
+      await expect(requestsFor(command(`echo x\n${place}`), v)).rejects.toMatchObject({ code: 'SHELL_NUMBER' });
+  });
+
+  it('is what it is where bash reads more than other shells', async () => {
+    const told = async (source: string): Promise<unknown> =>
+      argumentsSeen('bash --posix', [await executedFor(command(source), 'a $(x)')])[0];
+    expect(await told('a=(x @v "@v" [7]=@v) # (\nprobe "${a[@@]}"')).toEqual(['x', 'a', '$(x)', 'a $(x)', 'a $(x)']);
+    expect(await told(`probe $'it\\'s @v' "@v"`)).toEqual(["it's @v", 'a $(x)']);
+  });
 
   it('is told as JSON in one word when it is data, and its scalars as words', async () => {
     const told = async (v: unknown): Promise<unknown> => argumentsSeen('sh', [await executedFor(command('probe @v'), v)])[0];

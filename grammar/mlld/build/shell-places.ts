@@ -2,8 +2,8 @@
  * Where the references of a `cmd` stand in the text of the shell, for the place decides how a value is handed over. The text is read as
  * POSIX shells read it, with what bash adds where it changes what a value means (arithmetic, `[[ ]]`, `<<<`).
  *
- * A place that is taken for another splits a value where it should not be split, or the reverse. It never lets the shell read a value as
- * code, because a value does not stand in the text (docs/decisions/0042-values-stand-beside-a-command.md).
+ * A place that is taken for another splits a value where it should not be split, or the reverse. It does not let the shell read a value as
+ * code, because a value does not stand in the text; but where bash computes, a value that is no number may run something (docs/decisions/0042-values-stand-beside-a-command.md).
  */
 import type { HolePart, TemplatePart } from '../../ast.js';
 
@@ -120,6 +120,7 @@ class ShellReader {
         else if (next !== 'pattern' || c === ')') next = 'command';
       } else if (c === '(') {
         if (next === 'pattern') this.at++;
+        else if (text[this.at - 1] === '=') this.elements();
         else if (this.isArithmetic(this.at)) this.arithmetic(this.at, ')');
         else this.group('subshell');
       } else {
@@ -137,10 +138,8 @@ class ShellReader {
 
   private group(kind: 'subshell' | 'substitution'): void {
     const inner = new ShellReader(this.flat, this.found, kind === 'subshell' ? this.inside : { ...this.inside, substitution: true });
-    if (kind === 'subshell') {
-      inner.numbersUntil = this.numbersUntil;
-      inner.wordsUntil = this.wordsUntil;
-    }
+    inner.numbersUntil = this.numbersUntil; // what a substitution gives is computed with, too
+    if (kind === 'subshell') inner.wordsUntil = this.wordsUntil;
     inner.at = this.at + 1;
     inner.commands(')');
     this.at = inner.at + 1;
@@ -188,11 +187,46 @@ class ShellReader {
     const { text } = this.flat;
     const from = this.at;
     if (next === 'command') this.beginTest();
-    const assignment = next === 'command' ? matchAt(/[A-Za-z_]\w*(\[[^\]\s]*\])?\+?=/y, text, from) : null;
-    if (assignment?.[1] !== undefined) this.numbersUntil = from + assignment[0].length;
+    const [name = '', bracket] = (next === 'command' && matchAt(/[A-Za-z_]\w*(\[)?/y, text, from)) || [];
+    if (bracket !== undefined) {
+      this.at += name.length - 1;
+      this.index();
+    }
+    const assignment = name === '' ? null : matchAt(/\+?=/y, text, bracket === undefined ? from + name.length : this.at);
     const isWhole = assignment !== null || (next !== 'command' && next !== 'argument');
     while (this.at < text.length && !/[ \t\n;&|()<>]/.test(text[this.at] as string)) this.piece(isWhole ? 'word' : 'bare');
     return assignment ? ASSIGNMENT : text.slice(from, this.at);
+  }
+
+  /** The list of `a=(x [1]=y)`. */
+  private elements(): void {
+    const { text } = this.flat;
+    this.at++;
+    while (this.at < text.length && text[this.at] !== ')') {
+      if (/\s/.test(text[this.at] as string)) this.at++;
+      else if (text[this.at] === '#') this.comment();
+      else {
+        if (text[this.at] === '[') this.index();
+        const piece = text[this.at] === '=' || text[this.at] === '+' ? 'word' : 'bare';
+        this.at += /[&;<>|(]/.test(text[this.at] ?? '') ? 1 : 0; // no list has them
+        while (this.at < text.length && !/[\s&;<>|()]/.test(text[this.at] as string)) this.piece(piece);
+      }
+    }
+    this.at++;
+  }
+
+  /** bash computes it, and looks for expansions in the index of a list once more. */
+  private index(): void {
+    const { text } = this.flat;
+    const { numbersUntil } = this;
+    this.numbersUntil = Number.POSITIVE_INFINITY;
+    for (let depth = 0; this.at < text.length;) {
+      const c = text[this.at];
+      this.piece('word');
+      if (c === '[') depth++;
+      else if (c === ']' && --depth === 0) break;
+    }
+    this.numbersUntil = numbersUntil;
   }
 
   /** A piece of a word: a character, or something in quotes, or an expansion. */
@@ -264,6 +298,8 @@ class ShellReader {
       this.at++;
       this.group('substitution');
     } else if (next === '{') this.parameter(quoting);
+    else if (next === "'" && (quoting === 'bare' || quoting === 'word'))
+      this.at += matchAt(/\$'(?:[^\\']|\\[^])*'?/y, text, this.at)?.[0].length ?? 2;
     else this.at += /[$#?!*@-]/.test(next) ? 2 : 1;
   }
 
@@ -300,7 +336,9 @@ class ShellReader {
       inner.text += text[this.at];
     }
     this.at++;
-    new ShellReader(inner, this.found, { backquotes: this.inside.backquotes + 1, substitution: true }).commands('end');
+    const reader = new ShellReader(inner, this.found, { backquotes: this.inside.backquotes + 1, substitution: true });
+    if (this.at <= this.numbersUntil) reader.numbersUntil = Number.POSITIVE_INFINITY;
+    reader.commands('end');
   }
 
   private isArithmetic(open: number): boolean {
@@ -322,7 +360,8 @@ class ShellReader {
     const [whole] = matchAt(/\[\[\s[^]*?\s\]\](?=[\s;&|)]|$)/y, this.flat.text, this.at) ?? [];
     if (whole === undefined) return;
     this.wordsUntil = this.at + whole.length;
-    if (/\s-(?:eq|ne|l[te]|g[te]|[vRo])\s/.test(whole)) this.numbersUntil = this.wordsUntil;
+    if (/\s-(?:eq|ne|l[te]|g[te]|[vRo])\s/.test(whole.replaceAll('\\\n', '')))
+      this.numbersUntil = Math.max(this.numbersUntil, this.wordsUntil);
   }
 }
 
