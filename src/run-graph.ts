@@ -99,8 +99,9 @@ interface Once {
 
 async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: Restart }> {
   const { world, ending, paidCalls, plan, text, store, beginning } = once;
+  const secretSettings = new SecretTexts();
   const secrets = new SecretTexts();
-  for (const value of once.secrets.values()) secrets.learn(value);
+  for (const value of once.secrets.values()) for (const texts of [secretSettings, secrets]) texts.learn(value);
   const options = { ...once.options, set: beginning.set };
   const { io } = options;
   const { resumed } = beginning;
@@ -127,7 +128,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   const ledger = keeper.ledger(journal.recorder, refOf(), timestamp);
   const runDirectory = path.resolve(options.project.root, keeper.state.runDir);
   const isOwn = runDirectory.startsWith(path.join(options.project.root, '.mlld', 'graph') + path.sep);
-  const folder = createRunFolder(runDirectory, world, { isOwn, hide: (written) => secrets.hide(written) });
+  const folder = createRunFolder(runDirectory, world, { isOwn, hide: (written) => secretSettings.hide(written) });
   const warned = new Set<string>();
   const warnOnce = (message: string): void => {
     if (warned.has(message)) return;
@@ -150,6 +151,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   const run: GraphRun = {
     plan,
     frame,
+    secretSettings,
     ledger,
     folder,
     checkpoint,

@@ -57,7 +57,7 @@ export function artifactsOf(run: GraphRun, { op, node }: { readonly op: OpPath; 
   return {
     async store(id, name, made) {
       if (!ID.test(id)) throw new StageError('permanent', `"${id}" can't be the id of an artifact: letters, digits, _ . # and - can`);
-      const data = concealed(made, run.frame.run.secrets);
+      const data = concealed(made, run.secretSettings);
       const sizeBytes = Buffer.byteLength(typeof data === 'string' ? data : JSON.stringify(data));
       const fileBacked = sizeBytes > INLINE_BYTES_MAX;
       const payload = await answers.payload(data);

@@ -61,7 +61,7 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<An
     async (inner, [sent]) => {
       const answered = await backend.ask(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) });
       // A reply is kept in clear, in the journal, in files and in what later stages are told.
-      return encode(concealed(answered, frame.run.secrets));
+      return encode(concealed(answered, run.secretSettings));
     },
   );
   return answeredIn(value);

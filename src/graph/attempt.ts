@@ -1,6 +1,7 @@
 /** One attempt of a visit: the handler within its time, and what came of it in whatever way. Reference 6.7, 14. */
 import type { Frame } from '../language/frame.js';
 import { perform } from '../operation/perform.js';
+import { concealed } from '../operation/secret-texts.js';
 import type { Wait } from './graph-run.js';
 import { artifactsOf } from './artifacts.js';
 import type { Handler, Stage } from './handlers/handler.js';
@@ -56,7 +57,7 @@ export async function attempt(options: Attempt): Promise<AttemptEnd> {
         signal: limit.signal,
         context: walk.context,
       };
-      outcome = await limit.race(handled(handler, stage));
+      outcome = withoutSecrets(run, await limit.race(handled(handler, stage)));
       return outcome.status;
     });
   } catch (error) {
@@ -88,19 +89,24 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
 }
 
 /** N3 of a visit. */
-function failed({ node, frame }: Attempt, walking: Walking, error: unknown): AttemptEnd {
+function failed({ run, node, frame }: Attempt, walking: Walking, error: unknown): AttemptEnd {
   if (frame.run.ending.aborted || error instanceof PipelineError) throw error;
   if (walking.signal.aborted) throw new Cancelled();
-  const { message } = error instanceof Error ? error : new Error(String(error));
+  const message = run.secretSettings.hide(error instanceof Error ? error.message : String(error));
   const updates = error instanceof StageError ? error.updates : {};
   return {
     node: node.id,
-    outcome: outcomeOf('fail', { failure_reason: message, context_updates: updates }),
+    outcome: withoutSecrets(run, outcomeOf('fail', { failure_reason: message, context_updates: updates })),
     mayRetry: !(error instanceof StageError) || error.kind === 'transient',
     reason: message,
     cause: 'error',
     allowsPartial: false,
   };
+}
+
+/** The context, which every later stage is told of, is kept in clear. */
+function withoutSecrets({ secretSettings }: Attempt['run'], outcome: StageOutcome): StageOutcome {
+  return { ...concealed(outcome, secretSettings), status: outcome.status };
 }
 
 function timedOut(limitMs: number | undefined, error: unknown): StageError {

@@ -3,6 +3,7 @@ import type { Json } from '../../journal/event.js';
 import type { GraphFact } from '../../journal/graph-event.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Frame } from '../language/frame.js';
+import type { SecretTexts } from '../operation/secret-texts.js';
 import type { Backends } from './backends/backend.js';
 import type { CheckpointFile } from './checkpoint-file.js';
 import type { Handlers } from './handlers/handler.js';
@@ -64,6 +65,8 @@ export interface GraphRun {
   readonly plan: Plan;
   /** Of the whole run; nodes are performed below it. */
   readonly frame: Frame;
+  /** Values of `--set` that the graph declares secret: marks stand in their places in all that a stage gives back. */
+  readonly secretSettings: SecretTexts;
   readonly ledger: Ledger;
   readonly folder: RunFolder;
   readonly checkpoint: CheckpointFile;

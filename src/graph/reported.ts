@@ -7,8 +7,8 @@ import { outcomeOf, StageError, type StageOutcome } from './outcome.js';
 import { parseStatus } from './status-file.js';
 
 /** Throws a transient `StageError` for a file that breaks the contract. */
-export async function readReport({ folder }: Stage, frame: Frame): Promise<StageOutcome | undefined> {
-  const answer = await askWorld(frame, 'file.read', { path: folder.statusFile });
+export async function readReport({ run, folder }: Stage, frame: Frame): Promise<StageOutcome | undefined> {
+  const answer = await askWorld(frame, 'file.read', { path: folder.statusFile }, { values: [], hides: run.secretSettings });
   if ('text' in answer) return parseStatus(answer.text);
   if (answer.missing === 'absent') return undefined;
   throw new StageError('transient', `the status file can't be read: ${answer.detail}`);

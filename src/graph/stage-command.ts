@@ -15,13 +15,15 @@ export async function runStageCommand(
   const { run, folder, context } = stage;
   folder.write('context.json', `${JSON.stringify(context, undefined, 2)}\n`);
   await folder.settled();
-  return askWorld(frame, 'command.run', {
-    language: 'cmd',
+  const request = {
+    language: 'cmd' as const,
     code,
     directory: run.workingDirectory,
     variables: { ...stageVariables(stage), ...variables },
     ...(stdin === undefined ? {} : { stdin }),
-  });
+  };
+  // Its output gets into the context, which is kept in clear.
+  return askWorld(frame, 'command.run', request, { values: [], hides: run.secretSettings });
 }
 
 /** The end of a program that is no success; permanent when there was no program to run. */

@@ -15,6 +15,8 @@ export interface Involved {
   readonly values: readonly Value[];
   /** The request as it is written in the source, without the values. */
   readonly written?: string;
+  /** Taken out of the answer before anybody gets it: the journal has what was gone on with. */
+  readonly hides?: SecretTexts;
 }
 
 type Outcome<Q extends Question> = ({ readonly answer: Answer<Q> } | { readonly error: unknown }) & { readonly elapsedMs: number };

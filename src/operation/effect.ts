@@ -3,7 +3,7 @@ import type { Answer, Ask, Question } from '../world/world.js';
 import type { Frame } from '../language/frame.js';
 import { recordEffect, type Involved } from './effect-facts.js';
 import { timeIsOver } from './ending.js';
-import { isSecret } from './secret-texts.js';
+import { concealed, isSecret } from './secret-texts.js';
 
 const NOTHING: Involved = { values: [] };
 
@@ -21,6 +21,7 @@ export async function askWorld<Q extends Question>(
   let answer: Answer<Q>;
   try {
     answer = await (replayed ? replayed.ask(frame, question, request) : world.ask(question, request, ending));
+    if (involved.hides) answer = concealed(answer, involved.hides);
     if (recorder.on) {
       const keeping = keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
       if (keeping) await keeping;

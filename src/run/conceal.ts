@@ -63,13 +63,10 @@ export function conceal(fact: Fact, secrets: SecretTexts): Fact {
       return { ...fact, parts: fact.parts.map((part) => (part.preview === undefined ? part : { ...part, preview: hide(part.preview) })) };
     case 'run.finished':
       return fact.error === undefined ? fact : { ...fact, error: { ...fact.error, message: hide(fact.error.message) } };
-    // What a stage came to is in its context, which every later stage is told of.
     case 'node.finished':
-      return { ...fact, outcome: concealed(fact.outcome, secrets), ...(fact.excerpt === undefined ? {} : { excerpt: hide(fact.excerpt) }) };
+      return { ...fact, outcome: { ...fact.outcome, failure_reason: hide(fact.outcome.failure_reason) } };
     case 'retry.scheduled':
       return { ...fact, reason: hide(fact.reason) };
-    case 'context.updated':
-      return { ...fact, updates: concealed(fact.updates, secrets) };
     default:
       return fact;
   }

@@ -11,7 +11,7 @@ const DOT = `digraph p {
   start [shape=Mdiamond]
   exit [shape=Msquare]
   a [prompt="A"]
-  t [shape=parallelogram, tool_command="echo $MLLD_SECRET_TOKEN $MLLD_SECRET_PIN; echo $MLLD_SECRET_TOKEN >&2; test -f done || { touch done; exit 1; }; test \${#MLLD_SECRET_TOKEN} = ${SECRET.length}"]
+  t [shape=parallelogram, tool_command="echo $MLLD_SECRET_TOKEN $MLLD_SECRET_PIN; echo $MLLD_SECRET_TOKEN >&2; printf '{\\"outcome\\":\\"success\\",\\"notes\\":\\"%s\\"}' $MLLD_SECRET_TOKEN > $MLLD_STATUS_FILE; test -f done || { touch done; exit 1; }; test \${#MLLD_SECRET_TOKEN} = ${SECRET.length}"]
   start -> a -> t -> exit
 }
 `;
@@ -45,6 +45,12 @@ it('masks a secret setting everywhere, and asks for it again', { timeout: 60_000
   const resumed = await run('run', 'p.dot', '--resume', '--set', `token=${SECRET}`, '--set', 'pin=77');
   expect(resumed.status).toBe(0);
   expect(resumed.said).not.toContain('no effect');
+
+  for (const which of ['p.dot', 'p.dot@2']) {
+    const replayed = await run('journal', 'replay', which, '--json');
+    expect(replayed.said).toContain('"verdict": "same"');
+    expect(replayed.said).not.toContain(SECRET);
+  }
 
   const left = filesBelow(path.join(folder, '.mlld')).filter((file) =>
     [SECRET, 'pin=77'].some((text) => readFileSync(file).includes(text)),

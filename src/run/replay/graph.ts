@@ -150,6 +150,7 @@ function runOf({ started, settings, file, root, options }: Replayed, { plan, fra
   return {
     plan,
     frame,
+    secretSettings: new SecretTexts(), // the record has marks in their places
     ledger,
     folder: createRunFolder(path.resolve(root, started.runDir ?? ''), frame.run.world),
     checkpoint: { update: () => undefined, flush: async () => undefined },
