@@ -13,6 +13,8 @@ export interface Visit {
   readonly startedMs: number;
   /** Undefined: it has not ended. */
   status: StageStatus | undefined;
+  /** What decided where the walk went: of a conditional node the outcome that it hands on. */
+  routedBy: StageStatus | undefined;
   attempts: number;
   elapsedMs: number | undefined;
   /** Why it failed, or why it is tried again. */
@@ -39,8 +41,8 @@ export const nodeVisits: Projection<NodeVisits> = {
     switch (event.type) {
       case 'node.started': {
         const { op, node, visit, seq, ts } = event;
-        const begun = { op, node, visit, seq, startedMs: Date.parse(ts), status: undefined, attempts: 1, elapsedMs: undefined };
-        state.visits.set(op, { ...begun, reason: '', updates: {}, next: undefined });
+        const begun = { op, node, visit, seq, startedMs: Date.parse(ts), attempts: 1, elapsedMs: undefined };
+        state.visits.set(op, { ...begun, status: undefined, routedBy: undefined, reason: '', updates: {}, next: undefined });
         return state;
       }
       case 'retry.scheduled': {
@@ -52,7 +54,8 @@ export const nodeVisits: Projection<NodeVisits> = {
         const { op, status, attempts, elapsedMs, outcome } = event;
         const visit = state.visits.get(op);
         if (!visit) return state;
-        Object.assign(visit, { status, attempts, elapsedMs, reason: outcome.failure_reason, updates: outcome.context_updates });
+        const { failure_reason: reason, context_updates: updates, carried } = outcome;
+        Object.assign(visit, { status, routedBy: (carried ?? outcome).status, attempts, elapsedMs, reason, updates });
         state.latest.set(walkOf(op), visit);
         return state;
       }

@@ -59,7 +59,7 @@ export function pipelineStand({ visits, gates, questions }: NodeVisits, status: 
   };
 }
 
-/** A run that failed goes on at what failed; one that was cut short behind what was done, or again at what was begun. */
+/** A run that failed goes on at what failed, or at its dead end; one that was cut short behind what was done, or again at what was begun. */
 function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineStand['resume'] {
   if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
   const main = visits.filter(({ op }) => walkOf(op) === 'main');
@@ -69,6 +69,7 @@ function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate
   if (last.status === undefined) return { node: last.node, place: 'at' };
   // Whether the run could still say that it failed makes no difference.
   const isStuck = status === 'failed' || (last.status === 'fail' && last.next === undefined);
-  const failed = isStuck ? (main.findLast((visit) => visit.status === 'fail') ?? last) : undefined;
+  const isDeadEnd = last.routedBy !== 'fail' && last.next === undefined;
+  const failed = isStuck ? ((isDeadEnd ? undefined : main.findLast((visit) => visit.status === 'fail')) ?? last) : undefined;
   return failed ? { node: failed.node, place: 'at' } : { node: last.node, place: 'behind' };
 }

@@ -11,6 +11,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../replay/graph-fold.js';
 import { graphState, isGraphRun, type GraphState } from '../../../replay/graph-state.js';
 import { MlldError } from '../../errors.js';
+import { routed } from '../../graph/outcome.js';
 import { closest } from '../../values/suggest.js';
 
 type Parent = NonNullable<EventOf<'run.started'>['parent']>;
@@ -98,7 +99,7 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
 
 /** A bare `--resume`: behind what finished last, or at the node that failed. `stuckAt` names a node at which the walk would fail at once. */
 export function resumePoint({ state, segments, damage, replies }: Chain, stuckAt?: (state: GraphState) => string | undefined): ResumePoint {
-  const enterAt = state.status === 'failed' ? failedNode(state) : stuckAt?.(state);
+  const enterAt = (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
   return { state, damage, replies, from: endOf(state, segments), ...(enterAt === undefined ? {} : { enterAt }), dropped: [] };
 }
 
@@ -168,10 +169,15 @@ function endOf({ journalRun, seq }: GraphState, segments: readonly Segment[]): E
   return { run: journalRun ?? (segments[0]?.ref.run as RunId), seq: seq ?? (0 as Seq) };
 }
 
-/** An unmet gate, or what failed last. A run that met a limit goes on where it was. */
-function failedNode({ unmetGate, main, error }: GraphState): string {
+/**
+ * An unmet gate, or what failed last. A run that met a limit goes on where it was. Undefined at a dead end: nothing failed, so the last node
+ * keeps its result where the graph has an edge from it by now.
+ */
+function failedNode({ unmetGate, main, error }: GraphState): string | undefined {
   if (unmetGate !== undefined) return unmetGate;
-  if (error?.code === 'PIPELINE_LIMIT' && main.next) return main.next.to;
+  const isLimit = error?.code === 'PIPELINE_LIMIT';
+  if (isLimit && main.next) return main.next.to;
+  if (!isLimit && !main.running && main.outcome && routed(main.outcome).status !== 'fail') return undefined;
   const failed = main.history.findLast(({ outcome }) => outcome === 'fail')?.node_id;
   return main.running?.node ?? failed ?? main.current ?? '';
 }
