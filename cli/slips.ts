@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MlldError } from '../src/errors.js';
 import type { Execution } from './commands/execute.js';
 import type { Io } from './io.js';
-import { writtenOptions } from './option-table.js';
+import { writtenOptions, type CommandForm } from './option-table.js';
 import { resembles } from './resembles.js';
 import { shellWords } from './render/shell.js';
 
@@ -23,23 +23,27 @@ export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, comm
   });
 }
 
+/** The option that a flag resembles. */
+export function resembledOption(flag: string, form: CommandForm): string | undefined {
+  return writtenOptions(form).find((option) => resembles(flag, option));
+}
+
 /**
  * Looks at the flags before `--` that are no options. Throws USAGE for one that resembles an option, unless the script reads that very
  * name from `@payload`: `payloadNames` says so, and is asked only for such a flag. A name that is merely near an option is a warning.
  */
 export async function checkFlags(io: Io, execution: Execution, payloadNames: () => Promise<ReadonlySet<string>>): Promise<void> {
   const { request, form, script } = execution;
-  const options = writtenOptions(form);
   const strange: string[] = [];
   for (const flag of request.looseFlags) {
-    const meant = options.find((option) => resembles(flag, option));
+    const meant = resembledOption(flag, form);
     if (meant === undefined) strange.push(flag);
     else if (!(await payloadNames()).has(flag)) throw misspeltOption(flag, meant, execution);
   }
   const names = strange.filter((name) => name.length >= SHORTEST);
   if (names.length === 0) return;
   const { closest } = await import('../src/values/suggest.js');
-  const long = options.filter((option) => option.length >= SHORTEST);
+  const long = writtenOptions(form).filter((option) => option.length >= SHORTEST);
   for (const name of names) {
     const meant = closest(name, long, Math.min(EDITS_MAX, Math.floor(name.length / 3)));
     // A script that writes the name knows its flags.

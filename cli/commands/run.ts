@@ -6,7 +6,7 @@ import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../io.js';
 import type { Preflight } from '../preflight.js';
 import { parseRunRequest, type RunRequest } from '../run-request.js';
-import { checkFlags } from '../slips.js';
+import { checkFlags, resembledOption } from '../slips.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
   if (argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, argv);
@@ -20,8 +20,13 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   const home = io.environment['HOME'];
   if (request.script === undefined) {
     const [flag] = argv;
-    if (flag !== undefined)
-      throw new MlldError('USAGE', `mlld run ${flag}: no script is named`, { hint: 'mlld run lists the scripts there are' });
+    if (flag !== undefined) {
+      // A flag that is no option takes the word behind it, which may have been the name.
+      const [loose] = request.looseFlags;
+      const meant = loose === undefined ? undefined : resembledOption(loose, 'run');
+      const hint = meant === undefined ? 'mlld run lists the scripts there are' : `did you mean --${meant}?`;
+      throw new MlldError('USAGE', `mlld run ${flag}: no script is named`, { hint });
+    }
     io.stdout(renderScripts(await listScripts(project, home)));
     return EXIT_OK;
   }

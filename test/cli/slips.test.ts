@@ -101,6 +101,13 @@ describe('an option of `mlld run NAME`', () => {
     expect(stderr).toContain(`mlld run ${flag}: no script is named`);
   });
 
+  it('is named where a misspelt one takes the word behind it', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show "ran"\n' });
+    const { stdout, stderr, status } = await runCli(['run', '--checkpont', 'job'], { cwd });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+    expect(stderr).toContain('did you mean --checkpoint?');
+  });
+
   it('works as for a file', async () => {
     const cwd = await projectFolder({ 'llm/run/job.mld': 'run sh { exit 3 }\nshow "behind"\n' });
     expect(await runCli(['run', 'job'], { cwd })).toMatchObject({ stdout: 'behind\n', status: 0 });
