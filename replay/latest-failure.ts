@@ -91,7 +91,12 @@ function previousOf({ resume, restartOf }: Head): RunId | undefined {
   return resume?.run ?? restartOf;
 }
 
-const payloadOf = ({ payload }: Head): string => canonicalJson(payload);
+/** The data of a run, without what its flags put there: `--fresh` is `new`, too, and a script that reads `@payload.resume` is given it. */
+function payloadOf({ payload, flags }: Head): string {
+  const ofFlags = new Set([...Object.keys(flags), ...(flags.fresh === true ? ['new'] : [])]);
+  const members = Object.entries(payload ?? {}).filter(([name]) => !ofFlags.has(name));
+  return canonicalJson(Object.fromEntries(members));
+}
 
 /** Undefined where it can't be read. */
 async function readHead(store: JournalStore, { ref }: RunFile): Promise<Head | undefined> {

@@ -237,8 +237,8 @@ async function pastUntil(
   return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0 };
 }
 
-/** An emptied file is nothing recorded. */
-function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting }: Memo): readonly RunFile[] {
+/** Those that `clean` has not put away; the last is the prior run. An emptied file is nothing recorded. */
+export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting }: Memo): readonly RunFile[] {
   return files.filter(({ ref, bytes }) => bytes > 0 && (cleanedBy === undefined || ref.run > cleanedBy.run || outlasting.has(ref.run)));
 }
 

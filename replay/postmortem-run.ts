@@ -2,10 +2,10 @@
 import type { EventOf } from '../journal/event.js';
 import type { Defect, JournalStore, RunFile, RunLiveness } from '../journal/store.js';
 import type { Workflow } from '../journal/ids.js';
-import { foldRun } from './load.js';
+import { countingRuns, foldRun } from './load.js';
 import { successorOf } from './latest-failure.js';
 import { answered, usable, type Memo } from './memo.js';
-import { rememberMemos } from './memos.js';
+import { rememberMemos, type MemoOf } from './memos.js';
 import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
 import { causeChain, inFlight, type Step } from './open-steps.js';
 import { pipelineStand, type PipelineStand } from './pipeline-stand.js';
@@ -30,7 +30,8 @@ export interface PostMortemReport {
   readonly torn: boolean;
   /** Down to what ended the run, or to where it stands; outermost first. */
   readonly chain: readonly ChainLink[];
-  readonly checkpoint: { readonly name: string; readonly seq: number; readonly closed: boolean } | undefined;
+  /** `resumable`: `--resume NAME` looks for it in this run, the latest that counts. */
+  readonly checkpoint: { readonly name: string; readonly seq: number; readonly closed: boolean; readonly resumable: boolean } | undefined;
   readonly inFlight: readonly Pending[];
   /** The most frequent first. */
   readonly failures: readonly FailureGroup[];
@@ -81,22 +82,23 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     },
   });
   const runs = await store.runs(ref.workflow);
+  // What is damaged was reported where it was read, or belongs to other runs.
+  const memoOf = rememberMemos(store, () => undefined);
+  const own = await memoOf(ref.workflow);
   return reportPostMortem(state, file, {
     nowMs,
     torn,
     usual: lastComplete(runs, file),
-    now: await recordedNow(store, state, file),
+    now: await recordedNow(memoOf, own, state, file),
+    isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
     successor: await successorOf(store, file, runs),
     lines: sourceLines(store, state.sources),
   });
 }
 
 /** Looks results up where a resumed run would: in what its fork sources have now, then in what its workflow has. */
-async function recordedNow(store: JournalStore, state: PostMortem, { ref: { workflow, run } }: RunFile): Promise<RecordedNow> {
+async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: { run } }: RunFile): Promise<RecordedNow> {
   const { answered: had, unanswered } = state;
-  // What is damaged was reported where it was read, or belongs to other runs.
-  const memoOf = rememberMemos(store, () => undefined);
-  const own = await memoOf(workflow);
   const lenders = new Map<Workflow, Memo>();
   for (const { lentBy } of had.values()) if (lentBy !== undefined) lenders.set(lentBy, await memoOf(lentBy));
   let since = 0;
@@ -117,6 +119,8 @@ interface Known {
   readonly usual: RunFile | undefined;
   readonly now: RecordedNow;
   readonly successor: RunFile | undefined;
+  /** Whether it is the run that the next one would resume. */
+  readonly isPrior: boolean;
   readonly lines: SourceLines;
 }
 
@@ -139,7 +143,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     events: state.lastSeq + 1,
     torn: known.torn,
     chain: await linksOf(causeChain(state), known.lines),
-    checkpoint: state.checkpoint,
+    checkpoint: state.checkpoint && { ...state.checkpoint, resumable: known.isPrior },
     inFlight: inFlight(state).map(({ op, kind, name, item, call, startedMs: begunMs }) => ({
       op,
       kind,

@@ -238,9 +238,9 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
   return [
     [resumeCommand(report), 'go on'],
     [resumeCommand(report, '--plan'), 'see first what that would execute'],
-    ...(checkpoint === undefined
-      ? []
-      : [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]),
+    ...(checkpoint?.resumable === true
+      ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
+      : []),
   ];
 }
 

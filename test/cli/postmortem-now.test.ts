@@ -1,4 +1,6 @@
 /** Which run a post-mortem is about, and that what it advises holds for what is recorded now. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import type { RunRef } from '../../journal/ids.js';
@@ -37,6 +39,19 @@ describe('without a name', () => {
     await record(cwd, 4, [...ask('main/ask#0', 'y'), finished()], { payload: { place: 'south' } });
     expect(await postMortem(cwd)).toMatchObject({ run: other.run, since: null });
     await record(cwd, 5, [...ask('main/ask#0', 'x'), finished()], { payload: { place: 'north' } });
+    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    expect(stdout).toBe('Every recorded run completed, or was resumed to its end since.\n');
+  });
+
+  it('takes a run that flags gave data of their own as the same: --fresh, and --resume of a script that reads it', async () => {
+    const cwd = await projectFolder({
+      'llm/run/job.mld': 'exe llm @ask(q) = js { return q }\nshow @ask(`@payload.resume`)\nrun sh { test -e flow -o -e ../../flow }\n',
+    });
+    const halt = ['--error-behavior', 'halt'];
+    expect((await runCli(['run', 'job', '--place', 'north', '--fresh', ...halt], { cwd })).status).toBe(1);
+    await writeFile(join(cwd, 'flow'), '');
+    expect(await postMortem(cwd)).toMatchObject({ status: 'failed' });
+    expect((await runCli(['run', 'job', '--place', 'north', '--resume', '@ask', ...halt], { cwd })).status).toBe(0);
     const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toBe('Every recorded run completed, or was resumed to its end since.\n');
   });
@@ -93,6 +108,23 @@ describe('advice and estimate', () => {
     const { run } = await record(cwd, 1, [...crashed]);
     await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
     expect((await postMortem(cwd, run))?.resume).toMatchObject({ served: 0, again: [{ preview: 'a' }, { preview: 'b' }] });
+  });
+
+  it('name the checkpoint only while --resume finds it', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'checkpoint "half"\nbail "no"\n' });
+    const back = 'mlld job.mld --resume half';
+    const advice = async (run: string): Promise<string> => (await runCli(['journal', 'postmortem', run], { cwd })).stdout;
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect(await advice('job')).toContain(back);
+    expect((await runCli(['job.mld', '--resume', 'half'], { cwd })).stderr).toContain('Error: no\n');
+    await record(cwd, 2_000_000, [finished('failed')], { payload: { place: 'south' } });
+    expect(await advice('job@2')).not.toContain(back);
+    await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect(await advice('job')).toContain(back);
+    await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
+    expect(await advice('job')).not.toContain(back);
+    expect((await runCli(['job.mld', '--resume', 'half'], { cwd })).stderr).toContain('unknown checkpoint "half"');
   });
 
   it('name a command that works for a run that no command line started', async () => {
