@@ -96,6 +96,12 @@ export const OPTION_TABLE: readonly OptionRow[] = [
     help: ['--unrecorded', 'go on without a record when the journal is lost, instead of pausing the run'],
   },
   {
+    flags: ['keep-orphans'],
+    value: 'none',
+    form: 'both',
+    help: ['--keep-orphans', 'wait for commands that a killed run left running, instead of ending them'],
+  },
+  {
     flags: ['plan'],
     value: 'none',
     form: 'both',

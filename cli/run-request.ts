@@ -121,6 +121,7 @@ const RECORD_FLAGS = [
   ['forks', '--fork'],
   ['changed', '--changed'],
   ['keepFiles', '--keep-files'],
+  ['keepOrphans', '--keep-orphans'],
 ] as const satisfies readonly (readonly [keyof CacheRequest, string])[];
 
 /** The command line that goes on with what this one has recorded: same script, same data. */
@@ -231,6 +232,7 @@ function cacheOf({ options }: Found): CacheRequest {
     ...(forks === undefined ? {} : { forks }),
     ...(changed === undefined ? {} : { changed }),
     ...(options.has('keep-files') ? { keepFiles: true } : {}),
+    ...(options.has('keep-orphans') ? { keepOrphans: true } : {}),
     ...(noCheckpoint ? { noCheckpoint: true } : {}),
   };
 }

@@ -158,6 +158,8 @@ export type Fact =
       readonly header?: 'auto' | 'manual' | 'never';
       readonly forks?: readonly ForkRef[];
       readonly given?: RunGiven;
+      /** Killed runs of which nothing goes on any more: this one has ended the processes that they had left. */
+      readonly settled?: readonly RunId[];
       readonly versions: { readonly mlld: string; readonly node: string };
       readonly host: string;
       readonly pid: number;
@@ -329,6 +331,17 @@ export type Fact =
       readonly errorHint?: string;
       readonly elapsedMs?: number;
     }
+  /** With the kernel before a program that the run started does anything: who resumes a killed run finds what that left behind. */
+  | {
+      readonly type: 'process.started';
+      readonly op: OpPath;
+      /** Its process group, whose number is that of its first process. */
+      readonly group: number;
+      /** Ticks between boot and the start of that process; empty where the system doesn't say. */
+      readonly started: string;
+      /** Of the boot; empty where the system has none. */
+      readonly boot: string;
+    }
   // ---- hook, guard
   | {
       readonly type: 'hook.fired';
@@ -417,6 +430,7 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
   'call.reused': 'ordered',
   'call.failed': 'written',
   'effect.performed': 'ordered',
+  'process.started': 'written',
   'hook.fired': 'ordered',
   'guard.decided': 'ordered',
   'checkpoint.reached': 'synced',
@@ -442,6 +456,7 @@ export const DURABILITY: { readonly [T in FactType]: Durability } = {
 export const MAY_LAG: ReadonlySet<FactType> = new Set<FactType>([
   'run.started',
   'run.finished',
+  'process.started',
   'checkpoint.reached',
   'checkpoint.closed',
   'memo.invalidated',

@@ -1,12 +1,11 @@
 /**
  * Tells whether a run's writer still lives. A run is written by the process that created it and never reopened, so its lock guards
- * nothing: it is there for others to ask. A process id alone would lie after a reboot or once it is given out again; with the time
- * the process started (in ticks since boot) and the boot's own id it doesn't.
+ * nothing: it is there for others to ask. The process is told from later ones of its number by its start and its boot (`processes.ts`).
  */
-import fs from 'node:fs';
 import { kill, pid } from 'node:process';
 import { writeAll, type Disk } from './disk.js';
 import { codeOf } from './errors.js';
+import { bootId, processStatus } from './processes.js';
 
 interface Holder {
   readonly pid: number;
@@ -50,26 +49,10 @@ async function readHolder(disk: Disk, path: string): Promise<Holder | undefined>
   }
 }
 
-/** From `/proc/PID/stat`, whose second field, the name of the program, may hold spaces and parentheses. */
+/** Undefined for one that was killed, too: it will not write again. */
 function startOf(processId: number): string | undefined {
-  const stat = readSystemFile(`/proc/${processId}/stat`);
-  const fromThird = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const state = fromThird?.[0];
-  // Killed, but its parent hasn't asked yet: it will not write again.
-  if (state === 'Z' || state === 'X') return undefined;
-  return fromThird?.[19];
-}
-
-function bootId(): string {
-  return readSystemFile('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-}
-
-function readSystemFile(path: string): string | undefined {
-  try {
-    return fs.readFileSync(path, 'latin1');
-  } catch {
-    return undefined;
-  }
+  const status = processStatus(processId);
+  return status?.isDead === false ? status.started : undefined;
 }
 
 function answersSignals(processId: number): boolean {

@@ -29,6 +29,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `@${fn} served${about(preview)} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
   'call.failed': ({ message, denied }) => `call ${denied === true ? 'denied' : 'failed'}: ${message}`,
   'effect.performed': ({ kind, subject, error }) => `${kind} ${subject}${because(error)}`,
+  'process.started': ({ group }) => `process group ${group} started`,
   'hook.fired': ({ hook, timing, filter, transformed, error }) =>
     `hook ${hook} ran ${timing} ${filter}${transformed ? ' and changed the value' : ''}${because(error)}`,
   'guard.decided': ({ guard, timing, filter, decision, reason, transformed }) =>

@@ -12,6 +12,7 @@ import { sha256Hex } from '../journal/sha256.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
 import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
+import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from './processes.js';
 import type { Projection } from './projection.js';
 
 const VERSION = 9;
@@ -21,15 +22,22 @@ export interface Index {
   readonly memo: Memo;
   readonly complete: Completeness;
   readonly definitions: Definitions;
+  readonly processes: Processes;
 }
 
 export const index: Projection<Index> = {
-  initial: () => ({ memo: memo.initial(), complete: completeness.initial(), definitions: definitions.initial() }),
+  initial: () => ({
+    memo: memo.initial(),
+    complete: completeness.initial(),
+    definitions: definitions.initial(),
+    processes: processes.initial(),
+  }),
   apply(state, event, place) {
     memo.apply(state.memo, event, place);
     if (event.type === 'op.started' || event.type === 'op.finished') return state; // most events are: they say nothing to the others
     completeness.apply(state.complete, event, place);
     definitions.apply(state.definitions, event, place);
+    processes.apply(state.processes, event, place);
     return state;
   },
 };
@@ -103,9 +111,11 @@ interface Body {
   readonly scope: string | null;
   readonly pending: readonly (readonly [OpPath, CallKey])[];
   readonly open: readonly (readonly [OpPath, string])[];
+  /** Absent in an index of a program that recorded no processes. */
+  readonly processes?: PackedProcesses;
 }
 
-export function encodeSnapshot({ covered, index: { memo: state, complete, definitions: defined } }: Snapshot): string {
+export function encodeSnapshot({ covered, index: { memo: state, complete, definitions: defined, processes: started } }: Snapshot): string {
   const strings = numbering<string>();
   const insides = numbering<readonly string[]>();
   const runs = numbering<RunRef>((ref) => `${ref.workflow}\n${ref.run}`);
@@ -153,6 +163,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     refused: [...state.refused],
     complete: [...complete],
     definitions: [...defined],
+    processes: packProcesses(started),
     called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
     cleanedBy: runs.of(state.cleanedBy),
     outlasting: [...state.outlasting],
@@ -193,7 +204,12 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
   const body = JSON.parse(text.toString('utf8')) as Body;
   return {
     covered: body.covered,
-    index: { memo: memoFrom(body), complete: new Map(body.complete), definitions: new Map(body.definitions) },
+    index: {
+      memo: memoFrom(body),
+      complete: new Map(body.complete),
+      definitions: new Map(body.definitions),
+      processes: unpackProcesses(body.processes),
+    },
   };
 }
 

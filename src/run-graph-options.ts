@@ -43,6 +43,8 @@ export interface GraphRunOptions {
   readonly resume?: string;
   /** Other pipelines, `other@run` and `other@run:seq`, or runs: their answers are served first. */
   readonly forks?: readonly string[];
+  /** What a killed run left running is waited for, not ended. */
+  readonly keepOrphans?: boolean;
   readonly people: WhoAnswers | Interviewer;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;

@@ -115,6 +115,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     world,
     paidCalls,
     secrets,
+    ending,
     followers: [keeper.follow],
     afterStart:
       resumed && resumed.dropped.length > 0 ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.dropped }] : [],

@@ -22,6 +22,8 @@ export interface CacheRequest extends CacheFlags {
   readonly noCheckpoint?: boolean;
   /** Names or paths of other scripts, or `other@run` and `other@run:seq`. */
   readonly forks?: readonly string[];
+  /** What a killed run left running is waited for, not ended. */
+  readonly keepOrphans?: boolean;
 }
 
 export interface RunIo {

@@ -34,7 +34,7 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const secrets = new SecretTexts();
-  const journal = await openJournal(options, script, { world, secrets, paidCalls, given: { settings, state } }); // R1
+  const journal = await openJournal(options, script, { world, secrets, ending, paidCalls, given: { settings, state } }); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
   const run = newRunState({
     options,

@@ -25,6 +25,7 @@ interface Options {
   readonly checkpoint?: boolean;
   readonly resume?: string | true;
   readonly fork?: readonly string[];
+  readonly keepOrphans?: true;
   readonly timeout?: number;
   readonly journalWait?: number;
   readonly unrecorded?: boolean;
@@ -63,6 +64,7 @@ function pipelineCommand(io: Io): Command {
     .option('--fork <source>', 'answer from the results of another pipeline first; repeatable', collect)
     .option('--plan', 'say where these flags would begin, which nodes follow and what is reused; nothing runs')
     .option('--json', 'with --plan: the plan as JSON')
+    .option('--keep-orphans', 'wait for commands that a killed run left running, instead of ending them')
     .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h', (text) => durationMs(text))
     .option('--journal-wait <duration>', "how long a journal that can't be written is waited for (default: 60s)", (text) =>
       durationMs(text, 'journal-wait'),
@@ -98,6 +100,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
     checkpoint: options.checkpoint === true,
     ...(options.resume === undefined ? {} : { resume: options.resume === true ? '' : options.resume }),
     ...(options.fork === undefined ? {} : { forks: options.fork }),
+    ...(options.keepOrphans ? { keepOrphans: true } : {}),
     people,
     environment: io.environment,
     ...(options.timeout === undefined ? {} : { timeoutMs: options.timeout }),

@@ -5,9 +5,14 @@ import type { World } from '../world/world.js';
 export function within(frame: Frame, signal: AbortSignal): Frame {
   const { world } = frame.run;
   const bound: World = {
-    ask(question, request, { signal: inner, deadline, onTimer } = {}) {
+    ask(question, request, { signal: inner, deadline, onTimer, onStarted } = {}) {
       const either = inner ? AbortSignal.any([signal, inner]) : signal;
-      return world.ask(question, request, { signal: either, ...(deadline && { deadline }), ...(onTimer && { onTimer }) });
+      return world.ask(question, request, {
+        signal: either,
+        ...(deadline && { deadline }),
+        ...(onTimer && { onTimer }),
+        ...(onStarted && { onStarted }),
+      });
     },
     close: (reason) => world.close(reason),
   };

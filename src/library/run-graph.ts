@@ -26,6 +26,7 @@ const MEMBERS: Members<GraphRunRequest> = {
   checkpoint: 'true or false',
   resume: 'text',
   forks: 'list of texts',
+  keepOrphans: 'true or false',
   people: 'text or object',
   environment: 'object',
   timeoutMs: 'number',

@@ -1,5 +1,5 @@
 /** Asking the world on behalf of an operation: the answer is a fact of the run. */
-import type { Answer, Ask, Question } from '../world/world.js';
+import type { Answer, Ask, Beside, Question } from '../world/world.js';
 import type { Frame } from '../language/frame.js';
 import { recordEffect, type Involved } from './effect-facts.js';
 import { timeIsOver } from './ending.js';
@@ -20,7 +20,9 @@ export async function askWorld<Q extends Question>(
   const startedMs = recorder.on ? monotonicMs() : 0;
   let answer: Answer<Q>;
   try {
-    answer = await (replayed ? replayed.ask(frame, question, request) : world.ask(question, request, ending));
+    answer = await (replayed
+      ? replayed.ask(frame, question, request)
+      : world.ask(question, request, question === 'command.run' && recorder.on ? recorded(frame) : ending));
     if (involved.hides) answer = concealed(answer, involved.hides);
     if (recorder.on) {
       const keeping = keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
@@ -33,6 +35,14 @@ export async function askWorld<Q extends Question>(
   }
   if (ending?.isOver) throw timeIsOver(); // what a command wrote until it was ended is no answer
   return answer;
+}
+
+/** A command leaves the number of its process before it works: whoever resumes a run that was killed finds it by that. */
+function recorded({ run: { recorder }, op, ending }: Frame): Beside {
+  return {
+    ...(ending && { signal: ending.signal }),
+    onStarted: (process) => recorder.append({ type: 'process.started', op: op.path, ...process }),
+  };
 }
 
 /** What has happened has happened: a request or an answer that the journal can't hold never fails the operation. */

@@ -2,7 +2,7 @@
 import type { Script, Statement } from '../../grammar/ast.js';
 import { JournalError, skippedRun } from '../../journal/errors.js';
 import type { Fact, FactOf, RunGiven, RunTotals } from '../../journal/event.js';
-import { runIdAt, seqOf, type RunRef } from '../../journal/ids.js';
+import { runIdAt, seqOf, type RunId, type RunRef } from '../../journal/ids.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
 import { countCall, endedCall, flawOf, isEndOfCall, noCalls, type CallCounts } from '../../replay/call-counts.js';
 import { followIndex, goingOnBeside, saveIndex, type WorkflowPast } from '../../replay/load.js';
@@ -21,6 +21,7 @@ import { createRun } from './create-run.js';
 import { declarationsOf } from './declared.js';
 import { createOutputFiles } from './output-files.js';
 import { givenFacts, type Given } from './given.js';
+import { settleOrphans } from './orphans.js';
 import { openPast, type Drop, type OpenedPast } from './past.js';
 import { patientStore } from './patient-store.js';
 import { createRecorder, isOfOneFact, NO_RECORDER, type Follower } from './recorder.js';
@@ -70,6 +71,8 @@ export interface JournalPorts {
   readonly paidCalls: PaidCalls;
   /** Of a script: what it takes to run it again. */
   readonly given?: Given;
+  /** The run has to end. */
+  readonly ending: AbortSignal;
 }
 
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
@@ -104,6 +107,8 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     lost(error);
     return withoutJournal('trouble');
   }
+  const { keepOrphans = false } = options.cache;
+  const settled = await settleOrphans(opened.loaded, { keepOrphans, stderr: io.stderr, ending: ports.ending });
   for (const notice of opened.notices) io.stderr(`${notice}\n`);
   let journal: Journal | undefined;
   try {
@@ -118,11 +123,11 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     const isServed = !options.pipeline && reuses && opened.loaded.runs.length + opened.forks.length > 0;
     lost(error, isServed ? 'what earlier runs recorded is served' : undefined);
   }
-  return start({ options, script, store: journal ? store : withoutWriting(store), opened, journal, trouble, lost, ports });
+  return start({ options, script, store: journal ? store : withoutWriting(store), opened, settled, journal, trouble, lost, ports });
 }
 
 /** What was asked for on the command line, of a run that does not record all the same: its header says `never`. */
-function idleFlags({ noCheckpoint, checkpoint, fresh, forks = [], changed, keepFiles }: CacheRequest): readonly string[] {
+function idleFlags({ noCheckpoint, checkpoint, fresh, forks = [], changed, keepFiles, keepOrphans }: CacheRequest): readonly string[] {
   if (noCheckpoint === true) return [];
   return [
     ...(checkpoint === true ? ['--checkpoint'] : []),
@@ -130,6 +135,7 @@ function idleFlags({ noCheckpoint, checkpoint, fresh, forks = [], changed, keepF
     ...(forks.length > 0 ? ['--fork'] : []),
     ...(changed === undefined ? [] : ['--changed']),
     ...(keepFiles === true ? ['--keep-files'] : []),
+    ...(keepOrphans === true ? ['--keep-orphans'] : []),
   ];
 }
 
@@ -170,6 +176,7 @@ interface Start {
   readonly script: Script;
   readonly store: JournalStore;
   readonly opened: OpenedPast;
+  readonly settled: readonly RunId[];
   /** Undefined: it could not be begun. */
   readonly journal: Journal | undefined;
   readonly trouble: Trouble;
@@ -178,7 +185,7 @@ interface Start {
   readonly ports: JournalPorts;
 }
 
-async function start({ options, script, store, opened, journal, trouble, lost, ports }: Start): Promise<OpenedJournal> {
+async function start({ options, script, store, opened, settled, journal, trouble, lost, ports }: Start): Promise<OpenedJournal> {
   const { past, forks } = opened;
   const ref = journal?.ref ?? nowhere(opened.loaded);
   const flags: PolicyFlags = options.cache;
@@ -204,7 +211,7 @@ async function start({ options, script, store, opened, journal, trouble, lost, p
     : NO_RECORDER;
   if (recorder.on) {
     const given = ports.given && (await givenFacts(options, ports.given, store));
-    await recorder.append(started(options, script, opened, { ref, given }));
+    await recorder.append(started(options, script, opened, { ref, given, settled }));
   }
   const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])];
   const during = drops.length === 0 || !recorder.on ? [] : await goingOnBeside(store, opened.loaded, ref);
@@ -303,7 +310,7 @@ function started(
   options: RunOptions,
   script: Script,
   { forks }: OpenedPast,
-  { ref, given }: { readonly ref: RunRef; readonly given: RunGiven | undefined },
+  { ref, given, settled }: { readonly ref: RunRef; readonly given: RunGiven | undefined; readonly settled: readonly RunId[] },
 ): Fact {
   const { record, checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const flags = {
@@ -330,6 +337,7 @@ function started(
     ...(script.resume === undefined ? {} : { header: script.resume }),
     ...(lent.length > 0 ? { forks: lent } : {}),
     ...(given ? { given } : {}),
+    ...(settled.length > 0 ? { settled } : {}),
     versions: { mlld: VERSION, node: host.node },
     host: host.name,
     pid: host.pid,

@@ -1,34 +1,37 @@
 /**
  * Commands in other languages: what is asked, as a process. Values reach shells as environment variables while the system
  * takes them, larger ones through a pipe of their own (one variable may have 128 KB on Linux, all together 1 MB on macOS).
+ *
+ * No command works before its process is recorded, and so before it gets input (P7): on descriptor 3 a shell waits for a line, Python for
+ * its program. Where mlld is killed before, they read the end of the input there and end.
  */
 import type { Json } from '../../journal/event.js';
 import type { ProcessRequest, ProcessRunner } from './process.js';
 import { PYTHON_PROGRAM, pythonJob } from './python.js';
-import { type Ask, type CommandAnswer, WorldError } from './world.js';
+import { type Ask, type Beside, type CommandAnswer, WorldError } from './world.js';
 
 /** Above this a text does not travel as an argument or an environment variable. */
 const ARGUMENT_BYTES_MAX = 120 * 1024;
 const ARGUMENTS_BYTES_MAX = 512 * 1024;
 
 type CommandRequest = Ask<'command.run'>;
-type Started = Pick<ProcessRequest, 'program' | 'args' | 'channels'> & { readonly added?: Readonly<Record<string, string>> };
+type Started = Pick<ProcessRequest, 'program' | 'args' | 'stdin' | 'channels'> & { readonly added?: Readonly<Record<string, string>> };
 
 export function createCommands(host: {
   readonly environment: Readonly<Record<string, string>>;
   readonly processes: ProcessRunner;
   /** What a streaming command prints, while it prints it: for people who watch. */
   readonly live: (text: string) => void;
-}): (request: CommandRequest, signal?: AbortSignal) => Promise<CommandAnswer> {
-  return async (request, signal) => {
+}): (request: CommandRequest, beside: Pick<Beside, 'signal' | 'onStarted'>) => Promise<CommandAnswer> {
+  return async (request, { signal, onStarted }) => {
     const { added, ...how } = starters[request.language](request);
     return host.processes.run({
       ...how,
       directory: request.directory,
       environment: added ? { ...host.environment, ...added } : host.environment,
-      stdin: request.stdin,
       onOutput: request.stream ? host.live : undefined,
       signal,
+      onStarted,
     });
   };
 }
@@ -40,11 +43,12 @@ const starters: { readonly [L in CommandRequest['language']]: (request: CommandR
   py: (request) => ({
     program: 'python3',
     args: [...(request.stream ? ['-u'] : []), '-c', PYTHON_PROGRAM],
+    stdin: request.stdin,
     channels: [pythonJob(request)],
   }),
 };
 
-function shell(program: 'sh' | 'bash', { code: readable, executed: code = readable, variables }: CommandRequest): Started {
+function shell(program: 'sh' | 'bash', { code: readable, executed: code = readable, variables, stdin }: CommandRequest): Started {
   if (code.includes('\0')) throw new WorldError('NUL_CHARACTER', 'a command cannot hold the character NUL');
   const added: Record<string, string> = {};
   const large: { readonly name: string; readonly text: string }[] = [];
@@ -63,10 +67,20 @@ function shell(program: 'sh' | 'bash', { code: readable, executed: code = readab
   }
   // The x keeps line breaks at the end, which $(...) would drop.
   const texts = large.map(({ text }) => `${text}x`);
-  if (Buffer.byteLength(code) <= ARGUMENT_BYTES_MAX) return { program, args: ['-c', prologue(large, 3) + code], added, channels: texts };
-  // A code of this size reads itself from the first channel.
-  return { program, args: ['-c', 'eval "$(cat <&3)"'], added, channels: [`exec 3<&-;${prologue(large, 4)}${code}`, ...texts] };
+  const begin = `exec 3<&-;${prologue(large, 4)}`;
+  const common = { program, added, stdin };
+  if (Buffer.byteLength(code) > ARGUMENT_BYTES_MAX) {
+    // A code of this size reads itself from the first channel.
+    return { ...common, args: ['-c', `${GATE}eval "$(cat <&3)"`], channels: [`\n${begin}${code}`, ...texts] };
+  }
+  const channels = ['\n', ...texts];
+  if (program === 'sh') return { ...common, args: ['-c', `${GATE}unset MLLD_GATE;${begin}${code}`], channels };
+  // bash shows the line of a syntax error: the code has lines of its own.
+  return { ...common, args: ['-c', `${GATE}${begin}MLLD_GATE=$1;shift;eval "$MLLD_GATE"`, program, code], channels };
 }
+
+/** Waits for a line; a shell reads no further than that. Not on the standard input: bash takes a socket there for a login from afar. */
+const GATE = 'read -r MLLD_GATE <&3||exit 143;';
 
 /** Reads large values, on one line, so that the lines of the code keep their numbers. */
 function prologue(large: readonly { readonly name: string }[], firstChannel: number): string {

@@ -35,7 +35,7 @@ const NOTHING: Beside = {};
 
 export function createLiveWorld({ environment, stdin, stdout, stderr, signal, deadline }: LiveWorldOptions): World {
   const variables = copyOf(environment);
-  const processes = createProcessRunner();
+  const processes = createProcessRunner(variables);
   const files = createFiles();
   const clock = createClock();
   const codeHost = { environment: variables, stdout, stderr, ...(deadline && { deadline }) };
@@ -57,7 +57,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
     'file.glob': files.glob,
     'file.list': files.list,
     'file.similar': files.similar,
-    'command.run': (request, beside) => runCommand(request, beside.signal),
+    'command.run': (request, beside) => runCommand(request, beside),
     'code.run': (request, beside) => (request.language === 'js' ? js : node).run(request, beside.deadline),
     'node.import': (request) => importNodeModule(importing(), request),
     'clock.now': () => ({ ms: Date.now() }),

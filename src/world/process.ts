@@ -7,7 +7,10 @@
  * P3  After `endAll` nothing is started.
  * P4  Output is held in memory up to a limit; a program that writes more is ended.
  * P5  A program that is called off is ended like those of P2; its run resolves with what it had written.
- * P6  Where this process exits while programs run (a second Ctrl-C), their groups are killed: nobody is left to end them.
+ * P6  Where this process exits while programs run (a second Ctrl-C), their groups are killed: nobody is left to end them. Where it is
+ *     killed, its watcher ends them.
+ * P7  A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input (`commands.ts`):
+ *     a kill in between leaves a record without a process, never a process without a record.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -15,8 +18,10 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
+import { bootId, processStatus } from '../../journal/processes.js';
 import { monotonicMs } from './stopwatch.js';
-import { type CommandAnswer, WorldError } from './world.js';
+import { createWatcher } from './watcher.js';
+import { type CommandAnswer, type StartedProcess, WorldError } from './world.js';
 
 export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** From SIGTERM to SIGKILL. */
@@ -38,6 +43,8 @@ export interface ProcessRequest {
   readonly onOutput?: ((text: string) => void) | undefined;
   /** Calls the program off. */
   readonly signal?: AbortSignal | undefined;
+  /** Resolves when it is recorded that there is such a process. Must not reject. */
+  readonly onStarted?: ((process: StartedProcess) => Promise<unknown>) | undefined;
 }
 
 export interface ProcessRunner {
@@ -45,8 +52,10 @@ export interface ProcessRunner {
   endAll(): Promise<void>;
 }
 
-export function createProcessRunner(): ProcessRunner {
+export function createProcessRunner(environment: Readonly<Record<string, string>>): ProcessRunner {
   const running = new Set<ChildProcess>();
+  const watcher = createWatcher(environment, GRACE_MS);
+  let boot: string | undefined;
   let ended = false;
   const onExit = (): void => {
     for (const child of running) signalGroup(child, 'SIGKILL');
@@ -55,10 +64,22 @@ export function createProcessRunner(): ProcessRunner {
   function enter(child: ChildProcess): void {
     if (running.size === 0) listenToExit(onExit); // P6
     running.add(child);
+    if (child.pid !== undefined) watcher.add(child.pid);
+  }
+
+  /** P7 */
+  async function release(child: ChildProcess, { onStarted, stdin, channels = [] }: ProcessRequest): Promise<void> {
+    if (onStarted && child.pid !== undefined) {
+      boot ??= bootId();
+      await onStarted({ group: child.pid, started: processStatus(child.pid)?.started ?? '', boot });
+    }
+    if (stdin !== undefined) feed(child.stdin, stdin);
+    channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
   }
 
   function leave(child: ChildProcess): void {
     running.delete(child);
+    if (child.pid !== undefined) watcher.remove(child.pid);
     if (running.size === 0) stopListening(onExit);
   }
 
@@ -76,7 +97,9 @@ export function createProcessRunner(): ProcessRunner {
     if (request.signal?.aborted) end();
     else request.signal?.addEventListener('abort', end, { once: true });
     try {
-      const output = await outputOf(child, request);
+      const complete = outputOf(child, request);
+      void release(child, request);
+      const output = await complete;
       return { ...output, durationMs: Math.round(monotonicMs() - startedMs) };
     } finally {
       request.signal?.removeEventListener('abort', end);
@@ -89,6 +112,7 @@ export function createProcessRunner(): ProcessRunner {
     async endAll() {
       ended = true;
       await Promise.all([...running].map(endGroup));
+      watcher.end();
     },
   };
 }
@@ -112,16 +136,13 @@ function moreListeners(change: 1 | -1): void {
 function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
   // Not imported above: many runs have no command, and this module is slow to load.
   const { spawn } = process.getBuiltinModule('node:child_process');
-  const child = spawn(program, args, {
+  return spawn(program, args, {
     cwd: directory,
     env: environment,
     detached: true,
     windowsHide: true,
     stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)],
   });
-  if (stdin !== undefined) feed(child.stdin, stdin);
-  channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
-  return child;
 }
 
 function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandAnswer, 'durationMs'>> {

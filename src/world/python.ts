@@ -16,7 +16,10 @@ import sys
 def start():
     import json, os, types
     with os.fdopen(3, encoding="utf-8") as channel:
-        job = json.load(channel)
+        text = channel.read()
+    if text == "":
+        sys.exit(143)
+    job = json.loads(text)
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")

@@ -124,8 +124,20 @@ export interface Beside {
   readonly signal?: AbortSignal;
   /** Of code: it is broken into then, if it doesn't give way. */
   readonly deadline?: Deadline;
+  /** Of a command: it works only when this has resolved, which must not reject. */
+  readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
   /** Of a wait: is handed what keeps the process alive until it is over. */
   readonly onTimer?: (timer: Holder) => void;
+}
+
+/** What it takes to find a process again, and to tell it from one that got its number later. */
+export interface StartedProcess {
+  /** Its process group, whose number is that of its first process. */
+  readonly group: number;
+  /** Ticks between boot and the start of that process; empty where the system doesn't say. */
+  readonly started: string;
+  /** Empty where the system has no id for it. */
+  readonly boot: string;
 }
 
 /** A timer of Node has this. */

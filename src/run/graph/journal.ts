@@ -40,14 +40,21 @@ export async function openPipelineJournal(
     world,
     paidCalls,
     secrets,
+    ending,
     ...record
-  }: PipelineRecord & { readonly store: JournalStore; readonly world: World; readonly paidCalls: PaidCalls; readonly secrets: SecretTexts },
+  }: PipelineRecord & {
+    readonly store: JournalStore;
+    readonly world: World;
+    readonly paidCalls: PaidCalls;
+    readonly secrets: SecretTexts;
+    readonly ending: AbortSignal;
+  },
 ): Promise<OpenedJournal> {
   const given = scriptOptions(options, record);
   const cache = { ...given.cache, forks: await forkSources(options, store) };
   const asScript = { ...given, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
-  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, paidCalls, given: { settings, state: undefined } });
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, ending, paidCalls, given: { settings, state: undefined } });
   if (journal.ref) return journal;
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
@@ -88,7 +95,20 @@ export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports
 }
 
 function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefined): RunOptions {
-  const { file, name, project, workingDirectory, argv, set, environment, io, signal, journalWaitMs, unrecorded } = options;
+  const {
+    file,
+    name,
+    project,
+    workingDirectory,
+    argv,
+    set,
+    keepOrphans = false,
+    environment,
+    io,
+    signal,
+    journalWaitMs,
+    unrecorded,
+  } = options;
   return {
     script: { kind: 'file', path: file },
     name,
@@ -98,7 +118,7 @@ function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefi
     payload: set,
     inject: [],
     state: [],
-    cache: { checkpoint: true },
+    cache: { checkpoint: true, keepOrphans },
     environment,
     errorBehavior: 'halt',
     streaming: true,

@@ -1,0 +1,70 @@
+/**
+ * A process beside a run that ends the run's programs when the run is killed: SIGKILL leaves the run no time to do it. It reads from a
+ * pipe which process groups there are; the pipe ends with the run, however that ends.
+ *
+ * V1  A program begins to work only behind `add`, so a kill at any moment leaves no group that the watcher hasn't heard of.
+ * V2  Groups that have ended were taken back by `remove` before their number can be given out again, so none of another is signalled.
+ * V3  It keeps nothing alive and nothing busy: it has a session of its own, so Ctrl-C doesn't reach it, and ends with the pipe.
+ *
+ * Where it can't be started, or is killed itself, a later run finds what was left (`orphans.ts`).
+ */
+import type { ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
+
+export interface Watcher {
+  add(processGroup: number): void;
+  remove(processGroup: number): void;
+  /** Nothing is left to watch: it ends by itself, and nobody waits for that. */
+  end(): void;
+}
+
+/** `graceMs`: from SIGTERM to SIGKILL. */
+export function createWatcher(environment: Readonly<Record<string, string>>, graceMs: number): Watcher {
+  let watching: ChildProcess | undefined;
+  const tell = (line: string): void => void (watching?.stdin as Writable | null | undefined)?.write(`${line}\n`);
+  return {
+    add(processGroup) {
+      watching ??= startWatching(environment, graceMs);
+      tell(`+ ${processGroup}`);
+    },
+    remove: (processGroup) => tell(`- ${processGroup}`),
+    end: () => void watching?.stdin?.end(),
+  };
+}
+
+function startWatching({ PATH = '/usr/bin:/bin' }: Readonly<Record<string, string>>, graceMs: number): ChildProcess {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const child = spawn('sh', ['-c', 'eval "$PROGRAM"', 'mlld-watcher', String(Math.ceil(graceMs / POLL_MS))], {
+    cwd: '/',
+    env: { PATH, PROGRAM },
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.on('error', () => undefined);
+  child.stdin.on('error', () => undefined); // it was killed
+  child.unref();
+  (child.stdin as unknown as { unref(): void }).unref(); // a socket: it has one
+  return child;
+}
+
+const POLL_MS = 100;
+
+/** The groups stand in `g` with a blank on either side; what is left at the end of the input is ended. */
+const PROGRAM = `
+g=' '
+while read -r what p; do
+  case $what in
+    +) g="$g$p " ;;
+    -) case $g in *" $p "*) g="\${g%% $p *} \${g#* $p }" ;; esac ;;
+  esac
+done
+for p in $g; do kill -s TERM -- "-$p"; done
+while [ "$g" != ' ' ] && [ "$1" -gt 0 ]; do
+  left=' '
+  for p in $g; do kill -s 0 -- "-$p" && left="$left$p "; done
+  g=$left
+  [ "$g" = ' ' ] || sleep 0.1
+  set -- $(($1 - 1))
+done
+for p in $g; do kill -s KILL -- "-$p"; done
+`;
