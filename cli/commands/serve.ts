@@ -10,6 +10,7 @@ interface ServeOptions {
   readonly port: number;
   readonly token?: string;
   readonly maxRuns: number;
+  readonly resumeRuns?: true;
   readonly json?: true;
 }
 
@@ -24,6 +25,7 @@ export function addServeCommand(program: Command, io: Io): void {
     .option('--port <number>', 'where to listen; 0 takes any that is free', wholeNumber(0, PORT_MAX), 7411)
     .option('--token <token>', `what clients have to send as Authorization: Bearer TOKEN (better: the variable ${TOKEN_VARIABLE})`)
     .option('--max-runs <number>', 'how many pipelines may run at a time', wholeNumber(1, Number.MAX_SAFE_INTEGER), 64)
+    .option('--resume-runs', 'go on with the runs that an earlier server left when it was killed or ended')
     .option('--json', 'print the address as a line of JSON')
     .addHelpText(
       'after',
@@ -37,7 +39,7 @@ export function addServeCommand(program: Command, io: Io): void {
     .action((options: ServeOptions) => serve(io, options));
 }
 
-async function serve(io: Io, { host, port, token: given, maxRuns, json }: ServeOptions): Promise<void> {
+async function serve(io: Io, { host, port, token: given, maxRuns, resumeRuns, json }: ServeOptions): Promise<void> {
   const [{ startServer }, { project, store }, script, style] = await Promise.all([
     import('../../src/server/server.js'),
     projectStore(io),
@@ -55,6 +57,7 @@ async function serve(io: Io, { host, port, token: given, maxRuns, json }: ServeO
     ...(token === undefined ? {} : { token }),
     page: { script, style },
     runsMax: maxRuns,
+    resumesRuns: resumeRuns === true,
     workingDirectory: io.workingDirectory,
     environment,
     clock: { nowMs: io.todayMs, monotonicMs: io.nowMs },

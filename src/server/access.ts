@@ -35,12 +35,17 @@ export function admit({ method, headers }: HttpRequest, { host, token }: Access,
       hint: 'requests have to come from its own page, or from a program',
     });
   }
-  if (token !== undefined && asks === 'data' && !isSame(authorization ?? '', `Bearer ${token}`)) {
+  if (token !== undefined && asks === 'data' && !isSame(bearerIn(authorization), token)) {
     throw new Refusal(401, 'TOKEN_REQUIRED', 'This server wants its token', {
       headers: { 'www-authenticate': 'Bearer' },
       hint: 'send the header Authorization: Bearer TOKEN',
     });
   }
+}
+
+/** The name of the scheme has no case, as RFC 9110 section 11.1 has it. */
+function bearerIn(authorization = ''): string {
+  return /^bearer +(.*)$/i.exec(authorization)?.[1] ?? '';
 }
 
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);

@@ -1,87 +1,77 @@
 /**
- * The journal of a run as server-sent events. It is read at the pace of the client: the journal is the queue, and what a slow client
- * has not taken is in no memory.
+ * The journal of a run as server-sent events, at the pace of the client.
  *
  * E1 `id` is the number of the event in the line of the run, which is its `seq` unless the run was resumed or restarted.
  * E2 The stream ends behind the last event of a run that is over; who asks again from there gets 204, so that a browser stops asking.
  */
-import type { JournalStore } from '../../journal/store.js';
-import { readLine, type Numbered } from '../run/graph/follow.js';
-import type { GraphRuns, PipelineRun } from '../run/graph/runs.js';
+import { readLine } from '../run/graph/follow.js';
+import type { PipelineRun } from '../run/graph/runs.js';
 import type { HttpAnswer, HttpRequest } from '../world/http.js';
 import { emptyAnswer, streamAnswer } from './answer.js';
+import { frameOf, isOver, type Feed, type FeedPorts } from './feeds.js';
 import { Refusal } from './refusal.js';
 
-const POLL_MS = 100;
-/** How often it is looked whether a run still goes on, and in which journals. */
-const LOOK_MS = 1000;
 const KEEP_ALIVE_MS = 15_000;
 
-export interface EventSource {
-  readonly store: JournalStore;
-  readonly runs: GraphRuns;
-  /** The server ends. */
-  readonly ending: AbortSignal;
-  readonly monotonicMs: () => number;
+export interface EventSource extends FeedPorts {
+  readonly watch: (run: PipelineRun) => Feed;
 }
 
 export async function eventAnswer(source: EventSource, run: PipelineRun, { headers, gone }: HttpRequest): Promise<HttpAnswer> {
   const after = numberAfter(headers['last-event-id']);
+  const signal = AbortSignal.any([gone, source.ending]);
+  if (!isOver(run)) return streamAnswer((write) => watch({ source, signal, write }, run, after));
   const reader = readLine(source.store, run.line, after);
   const first = await reader.more();
-  if (first.length === 0 && isOver(run)) return emptyAnswer(204);
-  const signal = AbortSignal.any([gone, source.ending]);
-  return streamAnswer((write) => send({ source, run, after, reader, first, signal, write }));
+  if (first.length === 0) return emptyAnswer(204);
+  return streamAnswer(async (write) => {
+    for (let part = first; part.length > 0 && !signal.aborted; part = await reader.more()) await write(part.map(frameOf).join(''));
+  });
 }
 
 interface Sending {
   readonly source: EventSource;
-  readonly run: PipelineRun;
-  readonly after: number;
-  readonly reader: ReturnType<typeof readLine>;
-  readonly first: readonly Numbered[];
   readonly signal: AbortSignal;
-  readonly write: (text: string) => Promise<void>;
+  readonly write: (text: string | Uint8Array) => Promise<void>;
 }
 
-async function send({ source, signal, write, first, ...begun }: Sending): Promise<void> {
-  let { run, reader, after } = begun;
-  // Over before the reading began: when it comes to its end, that is all.
-  let isLast = isOver(run);
-  let lookedMs = source.monotonicMs();
-  let wroteMs = lookedMs;
-  for (let part = first; !signal.aborted; part = await reader.more()) {
-    const nowMs = source.monotonicMs();
-    const latest = part.at(-1);
-    if (latest) {
-      await write(part.map(frameOf).join(''));
-      after = latest.number;
-      wroteMs = nowMs;
-      if (latest.event.type === 'run.finished') lookedMs = Number.NEGATIVE_INFINITY;
-    } else if (isLast) {
-      return;
-    } else if (nowMs - lookedMs >= LOOK_MS) {
-      const now = await source.runs.find(run.line.id);
-      if (!now) return; // its journal was removed
-      if (now.latest.ref.run !== run.latest.ref.run) reader = readLine(source.store, now.line, after);
-      run = now;
-      isLast = isOver(now);
-      lookedMs = nowMs;
-    } else {
-      await pause(signal);
-      if (nowMs - wroteMs < KEEP_ALIVE_MS) continue;
-      await write(': keep-alive\n\n');
-      wroteMs = nowMs;
+async function watch(sending: Sending, run: PipelineRun, from: number): Promise<void> {
+  const { source, signal, write } = sending;
+  const feed = source.watch(run);
+  let after = from;
+  try {
+    while (!signal.aborted) {
+      const next = feed.after(after);
+      if (next === undefined) {
+        if (feed.isOver) return;
+        const sinceMs = source.monotonicMs();
+        await feed.change(signal, KEEP_ALIVE_MS);
+        if (source.monotonicMs() - sinceMs >= KEEP_ALIVE_MS) await write(': keep-alive\n\n');
+      } else if ('behind' in next) {
+        after = await catchUp(sending, feed.run, { after, until: next.until });
+      } else {
+        await write(next.bytes);
+        after = next.last;
+      }
     }
+  } finally {
+    feed.leave();
   }
 }
 
-function isOver({ status: { status } }: PipelineRun): boolean {
-  return status !== 'running' && status !== 'waiting';
-}
-
-function frameOf({ number, event }: Numbered): string {
-  return `id: ${number}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+/** From the journal, up to the event from which the feed has all. */
+async function catchUp(
+  { source, signal, write }: Sending,
+  run: PipelineRun,
+  { after, until }: { readonly after: number; readonly until: number },
+): Promise<number> {
+  const reader = readLine(source.store, run.line, after);
+  for (let part = await reader.more(); !signal.aborted; part = await reader.more()) {
+    const wanted = part.filter(({ number }) => number <= until);
+    if (wanted.length > 0) await write(wanted.map(frameOf).join(''));
+    if (wanted.length < part.length || part.length === 0) break;
+  }
+  return until;
 }
 
 function numberAfter(lastEventId: string | undefined): number {
@@ -89,16 +79,4 @@ function numberAfter(lastEventId: string | undefined): number {
   const number = Number(lastEventId);
   if (Number.isSafeInteger(number)) return number;
   throw new Refusal(400, 'REQUEST_INVALID', `Last-Event-ID: "${lastEventId}" is no number of an event`);
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, POLL_MS);
-    signal.addEventListener('abort', done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }

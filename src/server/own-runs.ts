@@ -1,16 +1,18 @@
 /**
- * The runs that this process runs: ordinary graph runs, whose questions are answered from elsewhere.
+ * The runs that this process runs: ordinary graph runs, whose questions are answered from elsewhere; sent to it, or left by a process that
+ * ended and resumed here.
  *
  * O1 Whoever sends a pipeline is told its id when its first event is with the kernel: whatever happens then, the run is known.
  * O2 The text is a file before the run begins, so that it can be resumed. A kill in between leaves a file that nobody was told of, which
  *    a later server removes (`strays.ts`).
  * O3 A run ends in order or not at all; its place is free when it is over.
+ * O4 Nobody resumes a run that this process runs: it is known as one of its own from before the resume begins.
  */
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import { isReservedKey } from '../graph/context-keys.js';
 import { backendFor } from '../graph/backends/backend.js';
-import { preflightPipeline } from '../graph/report.js';
+import { preflightPipeline, type Diagnostic } from '../graph/report.js';
 import { sentFolder, type Project } from '../project.js';
 import { runGraph } from '../run-graph.js';
 import { CANCELLED, type GraphReport, type GraphRunIo } from '../run-graph-options.js';
@@ -28,10 +30,23 @@ export interface Submission {
 export interface OwnRuns {
   /** @throws Refusal, or an error of the engine, when there will be no run */
   start(submission: Submission): Promise<RunId>;
+  /** Goes on with a run that no process runs. Resolves when its first event is recorded. @throws as `start` */
+  resume(run: Resumable): Promise<void>;
   has(id: RunId): boolean;
   cancel(id: RunId): void;
+  /** Resolves when another one may begin. */
+  room(): Promise<void>;
   /** No run begins any more; those that go on are interrupted. Resolves when they have ended. */
   end(): Promise<void>;
+}
+
+/** What a run began with. */
+export interface Resumable {
+  readonly id: RunId;
+  readonly name: string;
+  /** Absolute path of its text. */
+  readonly file: string;
+  readonly backend: string | undefined;
 }
 
 export interface OwnRunsOptions {
@@ -57,22 +72,41 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
   const known = new Map<RunId, OwnRun>();
   let isEnding = false;
 
+  function refuseMore(): void {
+    if (isEnding) throw new Refusal(503, 'SERVER_ENDING', 'The server is about to end', { hint: 'ask the next one' });
+    if (runs.size < options.runsMax) return;
+    throw new Refusal(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, which is the limit`, {
+      hint: 'wait for one to end, cancel one, or start the server with a higher --max-runs',
+    });
+  }
+
   async function start(submission: Submission): Promise<RunId> {
-    if (isEnding) throw new Refusal(503, 'SERVER_ENDING', 'The server is about to end', { hint: 'send the pipeline to the next one' });
-    if (runs.size >= options.runsMax) {
-      throw new Refusal(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, which is the limit`, {
-        hint: 'wait for one to end, cancel one, or start the server with a higher --max-runs',
-      });
-    }
+    refuseMore();
     const name = soundName(submission);
     const file = path.join(sentFolder(options.project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
+    const { dot, set, backend } = submission;
+    return launch({ name, file, dot, set, backend });
+  }
+
+  async function resume({ id, name, file, backend }: Resumable): Promise<void> {
+    refuseMore();
+    if (known.has(id)) throw new Refusal(409, 'RUN_GOES_ON', `Run ${id} is running in this server`);
+    await launch({ id, name, file, set: {}, backend });
+  }
+
+  async function launch(launched: Launched): Promise<RunId> {
+    const { name, file } = launched;
     const ending = new AbortController();
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
-    const working = run(options, { submission, file, signal: ending.signal, begun });
+    const working = run(options, { ...launched, signal: ending.signal, begun });
     const own: OwnRun = { ending, ended: working.then(ignore, ignore) };
     runs.add(own);
-    const over = working.finally(() => runs.delete(own));
+    if (launched.id !== undefined) known.set(launched.id, own); // O4
+    const over = working.finally(() => {
+      runs.delete(own);
+      if (launched.id !== undefined) known.delete(launched.id);
+    });
     const id = await Promise.race([beginning, over.then(refused)]);
     known.set(id, own);
     void over.then(
@@ -87,14 +121,18 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
         options.log(`${id}: ${name} broke off: ${String(error)}`);
       },
     );
-    options.log(`${id}: ${name} started`);
+    options.log(`${id}: ${name} ${launched.id === undefined ? 'started' : 'goes on'}`);
     return id;
   }
 
   return {
     start,
+    resume,
     has: (id) => known.has(id),
     cancel: (id) => known.get(id)?.ending.abort(CANCELLED),
+    async room() {
+      while (runs.size >= options.runsMax && !isEnding) await Promise.race([...runs].map(({ ended }) => ended));
+    },
     async end() {
       isEnding = true;
       for (const { ending } of runs) ending.abort();
@@ -110,14 +148,7 @@ function soundName({ dot, set, backend }: Submission): string {
     throw new Refusal(422, 'CONTEXT_KEY', `"set": ${reserved}: this key belongs to the engine`, { hint: 'choose another name' });
   }
   const { report, graph } = preflightPipeline({ file: 'pipeline.dot', text: dot });
-  if (!graph) {
-    const { diagnostics } = report;
-    const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    throw new Refusal(422, 'PIPELINE_REFUSED', errors[0]?.message ?? 'the pipeline has errors', {
-      diagnostics,
-      hint: 'mlld validate FILE.dot says the same',
-    });
-  }
+  if (!graph) throw unsound(report.diagnostics);
   try {
     if (backend !== undefined) backendFor(backend);
   } catch (error) {
@@ -126,18 +157,28 @@ function soundName({ dot, set, backend }: Submission): string {
   return graph.name;
 }
 
-interface Run {
-  readonly submission: Submission;
+interface Launched {
+  /** Of a run that goes on. */
+  readonly id?: RunId;
+  readonly name: string;
   readonly file: string;
+  /** What was sent, and is not kept yet. */
+  readonly dot?: string;
+  readonly set: Submission['set'];
+  readonly backend: string | undefined;
+}
+
+interface Run extends Launched {
   readonly signal: AbortSignal;
   readonly begun: (id: RunId) => void;
 }
 
-async function run(options: OwnRunsOptions, { submission, file, signal, begun }: Run): Promise<GraphReport> {
+async function run(options: OwnRunsOptions, { id: resumed, file, dot, set, backend, signal, begun }: Run): Promise<GraphReport> {
   const { project, workingDirectory, environment, clock, log } = options;
-  const { dot, set, backend } = submission;
-  await keep(file, dot);
-  let id: RunId | undefined;
+  if (dot !== undefined) await keep(file, dot);
+  let id = resumed;
+  let hasBegun = false;
+  let diagnostics: readonly Diagnostic[] = [];
   const tell = (text: string): void =>
     text
       .trimEnd()
@@ -151,24 +192,38 @@ async function run(options: OwnRunsOptions, { submission, file, signal, begun }:
     argv: [],
     set,
     ...(backend === undefined ? {} : { backend }),
+    ...(resumed === undefined ? {} : { resume: '' }),
     checkpoint: false,
     people: 'remote',
     environment,
     io: { ...clock, stdin: async () => undefined, stdout: tell, stderr: tell },
     signal,
+    onFindings: (findings) => (diagnostics = findings.diagnostics),
     onState: ({ runId }) => {
-      if (id !== undefined || runId === undefined) return; // a restart: for people it is the same run
-      id = runId;
-      begun(runId);
+      if (hasBegun || runId === undefined) return; // a restart: for people it is the same run
+      hasBegun = true;
+      id ??= runId;
+      begun(id);
     },
   });
-  if (id === undefined) await discard(file);
-  return report;
+  if (hasBegun) return report;
+  if (dot !== undefined) await discard(file);
+  // Nothing has begun and nobody said why: it is the text, which was another one when it was sent.
+  return report.error === undefined && report.notice === undefined ? { ...report, error: unsound(diagnostics) } : report;
 }
 
 /** The run ended before it began. */
-function refused({ error }: GraphReport): never {
+function refused({ error, notice }: GraphReport): never {
+  if (notice !== undefined) throw new Refusal(409, 'RUN_FINISHED', notice);
   throw error instanceof Error ? error : new Error('a run was refused without a reason');
+}
+
+function unsound(diagnostics: readonly Diagnostic[]): Refusal {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  return new Refusal(422, 'PIPELINE_REFUSED', errors[0]?.message ?? 'the pipeline has errors', {
+    diagnostics,
+    hint: 'mlld validate FILE.dot says the same',
+  });
 }
 
 async function keep(file: string, text: string): Promise<void> {

@@ -24,10 +24,14 @@ export class Refusal extends MlldError {
 /** Errors of the engine that a request can cause. */
 const STATUS: { readonly [code: string]: number } = {
   ANSWER_UNFIT: 422,
+  FILE_NOT_FOUND: 409,
   GRAPH_NOT_DRAWN: 422,
   GRAPH_TOO_DENSE: 422,
+  ORPHANS_LEFT: 409,
   PIPELINE_JOURNAL: 503,
   QUESTION_CLOSED: 409,
+  RESUME_GRAPH: 409,
+  RESUME_RUNNING: 409,
 };
 
 /** Undefined: it is none that a request can cause. */

@@ -6,6 +6,7 @@ import { jsonAnswer, textAnswer } from './answer.js';
 import type { createAnswers } from './answers.js';
 import { answerIn, submissionIn } from './bodies.js';
 import { eventAnswer } from './events.js';
+import type { Feed } from './feeds.js';
 import type { OwnRuns } from './own-runs.js';
 import type { Pictures } from './pictures.js';
 import { Refusal } from './refusal.js';
@@ -16,6 +17,9 @@ export interface Services {
   readonly own: OwnRuns;
   readonly pictures: Pictures;
   readonly answer: ReturnType<typeof createAnswers>;
+  /** @throws as `resumeRun` */
+  readonly resume: (run: PipelineRun) => Promise<void>;
+  readonly watch: (run: PipelineRun) => Feed;
   readonly ending: AbortSignal;
   readonly monotonicMs: () => number;
 }
@@ -36,6 +40,15 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
     respond: async (services, request, { id }) => eventAnswer(services, await runOf(services, id), request),
   },
   { method: 'POST', path: '/pipelines/{id}/cancel', respond: cancel },
+  {
+    method: 'POST',
+    path: '/pipelines/{id}/resume',
+    respond: async (services, _, { id }) => {
+      const run = await runOf(services, id);
+      await services.resume(run);
+      return jsonAnswer(202, { id: run.status.id, status: 'running' });
+    },
+  },
   { method: 'GET', path: '/pipelines/{id}/graph', respond: graph },
   {
     method: 'GET',

@@ -8,16 +8,18 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { createGraphRuns } from '../run/graph/runs.js';
+import { createGraphRuns, type PipelineRun } from '../run/graph/runs.js';
 import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../world/http.js';
 import { admit, isLoopback } from './access.js';
 import { jsonAnswer } from './answer.js';
 import { createAnswers } from './answers.js';
+import { createFeeds } from './feeds.js';
 import { createOwnRuns, type OwnRuns, type OwnRunsOptions } from './own-runs.js';
 import { pageAnswer, type PageFiles } from './page.js';
 import { createPictures } from './pictures.js';
 import { refusalAnswer } from './refusal.js';
 import { route, type Services } from './routes.js';
+import { resumeRun, tendInterrupted } from './resume.js';
 import { removeStrays } from './strays.js';
 
 export interface ServerOptions extends OwnRunsOptions {
@@ -28,6 +30,8 @@ export interface ServerOptions extends OwnRunsOptions {
   /** Asked for with every request; needed where `host` is no loopback address. */
   readonly token?: string;
   readonly page: PageFiles;
+  /** Goes on by itself with the runs that an earlier server left. */
+  readonly resumesRuns?: boolean;
 }
 
 export interface PipelineServer {
@@ -38,6 +42,8 @@ export interface PipelineServer {
 }
 
 const GRACE_MS = 2000;
+/** Where anybody in the network may try. */
+const TOKEN_LENGTH_MIN = 16;
 
 /** @throws MlldError SERVE_TOKEN, SERVE_ADDRESS */
 export async function startServer(options: ServerOptions): Promise<PipelineServer> {
@@ -49,16 +55,29 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
       hint: 'set MLLD_SERVE_TOKEN (openssl rand -hex 32 makes one)',
     });
   }
+  if (token !== undefined && token.length < TOKEN_LENGTH_MIN && !isLoopback(host)) {
+    throw new MlldError(
+      'SERVE_TOKEN',
+      `The token has ${token.length} characters; others than this machine are served with one of ${TOKEN_LENGTH_MIN} or more`,
+      {
+        hint: 'MLLD_SERVE_TOKEN=$(openssl rand -hex 32) makes one that nobody guesses',
+      },
+    );
+  }
   const own: OwnRuns = createOwnRuns(options);
   const runs = createGraphRuns(store, (id) => own.has(id));
   const ending = new AbortController();
   const { monotonicMs } = clock;
+  const resuming = { store, project: options.project, runs, own, log: options.log };
+  const resume = (run: PipelineRun): Promise<void> => resumeRun(resuming, run);
   const services: Services = {
     store,
     runs,
     own,
     pictures: createPictures(store),
-    answer: createAnswers({ store, project: options.project, runs, monotonicMs }),
+    answer: createAnswers({ store, project: options.project, runs, resume, monotonicMs }),
+    resume,
+    watch: createFeeds({ store, runs, ending: ending.signal, monotonicMs }),
     ending: ending.signal,
     monotonicMs,
   };
@@ -74,12 +93,15 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
   const sweeping = removeStrays(options.project, store, clock.nowMs()).catch((error: unknown) => {
     options.log(`texts that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
   });
+  const tending = tendInterrupted(resuming, { resumes: options.resumesRuns === true }).catch((error: unknown) => {
+    options.log(`interrupted runs could not be looked for: ${error instanceof Error ? error.message : String(error)}`);
+  });
   return {
     url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listener.port}/`,
     port: listener.port,
     async close() {
       await own.end();
-      await sweeping;
+      await Promise.all([sweeping, tending]);
       const closed = listener.close(GRACE_MS);
       // Who watches a run that ended has been told so; the rest watches runs of others.
       setTimeout(() => ending.abort(), GRACE_MS / 2).unref();

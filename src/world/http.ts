@@ -32,7 +32,7 @@ export interface HttpAnswer {
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
   /** Instead of a body. `write` resolves when the client is ready for more; the answer ends with the stream. */
-  readonly stream?: (write: (text: string) => Promise<void>) => Promise<void>;
+  readonly stream?: (write: (content: string | Uint8Array) => Promise<void>) => Promise<void>;
 }
 
 export interface HttpListener {
@@ -74,7 +74,7 @@ async function serve(incoming: IncomingMessage, response: ServerResponse, answer
   response.writeHead(status, STATUS_CODES[status], headers);
   if (stream) {
     response.flushHeaders();
-    await stream((text) => write(response, text, gone.signal));
+    await stream((content) => write(response, content, gone.signal));
   }
   response.end(body);
 }
@@ -105,8 +105,8 @@ async function read(incoming: IncomingMessage, bytesMax: number): Promise<string
 }
 
 /** H2 */
-async function write(response: ServerResponse, text: string, gone: AbortSignal): Promise<void> {
-  if (gone.aborted || response.write(text)) return;
+async function write(response: ServerResponse, content: string | Uint8Array, gone: AbortSignal): Promise<void> {
+  if (gone.aborted || response.write(content)) return;
   await new Promise<void>((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);

@@ -116,6 +116,10 @@ describe('with a token', () => {
     await expect.poll(output, { timeout: 50_000 }).toBe('<>');
   });
 
+  it.each(['bearer', 'BEARER', 'bEaRer'])('takes the name of the scheme in any case: %s', async (scheme) => {
+    expect((await served.get('/pipelines', { authorization: `${scheme} ${TOKEN}` })).status).toBe(200);
+  });
+
   it('shows the page, which asks for it', async () => {
     const { status, headers } = await served.get('/');
     expect([status, headers.get('content-security-policy')]).toEqual([200, expect.stringContaining("script-src 'self'")]);
@@ -128,6 +132,17 @@ it('listens to nobody else without a token', async () => {
     const { status, stderr } = await runCli(['serve', '--host', '0.0.0.0', '--port', '0'], { cwd, env });
     expect([status, stderr]).toEqual([1, expect.stringContaining('set MLLD_SERVE_TOKEN')]);
   }
+});
+
+it('listens to others only with a token that is not guessed', async () => {
+  const cwd = await projectFolder();
+  const env = { MLLD_SERVE_TOKEN: 'x'.repeat(15) };
+  const { status, stderr } = await runCli(['serve', '--host', '0.0.0.0', '--port', '0'], { cwd, env });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('has 15 characters')]);
+  expect(stderr).toContain('openssl rand -hex 32');
+  const here = await serve({ env });
+  expect((await here.get('/pipelines', { authorization: `Bearer ${env.MLLD_SERVE_TOKEN}` })).status).toBe(200);
+  await here.end('SIGKILL');
 });
 
 it('knows which addresses are this machine alone', () => {

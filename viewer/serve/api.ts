@@ -19,6 +19,7 @@ export interface Api {
   context(id: string): Promise<{ readonly [key: string]: unknown }>;
   graph(id: string): Promise<string>;
   cancel(id: string): Promise<void>;
+  resume(id: string): Promise<void>;
   answer(id: string, question: string, value: string): Promise<void>;
   /** Every event of a run, each once and in order; connects again when the line breaks. Resolves when the run is over. */
   follow(id: string, onEvent: (event: JournalEvent) => void, signal: AbortSignal): Promise<void>;
@@ -55,6 +56,7 @@ export function createApi(token: string | undefined): Api {
     context: async (id) => (await read<{ readonly context: { readonly [key: string]: unknown } }>(`/pipelines/${id}/context`)).context,
     graph: async (id) => (await ask(`/pipelines/${id}/graph`)).text(),
     cancel: (id) => post(`/pipelines/${id}/cancel`, {}),
+    resume: (id) => post(`/pipelines/${id}/resume`, {}),
     answer: (id, question, value) => post(`/pipelines/${id}/questions/${question}/answer`, { value }),
     async follow(id, onEvent, signal) {
       let last = '';

@@ -32,6 +32,14 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
       tell(error);
     });
   });
+  const resume = element('button', { type: 'button', id: 'resume', hidden: '' }, 'Resume');
+  resume.addEventListener('click', () => {
+    resume.disabled = true;
+    api
+      .resume(id)
+      .then(lookAtRun, tell)
+      .finally(() => (resume.disabled = false));
+  });
   const asked = questions(async (question, value) => {
     await api.answer(id, question, value);
     lookAtRun();
@@ -44,7 +52,7 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
     'main',
     {},
     element('h1', {}, name, ' ', element('small', {}, id)),
-    element('div', { class: 'bar' }, status, cancel),
+    element('div', { class: 'bar' }, status, cancel, resume),
     trouble,
     asked.root,
     section('Graph', drawing.root),
@@ -72,6 +80,7 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
     ].join(' · ');
     status.className = `state ${now.status}`;
     cancel.hidden = !goes;
+    resume.hidden = goes || now.status === 'completed';
   }
 
   const lookAtRun = keepLooking(closing.signal, async () => {

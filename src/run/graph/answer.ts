@@ -39,12 +39,7 @@ export async function answerQuestion({ store, project, run, question: id, text }
       hint: 'mlld journal show tells what was asked',
     });
   }
-  const choice = choiceFor(text, question.options);
-  if (!choice) {
-    throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${question.id}: ${question.text}`, {
-      hint: question.options.map(choiceLine).join(', '),
-    });
-  }
+  const choice = choiceIn(question, text);
   const answer = answerMeaning(choice, question.options);
   const nowhere = { stdin: async () => undefined, stdout: () => undefined, stderr: () => undefined, environment: {} };
   const world = createLiveWorld(nowhere);
@@ -73,6 +68,13 @@ async function latestWaiting(store: JournalStore): Promise<RunId> {
     if (file.liveness === 'running' && (await openChain(store, file)).state.questions.size > 0) return file.ref.run;
   }
   throw new MlldError('RUN_UNKNOWN', 'No pipeline waits for an answer', { hint: 'mlld journal list shows the runs there are' });
+}
+
+/** Throws ANSWER_UNFIT. */
+export function choiceIn({ id, text: asked, options }: OpenQuestion, text: string): Choice {
+  const choice = choiceFor(text, options);
+  if (choice) return choice;
+  throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${id}: ${asked}`, { hint: options.map(choiceLine).join(', ') });
 }
 
 async function runningChain(store: JournalStore, run: string): Promise<Chain> {

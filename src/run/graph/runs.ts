@@ -17,7 +17,7 @@ export interface PipelineRun extends Pick<Followed, 'questions' | 'source'> {
   readonly latest: RunFile;
   readonly status: PipelineStatus;
   readonly context: { readonly [key: string]: Json };
-  /** Those that somebody waits for. */
+  /** Those that somebody waits for; of an interrupted run those that it had asked and will ask again. */
   readonly open: readonly OpenQuestion[];
   checkpoint(): Checkpoint;
   nodes(): ReturnType<typeof nodeStates>;
@@ -100,7 +100,7 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
       source,
       status,
       context: state.main.context,
-      open: status.status === 'waiting' ? [...state.questions.values()] : [],
+      open: status.status === 'waiting' || status.status === 'interrupted' ? [...state.questions.values()] : [],
       checkpoint: () => checkpointOf(state),
       nodes: () => nodeStates(state, goes ? 'running' : latest.liveness),
     };

@@ -1,0 +1,104 @@
+/** Many who watch one run: what they have in common, and what becomes of those who are slow. */
+import { expect, it } from 'vitest';
+import type { Fact } from '../../journal/event.js';
+import { openMemoryStore } from '../../journal/memory-store.js';
+import type { GraphRuns, PipelineRun } from '../../src/run/graph/runs.js';
+import { eventAnswer } from '../../src/server/events.js';
+import { createFeeds, PART_BYTES, type Feed } from '../../src/server/feeds.js';
+import { finished, runRef, started } from '../support/written-runs.js';
+
+const EVENT_BYTES = 8_000;
+/** More than a feed keeps. */
+const EVENTS = 1_500;
+
+function note(number: number): Fact {
+  return { type: 'checkpoint.reached', name: `${number} ${'x'.repeat(EVENT_BYTES)}` };
+}
+
+async function opened() {
+  const ref = runRef(1);
+  const store = openMemoryStore();
+  const journal = await store.create(ref);
+  await journal.append(started(ref));
+  const run = { status: { status: 'running' }, line: { id: ref.run, stretches: [{ ref, until: undefined }] }, latest: { ref } };
+  const runs = { find: async () => run } as unknown as GraphRuns;
+  const ending = new AbortController();
+  const ports = { store, runs, ending: ending.signal, monotonicMs: () => performance.now() };
+  const watch = createFeeds(ports);
+  return {
+    journal,
+    watch: () => watch(run as unknown as PipelineRun),
+    source: { ...ports, watch },
+    run: run as unknown as PipelineRun,
+    end: async () => {
+      await journal.append(finished());
+      run.status.status = 'completed';
+    },
+    stop: () => ending.abort(),
+  };
+}
+
+const never = new AbortController().signal;
+
+async function next(feed: Feed, number: number) {
+  for (;;) {
+    const part = feed.after(number);
+    if (part) return part;
+    await feed.change(never, 60_000);
+  }
+}
+
+it('gives those who are at the same place the same bytes', async () => {
+  const { journal, watch, stop } = await opened();
+  const [one, other] = [watch(), watch()];
+  const first = await next(one, -1);
+  expect(first).toMatchObject({ last: 0 });
+  expect(await next(other, -1)).toBe(first);
+  await journal.append(note(1));
+  const second = await next(one, 0);
+  expect(await next(other, 0)).toBe(second);
+  stop();
+});
+
+it('keeps the latest events only, in parts of a size', async () => {
+  const { journal, watch, end } = await opened();
+  const feed = watch();
+  for (let number = 1; number <= EVENTS; number++) await journal.append(note(number));
+  await end();
+  while (!feed.isOver) await feed.change(never, 60_000);
+  const late = feed.after(-1);
+  if (!late || !('behind' in late)) throw new Error('all of it is kept');
+  let keptBytes = 0;
+  let last = late.until;
+  for (let part = feed.after(last); part && 'bytes' in part; part = feed.after(last)) {
+    expect(part.bytes.length).toBeLessThanOrEqual(PART_BYTES);
+    keptBytes += part.bytes.length;
+    last = part.last;
+  }
+  expect(last).toBe(EVENTS + 1);
+  expect(keptBytes).toBeLessThan(4 * 1024 * 1024 + 1);
+});
+
+it.each([
+  ['takes all as it comes', -1, 0],
+  ['takes nothing until the run is over', -1, EVENTS + 1],
+  ['begins in the middle, and rests now and then', 700, 100],
+])('sends every event once and in order to who %s', async (_, after, restsUntil) => {
+  const { journal, source, run, end } = await opened();
+  const headers = after < 0 ? {} : { 'last-event-id': String(after) };
+  const answer = await eventAnswer(source, run, { headers, gone: never } as never);
+  let written = 0;
+  let text = '';
+  const taking = answer.stream?.(async (content) => {
+    text += typeof content === 'string' ? content : Buffer.from(content).toString();
+    while (written < restsUntil) await new Promise((resolve) => setTimeout(resolve, 5));
+  });
+  for (written = 1; written <= EVENTS; written++) {
+    await journal.append(note(written));
+    if (written % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 5)); // whoever watches gets a turn
+  }
+  await end();
+  await taking;
+  const numbers = [...text.matchAll(/^id: (\d+)$/gm)].map(([, number]) => Number(number));
+  expect(numbers).toEqual(Array.from({ length: EVENTS + 1 - after }, (_unused, n) => after + 1 + n));
+});

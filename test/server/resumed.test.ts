@@ -1,0 +1,105 @@
+/** Runs that a server left when it was killed go on in the next one: on request, by itself, or with the answer that was waited for. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { pipeline } from '../support/pipeline-run.js';
+import { serve as startServer, type Served, type ServeOptions } from '../support/served.js';
+import { GATED } from './pipelines.js';
+
+/** Stage `b` works for a minute the first time. */
+const WORKING = pipeline(
+  'a [prompt="a"]; b [shape=parallelogram, tool_command="echo b >> asked.txt; [ -e again ] || { touch again; sleep 60; }"]; start -> a -> b -> exit',
+  'backend="cmd:echo a >> asked.txt; echo reply"',
+);
+
+const begun: Served[] = [];
+afterEach(async () => {
+  await Promise.all(begun.splice(0).map((served) => served.end('SIGKILL')));
+});
+
+async function serve(options?: ServeOptions): Promise<Served> {
+  const served = await startServer(options);
+  begun.push(served);
+  return served;
+}
+
+const is =
+  (word: string) =>
+  ({ status }: { status: string }): boolean =>
+    status === word;
+
+async function killedAtWork(): Promise<{ readonly folder: string; readonly id: string; readonly asked: () => string }> {
+  const first = await serve();
+  const id = await first.send(WORKING);
+  const asked = (): string => fs.readFileSync(path.join(first.folder, 'asked.txt'), 'utf8').replaceAll('\n', '');
+  await expect.poll(() => fs.existsSync(path.join(first.folder, 'again')), { timeout: 50_000 }).toBe(true);
+  await first.end('SIGKILL');
+  return { folder: first.folder, id, asked };
+}
+
+async function said(served: Served, text: string): Promise<void> {
+  await expect.poll(served.stderr, { timeout: 50_000 }).toContain(text);
+}
+
+it('are named when it starts, and resumed on request, once', { timeout: 120_000 }, async () => {
+  const { folder, id, asked } = await killedAtWork();
+  const second = await serve({ folder });
+  await said(second, `${id}: interrupted; POST /pipelines/${id}/resume goes on with it\n`);
+  const { status, body } = await second.post(`/pipelines/${id}/resume`);
+  expect([status, body]).toEqual([202, { id, status: 'running' }]);
+  await second.until(`/pipelines/${id}`, is('completed'));
+  expect(asked()).toBe('abb');
+  const over = await second.post(`/pipelines/${id}/resume`);
+  expect([over.status, over.text]).toEqual([409, expect.stringContaining('RUN_FINISHED')]);
+  expect((await second.post('/pipelines/20260101-000000-000-aaaa/resume')).status).toBe(404);
+});
+
+it('are not resumed while they go on, however often it is asked at a time', { timeout: 120_000 }, async () => {
+  const { folder, id, asked } = await killedAtWork();
+  fs.rmSync(path.join(folder, 'again'));
+  const second = await serve({ folder });
+  const answers = await Promise.all([1, 2, 3].map(() => second.post(`/pipelines/${id}/resume`)));
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 409, 409]);
+  await expect.poll(() => fs.existsSync(path.join(folder, 'again')), { timeout: 50_000 }).toBe(true);
+  const running = await second.post(`/pipelines/${id}/resume`);
+  expect([running.status, running.text]).toEqual([409, expect.stringContaining('RUN_GOES_ON')]);
+  expect(asked()).toBe('abb');
+  // It is one of its own now.
+  expect((await second.post(`/pipelines/${id}/cancel`)).status).toBe(202);
+  await second.until(`/pipelines/${id}`, is('cancelled'));
+  expect((await second.post(`/pipelines/${id}/resume`)).status).toBe(202);
+  await second.until(`/pipelines/${id}`, is('completed'));
+});
+
+it('go on by themselves with --resume-runs, as many at a time as may run', { timeout: 120_000 }, async () => {
+  const first = await serve();
+  const dot = pipeline('work [shape=parallelogram, tool_command="touch begun; [ -e go ] || sleep 60"]; start -> work -> exit');
+  const ids = [await first.send(dot), await first.send(dot)];
+  for (const id of ids) await first.until(`/pipelines/${id}`, ({ current_node: node }: { current_node: string }) => node === 'work');
+  await first.end('SIGKILL');
+  fs.writeFileSync(path.join(first.folder, 'go'), '');
+
+  const second = await serve({ folder: first.folder, args: ['--resume-runs', '--max-runs', '1'] });
+  for (const id of ids) await second.until(`/pipelines/${id}`, is('completed'));
+  expect(await second.end('SIGTERM')).toBe(0);
+  const third = await serve({ folder: first.folder, args: ['--resume-runs'] });
+  expect(await third.end('SIGTERM')).toBe(0); // it ends when it has looked
+  expect(third.stderr()).not.toContain('goes on');
+});
+
+it('take an answer to what they had asked', { timeout: 120_000 }, async () => {
+  const first = await serve();
+  const id = await first.send(GATED);
+  await first.until(`/pipelines/${id}`, is('waiting'));
+  await first.end('SIGKILL');
+
+  const second = await serve({ folder: first.folder });
+  const { body } = await second.get(`/pipelines/${id}/questions`);
+  expect(body).toMatchObject([{ id: 'q1', stage: 'warden' }]);
+  expect((await second.post(`/pipelines/${id}/questions/q1/answer`, { value: 'X' })).status).toBe(422);
+  expect((await second.get(`/pipelines/${id}`)).body).toMatchObject({ status: 'interrupted' });
+  const given = await second.post(`/pipelines/${id}/questions/q1/answer`, { value: 'O' });
+  expect([given.status, given.body]).toEqual([200, { id: 'q2', accepted: true, choice: { key: 'O', label: '[O] Open' } }]);
+  await second.until(`/pipelines/${id}`, is('completed'));
+  expect((await second.post(`/pipelines/${id}/questions/q1/answer`, { value: 'O' })).status).toBe(409);
+});
