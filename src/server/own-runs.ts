@@ -62,6 +62,8 @@ export interface OwnRunsOptions {
 
 interface OwnRun {
   readonly ending: AbortController;
+  /** Its first event is recorded. */
+  hasBegun: boolean;
   readonly ended: Promise<void>;
 }
 
@@ -89,6 +91,9 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
   }
 
   async function resume({ id, name, file, backend }: Resumable): Promise<void> {
+    // The caller has read an end of this run in the journal: one that has begun is only closing its files.
+    const before = known.get(id);
+    if (before?.hasBegun) await before.ended;
     refuseMore();
     if (known.has(id)) throw new Refusal(409, 'RUN_GOES_ON', `Run ${id} is running in this server`);
     await launch({ id, name, file, set: {}, backend });
@@ -100,26 +105,24 @@ export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
     const working = run(options, { ...launched, signal: ending.signal, begun });
-    const own: OwnRun = { ending, ended: working.then(ignore, ignore) };
-    runs.add(own);
-    if (launched.id !== undefined) known.set(launched.id, own); // O4
+    let id = launched.id;
     const over = working.finally(() => {
       runs.delete(own);
-      if (launched.id !== undefined) known.delete(launched.id);
+      if (id !== undefined) known.delete(id);
     });
-    const id = await Promise.race([beginning, over.then(refused)]);
+    const own: OwnRun = { ending, hasBegun: false, ended: over.then(ignore, ignore) };
+    runs.add(own);
+    if (id !== undefined) known.set(id, own); // O4
+    id = await Promise.race([beginning, over.then(refused)]);
+    own.hasBegun = true;
     known.set(id, own);
     void over.then(
       ({ status, error }) => {
-        known.delete(id);
         options.log(`${id}: ${name} ${status}${error instanceof Error ? `: ${error.message}` : ''}`);
         if (status !== 'completed')
           options.log(`  resume: mlld run ${path.relative(options.workingDirectory, file)} --resume --ask remote`);
       },
-      (error: unknown) => {
-        known.delete(id);
-        options.log(`${id}: ${name} broke off: ${String(error)}`);
-      },
+      (error: unknown) => options.log(`${id}: ${name} broke off: ${String(error)}`),
     );
     options.log(`${id}: ${name} ${launched.id === undefined ? 'started' : 'goes on'}`);
     return id;
