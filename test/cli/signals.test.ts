@@ -172,7 +172,7 @@ describe('output that nobody reads', () => {
     const { stderr, status } = await result;
     expect(status).toBe(141);
     expect(stderr).toMatch(
-      /^Standard output was closed before the run was done\n {2}\d+ answers? kept\n {2}resume: mlld many\.mld --resume\n/,
+      /^Standard output was closed before the run was done\n {2}\d+ results? kept\n {2}resume: mlld many\.mld --resume\n/,
     );
     const resumed = await runCli(['many.mld', '--resume'], { cwd });
     expect(resumed.stdout.split('\n')).toHaveLength(21);
