@@ -1,4 +1,4 @@
-/** Whether the last line that was shown is still open: it ends before an error begins, which would be glued to it otherwise. */
+/** Whether the last line that was shown is still open: it ends before an error or a warning begins, which would be glued to it otherwise. */
 
 type Write = (text: string) => void;
 

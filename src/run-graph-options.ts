@@ -17,7 +17,7 @@ export type WhoAnswers = (typeof WHO_ANSWERS)[number];
 /** A reason to abort a run: not the program ends, but this run is not wanted any more. */
 export const CANCELLED = 'cancelled';
 
-export interface GraphRunIo extends RunIo {
+export interface GraphRunIo extends Omit<RunIo, 'message'> {
   /** One line of a terminal; undefined at its end. Needed where `console` answers. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
 }

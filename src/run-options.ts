@@ -31,6 +31,8 @@ export interface RunIo {
   readonly stdin: () => Promise<string | undefined>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Takes the run's own messages, whole lines; `stderr` unless it is given. */
+  readonly message?: (text: string) => void;
   /** Wall clock, milliseconds since 1970. */
   readonly nowMs: () => number;
   /** A clock that never goes back, for durations. */

@@ -26,7 +26,10 @@ import type { RunOptions, RunReport } from './run-options.js';
 import type { World } from './world/world.js';
 
 export function run(options: RunOptions): Promise<RunReport> {
-  return untilEnded(options, true, (world, ending, pause) => prepareAndRun(options, world, ending, new PaidCalls(pause)));
+  // The script writes through the world, everything else here are messages.
+  const { io } = options;
+  const told = { ...options, io: { ...io, stderr: io.message ?? io.stderr } };
+  return untilEnded(options, true, (world, ending, pause) => prepareAndRun(told, world, ending, new PaidCalls(pause)));
 }
 
 async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal, paidCalls: PaidCalls): Promise<RunReport> {

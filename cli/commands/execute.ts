@@ -34,15 +34,20 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   const log = request.debug ? (await openDebugLog(io)).child({ script: name }) : undefined;
   const progress = io.draw && !request.debug ? await openProgress(io, io.draw) : undefined;
   const line = trackOpenLine({ stdout: io.document, stderr: io.stderr, oneOutput: io.oneOutput });
+  const message = (text: string): void => {
+    line.end();
+    line.stderr(text);
+  };
   const runIo = {
     stdin: io.stdin,
     nowMs: io.todayMs,
     monotonicMs: io.nowMs,
     stdout: progress?.around(line.stdout) ?? line.stdout,
     stderr: progress?.around(line.stderr) ?? line.stderr,
+    message: progress?.around(message) ?? message,
   };
   const options = await optionsFor(io, execution);
-  const interruption = listenForInterruption({ onSignal: io.onSignal, stderr: runIo.stderr });
+  const interruption = listenForInterruption({ onSignal: io.onSignal, stderr: runIo.message });
   interruption.signal.addEventListener('abort', () => log?.info({ signal: interruption.received() }, 'asked to end'));
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');

@@ -46,7 +46,14 @@ const MEMBERS: Members<RunRequest> = {
   onProgress: 'function',
 };
 
-const IO: Members<RunIo> = { stdin: 'function', stdout: 'function', stderr: 'function', nowMs: 'function', monotonicMs: 'function' };
+const IO: Members<RunIo> = {
+  stdin: 'function',
+  stdout: 'function',
+  stderr: 'function',
+  message: 'function',
+  nowMs: 'function',
+  monotonicMs: 'function',
+};
 
 /**
  * Runs a script. What goes wrong with the script is in the report; MlldError BAD_OPTION is thrown for a request that is not right, and
@@ -97,7 +104,7 @@ function checkScript(script: { readonly [name: string]: unknown }): void {
   }
 }
 
-export function checkIo(where: string, io: unknown, members: Members<RunIo> = IO): void {
+export function checkIo(where: string, io: unknown, members: Members<Omit<RunIo, 'message'>> = IO): void {
   if (io !== undefined) checkMembers(`${where}, io`, io, members);
 }
 

@@ -76,6 +76,13 @@ describe('a line that is still open when an error begins', () => {
     expect((await runCli(['job.mld'], { cwd })).stderr).toMatch(/^ebb\nError: no flow\n/);
   });
 
+  it('ends before a warning, too', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'exe @f() = sh { printf ebb; exit 3 }\nstream @f()\n' });
+    expect((await runCli(['job.mld'], { cwd })).stderr).toMatch(/^ebb\nwarning: command ended with status 3/);
+    const { stdout } = await inShell('"$@" job.mld --structured 2>&1', cwd);
+    expect(stdout).toMatch(/^ebb\nwarning: command ended with status 3/);
+  });
+
   it('gets no second end, and none without an error', async () => {
     const cwd = await projectFolder({
       'whole.mld': 'show "ebb"\nbail "no flow"\n',
