@@ -1,4 +1,4 @@
-/** Removes the contents that no run names: the end of every command that takes something out of the journal. */
+/** Removes the contents that no run names, and what killed writers left half-made: the end of every command that takes something out of the journal. */
 import type { Collector, StoredFile } from '../journal/collect.js';
 import type { RunRef } from '../journal/ids.js';
 import type { JournalStore } from '../journal/store.js';
@@ -19,6 +19,7 @@ export async function collectBlobs(
   { going, dryRun }: { readonly going: readonly RunRef[]; readonly dryRun: boolean },
 ): Promise<CollectedBlobs> {
   const stored = await collector.blobs();
+  const halfMade = await collector.halfMade(); // before runs are looked for, as the blobs: whose it is has begun by then
   const { blobs, seen, damage } = await unnamedBlobs(
     store,
     stored.map(({ blob }) => blob),
@@ -32,6 +33,7 @@ export async function collectBlobs(
       return { removed: [], left: 'running' };
     }
     await collector.removeBlobs(blobs);
+    await collector.removeHalfMade(halfMade);
   } else if (await hasNewcomers(store, [...seen, ...going.map(({ run }) => run)])) return { removed: [], left: 'running' };
   const gone = new Set(blobs);
   return { removed: stored.filter(({ blob }) => gone.has(blob)), left: null };

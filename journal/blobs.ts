@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { exactJson, holdsNegativeZero, jsonSize, sha256 } from './canonical.js';
+import { createBlobWriter, type StoredBlob } from './blob-writer.js';
 import { makeDurableFolder, writeDurably, type Disk } from './disk.js';
 import { codeOf, journalError } from './errors.js';
 import type { Json, Payload } from './event.js';
@@ -18,9 +19,19 @@ import { blobPath } from './layout.js';
  */
 export const INLINE_MAX = 64 * 1024;
 
-export interface StoredBlob {
-  readonly blob: BlobId;
-  readonly bytes: number;
+/**
+ * UTF-16 units from which on a text is stored as it is: as JSON it grows, and one of some hundred megabytes could not be read again. Of
+ * smaller ones programs of before read the JSON.
+ */
+const PLAIN_TEXT_MIN = 16 * 1024 * 1024;
+/** UTF-8 has no bytes for it, JSON writes it. */
+const LONE_SURROGATE = /\p{Cs}/u;
+/** UTF-8 bytes. A string of V8 has at most so many units, whatever they are. */
+export const TEXT_BYTES_MAX = 0x1fffffe8;
+
+/** Which text the payload is that can't be made a string; undefined when it is none. */
+export function textTooLarge(payload: Payload): StoredBlob | undefined {
+  return 'blob' in payload && payload.text === true && payload.bytes > TEXT_BYTES_MAX ? payload : undefined;
 }
 
 export interface Blobs {
@@ -29,8 +40,14 @@ export interface Blobs {
 }
 
 export function storePayload(blobs: Blobs, value: Json): Payload | Promise<Payload> {
+  if (typeof value === 'string' && value.length >= PLAIN_TEXT_MIN && !LONE_SURROGATE.test(value)) return storeText(blobs, value);
   // The line of an event is written by `JSON.stringify`, which knows no -0.
   return jsonSize(value) <= INLINE_MAX && !holdsNegativeZero(value) ? { inline: value } : blobs.putBlob(exactJson(value));
+}
+
+async function storeText(blobs: Blobs, text: string): Promise<Payload> {
+  if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw new RangeError('a text of more than 512 MiB in UTF-8 could not be read again');
+  return { ...(await blobs.putBlob(text)), text: true };
 }
 
 /** Opens what is sealed: the keys, if there are any, and what the payload was sealed about. */
@@ -40,6 +57,7 @@ export interface Opening {
 }
 
 export async function resolvePayload(blobs: Blobs, payload: Payload, opening: Opening): Promise<Json | undefined> {
+  if (textTooLarge(payload)) return undefined;
   const content = 'blob' in payload ? await blobs.getBlob(payload.blob) : undefined;
   return resolveNow(() => content, payload, opening);
 }
@@ -47,15 +65,20 @@ export async function resolvePayload(blobs: Blobs, payload: Payload, opening: Op
 /** As `resolvePayload`, with blobs that are at hand. */
 export function resolveNow(blob: (id: BlobId) => Uint8Array | undefined, payload: Payload, { secrets, about }: Opening): Json | undefined {
   if ('inline' in payload) return payload.inline;
+  if (textTooLarge(payload)) return undefined;
   const content = 'blob' in payload ? blob(payload.blob) : 'sealed' in payload ? Buffer.from(payload.sealed, 'base64') : undefined;
   if (!content) return undefined; // not kept, or gone
   const keyId = 'keyId' in payload ? payload.keyId : undefined;
-  if (keyId === undefined) return parseOrNothing(Buffer.from(content.buffer, content.byteOffset, content.length).toString());
+  if (keyId === undefined) {
+    const text = Buffer.from(content.buffer, content.byteOffset, content.length).toString();
+    return 'text' in payload ? text : parseOrNothing(text);
+  }
   const text = secrets?.keyId === keyId ? secrets.unseal(content, about) : undefined;
   return text === undefined ? undefined : parseOrNothing(text);
 }
 
 export async function putBlob(disk: Disk, journal: string, content: string | Uint8Array): Promise<StoredBlob> {
+  if (typeof content === 'string' && content.length >= PLAIN_TEXT_MIN) return putLongText(disk, journal, content);
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const blob = sha256(bytes);
   const path = blobPath(journal, blob);
@@ -71,6 +94,29 @@ export async function putBlob(disk: Disk, journal: string, content: string | Uin
     throw journalError(error, `store a result of ${bytes.length} bytes`);
   }
   return { blob, bytes: bytes.length };
+}
+
+const PIECE_UNITS = 1024 * 1024;
+
+/** Without a second copy of it in memory. */
+async function putLongText(disk: Disk, journal: string, text: string): Promise<StoredBlob> {
+  const writer = createBlobWriter(disk, journal);
+  try {
+    await makeDurableFolder(disk, journal);
+    for (let at = 0, end = 0; at < text.length; at = end) {
+      end = Math.min(at + PIECE_UNITS, text.length);
+      if (isHighSurrogate(text.charCodeAt(end - 1)) && end < text.length) end++; // its partner
+      writer.write(Buffer.from(text.slice(at, end)));
+    }
+  } catch (error) {
+    await writer.discard();
+    throw journalError(error, `store a text of ${text.length} characters`);
+  }
+  return writer.keep();
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }
 
 export async function getBlob(disk: Disk, journal: string, id: BlobId): Promise<Uint8Array | undefined> {

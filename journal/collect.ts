@@ -36,8 +36,10 @@ export interface StoredFile {
 export interface Collector {
   /** Puts back what an interrupted removal has left aside. */
   recover(): Promise<void>;
-  /** Removes what writers that were killed left half-made: copies of anything. Nobody may be writing. */
-  removeHalfMade(): Promise<void>;
+  /** Files that writers which were killed left half-made: copies of anything. Those of writers that live are among them. */
+  halfMade(): Promise<readonly string[]>;
+  /** Of those, what nobody is writing. */
+  removeHalfMade(paths: readonly string[]): Promise<void>;
   /** The writer must be gone. */
   removeRun(ref: RunRef): Promise<void>;
   blobs(): Promise<readonly StoredFile[]>;
@@ -63,7 +65,11 @@ export function openCollector(root: string, disk: Disk = realDisk): Collector {
   };
   return {
     recover: () => attempt('put back what was set aside', () => recover(disk, journal)),
-    removeHalfMade: () => attempt('remove what was left half-made', () => removeHalfMade(disk, journal)),
+    halfMade: () => attempt('list what was left half-made', () => listHalfMade(disk, journal)),
+    removeHalfMade: (paths) =>
+      attempt('remove what was left half-made', async () => {
+        for (const path of paths) await disk.remove(path);
+      }),
     removeRun: (ref) =>
       attempt(`remove run ${ref.run}`, async () => {
         const path = runPath(journal, ref);
@@ -88,7 +94,8 @@ async function recover(disk: Disk, journal: string): Promise<void> {
   }
 }
 
-async function removeHalfMade(disk: Disk, journal: string): Promise<void> {
+async function listHalfMade(disk: Disk, journal: string): Promise<string[]> {
+  const found: string[] = [];
   const names = await listOrNothing(disk, journal);
   const workflows = names.filter((name) => workflowOfFolder(name) !== undefined);
   const folders = [
@@ -103,10 +110,11 @@ async function removeHalfMade(disk: Disk, journal: string): Promise<void> {
     for (const name of names) {
       const before = fileBefore(name);
       if (!name.endsWith(HALF_MADE) && (before === undefined || names.has(before))) continue;
-      await disk.remove(join(folder, name));
+      found.push(join(folder, name));
       names.delete(name);
     }
   }
+  return found;
 }
 
 /** The content is the same whoever stored it, so replacing one by the other changes nothing. */

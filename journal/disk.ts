@@ -147,7 +147,7 @@ async function fill(disk: Disk, file: number, content: Uint8Array): Promise<void
   }
 }
 
-function syncFile(disk: Disk, file: number): Promise<void> {
+export function syncFile(disk: Disk, file: number): Promise<void> {
   return new Promise((resolve, reject) => {
     disk.sync(file, (error) => (error ? reject(error) : resolve()));
   });

@@ -14,7 +14,13 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type Payload =
   | { readonly inline: Json }
   /** `keyId`: what lies in the blob is sealed. */
-  | { readonly blob: BlobId; readonly bytes: number; readonly keyId?: string }
+  | {
+      readonly blob: BlobId;
+      readonly bytes: number;
+      readonly keyId?: string;
+      /** The blob is not JSON but a text as it is, in UTF-8. Such a result may be larger than what a text can be. */
+      readonly text?: true;
+    }
   /** AES-256-GCM, base64; `keyId` names the key, never holds it. */
   | { readonly sealed: string; readonly keyId: string }
   /** A secret that was not kept: only a keyed digest, to tell equal from different. */

@@ -1,7 +1,8 @@
 /** Runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening does no work and keeps nothing. */
 import { randomBytes } from 'node:crypto';
 import { basename, join } from 'node:path';
-import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
+import { createBlobWriter, type BlobWriter, type StoredBlob } from './blob-writer.js';
+import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload } from './blobs.js';
 import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from './errors.js';
 import type { JournalEvent, Json, Payload } from './event.js';
@@ -173,6 +174,10 @@ class FileStore implements JournalStore {
 
   putBlob(content: string | Uint8Array): Promise<StoredBlob> {
     return putBlob(this.disk, this.journal, content);
+  }
+
+  newBlob(): BlobWriter {
+    return createBlobWriter(this.disk, this.journal);
   }
 
   getBlob(id: BlobId): Promise<Uint8Array | undefined> {

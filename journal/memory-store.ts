@@ -1,6 +1,7 @@
 /** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
 import { randomBytes } from 'node:crypto';
-import { resolveNow, resolvePayload, storePayload, type StoredBlob } from './blobs.js';
+import type { BlobWriter, StoredBlob } from './blob-writer.js';
+import { resolveNow, resolvePayload, storePayload } from './blobs.js';
 import { sha256 } from './canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from './codec.js';
 import { JournalError } from './errors.js';
@@ -182,6 +183,16 @@ class MemoryStore implements JournalStore {
     const blob = sha256(bytes);
     this.blobs.set(blob, bytes);
     return { blob, bytes: bytes.length };
+  }
+
+  newBlob(): BlobWriter {
+    const pieces: Buffer[] = [];
+    return {
+      write: (piece) => void pieces.push(Buffer.from(piece)),
+      read: async () => Buffer.concat(pieces),
+      keep: () => this.putBlob(Buffer.concat(pieces)),
+      discard: async () => void pieces.splice(0),
+    };
   }
 
   async getBlob(id: BlobId): Promise<Uint8Array | undefined> {

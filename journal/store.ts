@@ -2,6 +2,7 @@
  * The seam between runs and where their journals lie. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
  * contract suite in `test/journal/store-contract.ts`.
  */
+import type { BlobWriter, StoredBlob } from './blob-writer.js';
 import type { JournalError } from './errors.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import type { Secrets } from './secrets.js';
@@ -127,7 +128,9 @@ export interface JournalStore {
   secrets(): Promise<Secrets>;
   /** As `secrets`; undefined when there is no key yet, so nothing can have been recorded with one. */
   knownSecrets(): Promise<Secrets | undefined>;
-  putBlob(content: string | Uint8Array): Promise<{ readonly blob: BlobId; readonly bytes: number }>;
+  putBlob(content: string | Uint8Array): Promise<StoredBlob>;
+  /** A blob whose content comes in pieces. The run that it is for must have been created. */
+  newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
   /** Auxiliary data of a workflow (the index): replaced as a whole by rename; may vanish at any time. */
   readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;

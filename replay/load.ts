@@ -4,6 +4,8 @@
  * L1 nothing here changes a run; only the index is written, as a whole
  * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
+import type { StoredBlob } from '../journal/blob-writer.js';
+import { TEXT_BYTES_MAX, textTooLarge } from '../journal/blobs.js';
 import type { EventOf, OutputFile } from '../journal/event.js';
 import { resolveResult, type RecordedResult } from './recorded-result.js';
 import { seqOf, type CallKey, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../journal/ids.js';
@@ -128,6 +130,17 @@ export async function readAnswer(
   if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
   const result = await resolveResult(store, event);
   return result && { result, event };
+}
+
+/** The result as it lies in its blob, where it is too large to be a text. */
+export async function readExceeding(
+  store: JournalStore,
+  key: CallKey,
+  { ref, position, sizeBytes }: Answer,
+): Promise<StoredBlob | undefined> {
+  if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
+  const event = await store.readAt(ref, position);
+  return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
 }
 
 /** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */

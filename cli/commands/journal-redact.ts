@@ -73,7 +73,7 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   const collector = openCollector(project.root);
   if (!dryRun) {
     await collector.recover();
-    await collector.removeHalfMade();
+    await collector.removeHalfMade(await collector.halfMade());
   }
   const wish = await wishFor(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();

@@ -2,6 +2,7 @@
 import type { Frame } from '../language/frame.js';
 import { perform } from '../operation/perform.js';
 import { concealed } from '../operation/secret-texts.js';
+import { exceedingOutput } from '../world/output.js';
 import type { Wait } from './graph-run.js';
 import { artifactsOf } from './artifacts.js';
 import type { Handler, Stage } from './handlers/handler.js';
@@ -97,7 +98,7 @@ function failed({ run, node, frame }: Attempt, walking: Walking, error: unknown)
   return {
     node: node.id,
     outcome: withoutSecrets(run, outcomeOf('fail', { failure_reason: message, context_updates: updates })),
-    mayRetry: !(error instanceof StageError) || error.kind === 'transient',
+    mayRetry: error instanceof StageError ? error.kind === 'transient' : exceedingOutput(error) === undefined,
     reason: message,
     cause: 'error',
     allowsPartial: false,

@@ -5,13 +5,14 @@ import type { World } from '../world/world.js';
 export function within(frame: Frame, signal: AbortSignal): Frame {
   const { world } = frame.run;
   const bound: World = {
-    ask(question, request, { signal: inner, deadline, onTimer, onStarted } = {}) {
+    ask(question, request, { signal: inner, deadline, onTimer, onStarted, newFile } = {}) {
       const either = inner ? AbortSignal.any([signal, inner]) : signal;
       return world.ask(question, request, {
         signal: either,
         ...(deadline && { deadline }),
         ...(onTimer && { onTimer }),
         ...(onStarted && { onStarted }),
+        ...(newFile && { newFile }),
       });
     },
     close: (reason) => world.close(reason),

@@ -5,6 +5,7 @@ import { canonicalJson, canonicalJsonIfPlain, isTooDeep, sha256 } from '../../jo
 import type { Frame } from '../language/frame.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
+import { exceedingOutput } from '../world/output.js';
 import type { Answer, Ask, Question } from '../world/world.js';
 import { isKeptByCall } from './kept-by-call.js';
 import { hideLiterals } from './secret-literals.js';
@@ -51,7 +52,7 @@ export function recordEffect<Q extends Question>(
       elapsedMs: Math.round(outcome.elapsedMs * 1000) / 1000,
     });
   if (isSealed) return sealed();
-  const result = answer === undefined ? undefined : answers.payload(answer);
+  const result = answer === undefined ? outputOf(outcome) : answers.payload(answer);
   if (result instanceof Promise) return result.then((payload) => post(sha256(asked), payload));
   post(sha256(asked), result);
   return undefined;
@@ -60,6 +61,12 @@ export function recordEffect<Q extends Question>(
     const digest = asksSecret ? await answers.digest(asked) : sha256(asked);
     post(digest, answer === undefined ? undefined : await answers.secretPayload(answer, digest));
   }
+}
+
+/** What a command has written, where that is too large for an answer. */
+function outputOf(outcome: object): Payload | undefined {
+  const kept = 'error' in outcome ? exceedingOutput(outcome.error)?.kept : undefined;
+  return kept && { ...kept, text: true };
 }
 
 /** A digest of it tells whether the same is asked again. How a command is handed to the shell is no part of what is asked. */

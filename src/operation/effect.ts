@@ -22,7 +22,7 @@ export async function askWorld<Q extends Question>(
   try {
     answer = await (replayed
       ? replayed.ask(frame, question, request)
-      : world.ask(question, request, question === 'command.run' && recorder.on ? recorded(frame) : ending));
+      : world.ask(question, request, question === 'command.run' && recorder.on ? besideCommand(frame, involved) : ending));
     if (involved.hides) answer = concealed(answer, involved.hides);
     if (recorder.on) {
       const keeping = keepEffect(frame, question, request, { answer, elapsedMs: monotonicMs() - startedMs }, involved);
@@ -37,10 +37,16 @@ export async function askWorld<Q extends Question>(
   return answer;
 }
 
-/** A command leaves the number of its process before it works: whoever resumes a run that was killed finds it by that. */
-function recorded({ run: { recorder }, op, ending }: Frame): Beside {
+/**
+ * A command leaves the number of its process before it works: whoever resumes a run that was killed finds it by that. The journal takes
+ * output that is too large to be held, but nothing in clear where secrets are known.
+ */
+function besideCommand({ run: { answers, recorder, secrets }, op, ending, secret }: Frame, { values, hides }: Involved): Beside {
+  const { newBlob } = answers;
+  const isDiscreet = secret === true || !secrets.isEmpty || hides?.isEmpty === false || values.some(isSecret);
   return {
     ...(ending && { signal: ending.signal }),
+    ...(newBlob && !isDiscreet && { newFile: newBlob }),
     onStarted: (process) => recorder.append({ type: 'process.started', op: op.path, ...process }),
   };
 }

@@ -23,6 +23,7 @@ import { callKey, type Question } from './identity.js';
 import { keepOutputs, serveOutputs, type Served } from './outputs.js';
 import { definitionFor } from './interceptors.js';
 import type { Awaitable, Body, Definition, KnownAnswer, LlmCall, Operation } from './operation.js';
+import { exceedingOutput } from '../world/output.js';
 import { isSecret } from './secret-texts.js';
 
 /** A disk that takes nothing is waited for. */
@@ -227,6 +228,12 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     const denied = error instanceof Denial ? { denied: true as const } : {};
     if (hasSecret) secrets.touch(error);
     const code = error instanceof MlldError ? { code: error.code } : {};
+    const output = hasSecret ? undefined : exceedingOutput(error)?.kept;
+    if (output && answers.policy().records && !frame.run.deniedInside.has(frame.op)) {
+      // It came back, and is paid for: the next lookup finds it, and fails in the same way.
+      await recorder.append({ type: 'call.completed', key, op, result: { ...output, text: true }, elapsedMs: elapsed() });
+      throw error;
+    }
     await recorder.append({ type: 'call.failed', key, op, message: secrets.messageOf(error), ...code, ...denied, elapsedMs: elapsed() });
     throw error;
   }

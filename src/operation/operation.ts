@@ -1,4 +1,5 @@
 /** What an operation is, and the narrow ports through which `perform` meets the rest of a run. Design section 2. */
+import type { BlobWriter } from '../../journal/blob-writer.js';
 import type { DefinitionPart, Fact, Json, OpKind, OutputFile, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
@@ -170,6 +171,8 @@ export interface Answers {
   digest(text: string): Promise<string>;
   /** An answer that the journal can't keep is served from memory while the run goes on. `key` is that of the plain question. */
   hold(key: CallKey, recorded: Recorded, answer: HeldAnswer): void;
+  /** A blob whose content comes in pieces. Absent: nothing is recorded. */
+  readonly newBlob?: () => BlobWriter;
   /** Keeps a text as a blob; undefined when it could not be kept. */
   keepText(text: string): Promise<BlobId | undefined>;
   /** A checkpoint was reached: its options hold for the calls that follow. */

@@ -3,7 +3,7 @@ import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../journal/secrets.js';
 import type { JournalStore } from '../../journal/store.js';
-import { readAnswer, readOutputs } from '../../replay/load.js';
+import { readAnswer, readExceeding, readOutputs } from '../../replay/load.js';
 import type { Known, Answers as Overlay } from '../../replay/overlay.js';
 import { previewOf } from '../../replay/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../replay/policy.js';
@@ -17,6 +17,7 @@ import type { OutputFiles } from '../operation/outputs.js';
 import { Turns } from '../operation/turns.js';
 import { NO_NOTE, noteOf, type Value } from '../values/value.js';
 import { randomKey } from '../world/host.js';
+import { OutputExceedsText } from '../world/output.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
 import { canStay, HELD_BYTES_MAX, recalled } from './recalled.js';
 
@@ -81,6 +82,8 @@ function valueOf(sources: AnswerSources, key: CallKey, { answer, fn }: Answered)
 }
 
 async function readValue({ store, root }: AnswerSources, key: CallKey, answer: Answer, fn: string): Promise<Found | undefined> {
+  const exceeding = await readExceeding(store, key, answer);
+  if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), carried: NOTHING_CARRIED };
   const { immediate } = store;
   const { ref, position, form } = answer;
   const place = { ref, key, position, form, fn };
@@ -95,6 +98,10 @@ async function readValue({ store, root }: AnswerSources, key: CallKey, answer: A
   }
   const value = decodeResult(result, root);
   return { value: () => value, carried };
+}
+
+function fail(error: Error): never {
+  throw error;
 }
 
 interface Candidate {
@@ -244,6 +251,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       held.set(key, { ...answer, from: { run: ref.run, seq } });
     },
     heldCount: () => held.size,
+    newBlob: () => store.newBlob(),
     async keepText(text): Promise<BlobId | undefined> {
       try {
         return (await store.putBlob(text)).blob;

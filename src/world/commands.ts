@@ -22,14 +22,15 @@ export function createCommands(host: {
   readonly processes: ProcessRunner;
   /** What a streaming command prints, while it prints it: for people who watch. */
   readonly live: (text: string) => void;
-}): (request: CommandRequest, beside: Pick<Beside, 'signal' | 'onStarted'>) => Promise<CommandAnswer> {
-  return async (request, { signal, onStarted }) => {
+}): (request: CommandRequest, beside: Pick<Beside, 'signal' | 'onStarted' | 'newFile'>) => Promise<CommandAnswer> {
+  return async (request, { signal, onStarted, newFile }) => {
     const { added, ...how } = starters[request.language](request);
     return host.processes.run({
       ...how,
       directory: request.directory,
       environment: added ? { ...host.environment, ...added } : host.environment,
       onOutput: request.stream ? host.live : undefined,
+      newFile,
       signal,
       onStarted,
     });

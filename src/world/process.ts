@@ -5,7 +5,7 @@
  *     holds the output is waited for, one that was detached from it is left alone.
  * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
  * P3  After `endAll` nothing is started.
- * P4  Output is held in memory up to a limit; a program that writes more is ended.
+ * P4  Large output goes to a file while it arrives (`output.ts`), up to a limit; a program that writes more is ended.
  * P5  A program that is called off is ended like those of P2; its run resolves with what it had written.
  * P6  Where this process exits while programs run (a second Ctrl-C), their groups are killed: nobody is left to end them. Where it is
  *     killed, its watcher ends them.
@@ -18,12 +18,13 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { BlobWriter } from '../../journal/blob-writer.js';
 import { bootId, processStatus } from '../../journal/processes.js';
+import { LOG_BYTES_MAX, Output, OUTPUT_BYTES_MAX, OutputExceedsText, outputTooLarge } from './output.js';
 import { monotonicMs } from './stopwatch.js';
 import { createWatcher } from './watcher.js';
 import { type CommandAnswer, type StartedProcess, WorldError } from './world.js';
 
-export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 /** From SIGTERM to SIGKILL. */
 export const GRACE_MS = 2000;
 /** How long the death of a killed group is waited for: where nobody buries orphans they stay members of their group. */
@@ -41,6 +42,8 @@ export interface ProcessRequest {
   readonly channels?: readonly string[];
   /** Gets what the program writes to its standard output, while it arrives. */
   readonly onOutput?: ((text: string) => void) | undefined;
+  /** Where large output goes while it arrives. */
+  readonly newFile?: (() => BlobWriter) | undefined;
   /** Calls the program off. */
   readonly signal?: AbortSignal | undefined;
   /** Resolves when it is recorded that there is such a process. Must not reject. */
@@ -147,20 +150,28 @@ function start({ program, args, directory, environment, stdin, channels = [] }: 
 
 function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandAnswer, 'durationMs'>> {
   return new Promise((resolve, reject) => {
-    const tooLarge = (stream: string): void => {
-      reject(outputTooLarge('the command', stream));
+    const stdout = new Output(OUTPUT_BYTES_MAX, request.newFile);
+    const stderr = new Output(LOG_BYTES_MAX);
+    const tooLarge = (stream: string, { limitBytes }: Output): void => {
+      failed = true;
+      reject(outputTooLarge('the command', stream, limitBytes));
       signalGroup(child, 'SIGKILL');
       dropStreams(child);
     };
-    const stdout = capture(child.stdout, () => tooLarge('standard output'), request.onOutput);
-    const stderr = capture(child.stderr, () => tooLarge('standard error'));
+    collect(child.stdout, stdout, () => tooLarge('standard output', stdout), request.onOutput);
+    collect(child.stderr, stderr, () => tooLarge('standard error', stderr));
     let failed = false;
     child.once('error', (error) => {
       failed = true; // 'close' follows nevertheless, with a status that no program gave
       void explained(request, error).then(reject);
     });
+    const answer = async (status: number) => ({
+      stdout: await textOf(stdout, status),
+      stderr: await textOf(stderr, status),
+      exitCode: status,
+    });
     child.once('close', (status, signal) => {
-      if (!failed) resolve({ stdout: stdout(), stderr: stderr(), exitCode: exitCode(status, signal) });
+      if (!failed) answer(exitCode(status, signal)).then(resolve, reject);
     });
   });
 }
@@ -171,19 +182,14 @@ function feed(stream: Writable | null, text: string): void {
   stream?.end(text);
 }
 
-/** Collects a stream; the function returned gives its text. Characters that were cut between two chunks are joined first. */
-function capture(stream: Readable | null, onTooLarge: () => void, onText?: (text: string) => void): () => string {
-  const chunks: Buffer[] = [];
+/** Collects what the stream gives. Characters that were cut between two chunks are joined before `onText` gets them. */
+function collect(stream: Readable | null, output: Output, onTooLarge: () => void, onText?: (text: string) => void): void {
   const decoder = onText && new StringDecoder('utf8');
-  let sizeBytes = 0;
   stream?.on('data', (chunk: Buffer) => {
-    sizeBytes += chunk.length;
-    if (sizeBytes > OUTPUT_BYTES_MAX) {
-      chunks.length = 0;
+    if (!output.add(chunk)) {
       onTooLarge();
       return;
     }
-    chunks.push(chunk);
     const text = decoder?.write(chunk);
     if (text) onText?.(text);
   });
@@ -191,7 +197,19 @@ function capture(stream: Readable | null, onTooLarge: () => void, onText?: (text
     const rest = decoder?.end();
     if (rest) onText?.(rest);
   });
-  return () => (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8');
+}
+
+/** The text of a stream that has ended. */
+async function textOf(output: Output, exitCode: number): Promise<string> {
+  const ended = await output.end();
+  if (typeof ended === 'string') return ended;
+  // What a failed program has written is no result.
+  if (exitCode === 0) throw new OutputExceedsText(await ended.keep());
+  await ended.discard();
+  throw new WorldError(
+    'OUTPUT_TOO_LARGE',
+    `the command ended with status ${exitCode} and wrote more than a text can be; nothing of it was kept`,
+  );
 }
 
 async function endGroup(child: ChildProcess): Promise<void> {
@@ -231,12 +249,6 @@ function dropStreams(child: ChildProcess): void {
 
 function exitCode(status: number | null, signal: NodeJS.Signals | null): number {
   return status ?? 128 + (signal ? constants.signals[signal] : 0);
-}
-
-export function outputTooLarge(writer: 'the command' | 'the code', stream: string): WorldError {
-  return new WorldError('OUTPUT_TOO_LARGE', `${writer} wrote more than ${OUTPUT_BYTES_MAX / 1024 / 1024} MiB to ${stream}`, {
-    hint: `let ${writer} write to a file and load what is needed of it`,
-  });
 }
 
 /** Node reports a missing directory as a missing program. */

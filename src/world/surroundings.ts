@@ -2,7 +2,8 @@
 import { Console } from 'node:console';
 import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
-import { noSuchDirectory, OUTPUT_BYTES_MAX, outputTooLarge } from './process.js';
+import { LOG_BYTES_MAX, outputTooLarge } from './output.js';
+import { noSuchDirectory } from './process.js';
 import { type Ask, type Deadline, WorldError } from './world.js';
 
 export interface CodeHost {
@@ -26,7 +27,7 @@ export class CapturedOutput {
   get console(): Console {
     this.made ??= new Console({
       stdout: sink((text) => {
-        if (this.log.length + text.length > OUTPUT_BYTES_MAX) throw outputTooLarge('the code', 'standard output');
+        if (this.log.length + text.length > LOG_BYTES_MAX) throw outputTooLarge('the code', 'standard output', LOG_BYTES_MAX);
         this.log += text;
         if (this.echo) this.host.stdout(text);
       }),

@@ -2,6 +2,7 @@
  * Everything that reaches outside goes through one function: ask the world, get an answer. Requests and answers are plain
  * data, so that a run can be recorded and answered again from its journal (`replay/recorded-world.ts`).
  */
+import type { BlobWriter } from '../../journal/blob-writer.js';
 import type { Json } from '../../journal/event.js';
 
 export interface CommandAnswer {
@@ -126,6 +127,8 @@ export interface Beside {
   readonly deadline?: Deadline;
   /** Of a command: it works only when this has resolved, which must not reject. */
   readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
+  /** Of a command: where its output goes while it arrives, when it is too large to be held. */
+  readonly newFile?: () => BlobWriter;
   /** Of a wait: is handed what keeps the process alive until it is over. */
   readonly onTimer?: (timer: Holder) => void;
 }

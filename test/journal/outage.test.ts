@@ -451,7 +451,8 @@ it('redacts, bundles and removes a run in segments as any other, whenever that i
     expect(cutShort.defects).toEqual([]);
     expect(cutShort.events).toHaveLength(before.length);
     expect(await rewriteRun(root, RUN, edit, because)).toBeLessThanOrEqual(1);
-    await openCollector(root).removeHalfMade();
+    const collector = openCollector(root);
+    await collector.removeHalfMade(await collector.halfMade());
     const { events, defects } = await readRun(openFileStore(root), RUN);
     expect(defects).toEqual([]);
     expect(events.filter((event) => event.type === 'call.completed' && 'redacted' in event.result)).toHaveLength(1);

@@ -1,6 +1,6 @@
 /** What every store promises. */
 import { describe, expect, it } from 'vitest';
-import { INLINE_MAX } from '../../journal/blobs.js';
+import { INLINE_MAX, TEXT_BYTES_MAX } from '../../journal/blobs.js';
 import { sha256 } from '../../journal/canonical.js';
 import { runIdAt, workflowOf } from '../../journal/ids.js';
 import type { Json, Payload } from '../../journal/event.js';
@@ -204,6 +204,41 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       { redacted: 'asked to' },
       { blob: sha256('never stored'), bytes: 12 },
     ])('has no value for a payload that is not there: %j', async (payload) => expect(await open().resolve(payload)).toBeUndefined());
+
+    it('gives back a text that is too large for JSON as it was, and stores it as it is', async () => {
+      const store = open();
+      const text = `${'x'.repeat(1024 * 1024 - 1)}🚢`.repeat(17); // a character on each border of a piece
+      const payload = await store.payload(text);
+      expect(payload).toEqual({ blob: sha256(text), bytes: Buffer.byteLength(text), text: true });
+      expect((await store.resolve(payload)) === text).toBe(true);
+      expect(store.immediate?.resolve(payload) === text).toBe(true);
+      const broken = `${text}\ud83d`;
+      const asJson = await store.payload(broken); // UTF-8 can't say half a character
+      expect(asJson).not.toHaveProperty('text');
+      expect((await store.resolve(asJson)) === broken).toBe(true);
+    });
+
+    it('does not read a text that is larger than a text can be', async () => {
+      const store = open();
+      const { blob } = await store.putBlob('as if it were large');
+      const payload: Payload = { blob, bytes: TEXT_BYTES_MAX + 1, text: true };
+      expect(await store.resolve(payload)).toBeUndefined();
+      expect(store.immediate?.resolve(payload)).toBeUndefined();
+    });
+
+    it('keeps a blob that came in pieces, or nothing of it', async () => {
+      const store = open();
+      await (await store.create(runRef(1))).close();
+      for (const end of ['keep', 'discard'] as const) {
+        const writer = store.newBlob();
+        writer.write(Buffer.from('one '));
+        writer.write(Buffer.from(end));
+        expect((await writer.read()).toString()).toBe(`one ${end}`);
+        await writer[end]();
+      }
+      expect(Buffer.from((await store.getBlob(sha256('one keep'))) as Uint8Array).toString()).toBe('one keep');
+      expect(await store.getBlob(sha256('one discard'))).toBeUndefined();
+    });
 
     it('keeps blobs by their content', async () => {
       const store = open();

@@ -1,5 +1,7 @@
 /** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
 import path from 'node:path';
+import type { StoredBlob } from '../../../journal/blob-writer.js';
+import { textTooLarge } from '../../../journal/blobs.js';
 import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal/event.js';
 import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
@@ -9,6 +11,7 @@ import type { RecordedCall, Recording } from '../../../replay/recorded-world.js'
 import { recordedCarried } from '../../operation/carried.js';
 import { decodeResult } from '../../operation/encode.js';
 import type { Answers, KnownAnswer } from '../../operation/operation.js';
+import { OutputExceedsText } from '../../world/output.js';
 import { noAnswers } from '../answers.js';
 import type { Answer } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
@@ -80,8 +83,9 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
 
   async function answer(call: RecordedCall): Promise<KnownAnswer> {
     const completed = await served(call);
+    const exceeding = textTooLarge(completed.result);
     const result = await resolveResult(store, completed);
-    if (result === undefined) {
+    if (result === undefined && !exceeding) {
       diverge({ reason: 'unreadable', op: call.op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
       throw endOfReplay();
     }
@@ -94,7 +98,10 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
       carried: recordedCarried(completed),
       from,
       outputs: async () => outputs,
-      value: () => decodeResult(result, root),
+      value: () => {
+        if (!result) throw new OutputExceedsText(exceeding as StoredBlob); // one of them is there
+        return decodeResult(result, root);
+      },
     };
   }
 

@@ -5,6 +5,7 @@
  * R2  Answers come in the order of the record (`order.ts`); sleeps are over at once.
  * R3  Of a run that did not end in order the record may lack answers: whoever asks for one waits, as then.
  */
+import { textTooLarge } from '../../../journal/blobs.js';
 import type { EventOf, Json } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { OpPath } from '../../../journal/ids.js';
@@ -13,6 +14,7 @@ import { anyAnswer, callAround, isWhole, nextAnswer, type RecordedAnswer, type R
 import type { Frame } from '../../language/frame.js';
 import { canonicalRequest, subjectOf } from '../../operation/effect-facts.js';
 import type { Answer, Ask, Question, World } from '../../world/world.js';
+import { OutputExceedsText } from '../../world/output.js';
 import { WorldError } from '../../world/world.js';
 import { concealDivergence } from '../conceal.js';
 import type { Divergence } from './divergence.js';
@@ -150,6 +152,8 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     if (now !== undefined) return { text: now } as Answer<Q>;
     const event = (await store.readAt(recorded.place.ref, recorded.place.position)) as EventOf<'effect.performed'> | undefined;
     if (isInterrupted || recorded.holds === 'error') {
+      const output = event?.result && textTooLarge(event.result);
+      if (output) throw new OutputExceedsText(output);
       throw new WorldError(event?.errorCode ?? 'CODE_THREW', event?.error ?? '', { hint: event?.errorHint });
     }
     const kept = event?.result && (await store.resolve(event.result, event.request));
