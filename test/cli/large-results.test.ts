@@ -48,6 +48,8 @@ describe('a call whose command prints more than a text can hold', () => {
     expect(await runCli(['journal', 'verify', 'latest'], { cwd })).toMatchObject({ status: 0 });
     await runCli(['journal', 'gc', '--keep', '9'], { cwd });
     expect((await fs.stat(blob)).size).toBe(600_000_000);
+    const redacted = await runCli(['journal', 'redact', 'latest', '--match', 'no such text'], { cwd });
+    expect(redacted).toMatchObject({ status: 0, stderr: '' });
     await runCli(['run', 'big', '--resume', '@big'], { cwd });
     expect(await executions()).toBe(2);
   });
