@@ -38,9 +38,14 @@ export class Output {
     this.chunks.push(chunk);
     if (this.newFile && this.sizeBytes > HELD_BYTES_MAX) this.moveToFile(this.newFile);
     if (this.sizeBytes <= this.limitBytes) return true;
+    this.drop();
+    return false;
+  }
+
+  /** Nobody wants it any more. */
+  drop(): void {
     this.chunks = [];
     void this.file?.discard();
-    return false;
   }
 
   /** Either the text, or what has to be kept or discarded because no text can be so large. To be called once. */

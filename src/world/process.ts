@@ -154,6 +154,7 @@ function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<Co
     const stderr = new Output(LOG_BYTES_MAX);
     const tooLarge = (stream: string, { limitBytes }: Output): void => {
       failed = true;
+      stdout.drop();
       reject(outputTooLarge('the command', stream, limitBytes));
       signalGroup(child, 'SIGKILL');
       dropStreams(child);
@@ -201,11 +202,17 @@ function collect(stream: Readable | null, output: Output, onTooLarge: () => void
 
 /** The text of a stream that has ended. */
 async function textOf(output: Output, exitCode: number): Promise<string> {
-  const ended = await output.end();
-  if (typeof ended === 'string') return ended;
-  // What a failed program has written is no result.
-  if (exitCode === 0) throw new OutputExceedsText(await ended.keep());
-  await ended.discard();
+  try {
+    const ended = await output.end();
+    if (typeof ended === 'string') return ended;
+    // What a failed program has written is no result.
+    if (exitCode === 0) throw new OutputExceedsText(await ended.keep());
+    await ended.discard();
+  } catch (error) {
+    if (error instanceof WorldError) throw error;
+    output.drop();
+    throw new WorldError('OUTPUT_TOO_LARGE', `what the command wrote could not be kept: ${(error as Error).message}`, { cause: error });
+  }
   throw new WorldError(
     'OUTPUT_TOO_LARGE',
     `the command ended with status ${exitCode} and wrote more than a text can be; nothing of it was kept`,
