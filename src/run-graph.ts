@@ -39,7 +39,7 @@ import { soundGraph } from './run/graph/sound-graph.js';
 import { writeManifest } from './run/graph/manifest.js';
 import { pausedError, pauseOf } from './run/paused.js';
 import { resumption, turnToResume } from './run/graph/resume.js';
-import { handToCommands, requireSecrets, takeSecrets, type SecretSettings } from './run/graph/secret-settings.js';
+import { handToCommands, requireSecrets, takeSecrets, tooShort, type SecretSettings } from './run/graph/secret-settings.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph/start.js';
 import { timedOut, untilEnded, type EndedBy } from './run/until-ended.js';
 import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-graph-options.js';
@@ -63,6 +63,7 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   const store = await storeOf(options, world);
   const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
   const { given, secrets } = takeSecrets(options, graph);
+  for (const line of tooShort(secrets)) options.io.stderr(`${line}\n`);
   await handToCommands(secrets, world);
   const endTurn = await turnToResume(options, store); // R4
   try {

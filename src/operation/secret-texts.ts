@@ -16,7 +16,7 @@ export const HIDDEN = '[secret]';
 const WITHHELD = 'withheld: a secret went into it';
 
 /** UTF-16 units. Shorter texts are words like any other; to hide them would hide everything. */
-const UNITS_MIN = 6;
+export const UNITS_MIN = 6;
 /** From this length on a text without blanks is met by chance nowhere. */
 const UNMISTAKABLE_UNITS_MIN = 16;
 /** At most so many are remembered, the first ones: the label is what counts (T1). */
@@ -28,7 +28,7 @@ export function isSecret(value: Value): boolean {
 
 export class SecretTexts {
   private readonly known = new Set<string>();
-  /** Those texts and how they look in JSON, base64 and hex; the longest first. Made when it is wanted. */
+  /** Those texts and how they look in JSON, a URL, base64 and hex; the longest first. Made when it is wanted. */
   private spellings: readonly string[] | undefined;
   /** Made when the first error is told of. */
   private fragments: SecretFragments | undefined;
@@ -134,7 +134,13 @@ function concealedIn(value: unknown, secrets: SecretTexts): unknown {
 
 function spellingsOf(text: string): string[] {
   const bytes = Buffer.from(text);
-  return [text, JSON.stringify(text).slice(1, -1), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex')];
+  return [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(bytes.toString()),
+    bytes.toString('base64').replace(/=+$/, ''),
+    bytes.toString('hex'),
+  ];
 }
 
 function someText(value: Json, test: (text: string) => boolean): boolean {

@@ -61,3 +61,27 @@ it('masks a secret setting everywhere, and asks for it again', { timeout: 60_000
   const { context } = JSON.parse(readFileSync(checkpoint, 'utf8')) as { readonly context: { readonly [key: string]: unknown } };
   expect(context).toMatchObject({ token: '[secret]', pin: '[secret]', berth: '4' });
 });
+
+it('masks what a stage puts into a URL, and says of a short value that it is not found again', { timeout: 60_000 }, async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'mlld-secret-'));
+  const password = 'p"a ss/w+rd-é';
+  writeFileSync(path.join(folder, 'mlld-config.json'), '{}');
+  const inUrl = `node -e 'console.log(encodeURIComponent(process.env.MLLD_SECRET_TOKEN))'`;
+  writeFileSync(
+    path.join(folder, 'p.dot'),
+    `digraph p {
+  graph [secrets="token, pin"]
+  start [shape=Mdiamond]
+  exit [shape=Msquare]
+  t [shape=parallelogram, tool_command="${inUrl}"]
+  start -> t -> exit
+}
+`,
+  );
+  const { status, stderr } = await runCli(['run', 'p.dot', '--set', `token=${password}`, '--set', 'pin=77'], { cwd: folder });
+  expect(status).toBe(0);
+  expect(stderr).toContain('warning: the value of pin is secret and shorter than 6 characters');
+  expect(stderr).not.toContain('the value of token');
+  const spelled = encodeURIComponent(password);
+  expect(filesBelow(path.join(folder, '.mlld')).filter((file) => readFileSync(file).includes(spelled))).toEqual([]);
+});

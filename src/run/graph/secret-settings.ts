@@ -9,7 +9,7 @@
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { graphAttribute, type Graph } from '../../graph/model.js';
-import { HIDDEN } from '../../operation/secret-texts.js';
+import { HIDDEN, UNITS_MIN } from '../../operation/secret-texts.js';
 import type { GraphRunOptions } from '../../run-graph-options.js';
 import type { World } from '../../world/world.js';
 
@@ -25,6 +25,15 @@ export function takeSecrets(options: GraphRunOptions, graph: Graph): { readonly 
   const set = Object.fromEntries(Object.entries(options.set).map(([key, value]) => [key, secrets.has(key) ? HIDDEN : value]));
   const argv = options.argv.map((word, index) => masked(word, options.argv[index - 1], secrets));
   return { given: { ...options, set, argv }, secrets };
+}
+
+/** Lines about values that are too short to be found again where a stage gives them back. */
+export function tooShort(secrets: SecretSettings): readonly string[] {
+  const keys = [...secrets].filter(([, value]) => value.trim().length < UNITS_MIN).map(([key]) => key);
+  return keys.map(
+    (key) =>
+      `warning: the value of ${key} is secret and shorter than ${UNITS_MIN} characters: it is not hidden where a stage gives it back`,
+  );
 }
 
 /** S2 */
