@@ -5,7 +5,7 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/file-store.js';
 import type { Fact, Json } from '../../journal/event.js';
-import { opPath, type RunRef } from '../../journal/ids.js';
+import { opPath, runIdAt, type RunRef } from '../../journal/ids.js';
 import { rewriteRun } from '../../journal/rewrite.js';
 import { loadWorkflow } from '../../replay/load.js';
 import { answered } from '../../replay/memo.js';
@@ -164,7 +164,7 @@ describe('mlld journal redact', () => {
       stderr: expect.stringContaining('--op PATH or --match'),
     });
     expect(await runCli(['journal', 'redact', 'job', '--match', '('], { cwd })).toMatchObject({ status: 1 });
-    const running = await openFileStore(cwd).create({ workflow: JOB, run: '20300101-000000-000-0000' as RunRef['run'] });
+    const running = await openFileStore(cwd).create({ workflow: JOB, run: runIdAt(Date.now(), 'zzzz') });
     const { status, stderr } = await runCli(['journal', 'redact', 'job@2', '--match', SECRET], { cwd });
     expect([status, stderr]).toEqual([1, expect.stringContaining('is going on')]);
     await running.close();

@@ -102,13 +102,18 @@ describe('mlld run NAME without a flag', () => {
     expect(executed()).toHaveLength(2);
   });
 
-  it('runs with one warning where nothing can be recorded', async () => {
-    const { mlld, cwd } = await project();
+  it('makes no call where nothing can be recorded, and says how to make it all the same', async () => {
+    const { mlld, cwd, executed } = await project();
     fs.mkdirSync(path.join(cwd, '.mlld'));
     fs.writeFileSync(path.join(cwd, '.mlld/journal'), 'mine');
     const { status, stdout, stderr } = await mlld('run', 'job');
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '1:ebb\n2:flow\n3:ebb\n' });
-    expect(stderr).toMatch(/^Running .*\nwarning: the journal can't be written, results are not recorded: .*\n$/);
+    expect({ status, stdout }).toEqual({ status: 5, stdout: '' });
+    expect(stderr).toContain('--unrecorded');
+    expect(executed()).toEqual([]);
+    for (const option of ['--unrecorded', '--no-checkpoint']) {
+      expect(await mlld('run', 'job', option)).toMatchObject({ status: 0, stdout: expect.stringContaining(':flow') });
+    }
+    expect(executed()).toHaveLength(6);
   });
 
   it('plans for --checkpoint', async () => {

@@ -83,11 +83,10 @@ describe('no control character of a text reaches a terminal', () => {
     ['a command that is not there', 'journal HOSTILE'],
     ['an option that is not there', 'journal list --HOSTILE'],
     ['help for what is not there', 'help HOSTILE'],
-    ['an answer to nobody', 'answer HOSTILE HOSTILE'],
+    ['an answer to nobody', 'answer HOSTILEx HOSTILE'],
     ['a validation', 'validate SCRIPT'],
     ['a validation of the folder', 'validate . --verbose'],
     ['a validation of a pipeline', 'validate PIPELINE'],
-    ['a picture', 'graph render PIPELINE -o -'],
     ['a pipeline that fails', 'run PIPELINE --yes'],
     ['the questions of a pipeline', 'run PIPELINE', 'y\n'],
     ['a post-mortem of a pipeline', 'journal postmortem PIPELINE'],
@@ -103,6 +102,12 @@ describe('no control character of a text reaches a terminal', () => {
     expect(stdout + stderr).toMatch(/u001b/i); // it was there to be shown
     expect(stdout).toMatch(HARMLESS);
     expect(stderr).toMatch(HARMLESS);
+  });
+
+  it('in a picture, which has no place for them', async () => {
+    const { stdout } = await runCli(['graph', 'render', `${HOSTILE_NAME}.dot`, '-o', '-'], { cwd });
+    expect(stdout).toContain('>ask[31m2J<');
+    expect(stdout).toMatch(HARMLESS);
   });
 
   it('in a run, except from a script into a pipe: that is data', async () => {
