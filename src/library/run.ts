@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { findProject, scriptName, type Project } from '../project.js';
 import { run as runWhole } from '../run.js';
-import type { RunIo, RunOptions, RunReport, ScriptSource } from '../run-options.js';
+import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '../run-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, isObject, type Members } from './check.js';
 
@@ -46,6 +46,17 @@ const MEMBERS: Members<RunRequest> = {
   onProgress: 'function',
 };
 
+const CACHE: Members<CacheRequest> = {
+  record: 'true or false',
+  checkpoint: 'true or false',
+  fresh: 'true or false',
+  resume: 'text',
+  changed: ['serve', 'ask', 'ask-guards'],
+  keepFiles: 'true or false',
+  noCheckpoint: 'true or false',
+  forks: 'list of texts',
+};
+
 const IO: Members<RunIo> = {
   stdin: 'function',
   stdout: 'function',
@@ -64,6 +75,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
   checkScript(request.script);
   const { io, ...given } = request;
   checkIo('run()', io);
+  if (given.cache !== undefined) checkMembers('run(), cache', given.cache, CACHE);
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const project = await projectFor('run()', request.project, folderOf(request.script, workingDirectory));
