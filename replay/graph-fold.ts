@@ -20,6 +20,8 @@ export interface RunDamage {
   readonly lost: number;
   /** Nodes whose end was lost, so that they run again. */
   readonly cut: readonly string[];
+  /** The node that was running when the run ended, where events of that visit are lost: its end may be one of them, or a reply. */
+  readonly open?: string;
   /** The event that says what the run went on with is lost. */
   readonly isHeadless: boolean;
 }
@@ -142,7 +144,9 @@ export function foldOfRun(state: GraphState): RunFold {
     },
     leave,
     get damage() {
-      return { lost, cut: [...cuts.values()].map(({ node }) => node), isHeadless };
+      const { running } = state.main;
+      const isOpenHit = running !== undefined && !cuts.has(MAIN) && lost > (lostAt.get(running.op) ?? 0);
+      return { lost, cut: [...cuts.values()].map(({ node }) => node), ...(isOpenHit ? { open: running.node } : {}), isHeadless };
     },
     replies,
   };

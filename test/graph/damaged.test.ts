@@ -79,6 +79,16 @@ it('says what the end of a stage costs that can not be read, and what goes on', 
   expect([...again.tools.keys()]).toEqual(['t#0', 'z#0']);
 });
 
+it('says which stage runs again where the run died in it and what can not be read is of it, perhaps its reply', async () => {
+  const recorded = await recordPipeline(ROW, tideIsOut, places);
+  const at = recorded.events.findLastIndex((event) => event.type === 'call.completed');
+  const { op } = recorded.events[at] as { op: string };
+  const node = /main\/(\w+)#/.exec(op)?.[1];
+  const { said } = await resumeWith(recorded, flipped(recorded.lines.slice(0, at + 2), at));
+  expect(said).toContain(`it is of ${node}, whose end can't be read either, so ${node} runs again`);
+  expect(said).not.toContain('no recorded result that is needed is lost');
+});
+
 it('refuses to go on with a resumed run whose beginning can not be read, and says what begins anew', async () => {
   const recorded = await recordPipeline(ROW, tideIsOut, places);
   const withoutContext = recorded.lines.filter((_, at) => recorded.events[at]?.type !== 'context.updated');

@@ -55,9 +55,11 @@ function refuseHeadless({ damage, state }: Chain, name: string): void {
 
 /** Lines about what can't be read of the runs that are gone on with. */
 function costOfDamage({ damage, replies }: ResumePoint, name: string): readonly string[] {
-  return damage.map(({ run, lost, cut }) => {
+  return damage.map(({ run, lost, cut, open }) => {
     const what = lost === 0 ? 'the end' : lost === 1 ? '1 event' : `${lost} events`;
     const events = `run ${run}: ${what} of its journal can't be read (mlld journal verify ${run})`;
+    if (cut.length === 0 && open !== undefined)
+      return `${events}: it is of ${open}, whose end can't be read either, so ${open} runs again, and makes again the calls whose replies are lost`;
     if (cut.length === 0) return `${events}: no finished node and no recorded result that is needed is lost`;
     const kept = replies.size === 0 ? '' : '; model stages behind it reuse their recorded results where they are asked the same';
     return (
