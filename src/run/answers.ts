@@ -56,6 +56,8 @@ export interface AnswerSources {
   readonly nowMs: () => number;
   readonly files: OutputFiles;
   readonly onTrouble: (error: Error) => void;
+  /** What could not be stored is no result. */
+  readonly onGap: (error: Error) => void;
   /** A stored result can't be read any more; `then` says what comes in its place. */
   readonly onLost: (fn: string, then: string) => void;
   /** What was kept with a key in earlier runs; undefined when there was none. */
@@ -165,8 +167,9 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     });
     return secrets;
   };
-  const notStored = (error: unknown): Payload => {
-    sources.onTrouble(error as Error);
+  const notStored = (error: unknown, isPaid: boolean): Payload => {
+    if (isPaid || isTooDeep(error)) sources.onTrouble(error as Error);
+    else sources.onGap(error as Error);
     return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
   };
   const tellDeclined = async (declined: readonly Known[], then: string): Promise<void> => {
@@ -238,13 +241,14 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     payload(value: Json, isPaid = false) {
       try {
         const payload = (isPaid ? sources.patient : store).payload(value);
-        return payload instanceof Promise ? payload.catch(notStored) : payload;
+        return payload instanceof Promise ? payload.catch((error: unknown) => notStored(error, isPaid)) : payload;
       } catch (error) {
-        return notStored(error);
+        return notStored(error, isPaid);
       }
     },
     preview: (args) => previewOf({ inline: args as Json }),
-    secretPayload: (value: Json, about, isPaid = false) => (isPaid ? sources.patient : store).secretPayload(value, about).catch(notStored),
+    secretPayload: (value: Json, about, isPaid = false) =>
+      (isPaid ? sources.patient : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
     secretKey: async (key) => (await keys()).callKey(key),
     digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, answer) {
@@ -256,7 +260,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
       try {
         return (await store.putBlob(text)).blob;
       } catch (error) {
-        sources.onTrouble(error as Error);
+        sources.onGap(error as Error);
         return undefined;
       }
     },

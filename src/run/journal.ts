@@ -235,6 +235,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
     waitMs: options.journalWaitMs,
     monotonicMs: options.io.monotonicMs,
     hasGivenUp: () => ports.paidCalls.stoppedBy !== undefined,
+    onOutage: trouble.outage,
     onGivenUp: lost,
   });
   const answers = createRunAnswers({
@@ -255,6 +256,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
       onTrouble: (error) => trouble.error(error),
     }),
     onTrouble: (error) => trouble.error(error),
+    onGap: trouble.gap,
     onLost: (fn, then) => {
       if (unreadable.has(fn)) return;
       unreadable.add(fn);

@@ -6,22 +6,47 @@ import { JOURNAL_WAIT_MS } from '../../journal/writer.js';
 
 const RETRY_FIRST_MS = 10;
 const RETRY_MAX_MS = 1000;
+/** A shorter outage is nobody's concern. */
+const TELL_AFTER_MS = 1000;
 
 interface Patience {
   readonly waitMs: number | undefined;
   readonly monotonicMs: () => number;
   /** Nothing is waited for any more. */
   readonly hasGivenUp: () => boolean;
+  /** It lasts so long that the user wonders, told once for all that wait; undefined: everything that waited is stored. */
+  readonly onOutage: (error: JournalError | undefined, waitMs: number) => void;
   readonly onGivenUp: (error: JournalError) => void;
 }
 
 export function patientStore(
   store: JournalStore,
-  { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onGivenUp }: Patience,
+  { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onOutage, onGivenUp }: Patience,
 ): JournalStore {
   let isOver = false;
+  let isTold = false;
+  let waiting = 0;
+  const tell = (error: JournalError): void => {
+    if (isTold) return;
+    isTold = true;
+    onOutage(error, waitMs);
+  };
+  const ended = (): void => {
+    if (--waiting > 0 || !isTold) return;
+    isTold = false;
+    if (!isOver) onOutage(undefined, waitMs);
+  };
   const insist = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    const endMs = monotonicMs() + waitMs;
+    waiting++;
+    try {
+      return await attempts(work);
+    } finally {
+      ended();
+    }
+  };
+  const attempts = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const beganMs = monotonicMs();
+    const endMs = beganMs + waitMs;
     for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
       try {
         return await work();
@@ -33,6 +58,7 @@ export function patientStore(
           onGivenUp(error);
           throw error;
         }
+        if (monotonicMs() - beganMs >= Math.min(TELL_AFTER_MS, waitMs / 2)) tell(error);
         await new Promise((resolve) => setTimeout(resolve, Math.min(delayMs, leftMs)));
       }
     }

@@ -7,9 +7,9 @@ import type { PaidCalls } from '../operation/paid-calls.js';
 /** No call could be recorded any more. */
 export function pausedError({ stoppedBy }: PaidCalls): MlldError {
   const why = stoppedBy?.message ?? 'the journal is lost';
-  const remedy = stoppedBy instanceof JournalError && stoppedBy.hint !== undefined ? `${stoppedBy.hint} ` : '';
+  const again = 'run it again with --resume; --unrecorded goes on without a record';
   return new MlldError('PAUSED', `The run is paused: no call is made whose result can't be recorded (${why})`, {
-    hint: `${remedy}Then run it again with --resume; --unrecorded goes on without a record`,
+    hint: stoppedBy instanceof JournalError && stoppedBy.hint !== undefined ? `${stoppedBy.hint} Then ${again}` : again,
   });
 }
 

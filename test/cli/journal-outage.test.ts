@@ -120,6 +120,14 @@ describe('a disk that takes nothing for a while', () => {
     expect(calls()).toEqual(['one', 'two', 'three']);
   }, 60_000);
 
+  it('says why a run stands still whose large results find no room, and that it goes on', async () => {
+    const { status, stderr } = await outage({ after: 0, ms: 2500, only: 'blobs' }, 'large.mld', '--checkpoint');
+    expect(status).toBe(0);
+    expect(stderr.match(/calls wait, for 60 s at most/g)).toHaveLength(1);
+    expect(stderr).toContain('the journal is written again; nothing is missing in it');
+    expect(calls()).toEqual(['one', 'two', 'three']);
+  }, 60_000);
+
   it('pauses a run whose large results find no room for too long', async () => {
     const { status, stderr } = await outage({ after: 0, ms: 1e6, only: 'blobs' }, 'large.mld', '--checkpoint', '--journal-wait', '300ms');
     expect(status).toBe(5);
@@ -127,6 +135,20 @@ describe('a disk that takes nothing for a while', () => {
     expect(calls()).toEqual(['one']);
     expect(await statuses()).toEqual(['paused']);
     expect(await mlld('large.mld', '--resume')).toMatchObject({ status: 0, stdout: '90000\n90000\n90000\n' });
+  }, 60_000);
+
+  it('loses a text of the script without a word that results were lost', async () => {
+    fs.writeFileSync(
+      path.join(cwd, 'no-rename.cjs'),
+      `const fs = require('node:fs');\nfs.promises.rename = async () => { throw Object.assign(new Error('EIO: made up'), { code: 'EIO' }); };\n`,
+    );
+    const env = { NODE_OPTIONS: `--require=${path.join(cwd, 'no-rename.cjs')}` };
+    const { status, stderr } = await runCli(['few.mld', '--checkpoint'], { cwd, env });
+    expect(status).toBe(0);
+    expect(stderr).toContain('results are recorded, but journal replay may not find all it needs');
+    expect(stderr).not.toContain('not recorded');
+    expect(await mlld('few.mld', '--checkpoint')).toMatchObject({ status: 0, stdout: '9\n9\n11\n' });
+    expect(calls()).toEqual(['one', 'two', 'three']);
   }, 60_000);
 
   it('lets a call that has begun end, and a call inside it wait no longer than that', async () => {
