@@ -53,6 +53,7 @@ const CACHE: Members<CacheRequest> = {
   resume: 'text',
   changed: ['serve', 'ask', 'ask-guards'],
   keepFiles: 'true or false',
+  keepOrphans: 'true or false',
   noCheckpoint: 'true or false',
   forks: 'list of texts',
 };
