@@ -17,6 +17,7 @@ import { MlldError } from '../errors.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from '../run-options.js';
 import { createRunAnswers, noAnswers } from './answers.js';
+import { inParts } from './bounded.js';
 import { createRun } from './create-run.js';
 import { declarationsOf } from './declared.js';
 import { createOutputFiles } from './output-files.js';
@@ -213,7 +214,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
     const given = ports.given && (await givenFacts(options, ports.given, store));
     await recorder.append(started(options, script, opened, { ref, given, settled }));
   }
-  const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])];
+  const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])].flatMap(inParts);
   const during = drops.length === 0 || !recorder.on ? [] : await goingOnBeside(store, opened.loaded, ref);
   for (const drop of drops) {
     const fact = during.length === 0 ? drop : { ...drop, during };

@@ -4,7 +4,7 @@
  * W1  Facts reach the journal in the order in which they are handed over, and followers see them in that order, as they stand there.
  * W2  A journal that can't be written is waited for; one that has given up is reported once. What is said after that is handed over all
  *     the same, because the end of the run tries once more, but followers don't see it: it may never be recorded.
- * W3  No text that the run knows to be secret gets past this place.
+ * W3  No text that the run knows to be secret gets past this place, and none is cut before.
  */
 import { JournalError } from '../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
@@ -12,6 +12,7 @@ import type { Journal, Position, Recorded } from '../../journal/store.js';
 import { eventOf } from '../../replay/projection.js';
 import type { Recorder } from '../operation/operation.js';
 import type { SecretTexts } from '../operation/secret-texts.js';
+import { bounded } from './bounded.js';
 import { conceal } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;
@@ -49,13 +50,13 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
   return {
     on: true,
     post(given) {
-      const fact = conceal(given, secrets);
+      const fact = bounded(conceal(given, secrets));
       const recorded = journal.post(fact);
       if (!broken) follow(fact, recorded);
     },
     async append(given) {
       try {
-        const fact = conceal(given, secrets);
+        const fact = bounded(conceal(given, secrets));
         return await journal.append(fact, (recorded) => follow(fact, recorded));
       } catch (error) {
         return trouble(error);
