@@ -35,7 +35,8 @@ export interface Io {
   readonly program: { readonly pid: number; readonly versions: { readonly mlld: string; readonly node: string } };
   /**
    * Sends the signals that ask the program to end to `listener`, once; a second one ends the process at once. SIGPIPE stands for a
-   * reader of standard output that went away. Gives back how to stop listening.
+   * reader of standard output that went away. What code of a script throws where nothing waits for it asks like SIGTERM: it is `stray`, in an
+   * array of one. Gives back how to stop listening.
    */
-  readonly onSignal: (listener: (signal: Signal) => void) => () => void;
+  readonly onSignal: (listener: (signal: Signal, stray?: readonly [unknown]) => void) => () => void;
 }

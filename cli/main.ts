@@ -15,7 +15,7 @@ const DEFAULT_COLUMNS = 80;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 function processIo(): Io {
-  const listeners = new Set<(signal: Signal) => void>();
+  const listeners = new Set<Parameters<Io['onSignal']>[0]>();
   let brokenPipe = false;
   const onBrokenPipe = (): void => {
     brokenPipe = true;
@@ -30,6 +30,14 @@ function processIo(): Io {
     writeAll(STDERR, 'Error: the script waits for something that will never happen: a promise that nothing settles\n');
     process.exitCode = EXIT_FAILED;
     for (const listener of listeners) listener('SIGTERM');
+  });
+  // Also a promise that nobody waits for.
+  process.on('uncaughtException', (error: unknown) => {
+    if (listeners.size === 0) {
+      io.stderr(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+      process.exit(EXIT_FAILED);
+    }
+    for (const listener of listeners) listener('SIGTERM', [error]);
   });
   const writeOut = (text: string): void => {
     if (brokenPipe) return;
@@ -47,7 +55,7 @@ function processIo(): Io {
       // Nobody can be told any more; the run goes on.
     }
   };
-  return {
+  const io: Io = {
     argv: process.argv.slice(2),
     environment: process.env,
     workingDirectory: workingDirectory(),
@@ -80,6 +88,7 @@ function processIo(): Io {
       };
     },
   };
+  return io;
 }
 
 /** Somebody may have removed the folder that the shell still stands in. */

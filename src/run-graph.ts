@@ -232,6 +232,7 @@ async function walked(run: GraphRun, { ending, paidCalls, number, signal, timeou
     if (ending.aborted) {
       const status = ending.reason as EndedBy; // it is aborted with nothing else
       if (status === 'paused') return { status, error: pausedError(paidCalls) };
+      if (signal.reason instanceof MlldError) return { status, error: signal.reason };
       if (signal.reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
       return {
         status,

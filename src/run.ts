@@ -83,9 +83,15 @@ interface Ended {
 }
 
 async function finish({ options, module, run, journal, document, ending, error }: Ended): Promise<RunReport> {
-  const status = statusOf(error, ending);
+  const { reason } = options.signal;
+  const stray: unknown = reason instanceof MlldError ? reason : undefined; // code failed that the script did not wait for
+  const status = statusOf(error ?? stray, ending);
   const shown =
-    status === 'timed-out' ? timedOut(options.timeoutMs) : status === 'paused' && run.paidCalls ? pausedError(run.paidCalls) : error;
+    status === 'timed-out'
+      ? timedOut(options.timeoutMs)
+      : status === 'paused' && run.paidCalls
+        ? pausedError(run.paidCalls)
+        : (stray ?? error);
   reportFailedCommands(run);
   await journal.finish(finished(status, shown, run, journal.totals())); // R2
   concealError(shown, run.secrets);

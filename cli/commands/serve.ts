@@ -65,7 +65,13 @@ async function serve(io: Io, { host, port, token: given, maxRuns, resumeRuns, js
   });
   // Whoever reads the address may end the server with the next breath.
   const ended = new Promise<void>((resolve) => {
-    const stopListening = io.onSignal(() => {
+    const stopListening = io.onSignal((_, stray) => {
+      if (stray) {
+        const [error] = stray;
+        // The runs of all others go on.
+        io.stderr(`warning: code failed where nothing waited for it: ${error instanceof Error ? error.message : String(error)}\n`);
+        return;
+      }
       io.stderr('ending; the runs can be resumed\n');
       void server.close().then(() => {
         stopListening();
