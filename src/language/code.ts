@@ -85,6 +85,7 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
     language,
     code,
     ...(line.executed === undefined ? {} : { executed: line.executed }),
+    ...(line.used.some(isSecret) && language === 'cmd' ? { isSecret: true as const } : {}),
     directory: node.directory ? await resolveDirectory(node.directory, frame) : frame.run.settings.projectRoot,
     variables: commandVariables(language, listed),
     ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),

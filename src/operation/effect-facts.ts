@@ -71,8 +71,8 @@ function outputOf(outcome: object): Payload | undefined {
 
 /** A digest of it tells whether the same is asked again. How a command is handed to the shell is no part of what is asked. */
 export function canonicalRequest(request: object): string {
-  const { executed, ...asked } = request as { executed?: string };
-  const recorded = executed === undefined ? request : asked;
+  const { executed, isSecret: hides, ...asked } = request as { executed?: string; isSecret?: true };
+  const recorded = executed === undefined && hides === undefined ? request : asked;
   return canonicalJsonIfPlain(recorded) ?? canonicalJson(plain(recorded));
 }
 

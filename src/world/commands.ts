@@ -49,7 +49,7 @@ const starters: { readonly [L in CommandRequest['language']]: (request: CommandR
   }),
 };
 
-function shell(program: 'sh' | 'bash', { code: readable, executed: code = readable, variables, stdin }: CommandRequest): Started {
+function shell(program: 'sh' | 'bash', { code: readable, executed: code = readable, isSecret, variables, stdin }: CommandRequest): Started {
   if (code.includes('\0')) throw new WorldError('NUL_CHARACTER', 'a command cannot hold the character NUL');
   const added: Record<string, string> = {};
   const large: { readonly name: string; readonly text: string }[] = [];
@@ -70,8 +70,8 @@ function shell(program: 'sh' | 'bash', { code: readable, executed: code = readab
   const texts = large.map(({ text }) => `${text}x`);
   const begin = `exec 3<&-;${prologue(large, 4)}`;
   const common = { program, added, stdin };
-  if (Buffer.byteLength(code) > ARGUMENT_BYTES_MAX) {
-    // A code of this size reads itself from the first channel.
+  if (isSecret || Buffer.byteLength(code) > ARGUMENT_BYTES_MAX) {
+    // A code of this size reads itself from the first channel, and so does one that not everybody may see in the list of processes.
     return { ...common, args: ['-c', `${GATE}eval "$(cat <&3)"`], channels: [`\n${begin}${code}`, ...texts] };
   }
   const channels = ['\n', ...texts];

@@ -54,6 +54,8 @@ export interface Questions {
       code: string;
       /** What the shell gets instead of `code`, which is for people: the same command with its values beside it. Not recorded. */
       executed?: string;
+      /** A secret is in it, which is not to be seen in the list of processes. Not recorded. */
+      isSecret?: true;
       directory: string;
       variables: { readonly [name: string]: Json };
       stdin?: string;
