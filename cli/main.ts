@@ -6,7 +6,7 @@ import { VERSION } from '../src/version.js';
 import { monotonicMs } from '../src/world/stopwatch.js';
 import { runCommandLine } from './command-line.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
-import type { Io, Signal } from './io.js';
+import type { Io } from './io.js';
 import { terminalText, visible } from './render/terminal-text.js';
 import { writeAll } from './write-all.js';
 
