@@ -7,6 +7,7 @@ import { opPath, seqOf } from '../../journal/ids.js';
 import { journalFolder, runPath } from '../../journal/layout.js';
 import type { JournalStore } from '../../journal/store.js';
 import { newestChain, resumePoint, resumePointAt, type Chain } from '../../src/run/graph/chain.js';
+import { linesOf } from '../../src/run/graph/lines.js';
 import { outcomeOf } from '../../src/graph/outcome.js';
 import { temporaryFolder } from '../journal/support/folder.js';
 import { JOB, key, runRef, started } from '../support/written-runs.js';
@@ -131,4 +132,23 @@ it('goes back to no node inside a branch, and names those that it can', async ()
     code: 'RESUME_NODE',
     hint: expect.stringMatching(/: fan$/),
   });
+});
+
+it('comes to an end where a run says that it goes on with itself', async () => {
+  const { store, chain } = recorded();
+  const [first, second] = [runRef(1), runRef(2)];
+  for (const [ref, other] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    const journal = await store.create(ref);
+    await journal.append({ ...started(ref), pipeline: 'p', resume: { run: other.run, seq: seqOf(0) } } as Fact);
+    await journal.close();
+  }
+  expect((await chain()).segments.map(({ ref }) => ref.run)).toEqual([first.run, second.run]);
+  const heads = [first, second].map((ref, i) => ({
+    ref,
+    started: { ...started(ref), resume: { run: (i === 0 ? second : first).run, seq: seqOf(0) } } as never,
+  }));
+  expect(linesOf(heads).map(({ stretches }) => stretches.length)).toEqual([2]);
 });

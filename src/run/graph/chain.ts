@@ -91,6 +91,7 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
   const segments = [last];
   for (let head = await headOf(store, last.ref); head?.resume;) {
     const { run, seq } = head.resume;
+    if (segments.some((later) => later.ref.run === run)) break; // whoever wrote that it goes on with itself, it has no end
     segments.unshift({ ref: { workflow, run }, until: seq });
     head = await headOf(store, { workflow, run });
   }

@@ -49,7 +49,7 @@ function backFrom(newest: Head, known: ReadonlyMap<RunId, Head>): Omit<Line, 'id
   let begun = newest.started;
   for (let before = predecessor(newest); before;) {
     const head = known.get(before.run);
-    if (!head) break;
+    if (!head || stretches.some(({ ref }) => ref.run === head.ref.run)) break;
     stretches.unshift({ ref: head.ref, until: before.until });
     if (begun.restartOf === undefined) begun = head.started;
     before = predecessor(head);
