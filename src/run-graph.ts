@@ -38,6 +38,7 @@ import { createStateKeeper } from './run/graph/ledger.js';
 import { soundGraph } from './run/graph/sound-graph.js';
 import { writeManifest } from './run/graph/manifest.js';
 import { pausedError, pauseOf } from './run/paused.js';
+import { isUsersError } from './run/users-error.js';
 import { resumption, turnToResume } from './run/graph/resume.js';
 import { handToCommands, requireSecrets, takeSecrets, tooShort, type SecretSettings } from './run/graph/secret-settings.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph/start.js';
@@ -240,6 +241,9 @@ async function walked(run: GraphRun, { ending, paidCalls, number, signal, timeou
       };
     }
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
+    // A file of a stage that can't be written. It is the disk that took the journal as well, where no call may begin any more.
+    if (paidCalls.stoppedBy) return { status: 'paused', error: pausedError(paidCalls) };
+    if (isUsersError(error)) return { status: 'failed', error };
     throw error;
   }
   switch (end.kind) {

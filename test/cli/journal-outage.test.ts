@@ -151,6 +151,17 @@ describe('a disk that takes nothing for a while', () => {
     expect(calls()).toEqual(['one', 'two', 'three']);
   }, 60_000);
 
+  it('records how a pipeline ended that could not write the file of a reply', async () => {
+    const model = 'cat > /dev/null; rm -rf "$MLLD_STAGE_DIR"; touch "$MLLD_STAGE_DIR"; sleep 0.3; echo reply';
+    fs.writeFileSync(path.join(cwd, 'model.sh'), model);
+    fs.writeFileSync(
+      path.join(cwd, 'p.dot'),
+      'digraph p { graph [backend="cmd:bash model.sh"]; start [shape=Mdiamond]; a [prompt="A"]; exit [shape=Msquare]; start -> a -> exit }',
+    );
+    expect(await outage({ after: 1e6, ms: 0 }, 'run', 'p.dot')).toMatchObject({ status: 1 });
+    expect((await statuses())[0]).toBe('failed');
+  });
+
   it('lets a call that has begun end, and a call inside it wait no longer than that', async () => {
     fs.writeFileSync(
       path.join(cwd, 'nested.mld'),
