@@ -39,7 +39,7 @@ import { soundGraph } from './run/graph/sound-graph.js';
 import { writeManifest } from './run/graph/manifest.js';
 import { pausedError, pauseOf } from './run/paused.js';
 import { isUsersError } from './run/users-error.js';
-import { resumption, turnToResume } from './run/graph/resume.js';
+import { refuseForeignFolder, resumption, turnToResume } from './run/graph/resume.js';
 import { handToCommands, requireSecrets, takeSecrets, tooShort, type SecretSettings } from './run/graph/secret-settings.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './run/graph/start.js';
 import { timedOut, untilEnded, type EndedBy } from './run/until-ended.js';
@@ -71,8 +71,10 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
     const found = options.resume === undefined ? undefined : await resumption(given, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
     let beginning: Beginning = { set: given.set, ...found, number: 1 };
-    if (beginning.resumed) requireSecrets(beginning.resumed.state.given, secrets);
-    else requireSecrets(beginning.set, secrets);
+    if (beginning.resumed) {
+      requireSecrets(beginning.resumed.state.given, secrets);
+      await refuseForeignFolder(options, beginning.resumed.state, world);
+    } else requireSecrets(beginning.set, secrets);
     for (;;) {
       const report = await runOnce({ options: given, secrets, world, ending, paidCalls, plan, text, store, beginning, onBegun: endTurn });
       const { restart, ...rest } = report;

@@ -94,8 +94,7 @@ describe('a run that is asked to end', () => {
     });
     const child = startCli(['busy.mld', '--checkpoint'], { cwd });
     const result = resultOf(child);
-    await sleep(100);
-    while (!(await fs.readdir(cwd)).includes('.mlld')) await sleep(20);
+    while (!(await hasBegunCall(cwd))) await sleep(20);
     await sleep(300);
     child.kill('SIGINT');
     const { stdout, stderr, status } = await result;
@@ -192,3 +191,11 @@ describe('output that nobody reads', () => {
     expect([0, 141]).toContain(status);
   });
 });
+
+/** A signal that comes before the body waits for the thread that the body then keeps. */
+async function hasBegunCall(cwd: string): Promise<boolean> {
+  const names = await fs.readdir(path.join(cwd, '.mlld'), { recursive: true }).catch(() => []);
+  const runs = names.filter((name) => name.endsWith('.ndjson'));
+  const texts = await Promise.all(runs.map((name) => fs.readFile(path.join(cwd, '.mlld', name), 'utf8')));
+  return texts.some((text) => text.includes('"call.started"'));
+}

@@ -1,4 +1,6 @@
 /** What a run begins with that a `loop_restart` edge made: what its line was given, whoever went on with it in between. Reference 6.8. */
+import fs from 'node:fs';
+import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { Handler } from '../../src/graph/handlers/handler.js';
 import { outcomeOf } from '../../src/graph/outcome.js';
@@ -97,4 +99,18 @@ it('goes on in the folder of its chain, and says so', async () => {
   const { stderr, events } = await place.run({ handlers: own, runDirectory: 'there', resume: '' });
   expect(events[0]).toMatchObject({ runDir: 'here' });
   expect(stderr).toContain('--run-dir there has no effect: a resumed run goes on in here');
+});
+
+it('does not write into a folder that only its record takes for its own', async () => {
+  place = workshop(TEXT);
+  const { handlers: own } = handlers(3);
+  await place.run({ handlers: own, runDirectory: 'here' });
+  fs.renameSync(path.join(place.folder, 'here'), path.join(place.folder, 'elsewhere'));
+  fs.mkdirSync(path.join(place.folder, 'here'));
+  expect((await place.run({ handlers: own, resume: '' })).report).toMatchObject({ status: 'failed', error: { code: 'RESUME_FOLDER' } });
+  expect(fs.readdirSync(path.join(place.folder, 'here'))).toEqual([]);
+  const { events } = await place.run({ handlers: own, runDirectory: 'here', resume: '' });
+  expect(events[0]).toMatchObject({ runDir: 'here' });
+  // It has a manifest now.
+  expect((await place.run({ handlers: own, resume: '' })).events[0]).toMatchObject({ runDir: 'here' });
 });

@@ -31,13 +31,22 @@ export async function writeManifest(world: World, facts: ManifestFacts): Promise
   await world.ask('file.write', { path: file, text: `${JSON.stringify(manifest, undefined, 2)}\n` });
 }
 
+/** The run that the folder is of. */
+export async function runOfManifest(world: World, folder: string): Promise<unknown> {
+  return (await manifestIn(world, path.join(folder, 'manifest.json'))).run_id;
+}
+
 async function resumesIn(world: World, file: string): Promise<readonly string[]> {
+  const { resumed_at: times } = await manifestIn(world, file);
+  return Array.isArray(times) ? times.filter((time): time is string => typeof time === 'string') : [];
+}
+
+async function manifestIn(world: World, file: string): Promise<{ readonly run_id?: unknown; readonly resumed_at?: unknown }> {
   const answer = await world.ask('file.read', { path: file });
-  if (!('text' in answer)) return [];
+  if (!('text' in answer)) return {};
   try {
-    const { resumed_at: times } = JSON.parse(answer.text) as { readonly resumed_at?: unknown };
-    return Array.isArray(times) ? times.filter((time): time is string => typeof time === 'string') : [];
+    return (JSON.parse(answer.text) ?? {}) as { readonly run_id?: unknown; readonly resumed_at?: unknown };
   } catch {
-    return []; // the file is for people: what one of them made of it is no reason to stop
+    return {}; // the file is for people: what one of them made of it is no reason to stop
   }
 }

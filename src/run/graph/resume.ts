@@ -8,7 +8,9 @@ import { stuckAt } from '../../graph/stuck.js';
 import { workflowFor } from '../../project.js';
 import type { GraphRunOptions } from '../../run-graph-options.js';
 import { isChildOf, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
+import type { World } from '../../world/world.js';
 import { refuseEdited } from './edited.js';
+import { runOfManifest } from './manifest.js';
 import { restartOf, type Beginning, type Restart } from './start.js';
 
 /** From looking what there is to resume until that has begun; gives what ends it. */
@@ -44,6 +46,29 @@ export async function resumption(
   return { resumed: node === '' ? resumePoint(chain, (now) => stuckAt(plan, now)) : ended };
 }
 
+/**
+ * Throws RESUME_FOLDER. A record may come from a bundle that somebody else has made, and a resumed run writes into the folder that its record
+ * names: one that the engine did not choose is taken only where its manifest is that of the run, or `--run-dir` names it.
+ */
+export async function refuseForeignFolder(
+  { project, runDirectory, workingDirectory, name }: GraphRunOptions,
+  { runDir, runId }: GraphState,
+  world: World,
+): Promise<void> {
+  const folder = path.resolve(project.root, runDir);
+  if (runDir === '' || folder.startsWith(path.join(project.root, '.mlld', 'graph') + path.sep)) return;
+  if (runDirectory !== undefined && isFolderOf(folder, path.resolve(workingDirectory, runDirectory))) return;
+  if ((await runOfManifest(world, folder)) === runId) return;
+  throw new MlldError('RESUME_FOLDER', `--resume: run ${runId} is recorded with the folder ${runDir}, which holds no manifest of it`, {
+    hint: `if the folder is meant: mlld run ${name} --resume --run-dir ${runDir}`,
+  });
+}
+
+/** The folder that was asked for, or one of those behind its restarts. */
+function isFolderOf(folder: string, wanted: string): boolean {
+  return folder === wanted || folder.startsWith(`${wanted}.`);
+}
+
 /** Without its first event a run can be gone on with only when it went on with none itself: then its context is there. */
 function refuseHeadless({ damage, state }: Chain, name: string): void {
   const headless = damage.find(({ isHeadless }) => isHeadless);
@@ -76,7 +101,6 @@ function untaken({ set, runDirectory, workingDirectory, project }: GraphRunOptio
   const lines = others.map((key) => `warning: --set ${key}=${set[key]} has no effect: a resumed run goes on with the context that it has`);
   const folder = path.resolve(project.root, runDir);
   const wanted = runDirectory === undefined ? folder : path.resolve(workingDirectory, runDirectory);
-  if (wanted !== folder && !folder.startsWith(`${wanted}.`))
-    lines.push(`warning: --run-dir ${runDirectory} has no effect: a resumed run goes on in ${runDir}`);
+  if (!isFolderOf(folder, wanted)) lines.push(`warning: --run-dir ${runDirectory} has no effect: a resumed run goes on in ${runDir}`);
   return lines;
 }
