@@ -1,8 +1,9 @@
 /** Which nodes a walk comes to next, as far as that is known before they have done their work. */
+import { opPath } from '../../journal/ids.js';
 import { decide } from './decide.js';
 import { outcomeOf, routed, routingOf, NOTHING_BEFORE } from './outcome.js';
 import type { Plan, PlannedEdge } from './plan.js';
-import type { StateView, WalkView } from './state.js';
+import { emptyWalk, type StateView, type WalkView } from './state.js';
 
 export interface PlannedNode {
   readonly node: string;
@@ -73,7 +74,11 @@ function waysFrom(plan: Plan, node: string): readonly string[] {
     return [...new Set(edges.filter((edge) => !isForFailures(edge)).map(({ to }) => to))];
   }
   const outcome = outcomeOf('success', plan.handlerOf(node) === 'conditional' ? { carried: routingOf(NOTHING_BEFORE) } : {});
-  const decision = decide(plan, { ...EMPTY, current: node, outcome: { ...outcome, ...routed(outcome) } }, plan.entry);
+  const decision = decide(
+    plan,
+    { ...emptyWalk({ path: opPath('main'), branch: undefined, context: {} }), current: node, outcome: { ...outcome, ...routed(outcome) } },
+    plan.entry,
+  );
   return decision.kind === 'go' ? [decision.to] : [];
 }
 
@@ -90,19 +95,3 @@ function isForFailures({ condition }: PlannedEdge): boolean {
     ) === true
   );
 }
-
-const EMPTY = {
-  path: 'main',
-  branch: undefined,
-  context: {},
-  next: undefined,
-  running: undefined,
-  enterAt: undefined,
-  history: [],
-  visits: new Map(),
-  latest: new Map(),
-  failures: 0,
-  retried: 0,
-  notable: [],
-  branches: new Map(),
-} as unknown as Omit<WalkView, 'current' | 'outcome'>; // the path is that of any walk

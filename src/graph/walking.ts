@@ -4,7 +4,7 @@ import type { Frame } from '../language/frame.js';
 import type { GraphRun } from './graph-run.js';
 import { outcomeOf, routed, type StageOutcome } from './outcome.js';
 import type { PlannedEdge } from './plan.js';
-import type { WalkView } from './state.js';
+import { emptyWalk, type WalkView } from './state.js';
 
 /** Of a branch; the main path has none. */
 export interface Bounds {
@@ -37,25 +37,7 @@ export type WalkEnd = (
 export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: Walking): WalkView {
   if (!bounds) return ledger.state.main;
   const outer = walks.at(-1) as WalkView; // a branch has a walk around it
-  return (
-    outer.branches.get(bounds.branch.index) ?? {
-      path: frame.op.path,
-      branch: bounds.branch,
-      context: outer.context,
-      current: undefined,
-      outcome: undefined,
-      next: undefined,
-      running: undefined,
-      enterAt: undefined,
-      history: [],
-      visits: new Map(),
-      latest: new Map(),
-      failures: 0,
-      retried: 0,
-      notable: [],
-      branches: new Map(),
-    }
-  );
+  return outer.branches.get(bounds.branch.index) ?? emptyWalk({ path: frame.op.path, branch: bounds.branch, context: outer.context });
 }
 
 /** How a branch ended, for the results of its parallel node. */
