@@ -88,7 +88,13 @@ async function main() {
       lineLimit: LINE_COLUMNS,
     }),
     esbuild.build({ ...common, entryPoints: ['cli/bin.ts'], format: 'cjs', outfile: 'dist/mlld.cjs' }),
-    esbuild.build({ ...common, ...page, entryPoints: ['viewer/main.ts', 'viewer/style.css'], outdir: 'dist', entryNames: 'report' }),
+    esbuild.build({
+      ...common,
+      ...page,
+      entryPoints: ['viewer/report/main.ts', 'viewer/report/style.css'],
+      outdir: 'dist',
+      entryNames: 'report',
+    }),
     esbuild.build({
       ...common,
       ...page,
@@ -96,7 +102,7 @@ async function main() {
       outdir: 'dist',
       entryNames: 'serve',
     }),
-    esbuild.build({ ...common, entryPoints: ['src/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
+    esbuild.build({ ...common, entryPoints: ['src/api/index.ts'], format: 'esm', packages: 'external', outfile: 'dist/index.js' }),
   ]);
   replaceIfChanged(path.join(root, 'dist/THIRD-PARTY.txt'), Buffer.from(thirdPartyNotices(root, built.flatMap(filesInside))));
   replaceIfChanged(path.join(root, 'dist/mlld.tmLanguage.json'), Buffer.from(await editorGrammar()));

@@ -13,11 +13,11 @@ import { fileURLToPath } from 'node:url';
 
 /** The command line, journal, replay, a crash, the library, the example, and what V8 and its regular expressions are told. */
 const TESTS = [
-  'test/cli/start.test.ts',
-  'test/cli/run-command.test.ts',
-  'test/cli/journal-command.test.ts',
-  'test/cli/replay.test.ts',
-  'test/cli/v8-flags.test.ts',
+  'test/cli/program/start.test.ts',
+  'test/cli/run/run-command.test.ts',
+  'test/cli/journal/journal-command.test.ts',
+  'test/cli/journal/replay.test.ts',
+  'test/cli/program/v8-flags.test.ts',
   'test/values/patterns.test.ts',
   'test/world/javascript.test.ts',
   'test/world/node-bodies.test.ts',

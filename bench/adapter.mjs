@@ -9,7 +9,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'mlld-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const outfile = path.join(folder, 'journal.mjs');
 await build({
-  entryPoints: [fileURLToPath(new URL('../journal/file-store.ts', import.meta.url))],
+  entryPoints: [fileURLToPath(new URL('../journal/storage/file-store.ts', import.meta.url))],
   outfile,
   bundle: true,
   platform: 'node',

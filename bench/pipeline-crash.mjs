@@ -1,5 +1,5 @@
 // kill -9 at random moments in a pipeline with loops, retries, nested branches, a person and a gate, then --resume, until it is through.
-// Exit status 1 at the first broken promise (`test/graph/killed-chain.ts` has them).
+// Exit status 1 at the first broken promise (`test/pipeline/run/killed-chain.ts` has them).
 //   node pipeline-crash.mjs [--kills 200] [--seed N] [--json FILE]
 
 import { mkdirSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ const { argv: command } = subjects().find(({ name }) => name === 'ours');
 const seed = Number(options.seed);
 mkdirSync(out, { recursive: true });
 await build({
-  entryPoints: [fileURLToPath(new URL('../test/graph/killed-chain.ts', import.meta.url))],
+  entryPoints: [fileURLToPath(new URL('../test/pipeline/run/killed-chain.ts', import.meta.url))],
   bundle: true,
   platform: 'node',
   format: 'esm',

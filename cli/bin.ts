@@ -13,10 +13,10 @@ import fs from 'node:fs';
 import { createRequire, wrap } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
-import { makeFolders } from '../journal/make-folders.js';
+import { makeFolders } from '../journal/storage/make-folders.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import { v8FlagsFor } from './v8-flags.js';
-import { writeAll } from './write-all.js';
+import { writeAll } from './terminal/write-all.js';
 
 declare const MLLD_VERSION: string;
 

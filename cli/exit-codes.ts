@@ -1,5 +1,5 @@
 /** What the command's exit status says. */
-import type { Signal } from './io.js';
+import type { Signal } from './terminal/io.js';
 
 export const EXIT_OK = 0;
 /** Every error that ends a run, a usage error, a failed validation, a journal with losses. */

@@ -4,11 +4,11 @@ import { isatty } from 'node:tty';
 import { MlldError } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
 import { monotonicMs } from '../src/world/stopwatch.js';
-import { runCommandLine } from './command-line.js';
+import { runCommandLine } from './options/shell-words.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
-import type { Io } from './io.js';
+import type { Io } from './terminal/io.js';
 import { terminalText, visible } from './render/terminal-text.js';
-import { writeAll } from './write-all.js';
+import { writeAll } from './terminal/write-all.js';
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const DEFAULT_COLUMNS = 80;

@@ -1,14 +1,14 @@
 /** The look at a script, and at everything it imports, before it starts. World section 17.2. */
 import path from 'node:path';
-import { canAnalyze, createAnalyzer } from '../src/analyze/analyze.js';
-import type { SourceFiles } from '../src/analyze/source-files.js';
-import type { Project } from '../src/project.js';
-import type { ScriptSource } from '../src/run-options.js';
-import { analyzeSettings } from './analyze-settings.js';
-import type { Io } from './io.js';
+import { canAnalyze, createAnalyzer } from '../src/validate/analyze.js';
+import type { SourceFiles } from '../src/validate/linking/source-files.js';
+import type { Project } from '../src/session/project.js';
+import type { ScriptSource } from '../src/session/script/run-options.js';
+import { analyzeSettings } from './options/analyze-settings.js';
+import type { Io } from './terminal/io.js';
 import { paintFor } from './render/paint.js';
-import { renderPreflightErrors, renderPreflightWarnings } from './render/validation.js';
-import type { RunRequest } from './run-request.js';
+import { renderPreflightErrors, renderPreflightWarnings } from './render/reports/validation.js';
+import type { RunRequest } from './options/run-request.js';
 
 export interface Preflight {
   /** Whether the script may run. Says what is against it, and unless asked not to, what is doubtful. */

@@ -6,11 +6,11 @@ import { EXIT_FAILED, EXIT_OK } from './exit-codes.js';
 import { addAnswerCommand } from './commands/answer.js';
 import { addCheckpointCommand } from './commands/checkpoint.js';
 import { addGraphCommand } from './commands/graph.js';
-import { addJournalCommand } from './commands/journal.js';
+import { addJournalCommand } from './commands/journal/journal.js';
 import { addServeCommand } from './commands/serve.js';
 import { addValidateCommand } from './commands/validate.js';
-import type { Io } from './io.js';
-import { optionsOf, type CommandForm } from './option-table.js';
+import type { Io } from './terminal/io.js';
+import { optionsOf, type CommandForm } from './options/option-table.js';
 import { examples } from './render/examples.js';
 
 /** Runs a report command, or prints help. */

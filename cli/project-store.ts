@@ -1,10 +1,10 @@
 /** The journals of the project that the working directory belongs to. What is sealed in them is never shown, so nothing is opened. */
-import { openFileStore } from '../journal/file-store.js';
+import { openFileStore } from '../journal/storage/file-store.js';
 import { skippedRun } from '../journal/errors.js';
 import type { RunRef } from '../journal/ids.js';
 import type { Defect, JournalStore } from '../journal/store.js';
-import { findProject, type Standpoint } from '../src/project.js';
-import type { Io } from './io.js';
+import { findProject, type Standpoint } from '../src/session/project.js';
+import type { Io } from './terminal/io.js';
 
 export async function projectStore(io: Io): Promise<{ readonly project: Standpoint; readonly store: JournalStore }> {
   const project = await standpointOf(io);

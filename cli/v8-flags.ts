@@ -1,6 +1,6 @@
 /**
  * How V8 is tuned for commands that are over in a second or two. V8 prints a line on stderr for a flag that it does not know, and cannot be
- * asked which flags it knows. So every flag names the versions of V8 that were seen to know it (test/cli/v8-flags.test.ts holds the table
+ * asked which flags it knows. So every flag names the versions of V8 that were seen to know it (test/cli/program/v8-flags.test.ts holds the table
  * to the flags that the running V8 lists), and any other version, a newer one too, does without the flag.
  */
 
@@ -36,7 +36,7 @@ const TUNINGS: readonly Tuning[] = [
   { first: '--interrupt-budget=3000000', later: '--interrupt-budget=400000', from: OLDEST, to: OLDEST },
   /** A heap that is small still is marked quicker at once than in steps and by other threads. */
   { first: '--no-incremental-marking', later: '--incremental-marking', from: OLDEST, to: NEWEST },
-  /** A regular expression of a script that backtracks too much goes over to the linear engine: `src/values/regex.ts`. */
+  /** A regular expression of a script that backtracks too much goes over to the linear engine: `src/values/methods/regex.ts`. */
   { first: '--enable-experimental-regexp-engine', from: OLDEST, to: NEWEST },
   { first: '--enable-experimental-regexp-engine-on-excessive-backtracks', from: OLDEST, to: NEWEST },
 ];

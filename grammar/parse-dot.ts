@@ -3,11 +3,11 @@
  * generated parser, then its errors turned into ours. Only what works on graphs imports this file, so that a script
  * starts without it.
  */
-import * as slip from './dot/slips.js';
-import { describe, fail } from './dot/slips/spot.js';
+import * as slip from './mistakes/dot/recognisers.js';
+import { describe, fail } from './mistakes/dot/error-context.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/dot.js';
-import type { AttributeValue, Condition, GraphStatement, Pipeline, Stylesheet } from './graph-ast.js';
+import type { AttributeValue, Condition, GraphStatement, Pipeline, Stylesheet } from './dot-ast.js';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 const STRING_BYTES_MAX = 256 * 1024;

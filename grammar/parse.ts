@@ -7,11 +7,11 @@ import { columnsOf } from './columns.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/mlld.js';
 import { locate } from './locate.js';
-import * as ahead from './mlld/ahead.js';
+import * as ahead from './mlld/lookahead.js';
 import * as build from './mlld/build.js';
 import { codeEnd } from './mlld/code-end.js';
 
-import * as slip from './mlld/slips.js';
+import * as slip from './mistakes/mlld/recognisers.js';
 
 export { locate } from './locate.js';
 

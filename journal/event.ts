@@ -3,7 +3,7 @@
  * Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown
  * members along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
  */
-import type { GateStatus, GraphFact } from './graph-event.js';
+import type { GateStatus, GraphFact } from './pipeline-event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from './ids.js';
 
 export const JOURNAL_VERSION = 1;

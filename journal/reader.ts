@@ -17,11 +17,11 @@ import {
   predecessorEnd,
   type Flaw,
 } from './codec.js';
-import type { Disk } from './disk.js';
+import type { Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
-import type { OpenFiles } from './open-files.js';
+import type { OpenFiles } from './storage/file-handles.js';
 import { RunBytes } from './segments.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
 import type { AnyEvent } from './upcast.js';

@@ -14,7 +14,7 @@
  *    looking into another file.
  */
 import { CHAIN_SEED, PREDECESSOR_BYTES } from './codec.js';
-import { writeAll, type Disk } from './disk.js';
+import { writeAll, type Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 
 const SUFFIX = '.ndjson';

@@ -2,10 +2,10 @@
  * The seam between runs and where their journals lie. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
  * contract suite in `test/journal/store-contract.ts`.
  */
-import type { BlobWriter, StoredBlob } from './blob-writer.js';
+import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
 import type { JournalError } from './errors.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
-import type { Secrets } from './secrets.js';
+import type { Secrets } from './secrets/keyring.js';
 import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
 
 /** Where an event lies in its run: opaque to everyone but the store that gave it. */

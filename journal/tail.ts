@@ -1,6 +1,6 @@
 /** What can be told of a run without reading all of it: its first event, its last one, its size. */
 import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
-import type { Disk } from './disk.js';
+import type { Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { RunBytes } from './segments.js';

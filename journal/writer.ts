@@ -22,7 +22,7 @@ import { journalError, type JournalError } from './errors.js';
 import { DURABILITY, MAY_LAG, type Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './line-queue.js';
-import type { RunFiles } from './run-files.js';
+import type { RunFiles } from './storage/run-files.js';
 import type { CreateOptions, Journal, Recorded } from './store.js';
 import { Unsynced } from './unsynced.js';
 

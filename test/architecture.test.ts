@@ -22,21 +22,16 @@ const MAY_IMPORT: { readonly [L in Layer]: readonly Layer[] } = {
   grammar: [],
 };
 
-/** A run is put together here: the past is loaded, the ports are filled, the journal is opened. */
+/** A run is put together here: prior runs are loaded, the ports are filled, the journal is opened. */
 const KNOWS_REPLAY: { readonly [path: string]: string } = {
-  'src/run.ts': 'the owner for scripts',
-  'src/run/': 'its parts',
-  'src/run-graph.ts': 'the owner for graphs',
-  'src/run-options.ts': 'the types of what run.ts takes and returns',
-  'src/run-graph-options.ts': 'the types of what run-graph.ts takes and returns',
-  'src/index.ts': 'the face of the library',
-  'src/library/': 'the face of the library',
+  'src/session/': 'the owner',
+  'src/api/': 'the face of the library',
 };
 
 /** Reads outside src/world, each with its reason. */
 const READS_THE_OUTSIDE: { readonly [path: string]: string } = {
-  'src/project.ts': 'finds the project root before there is a run, hence before there is a world',
-  'src/project-config.ts': 'reads the configuration that the world is made from',
+  'src/session/project.ts': 'finds the project root before there is a run, hence before there is a world',
+  'src/session/project-config.ts': 'reads the configuration that the world is made from',
 };
 
 const TOUCHES_PROCESS: { readonly [path: string]: string } = {
@@ -46,15 +41,15 @@ const TOUCHES_PROCESS: { readonly [path: string]: string } = {
 
 /** Where each package may be imported; a folder stands for its files. */
 const WRAPPED_BY: { readonly [dependency: string]: string } = {
-  '@viz-js/viz': 'src/graph/svg.ts',
+  '@viz-js/viz': 'src/pipeline/render/layout.ts',
   commander: 'cli/',
-  diff: 'replay/text-diff.ts',
+  diff: 'replay/reports/diff/text-diff.ts',
   'fast-json-stable-stringify': 'journal/canonical.ts',
-  json5: 'src/values/json5-text.ts',
+  json5: 'src/values/formats/json5-text.ts',
   ndjson: 'cli/commands/',
   pino: 'cli/',
-  tar: 'journal/archive.ts',
-  tinyglobby: 'src/world/glob.ts',
+  tar: 'journal/upkeep/archive.ts',
+  tinyglobby: 'src/world/files/glob.ts',
   yaml: 'src/values/',
 };
 

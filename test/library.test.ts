@@ -13,7 +13,7 @@ import {
   watchGraph,
   type RunRequest,
   type RunRef,
-} from '../src/index.js';
+} from '../src/api/index.js';
 
 let folder: string;
 let shown: string;

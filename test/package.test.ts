@@ -58,7 +58,7 @@ describe('the files of the package', () => {
       'dist/report.js',
       'dist/serve.css',
       'dist/serve.js',
-      'dist/types/src/index.d.ts',
+      'dist/types/src/api/index.d.ts',
       'docs/journal-format.md',
       'examples/repo-review/README.md',
       'package.json',
@@ -77,7 +77,7 @@ describe('THIRD-PARTY.txt', () => {
   it('has each package of which something is in a bundle, with its version and licence', async () => {
     const { metafile } = await build({
       absWorkingDir: PROJECT,
-      entryPoints: ['cli/main.ts', 'viewer/main.ts', 'viewer/serve/main.ts'],
+      entryPoints: ['cli/main.ts', 'viewer/report/main.ts', 'viewer/serve/main.ts'],
       bundle: true,
       write: false,
       metafile: true,

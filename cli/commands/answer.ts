@@ -1,6 +1,6 @@
 /** `mlld answer RUN CHOICE`: answers a question that a running pipeline waits for. */
 import type { Command } from 'commander';
-import type { Io } from '../io.js';
+import type { Io } from '../terminal/io.js';
 import { projectStore } from '../project-store.js';
 import { examples } from '../render/examples.js';
 
@@ -16,7 +16,7 @@ export function addAnswerCommand(program: Command, io: Io): void {
       examples(['mlld answer latest O', 'mlld answer release O', 'mlld answer 20260412-081502-221-5c1e "Keep shut" --question q2']),
     )
     .action(async (run: string, text: string, { question: id }: { readonly question?: string }) => {
-      const { answerQuestion, runToAnswer } = await import('../../src/run/graph/answer.js');
+      const { answerQuestion, runToAnswer } = await import('../../src/session/pipeline/answer-question.js');
       const { project, store } = await projectStore(io);
       const meant = await runToAnswer(store, project, run);
       const { question, choice } = await answerQuestion({

@@ -3,18 +3,18 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { seqOf, type CallKey, type RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { functionHistory } from '../../replay/history.js';
-import { foldRun, goingOnBeside, loadWorkflow, type WorkflowPast } from '../../replay/load.js';
-import { usable, type Answered } from '../../replay/memo.js';
-import { reportRun, summary } from '../../replay/summary.js';
-import { unknownRuns, type UnknownRun } from '../../replay/unknown-events.js';
-import { resolveWorkflow, scriptName } from '../../src/project.js';
-import { nearScript } from '../../src/recorded-run.js';
-import { createRun } from '../../src/run/create-run.js';
-import type { Io } from '../io.js';
+import { functionHistory } from '../../replay/memo/history.js';
+import { foldRun, goingOnBeside, loadWorkflow, type WorkflowPast } from '../../replay/memo/load.js';
+import { usable, type Answered } from '../../replay/memo/memo.js';
+import { reportRun, summary } from '../../replay/reports/summary/summary.js';
+import { unknownRuns, type UnknownRun } from '../../replay/upkeep/unknown-events.js';
+import { resolveWorkflow, scriptName } from '../../src/session/project.js';
+import { nearScript } from '../../src/session/recorded-run.js';
+import { createRun } from '../../src/session/ports/create-run.js';
+import type { Io } from '../terminal/io.js';
 import { projectStore, reportDefects } from '../project-store.js';
 import { examples } from '../render/examples.js';
-import { renderCleaned, renderEntries, renderLeft } from '../render/checkpoint.js';
+import { renderCleaned, renderEntries, renderLeft } from '../render/reports/checkpoint.js';
 
 export function addCheckpointCommand(program: Command, io: Io): void {
   const command = program

@@ -1,10 +1,10 @@
 /** The last lines of a run that did not complete: what it has, how to go on, where to look. Loaded only then. */
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { RunRef } from '../../journal/ids.js';
-import { postMortemOf } from '../../replay/postmortem-run.js';
-import type { Project } from '../../src/project.js';
-import type { Io } from '../io.js';
-import { renderEnding, renderShortEnding } from '../render/postmortem.js';
+import { postMortemOf } from '../../replay/reports/postmortem/postmortem-run.js';
+import type { Project } from '../../src/session/project.js';
+import type { Io } from '../terminal/io.js';
+import { renderEnding, renderShortEnding } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';
 
 /** Nobody waits at the end of a run for more than some 500 ms of reading. */

@@ -4,17 +4,17 @@
  * X1 the first signal aborts the run, which then ends in order: subprocesses end, the journal says `interrupted`.
  * X2 standard output belongs to the script; everything of ours goes to standard error.
  */
-import { run } from '../../src/run.js';
-import type { Project } from '../../src/project.js';
-import type { RunOptions, RunReport, ScriptSource } from '../../src/run-options.js';
-import { environmentFor } from '../environment.js';
+import { run } from '../../src/session/script/run-script.js';
+import type { Project } from '../../src/session/project.js';
+import type { RunOptions, RunReport, ScriptSource } from '../../src/session/script/run-options.js';
+import { environmentFor } from '../options/environment.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
-import { listenForInterruption } from '../interruption.js';
-import { trackOpenLine } from '../open-line.js';
-import type { Io, Signal } from '../io.js';
-import type { Log } from '../log.js';
-import type { CommandForm } from '../option-table.js';
-import type { RunRequest } from '../run-request.js';
+import { listenForInterruption } from '../terminal/interruption.js';
+import { trackOpenLine } from '../terminal/open-line.js';
+import type { Io, Signal } from '../terminal/io.js';
+import type { Log } from '../terminal/log.js';
+import type { CommandForm } from '../options/option-table.js';
+import type { RunRequest } from '../options/run-request.js';
 import type { Progress } from '../render/progress.js';
 
 const LOG_EVERY_MS = 1000;
@@ -80,7 +80,7 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
 }
 
 async function openDebugLog(io: Io): Promise<Log> {
-  const { openLog } = await import('../log.js');
+  const { openLog } = await import('../terminal/log.js');
   return openLog(io);
 }
 

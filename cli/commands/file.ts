@@ -2,12 +2,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { findProject, scriptName } from '../../src/project.js';
-import type { ScriptSource } from '../../src/run-options.js';
+import { findProject, scriptName } from '../../src/session/project.js';
+import type { ScriptSource } from '../../src/session/script/run-options.js';
 import { EXIT_OK } from '../exit-codes.js';
-import type { Io } from '../io.js';
-import { parseRunRequest, recordFlag, type RunRequest } from '../run-request.js';
-import { checkFlags } from '../slips.js';
+import type { Io } from '../terminal/io.js';
+import { parseRunRequest, recordFlag, type RunRequest } from '../options/run-request.js';
+import { checkFlags } from '../options/misspelt-command.js';
 
 const STDIN = '/dev/stdin';
 

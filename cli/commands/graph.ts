@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { MlldError } from '../../src/errors.js';
-import type { Project } from '../../src/project.js';
-import type { Io } from '../io.js';
+import type { Project } from '../../src/session/project.js';
+import type { Io } from '../terminal/io.js';
 import { projectStore } from '../project-store.js';
 import { examples } from '../render/examples.js';
 
@@ -32,7 +32,10 @@ export function addGraphCommand(program: Command, io: Io): void {
 }
 
 async function render(io: Io, target: string, { output, run }: RenderOptions): Promise<void> {
-  const [{ readPipeline }, { pictureOf }] = await Promise.all([import('./validate-pipeline.js'), import('../../src/graph/picture.js')]);
+  const [{ readPipeline }, { pictureOf }] = await Promise.all([
+    import('./validate-pipeline.js'),
+    import('../../src/pipeline/render/render-graph.js'),
+  ]);
   const text = readPipeline(io, target);
   const states = run === undefined ? undefined : await statesOf(io, target, run);
   const picture = await pictureOf({ file: target, text }, states);
@@ -43,8 +46,8 @@ async function render(io: Io, target: string, { output, run }: RenderOptions): P
 /** Of the run that is meant, with those that it resumed. */
 async function statesOf(io: Io, target: string, run: string) {
   const [{ openChain }, { nodeStates }] = await Promise.all([
-    import('../../src/run/graph/chain.js'),
-    import('../../src/run/graph/node-states.js'),
+    import('../../src/session/pipeline/history/chain.js'),
+    import('../../src/session/pipeline/history/node-states.js'),
   ]);
   const { project, store } = await projectStore(io);
   const latest = await runOf(io, project, store, target, run);
@@ -53,7 +56,10 @@ async function statesOf(io: Io, target: string, run: string) {
 }
 
 async function runOf(io: Io, project: Project, store: Awaited<ReturnType<typeof projectStore>>['store'], target: string, run: string) {
-  const [{ pickRun }, { workflowFor }] = await Promise.all([import('../../src/recorded-run.js'), import('../../src/project.js')]);
+  const [{ pickRun }, { workflowFor }] = await Promise.all([
+    import('../../src/session/recorded-run.js'),
+    import('../../src/session/project.js'),
+  ]);
   const runs = await store.runs(workflowFor(project, path.resolve(io.workingDirectory, target)));
   const found = pickRun(runs, run);
   if (found.kind === 'one') return found.run;

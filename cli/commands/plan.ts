@@ -1,9 +1,9 @@
 /** `--plan`: what a run with these flags would be served and what it would ask. Nothing runs. */
-import { plan } from '../../src/run/plan.js';
+import { plan } from '../../src/session/script/plan.js';
 import { EXIT_OK } from '../exit-codes.js';
-import type { Io } from '../io.js';
+import type { Io } from '../terminal/io.js';
 import { paintFor } from '../render/paint.js';
-import { renderPlan } from '../render/plan.js';
+import { renderPlan } from '../render/reports/plan.js';
 import { optionsFor, type Execution } from './execute.js';
 
 export async function planCommand(io: Io, execution: Execution): Promise<number> {
@@ -12,7 +12,7 @@ export async function planCommand(io: Io, execution: Execution): Promise<number>
     io: { stdin: io.stdin, stdout: io.document, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
     signal: new AbortController().signal,
   };
-  const { openFileStore } = await import('../../journal/file-store.js');
+  const { openFileStore } = await import('../../journal/storage/file-store.js');
   const report = await plan(options, openFileStore(execution.project.root));
   io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, paintFor(io.colours.stdout)));
   return EXIT_OK;

@@ -2,18 +2,18 @@
 import path from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { MlldError } from '../../src/errors.js';
-import { backendFor } from '../../src/graph/backends/backend.js';
-import { findProject } from '../../src/project.js';
-import { runGraph } from '../../src/run-graph.js';
-import { WHO_ANSWERS, type GraphReport, type GraphRunOptions, type WhoAnswers } from '../../src/run-graph-options.js';
+import { backendFor } from '../../src/pipeline/backends/backend.js';
+import { findProject } from '../../src/session/project.js';
+import { runGraph } from '../../src/session/pipeline/run-pipeline.js';
+import { WHO_ANSWERS, type GraphReport, type GraphRunOptions, type WhoAnswers } from '../../src/session/pipeline/run-pipeline-options.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
-import { listenForInterruption } from '../interruption.js';
-import type { Io } from '../io.js';
-import { durationMs } from '../run-request.js';
+import { listenForInterruption } from '../terminal/interruption.js';
+import type { Io } from '../terminal/io.js';
+import { durationMs } from '../options/run-request.js';
 import { examples } from '../render/examples.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { paintFor } from '../render/paint.js';
-import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/pipeline.js';
+import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
 import { renderQuestion } from '../render/question.js';
 
 interface Options {
@@ -130,10 +130,10 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
 }
 
 async function showPlan(io: Io, wanted: GraphRunOptions, isJson: boolean): Promise<number> {
-  const { planPipeline } = await import('../../src/run/graph/plan.js');
+  const { planPipeline } = await import('../../src/session/pipeline/plan.js');
   const plan = await planPipeline(wanted);
   if (plan === undefined) return EXIT_FAILED; // lint has said why
-  const { renderPipelinePlan } = await import('../render/pipeline-plan.js');
+  const { renderPipelinePlan } = await import('../render/reports/pipeline-plan.js');
   io.stdout(isJson ? `${JSON.stringify(plan, undefined, 2)}\n` : renderPipelinePlan(plan, paintFor(io.colours.stdout)));
   return EXIT_OK;
 }

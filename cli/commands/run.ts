@@ -1,12 +1,12 @@
 /** `mlld run [NAME]`: a script of the project, validated first, or the list of them. World section 17.2. */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { findProject, findScript, listScripts } from '../../src/project.js';
+import { findProject, findScript, listScripts } from '../../src/session/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
-import type { Io } from '../io.js';
+import type { Io } from '../terminal/io.js';
 import type { Preflight } from '../preflight.js';
-import { parseRunRequest, type RunRequest } from '../run-request.js';
-import { checkFlags, resembledOption } from '../slips.js';
+import { parseRunRequest, type RunRequest } from '../options/run-request.js';
+import { checkFlags, resembledOption } from '../options/misspelt-command.js';
 
 export async function runCommand(io: Io, argv: readonly string[]): Promise<number> {
   if (argv[0]?.endsWith('.dot')) return (await import('./run-pipeline.js')).runPipelineCommand(io, argv);

@@ -1,7 +1,7 @@
 /** `mlld serve`: pipelines over HTTP, and a page to watch them. Reference 13.2. */
 import fs from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { Io } from '../io.js';
+import type { Io } from '../terminal/io.js';
 import { projectStore } from '../project-store.js';
 import { examples } from '../render/examples.js';
 

@@ -3,10 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { MlldError } from '../../src/errors.js';
-import { preflightPipeline } from '../../src/graph/report.js';
-import type { Io } from '../io.js';
+import { preflightPipeline } from '../../src/pipeline/lint/report.js';
+import type { Io } from '../terminal/io.js';
 import { paintFor } from '../render/paint.js';
-import { renderPipelineReport } from '../render/pipeline.js';
+import { renderPipelineReport } from '../render/reports/pipeline.js';
 
 interface ValidatePipelineOptions {
   readonly errorOnWarnings?: boolean;

@@ -2,16 +2,16 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Option, type Command } from 'commander';
-import { canAnalyze, createAnalyzer, type AnalyzeSettings } from '../../src/analyze/analyze.js';
-import { findSources } from '../../src/analyze/find-sources.js';
-import { withoutRepeats } from '../../src/analyze/report.js';
+import { canAnalyze, createAnalyzer, type AnalyzeSettings } from '../../src/validate/analyze.js';
+import { findSources } from '../../src/validate/linking/find-sources.js';
+import { withoutRepeats } from '../../src/validate/report.js';
 import { MlldError } from '../../src/errors.js';
-import { findProject } from '../../src/project.js';
-import { analyzeSettings } from '../analyze-settings.js';
-import type { Io } from '../io.js';
+import { findProject } from '../../src/session/project.js';
+import { analyzeSettings } from '../options/analyze-settings.js';
+import type { Io } from '../terminal/io.js';
 import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
-import { renderDirectory, renderDirectoryInFull, renderReport, warningsOf, type ValidatedFile } from '../render/validation.js';
+import { renderDirectory, renderDirectoryInFull, renderReport, warningsOf, type ValidatedFile } from '../render/reports/validation.js';
 
 interface ValidateOptions {
   readonly deep?: true;

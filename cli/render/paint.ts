@@ -1,5 +1,5 @@
 /** How a report looks where it is read: colours for a terminal that wants them, and how wide that is. */
-import type { Io } from '../io.js';
+import type { Io } from '../terminal/io.js';
 import { MARKS } from './terminal-text.js';
 
 type Colour = (text: string) => string;

@@ -1,6 +1,6 @@
 /** A question of a pipeline to somebody who is not at this terminal. */
 import type { EventOf } from '../../journal/event.js';
-import { answerMeaning, choiceLine } from '../../src/graph/labels.js';
+import { answerMeaning, choiceLine } from '../../src/pipeline/model/labels.js';
 import { shellWords } from './shell.js';
 
 /** What is asked, and how somebody elsewhere answers. */

@@ -1,7 +1,7 @@
 /** The command line that goes on with a recorded run, from the words it was started with. */
 import { MlldError } from '../../src/errors.js';
-import { isServed } from '../../src/project.js';
-import { parseRunRequest, resumeArguments } from '../run-request.js';
+import { isServed } from '../../src/session/project.js';
+import { parseRunRequest, resumeArguments } from '../options/run-request.js';
 import { shellWords } from './shell.js';
 
 export interface RecordedCommand {

@@ -1,5 +1,5 @@
 /** Durations, times and money for people. */
-import { duration } from '../../replay/duration.js';
+import { duration } from '../../replay/fold/duration.js';
 
 export { duration };
 

@@ -1,6 +1,6 @@
 /** The last line of a run that failed after it had paid for results that nothing keeps: how to have them kept. */
 import type { Execution } from '../commands/execute.js';
-import { recordingArguments } from '../run-request.js';
+import { recordingArguments } from '../options/run-request.js';
 import { shellWords } from './shell.js';
 
 export function renderUnrecorded(count: number, { form, argv, script }: Pick<Execution, 'form' | 'argv' | 'script'>): string {

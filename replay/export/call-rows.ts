@@ -1,6 +1,6 @@
 /** The questions of a run as rows of a table, for spreadsheets and scripts. */
 import type { RunRef } from '../../journal/ids.js';
-import { callsOf, type Timeline } from '../timeline.js';
+import { callsOf, type Timeline } from '../reports/timeline/timeline.js';
 
 export const CALL_COLUMNS = [
   'run',

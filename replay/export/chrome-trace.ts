@@ -3,8 +3,8 @@
  * operations that run side by side get tracks of their own.
  */
 import type { RunRef } from '../../journal/ids.js';
-import { countCall, noCalls, type CallCounts } from '../call-counts.js';
-import { callsOf, endOf, type Span, type Timeline } from '../timeline.js';
+import { countCall, noCalls, type CallCounts } from '../fold/call-counts.js';
+import { callsOf, endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
 
 const PROCESS = 1;
 const RUN_TRACK = 0;

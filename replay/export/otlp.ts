@@ -7,7 +7,7 @@
  */
 import type { RunRef } from '../../journal/ids.js';
 import { sha256Hex } from '../../journal/sha256.js';
-import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../timeline.js';
+import { endOf, type Moment, type Span, type Timeline, type TimelineCall } from '../reports/timeline/timeline.js';
 
 type Attribute = string | number | boolean | undefined;
 type Attributes = { readonly [name: string]: Attribute };

@@ -2,10 +2,10 @@
 import type { Filter, Guard } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';
-import { locationOf } from '../language/errors.js';
-import type { Frame, Module } from '../language/frame.js';
+import { locationOf } from '../runtime/errors.js';
+import type { Frame, Module } from '../runtime/frame.js';
 import { interceptor, type Interceptor } from '../operation/interceptors.js';
-import type { GuardSwitch, Operation, Reach } from '../operation/operation.js';
+import type { GuardSwitch, Operation, Reach } from '../runtime/operation.js';
 import { labelsOf } from '../values/value.js';
 import { refuseBadOptions } from './allow-options.js';
 

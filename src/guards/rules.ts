@@ -1,15 +1,15 @@
 /** The rules of one guard: the first whose condition holds decides. Instrumentation 4.3. */
 import type { GuardRule } from '../../grammar/ast.js';
 import { bodyFrame } from '../hooks/body-frame.js';
-import { rise } from '../language/errors.js';
-import type { Frame } from '../language/frame.js';
-import { executeLet } from '../language/variables.js';
-import type { Operation } from '../operation/operation.js';
+import { rise } from '../runtime/errors.js';
+import type { Frame } from '../runtime/frame.js';
+import { executeLet } from '../language/statements/variables.js';
+import type { Operation } from '../runtime/operation.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
 import { allowOptions, type AllowOptions } from './allow-options.js';
 import { displayFilter, type Phase, type RegisteredGuard } from './registry.js';
-import { lenient } from '../language/down.js';
+import { lenient } from '../runtime/evaluator-ports.js';
 
 export type Verdict =
   | { readonly decision: 'allow'; readonly value?: { readonly value: Value }; readonly options?: AllowOptions }

@@ -7,11 +7,11 @@
  *     privileged guard takes them away by name.
  */
 import { arrayOf } from '../hooks/inputs.js';
-import type { Frame, GuardWatch } from '../language/frame.js';
-import { Denial } from '../operation/denial.js';
-import { GuardRetry } from '../operation/guard-retry.js';
-import type { Operation } from '../operation/operation.js';
-import { addInputTests } from '../values/input-test.js';
+import type { Frame, GuardWatch } from '../runtime/frame.js';
+import { Denial } from '../runtime/denial.js';
+import { GuardRetry } from '../runtime/guard-retry.js';
+import type { Operation } from '../runtime/operation.js';
+import { addInputTests } from '../values/methods/input-test.js';
 import { flow, type Value } from '../values/value.js';
 import { relabelled } from './allow-options.js';
 import { displayFilter, type GuardRegistry, type Match, type Phase, type RegisteredGuard } from './registry.js';

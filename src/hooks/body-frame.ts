@@ -1,7 +1,7 @@
 /** The frame in which the body of a hook or the rules of a guard run. Instrumentation 5.5, 7 and 8. */
-import { OUTERMOST, PLAIN, type Context, type Frame, type Module } from '../language/frame.js';
-import { Scope } from '../language/scope.js';
-import type { Operation } from '../operation/operation.js';
+import { OUTERMOST, PLAIN, type Context, type Frame, type Module } from '../runtime/frame.js';
+import { Scope } from '../runtime/scope.js';
+import type { Operation } from '../runtime/operation.js';
 import type { Value } from '../values/value.js';
 
 interface Around {

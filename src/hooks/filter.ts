@@ -4,7 +4,7 @@
  * F1  A list that was handed out never changes: whoever registers later is not in it.
  */
 import type { Filter } from '../../grammar/ast.js';
-import type { Operation } from '../operation/operation.js';
+import type { Operation } from '../runtime/operation.js';
 
 export interface Watcher {
   /** In the order of registration, from 1. */

@@ -1,5 +1,5 @@
 /** What a hook sees as `@input`, and what its value does to the inputs. Instrumentation 5.6 and 5.7. */
-import type { Operation } from '../operation/operation.js';
+import type { Operation } from '../runtime/operation.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../values/value.js';
 
 /** The inputs as one array, with the labels of all of them. */

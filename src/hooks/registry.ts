@@ -1,11 +1,11 @@
 /** The hooks of a run. Instrumentation 5.2 and 5.3. */
 import type { Hook } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { locationOf } from '../language/errors.js';
-import type { Frame, Module } from '../language/frame.js';
-import { isStatement } from '../language/statement-kinds.js';
+import { locationOf } from '../runtime/errors.js';
+import type { Frame, Module } from '../runtime/frame.js';
+import { isStatement } from '../language/statements/statement-kinds.js';
 import { interceptor, type Interceptor } from '../operation/interceptors.js';
-import type { Operation, Reach } from '../operation/operation.js';
+import type { Operation, Reach } from '../runtime/operation.js';
 import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
 
 export interface RegisteredHook extends Watcher {

@@ -7,11 +7,11 @@
  */
 import type { Filter } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { Return, Signal } from '../language/completion.js';
-import type { Context, Ended, Frame, HookWatch } from '../language/frame.js';
-import { decide } from '../language/when.js';
-import { denialContext } from '../operation/denial.js';
-import type { Operation } from '../operation/operation.js';
+import { Return, Signal } from '../runtime/completion.js';
+import type { Context, Ended, Frame, HookWatch } from '../runtime/frame.js';
+import { decide } from '../language/statements/when.js';
+import { denialContext } from '../runtime/denial.js';
+import type { Operation } from '../runtime/operation.js';
 import { textOf } from '../values/text.js';
 import { flow, type DataObject, type Value } from '../values/value.js';
 import { WorldError } from '../world/world.js';

@@ -6,12 +6,12 @@
  *     it keeps no process alive.
  * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
  * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process didn't give way. Mostly the world
- *     breaks into that when the time is over (`world/interruptible.ts`).
+ *     breaks into that when the time is over (`world/process/interruptible.ts`).
  * T5  In a replay a body's time is over when it was then, and whatever else came of the body is not looked at.
  */
 import { MlldError } from '../errors.js';
-import type { RunState } from '../language/frame.js';
-import { Ending } from '../operation/ending.js';
+import type { RunState } from '../runtime/frame.js';
+import { Ending } from '../runtime/hook-deadline.js';
 import type { Holder } from '../world/world.js';
 
 type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };

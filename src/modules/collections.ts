@@ -2,13 +2,13 @@
 import path from 'node:path';
 import type { Import, Load, Param, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { locationOf } from '../language/errors.js';
-import { Executable } from '../language/executable.js';
-import type { Frame } from '../language/frame.js';
-import { keepTemplate, type LoadedTemplate } from '../language/template-body.js';
-import { readTemplate, templateKind } from '../language/template-file.js';
-import { askWorld } from '../operation/effect.js';
-import { namespaceValue, type Namespace } from '../values/namespace.js';
+import { locationOf } from '../runtime/errors.js';
+import { Executable } from '../runtime/executable.js';
+import type { Frame } from '../runtime/frame.js';
+import { keepTemplate, type LoadedTemplate } from '../language/expressions/template-body.js';
+import { readTemplate, templateKind } from '../language/expressions/template-file.js';
+import { askWorld } from '../operation/perform-effect.js';
+import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import type { Value } from '../values/value.js';
 import { memberName } from './directories.js';
 

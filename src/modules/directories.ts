@@ -2,15 +2,15 @@
 import path from 'node:path';
 import type { Import } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { locationOf } from '../language/errors.js';
-import type { Frame } from '../language/frame.js';
-import { askWorld } from '../operation/effect.js';
+import { locationOf } from '../runtime/errors.js';
+import type { Frame } from '../runtime/frame.js';
+import { askWorld } from '../operation/perform-effect.js';
 import { textOf } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
-import { namespaceValue, type Namespace } from '../values/namespace.js';
+import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import { moduleAt } from './files.js';
 import { indexIn } from './locate.js';
-import { displayPath } from './paths.js';
+import { displayPath } from '../language/paths.js';
 
 const SKIPPED = ['_*', '.*'];
 

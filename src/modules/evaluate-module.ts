@@ -4,11 +4,11 @@ import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { parseScript } from '../../grammar/parse.js';
 import type { Script } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { Return } from '../language/completion.js';
-import { locationOf } from '../language/errors.js';
-import type { Frame, Module, ModuleExports } from '../language/frame.js';
-import { Scope } from '../language/scope.js';
-import { parseScriptFrontmatter, yamlErrorAt } from '../values/frontmatter.js';
+import { Return } from '../runtime/completion.js';
+import { locationOf } from '../runtime/errors.js';
+import type { Frame, Module, ModuleExports } from '../runtime/frame.js';
+import { Scope } from '../runtime/scope.js';
+import { parseScriptFrontmatter, yamlErrorAt } from '../values/formats/frontmatter.js';
 import { closest } from '../values/suggest.js';
 import type { Value } from '../values/value.js';
 

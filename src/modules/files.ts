@@ -1,16 +1,16 @@
 /** Modules that are files: `.mld`, markdown, JSON. World sections 11.3 and 11.5. */
 import nodePath from 'node:path';
 import { MlldError } from '../errors.js';
-import { locationOf } from '../language/errors.js';
-import { fileMissing } from '../language/files.js';
-import type { Frame, Module, ModuleExports } from '../language/frame.js';
-import { templateKind } from '../language/template-file.js';
-import { askWorld } from '../operation/effect.js';
+import { locationOf } from '../runtime/errors.js';
+import { fileMissing } from '../language/files/read-file.js';
+import type { Frame, Module, ModuleExports } from '../runtime/frame.js';
+import { templateKind } from '../language/expressions/template-file.js';
+import { askWorld } from '../operation/perform-effect.js';
 import { recordSource } from '../operation/sources.js';
 import { isDataObject } from '../values/plain-object.js';
 import { annotate, type Data, type Value } from '../values/value.js';
 import { createModule, evaluateModule } from './evaluate-module.js';
-import { displayPath } from './paths.js';
+import { displayPath } from '../language/paths.js';
 
 export interface ModulePlace {
   readonly absolute: string;

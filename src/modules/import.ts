@@ -2,21 +2,21 @@
 import path from 'node:path';
 import type { Import, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { refuseReserved } from '../language/ambient.js';
-import type { Completion } from '../language/completion.js';
-import { locationOf } from '../language/errors.js';
-import type { Frame } from '../language/frame.js';
-import { notExported } from '../language/namespaces.js';
-import { redeclared } from '../language/variables.js';
+import { refuseReserved } from '../language/expressions/ambient.js';
+import type { Completion } from '../runtime/completion.js';
+import { locationOf } from '../runtime/errors.js';
+import type { Frame } from '../runtime/frame.js';
+import { notExported } from '../language/expressions/namespaces.js';
+import { redeclared } from '../language/statements/variables.js';
 import { perform } from '../operation/perform.js';
-import { namespaceValue, type Namespace } from '../values/namespace.js';
+import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import { dataOf, flow, type Value } from '../values/value.js';
 import { templateCollection } from './collections.js';
 import { directoryModule } from './directories.js';
 import { moduleAt } from './files.js';
 import { locateModule } from './locate.js';
 import { nodeModule } from './node-module.js';
-import { displayPath, resolvePath, resolvePrefix, type ResolvedPath } from './paths.js';
+import { displayPath, resolvePath, resolvePrefix, type ResolvedPath } from '../language/paths.js';
 import { providedModule } from './provided.js';
 
 export async function executeImport(node: Import, frame: Frame): Promise<Completion> {

@@ -1,7 +1,7 @@
 /** Which file or folder the path of an import means. World section 11.3. */
 import path from 'node:path';
-import type { Frame } from '../language/frame.js';
-import { askWorld } from '../operation/effect.js';
+import type { Frame } from '../runtime/frame.js';
+import { askWorld } from '../operation/perform-effect.js';
 
 export type Located = { readonly kind: 'module' | 'directory'; readonly absolute: string };
 

@@ -1,10 +1,10 @@
 /** Functions and classes of Node modules. World section 11.3. */
 import type { Import } from '../../grammar/ast.js';
 import { MlldError, type SourceLocation } from '../errors.js';
-import { locationOf } from '../language/errors.js';
-import type { Frame } from '../language/frame.js';
-import { askWorld } from '../operation/effect.js';
-import type { HostFunction } from '../values/host-function.js';
+import { locationOf } from '../runtime/errors.js';
+import type { Frame } from '../runtime/frame.js';
+import { askWorld } from '../operation/perform-effect.js';
+import type { HostFunction } from '../values/kinds/host-function.js';
 import { fromHost, toNative } from '../values/native.js';
 import { closest } from '../values/suggest.js';
 import type { Value } from '../values/value.js';

@@ -1,10 +1,10 @@
 /** Data that a run is given: `@input`, `@payload`, `@state`, injected modules. World section 16. */
-import type { Frame } from '../language/frame.js';
-import { readInput } from '../language/input.js';
-import { askWorld } from '../operation/effect.js';
+import type { Frame } from '../runtime/frame.js';
+import { readInput } from '../language/expressions/input.js';
+import { askWorld } from '../operation/perform-effect.js';
 import { isDataObject } from '../values/plain-object.js';
 import { Annotated, dataOf, flow, type Value } from '../values/value.js';
-import type { Namespace } from '../values/namespace.js';
+import type { Namespace } from '../values/kinds/namespace.js';
 import { moduleOfText } from './files.js';
 
 const ENVIRONMENT = { names: ['NODE_ENV', 'DEBUG', 'CI', 'HOME', 'USER', 'PATH'], prefixes: ['MLLD_'] };

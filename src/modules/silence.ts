@@ -1,6 +1,6 @@
 /** Importing is silent: what a module does at its top level stays undone. World 12.2. */
 import type { Statement } from '../../grammar/ast.js';
-import type { Frame } from '../language/frame.js';
+import type { Frame } from '../runtime/frame.js';
 
 const EFFECTS: ReadonlySet<string> = new Set<Statement['kind']>([
   'prose',

@@ -2,14 +2,14 @@
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
 import { canonicalJson, canonicalJsonIfPlain, isTooDeep, sha256 } from '../../journal/canonical.js';
-import type { Frame } from '../language/frame.js';
+import type { Frame } from '../runtime/frame.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
-import { exceedingOutput } from '../world/output.js';
+import { exceedingOutput } from '../world/process/output.js';
 import type { Answer, Ask, Question } from '../world/world.js';
-import { isKeptByCall } from './kept-by-call.js';
+import { isKeptByCall } from './deduplicate-effect.js';
 import { hideLiterals } from './secret-literals.js';
-import { isSecret, type SecretTexts } from './secret-texts.js';
+import { isSecret, type SecretTexts } from '../runtime/secret-registry.js';
 
 /** What went into a request. */
 export interface Involved {

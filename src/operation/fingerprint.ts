@@ -7,16 +7,16 @@ import type { Exe, Guard, Hook, Template } from '../../grammar/ast.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { sha256 } from '../../journal/canonical.js';
-import { Executable } from '../language/executable.js';
-import type { Module } from '../language/frame.js';
-import type { Scope } from '../language/scope.js';
-import { templateOf } from '../language/template-body.js';
+import { Executable } from '../runtime/executable.js';
+import type { Module } from '../runtime/frame.js';
+import type { Scope } from '../runtime/scope.js';
+import { templateOf } from '../language/expressions/template-body.js';
 import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
-import type { Awaitable, Definition } from './operation.js';
-import { createReach, reachesInto, type GrowingReach } from './reach.js';
-import { isSecret, SECRET, type SecretTexts } from './secret-texts.js';
+import type { Awaitable, Definition } from '../runtime/operation.js';
+import { createReach, reachesInto, type GrowingReach } from '../runtime/reach.js';
+import { isSecret, SECRET, type SecretTexts } from '../runtime/secret-registry.js';
 
 /** What has a definition: a function, a guard, a hook. */
 export interface Definable {

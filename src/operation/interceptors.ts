@@ -6,10 +6,10 @@ import type { Guard, Hook } from '../../grammar/ast.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import { sha256 } from '../../journal/canonical.js';
 import { filterText } from '../hooks/filter.js';
-import type { Frame, Module } from '../language/frame.js';
+import type { Frame, Module } from '../runtime/frame.js';
 import { definitionOf, fingerprintOf, type Definable, type KeyedDigest } from './fingerprint.js';
-import type { Awaitable, Definition, LlmCall, Operation } from './operation.js';
-import type { SecretTexts } from './secret-texts.js';
+import type { Awaitable, Definition, LlmCall, Operation } from '../runtime/operation.js';
+import type { SecretTexts } from '../runtime/secret-registry.js';
 
 export interface Interceptor extends Definable {
   readonly node: Guard | Hook;

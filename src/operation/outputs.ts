@@ -8,15 +8,15 @@
  * O4  A file is replaced as a whole: a kill leaves some files put back and others not, and the next run goes on with those.
  */
 import path from 'node:path';
-import { isSecret } from './secret-texts.js';
+import { isSecret } from '../runtime/secret-registry.js';
 import { sha256 } from '../../journal/canonical.js';
 import type { OutputFile, ReusedOutput } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
-import type { Frame } from '../language/frame.js';
+import type { Frame } from '../runtime/frame.js';
 import { type Value } from '../values/value.js';
 import type { World } from '../world/world.js';
-import { askWorld } from './effect.js';
-import type { KnownAnswer, LlmCall } from './operation.js';
+import { askWorld } from './perform-effect.js';
+import type { KnownAnswer, LlmCall } from '../runtime/operation.js';
 
 /** Where contents are kept. */
 export interface OutputFiles {

@@ -5,15 +5,15 @@
  * P2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
  * P3  An operation costs nothing for journal, hooks and guards that are not there.
  */
-import { Signal } from '../language/completion.js';
-import type { Frame, GuardWatch, HookWatch } from '../language/frame.js';
+import { Signal } from '../runtime/completion.js';
+import type { Frame, GuardWatch, HookWatch } from '../runtime/frame.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
-import { Denial, denialObject } from './denial.js';
-import type { OpNode } from './identity.js';
-import { answerOnce } from './memo.js';
-import type { Body, Operation } from './operation.js';
-import { isSecret, SECRET, type SecretTexts } from './secret-texts.js';
+import { Denial, denialObject } from '../runtime/denial.js';
+import type { OpNode } from '../runtime/identity.js';
+import { answerOnce } from './cache-stage.js';
+import type { Body, Operation } from '../runtime/operation.js';
+import { isSecret, SECRET, type SecretTexts } from '../runtime/secret-registry.js';
 
 type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
 

@@ -1,6 +1,6 @@
 /** Secrets that are written in a source: the literals of variables and functions that are labelled `secret`. */
 import { parseScript } from '../../grammar/parse.js';
-import { HIDDEN, SECRET } from './secret-texts.js';
+import { HIDDEN, SECRET } from '../runtime/secret-registry.js';
 
 export interface HiddenSource {
   /** With marks in the place of the literals. */

@@ -1,6 +1,6 @@
 /** Sources that a run read: kept as blobs, so that it can be replayed when the files are gone. */
 import path from 'node:path';
-import type { Frame } from '../language/frame.js';
+import type { Frame } from '../runtime/frame.js';
 import { hideLiterals } from './secret-literals.js';
 
 export type SourceRole = 'script' | 'module' | 'template';

@@ -1,6 +1,6 @@
 /** Bodies of requests: JSON of a known shape, or an error that says what is wrong with it. */
 import type { HttpRequest } from '../world/http.js';
-import type { Submission } from './own-runs.js';
+import type { Submission } from './run-manager.js';
 import { Refusal } from './refusal.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;

@@ -4,10 +4,10 @@
  * E1 `id` is the number of the event in the line of the run, which is its `seq` unless the run was resumed or restarted.
  * E2 The stream ends behind the last event of a run that is over; who asks again from there gets 204, so that a browser stops asking.
  */
-import { readLine } from '../run/graph/follow.js';
-import type { PipelineRun } from '../run/graph/runs.js';
+import { readLine } from '../session/pipeline/history/follow.js';
+import type { PipelineRun } from '../session/pipeline/history/runs.js';
 import type { HttpAnswer, HttpRequest } from '../world/http.js';
-import { emptyAnswer, streamAnswer } from './answer.js';
+import { emptyAnswer, streamAnswer } from './respond.js';
 import { frameOf, isOver, type Feed, type FeedPorts } from './feeds.js';
 import { Refusal } from './refusal.js';
 

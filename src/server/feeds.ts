@@ -8,8 +8,8 @@
  */
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { readLine, type Numbered } from '../run/graph/follow.js';
-import type { GraphRuns, PipelineRun } from '../run/graph/runs.js';
+import { readLine, type Numbered } from '../session/pipeline/history/follow.js';
+import type { GraphRuns, PipelineRun } from '../session/pipeline/history/runs.js';
 
 const POLL_MS = 100;
 const POLL_MS_MAX = 1000;

@@ -1,6 +1,6 @@
 /** The page for people: three files that ask for nothing but the server's own answers. */
 import type { HttpAnswer, HttpRequest } from '../world/http.js';
-import { textAnswer } from './answer.js';
+import { textAnswer } from './respond.js';
 
 /** What was built of `viewer/serve`. */
 export interface PageFiles {

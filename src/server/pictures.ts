@@ -1,7 +1,7 @@
 /** Drawings of runs, coloured by their states. A layout takes a core for a moment: one at a time, and one for all who ask for the same. */
 import type { JournalStore } from '../../journal/store.js';
-import { pictureOf } from '../graph/picture.js';
-import type { PipelineRun } from '../run/graph/runs.js';
+import { pictureOf } from '../pipeline/render/render-graph.js';
+import type { PipelineRun } from '../session/pipeline/history/runs.js';
 import { Refusal } from './refusal.js';
 
 export interface Pictures {

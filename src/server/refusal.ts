@@ -1,8 +1,8 @@
 /** What a client did wrong, or can't have now: a status, and the errors of ours as JSON. Reference 13.2. */
 import { MlldError, type ErrorDetails } from '../errors.js';
-import type { Diagnostic } from '../graph/report.js';
+import type { Diagnostic } from '../pipeline/lint/report.js';
 import type { HttpAnswer } from '../world/http.js';
-import { jsonAnswer } from './answer.js';
+import { jsonAnswer } from './respond.js';
 
 export class Refusal extends MlldError {
   readonly status: number;

@@ -1,13 +1,13 @@
 /** What can be asked of the server: a row per request. Reference 13.2. */
 import type { JournalStore } from '../../journal/store.js';
-import type { GraphRuns, PipelineRun } from '../run/graph/runs.js';
+import type { GraphRuns, PipelineRun } from '../session/pipeline/history/runs.js';
 import type { HttpAnswer, HttpRequest } from '../world/http.js';
-import { jsonAnswer, textAnswer } from './answer.js';
-import type { createAnswers } from './answers.js';
+import { jsonAnswer, textAnswer } from './respond.js';
+import type { createAnswers } from './human-answers.js';
 import { answerIn, submissionIn } from './bodies.js';
 import { eventAnswer } from './events.js';
 import type { Feed } from './feeds.js';
-import type { OwnRuns } from './own-runs.js';
+import type { OwnRuns } from './run-manager.js';
 import type { Pictures } from './pictures.js';
 import { Refusal } from './refusal.js';
 

@@ -8,19 +8,19 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { createGraphRuns, type PipelineRun } from '../run/graph/runs.js';
+import { createGraphRuns, type PipelineRun } from '../session/pipeline/history/runs.js';
 import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../world/http.js';
 import { admit, isLoopback } from './access.js';
-import { jsonAnswer } from './answer.js';
-import { createAnswers } from './answers.js';
+import { jsonAnswer } from './respond.js';
+import { createAnswers } from './human-answers.js';
 import { createFeeds } from './feeds.js';
-import { createOwnRuns, type OwnRuns, type OwnRunsOptions } from './own-runs.js';
+import { createOwnRuns, type OwnRuns, type OwnRunsOptions } from './run-manager.js';
 import { pageAnswer, type PageFiles } from './page.js';
 import { createPictures } from './pictures.js';
 import { refusalAnswer } from './refusal.js';
 import { route, type Services } from './routes.js';
-import { resumeRun, tendInterrupted } from './resume.js';
-import { removeStrays } from './strays.js';
+import { resumeRun, tendInterrupted } from './resume-runs.js';
+import { removeStrays } from './orphaned-uploads.js';
 
 export interface ServerOptions extends OwnRunsOptions {
   readonly store: JournalStore;

@@ -5,8 +5,8 @@
 import { MlldError } from '../errors.js';
 import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './value.js';
 import { looseEquals } from './equality.js';
-import { firstInk } from './json-text.js';
-import { aKind, kindOf } from './kind.js';
+import { firstInk } from './formats/json-text.js';
+import { aKind, kindOf } from './kinds/kind.js';
 import { canKeep, kept } from './keep.js';
 import { fromHost } from './native.js';
 import { toNumber } from './numbers.js';
@@ -14,7 +14,7 @@ import { isDataObject } from './plain-object.js';
 import { textOf } from './text.js';
 import { isTruthy } from './truth.js';
 
-export { HostFunction } from './host-function.js';
+export { HostFunction } from './kinds/host-function.js';
 
 /** The access as it stands in the source, `@o.name`, for messages. */
 export interface Access {

@@ -1,8 +1,8 @@
 /** `@name += added` (language reference, values 3.3, control 2.4). Gives a new value; the old one stays as it was. */
 import { MlldError } from '../errors.js';
 import { Annotated, asElement, type Data, dataOf, flow, type Value } from './value.js';
-import { joinArrays } from './array-size.js';
-import { aKind } from './kind.js';
+import { joinArrays } from './methods/array-size.js';
+import { aKind } from './kinds/kind.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';
 import { textOf } from './text.js';

@@ -2,7 +2,7 @@
  * `@keep(v)`, `.keep`: a loaded file as code bodies see it with its metadata (values 12, world 5.4). The value itself is
  * unchanged; of a list the loaded elements are marked.
  */
-import { mxObject } from './mx.js';
+import { mxObject } from './metadata.js';
 import { Annotated, type Value } from './value.js';
 
 /** The value itself when nothing in it was loaded from a file. */

@@ -1,6 +1,6 @@
 /** Objects made entry by entry from names that a script or a file chose. */
 import { Annotated, type DataObject, HostObject, type Value } from './value.js';
-import { Callable } from './callable.js';
+import { Callable } from './kinds/callable.js';
 
 /** Plain assignment would lose a key called `__proto__` and change the prototype instead. */
 export function putEntry<T>(object: Record<string, T>, key: string, value: T): void {

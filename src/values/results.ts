@@ -1,6 +1,6 @@
 /** What commands and code gave back, as a value (language reference, control 5.8). */
 import { annotate, type Data, type Value } from './value.js';
-import { valueOfText } from './json-text.js';
+import { valueOfText } from './formats/json-text.js';
 import { fromNative } from './native.js';
 
 /**

@@ -1,12 +1,12 @@
 /** Values as text for people: what `show` prints, and JSON in its layouts (language reference, values 15.1 and 15.2). */
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
-import { Callable } from './callable.js';
-import { isFileList } from './element.js';
-import { parseStructure } from './json-text.js';
-import { namespaceDisplay, namespaceOf } from './namespace.js';
+import { Callable } from './kinds/callable.js';
+import { isFileList } from './kinds/element.js';
+import { parseStructure } from './formats/json-text.js';
+import { namespaceDisplay, namespaceOf } from './kinds/namespace.js';
 import { compactJson, textOf } from './text.js';
 
-export { normaliseDocument } from './document.js';
+export { normaliseDocument } from './kinds/document.js';
 
 /** A list of one element stays on its line up to this many characters. */
 const SHORT_LIST_MAX = 60;

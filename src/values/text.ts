@@ -3,8 +3,8 @@
  * (language reference, values 6.2 and 15.3). Never fails.
  */
 import { Annotated, HostObject, type Value } from './value.js';
-import { Callable } from './callable.js';
-import { isFileList } from './element.js';
+import { Callable } from './kinds/callable.js';
+import { isFileList } from './kinds/element.js';
 
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value;

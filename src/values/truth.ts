@@ -1,8 +1,8 @@
 /** What counts as true (language reference, values 9.2). */
 import { MlldError } from '../errors.js';
 import { Annotated, type DataObject, HostObject, type Value } from './value.js';
-import { Callable } from './callable.js';
-import { isErrorMarker } from './marker.js';
+import { Callable } from './kinds/callable.js';
+import { isErrorMarker } from './kinds/marker.js';
 
 export function isTruthy(value: Value): boolean {
   if (typeof value === 'boolean') return value;

@@ -9,7 +9,7 @@
  * V2  Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
  * V3  `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
  */
-import type { Callable } from './callable.js';
+import type { Callable } from './kinds/callable.js';
 
 export type Scalar = null | boolean | number | string;
 export interface DataObject {

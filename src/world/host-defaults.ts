@@ -1,5 +1,5 @@
 /** What a run has when the program that uses the library says nothing: the process that it runs in. */
-import type { RunIo } from '../run-options.js';
+import type { RunIo } from '../session/script/run-options.js';
 import { monotonicMs } from './stopwatch.js';
 
 export interface HostDefaults {

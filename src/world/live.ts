@@ -7,13 +7,13 @@
  * L3  Nothing of the host is read later than here: the environment is a copy, streams and standard input are arguments.
  */
 import { createClock } from './clock.js';
-import { createCommands } from './commands.js';
-import { createFiles } from './files.js';
-import { type Importing, createImporting } from './importing.js';
-import { createJavaScript } from './javascript.js';
-import { createNodeContext } from './node-context.js';
-import { importNodeModule } from './node-import.js';
-import { createProcessRunner } from './process.js';
+import { createCommands } from './process/commands.js';
+import { createFiles } from './files/files.js';
+import { type Importing, createImporting } from './code/importing.js';
+import { createJavaScript } from './code/javascript.js';
+import { createNodeContext } from './code/node-context.js';
+import { importNodeModule } from './code/node-import.js';
+import { createProcessRunner } from './process/process.js';
 import { type Answer, type Ask, type Beside, type Deadline, type Question, type World, WorldError } from './world.js';
 
 export interface LiveWorldOptions {

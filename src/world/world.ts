@@ -1,8 +1,8 @@
 /**
  * Everything that reaches outside goes through one function: ask the world, get an answer. Requests and answers are plain
- * data, so that a run can be recorded and answered again from its journal (`replay/recorded-world.ts`).
+ * data, so that a run can be recorded and answered again from its journal (`replay/recording/recorded-world.ts`).
  */
-import type { BlobWriter } from '../../journal/blob-writer.js';
+import type { BlobWriter } from '../../journal/storage/blob-writer.js';
 import type { Json } from '../../journal/event.js';
 
 export interface CommandAnswer {

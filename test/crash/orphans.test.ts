@@ -9,7 +9,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { CHAIN_SEED, encode } from '../../journal/codec.js';
 import type { EventOf, Fact, JournalEvent } from '../../journal/event.js';
-import { processStatus } from '../../journal/processes.js';
+import { processStatus } from '../../journal/storage/processes.js';
 import { projectFolder, resultOf, runCli, startCli, type CliProcess } from '../support/cli.js';
 import { processList } from '../support/process-list.js';
 import { journalFiles } from './workflow.js';

@@ -1,6 +1,6 @@
 /** Guards around one operation: who is asked, what they decide, what comes of it. Instrumentation section 4. */
 import { describe, expect, it } from 'vitest';
-import { Denial } from '../../src/operation/denial.js';
+import { Denial } from '../../src/runtime/denial.js';
 import type { Ask } from '../../src/world/world.js';
 import { FakeWorld } from '../support/fake-world.js';
 import { runScript } from '../support/in-fake-world.js';

@@ -1,8 +1,8 @@
 /** The same project, run by the built command; a kill is a signal that the process sends itself in the middle of a question. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { openFileStore } from '../../journal/file-store.js';
-import { findProject, workflowFor } from '../../src/project.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
+import { findProject, workflowFor } from '../../src/session/project.js';
 import { runCli } from '../support/cli.js';
 import { seenEvents } from './events.js';
 import { renderScript } from './render.js';

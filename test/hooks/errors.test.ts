@@ -1,7 +1,7 @@
 /** H3: nothing that a hook does fails the operation. Instrumentation 5.11. */
 import { describe, expect, it } from 'vitest';
 import { createTimeLimit } from '../../src/hooks/time-limit.js';
-import type { RunState } from '../../src/language/frame.js';
+import type { RunState } from '../../src/runtime/frame.js';
 import { WorldError } from '../../src/world/world.js';
 import { FakeWorld } from '../support/fake-world.js';
 import { runScript } from '../support/in-fake-world.js';

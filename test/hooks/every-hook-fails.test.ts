@@ -8,9 +8,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hook, Script } from '../../grammar/ast.js';
 import { parseScript } from '../../grammar/parse.js';
-import { findProject } from '../../src/project.js';
-import type { CacheRequest } from '../../src/run-options.js';
-import { run } from '../../src/run.js';
+import { findProject } from '../../src/session/project.js';
+import type { CacheRequest } from '../../src/session/script/run-options.js';
+import { run } from '../../src/session/script/run-script.js';
 import { PROJECT } from '../support/source-files.js';
 
 const CASES = path.join(PROJECT, 'test/conformance');

@@ -2,7 +2,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { JournalEvent } from '../../journal/event.js';
 import { runCli, projectFolder } from '../support/cli.js';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packArchive } from '../../journal/archive.js';
-import { packBundle, storeBundle, unpackBundle, type Bundle } from '../../journal/bundle.js';
+import { packArchive } from '../../journal/upkeep/archive.js';
+import { packBundle, storeBundle, unpackBundle, type Bundle } from '../../journal/upkeep/bundle.js';
 import { sha256 } from '../../journal/canonical.js';
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { BlobId, RunRef } from '../../journal/ids.js';
-import { editedLines } from '../../journal/rewrite.js';
+import { editedLines } from '../../journal/upkeep/rewrite.js';
 import { anyFact } from './support/any-fact.js';
 import { finished, runRef, smallRun, started } from './support/facts.js';
 import { failingDisk } from './support/failing-disk.js';

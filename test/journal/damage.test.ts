@@ -3,14 +3,14 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, truncateSyn
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { INLINE_MAX } from '../../journal/blobs.js';
+import { INLINE_MAX } from '../../journal/storage/blobs.js';
 import { sha256 } from '../../journal/canonical.js';
 import { CHAIN_SEED, encode, LINE_BYTES_MAX } from '../../journal/codec.js';
-import { realDisk } from '../../journal/disk.js';
-import { openFileStore } from '../../journal/file-store.js';
+import { realDisk } from '../../journal/storage/disk.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { opPath, seqOf } from '../../journal/ids.js';
-import { blobPath, journalFolder, runPath } from '../../journal/layout.js';
+import { blobPath, journalFolder, runPath } from '../../journal/storage/layout.js';
 import { callCompleted, finished, runRef, smallRun, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 import { factOf, readRun } from './support/read.js';

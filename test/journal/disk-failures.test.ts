@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
-import { realDisk } from '../../journal/disk.js';
-import { openFileStore } from '../../journal/file-store.js';
+import { realDisk } from '../../journal/storage/disk.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import { MAY_LAG, type Fact } from '../../journal/event.js';
 import type { Recorded } from '../../journal/store.js';
 import { callCompleted, callStarted, finished, opStarted, runRef, started, workflow } from './support/facts.js';

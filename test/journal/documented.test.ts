@@ -1,7 +1,7 @@
-/** `docs/journal-format.md` says of each event what `journal/event.ts` and `journal/graph-event.ts` say. */
+/** `docs/journal-format.md` says of each event what `journal/event.ts` and `journal/pipeline-event.ts` say. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { INLINE_MAX } from '../../journal/blobs.js';
+import { INLINE_MAX } from '../../journal/storage/blobs.js';
 import { LINE_BYTES_MAX } from '../../journal/codec.js';
 import { DURABILITY, JOURNAL_VERSION } from '../../journal/event.js';
 
@@ -13,7 +13,7 @@ const ENVELOPE = ['v', 'seq', 'type', 'ts', 'hash'];
 
 /** Names of a type's members in the union, `?` behind those that may be absent. */
 function declaredMembers(type: string): string[] {
-  const source = `${read('journal/event.ts')}\n${read('journal/graph-event.ts')}`.replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
+  const source = `${read('journal/event.ts')}\n${read('journal/pipeline-event.ts')}`.replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
   const begin = source.indexOf(`readonly type: '${type}'`);
   const text = source.slice(begin, source.indexOf('\n  |', begin));
   const flat = text.slice(0, text.search(/;\n\nexport|$/)).replaceAll(/: [^;{}]*\{[^{}]*\}/g, ': object');

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { beforeAll, expect, it } from 'vitest';
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import { runRef, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 import { factOf, readRun } from './support/read.js';

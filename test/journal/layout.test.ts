@@ -2,9 +2,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import { workflowOf } from '../../journal/ids.js';
-import { folderName, workflowOfFolder } from '../../journal/layout.js';
+import { folderName, workflowOfFolder } from '../../journal/storage/layout.js';
 import { runRef, started } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeFolders } from '../../journal/make-folders.js';
+import { makeFolders } from '../../journal/storage/make-folders.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 let base: string;

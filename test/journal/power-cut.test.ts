@@ -1,10 +1,10 @@
 /** What a power cut leaves: all that was acknowledged, and what is replaced either as it was or as it shall be. */
 import { expect, it } from 'vitest';
-import { openCollector } from '../../journal/collect.js';
-import { openFileStore } from '../../journal/file-store.js';
+import { openCollector } from '../../journal/upkeep/delete-runs.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { JournalEvent } from '../../journal/event.js';
 import { workflowOf } from '../../journal/ids.js';
-import { rewriteRun } from '../../journal/rewrite.js';
+import { rewriteRun } from '../../journal/upkeep/rewrite.js';
 import { callCompleted, callStarted, finished, opStarted, runRef, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 import { factOf, readRun } from './support/read.js';

@@ -1,5 +1,5 @@
-import { openFileStore } from '../../journal/file-store.js';
-import { openMemoryStore } from '../../journal/memory-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
+import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import { journalStoreContract } from './store-contract.js';
 import { temporaryFolder } from './support/folder.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../journal/event.js';
-import { callKey, type Question } from '../../src/operation/identity.js';
+import { callKey, type Question } from '../../src/runtime/identity.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 describe('the key of a call', () => {

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResultNote } from '../../journal/event.js';
-import { Signal } from '../../src/language/completion.js';
-import { decodeResult, encodeResult, type Encoded } from '../../src/operation/encode.js';
-import { withShortCommand } from '../../src/operation/noted.js';
+import { Signal } from '../../src/runtime/completion.js';
+import { decodeResult, encodeResult, type Encoded } from '../../src/operation/encode-result.js';
+import { withShortCommand } from '../../src/operation/result-metadata.js';
 import { annotate, Annotated, noteOf, type Data, type Value } from '../../src/values/value.js';
 
 const ROOT = '/p';

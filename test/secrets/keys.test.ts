@@ -4,10 +4,10 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { realDisk } from '../../journal/disk.js';
-import { openFileStore } from '../../journal/file-store.js';
+import { realDisk } from '../../journal/storage/disk.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { Json } from '../../journal/event.js';
-import { digestingSecrets, makeProjectKey, parseSealingKey, sealingSecrets } from '../../journal/secrets.js';
+import { digestingSecrets, makeProjectKey, parseSealingKey, sealingSecrets } from '../../journal/secrets/keyring.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 const root = randomBytes(32);

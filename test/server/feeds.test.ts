@@ -1,8 +1,8 @@
 /** Many who watch one run: what they have in common, and what becomes of those who are slow. */
 import { expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
-import { openMemoryStore } from '../../journal/memory-store.js';
-import type { GraphRuns, PipelineRun } from '../../src/run/graph/runs.js';
+import { openMemoryStore } from '../../journal/storage/memory-store.js';
+import type { GraphRuns, PipelineRun } from '../../src/session/pipeline/history/runs.js';
 import { eventAnswer } from '../../src/server/events.js';
 import { createFeeds, PART_BYTES, type Feed } from '../../src/server/feeds.js';
 import { finished, runRef, started } from '../support/written-runs.js';

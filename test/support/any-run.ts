@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Fact } from '../../journal/event.js';
 import { opPath, seqOf, type OpPath } from '../../journal/ids.js';
-import type { Entry } from '../../replay/projection.js';
+import type { Entry } from '../../replay/fold/projection.js';
 import { entries, FINGERPRINT, finished, questionKey, runRef, started } from './written-runs.js';
 
 /** One thing that a script might do next; `pick` chooses among what is possible. */

@@ -2,13 +2,13 @@
 import { parseScript } from '../../grammar/parse.js';
 import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
-import { createInstruments } from '../../src/instruments.js';
+import { createInstruments } from '../../src/session/script/interceptors.js';
 import { evaluator, execute } from '../../src/language/evaluate.js';
-import { Breath } from '../../src/language/breath.js';
-import type { Module, RunState, Settings } from '../../src/language/frame.js';
+import { Breath } from '../../src/runtime/cooperative-yield.js';
+import type { Module, RunState, Settings } from '../../src/runtime/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
-import { SecretTexts } from '../../src/operation/secret-texts.js';
-import { mainFrame } from '../../src/run/main-frame.js';
+import { SecretTexts } from '../../src/runtime/secret-registry.js';
+import { mainFrame } from '../../src/session/script/main-frame.js';
 import type { DataObject } from '../../src/values/value.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { JournalEvent } from '../../journal/event.js';
-import { openMemoryStore } from '../../journal/memory-store.js';
+import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../journal/store.js';
-import { checkpointOf, type Checkpoint } from '../../replay/graph-checkpoint.js';
-import { newestChain } from '../../src/run/graph/chain.js';
-import { workflowFor } from '../../src/project.js';
-import { runGraph } from '../../src/run-graph.js';
-import type { GraphReport, GraphRunOptions } from '../../src/run-graph-options.js';
+import { checkpointOf, type Checkpoint } from '../../replay/pipeline/checkpoint-view.js';
+import { newestChain } from '../../src/session/pipeline/history/chain.js';
+import { workflowFor } from '../../src/session/project.js';
+import { runGraph } from '../../src/session/pipeline/run-pipeline.js';
+import type { GraphReport, GraphRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
 
 export interface PipelineRun {
   readonly report: GraphReport;

@@ -1,12 +1,12 @@
 /** Pipelines that leave a journal on disk, for tests that tear or damage it and go on with what is left. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { JournalEvent } from '../../journal/event.js';
-import type { Backends } from '../../src/graph/backends/backend.js';
-import type { Handlers } from '../../src/graph/handlers/handler.js';
-import { outcomeOf, StageError } from '../../src/graph/outcome.js';
-import type { GraphReport, GraphRunOptions } from '../../src/run-graph-options.js';
+import type { Backends } from '../../src/pipeline/backends/backend.js';
+import type { Handlers } from '../../src/pipeline/handlers/handler.js';
+import { outcomeOf, StageError } from '../../src/pipeline/model/outcome.js';
+import type { GraphReport, GraphRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
 import { workshop, type Workshop } from './pipeline-run.js';
 
 /** Stages that count how often they are executed, by node and visit. Model stages have the backend `paid`. */

@@ -1,5 +1,5 @@
 /** A project folder with runs in its journal, written through the store as a run writes them. */
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import type { Fact } from '../../journal/event.js';
 import type { RunRef } from '../../journal/ids.js';
 import { finished, runRef, started } from './written-runs.js';

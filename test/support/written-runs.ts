@@ -1,7 +1,7 @@
 /** Hand-written runs: facts in, journal entries out, as a store would hand them to a fold. */
 import { JOURNAL_VERSION, type Fact, type JournalEvent, type Json } from '../../journal/event.js';
 import { opPath, runIdAt, seqOf, workflowOf, type CallKey, type Fingerprint, type RunRef, type Workflow } from '../../journal/ids.js';
-import type { Entry } from '../../replay/projection.js';
+import type { Entry } from '../../replay/fold/projection.js';
 
 export const JOB = workflowOf('job.mld');
 const START_MS = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { each, filterBy, type FilterOperator, HostFunction, readField, readIndex, slice } from '../../src/values/access.js';
-import { Callable } from '../../src/values/callable.js';
+import { Callable } from '../../src/values/kinds/callable.js';
 import { annotate, HostObject, labelsOf, noteOf, sourcesOf, type Value } from '../../src/values/value.js';
 
 class Fetch extends Callable {

@@ -1,8 +1,8 @@
 import vm from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Callable } from '../../src/values/callable.js';
-import { HostFunction } from '../../src/values/host-function.js';
+import { Callable } from '../../src/values/kinds/callable.js';
+import { HostFunction } from '../../src/values/kinds/host-function.js';
 import { readField } from '../../src/values/access.js';
 import { kept } from '../../src/values/keep.js';
 import { commandText, fromHost, fromNative, shellText, toJson, toNative } from '../../src/values/native.js';

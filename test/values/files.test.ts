@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDataFile } from '../../src/values/data-files.js';
-import { parseScriptFrontmatter, parseYaml, splitFrontmatter, toYaml } from '../../src/values/frontmatter.js';
-import { extractSections, headings, listHeadings, renameHeading, type Selection } from '../../src/values/sections.js';
+import { parseDataFile } from '../../src/values/formats/data-files.js';
+import { parseScriptFrontmatter, parseYaml, splitFrontmatter, toYaml } from '../../src/values/formats/frontmatter.js';
+import { extractSections, headings, listHeadings, renameHeading, type Selection } from '../../src/values/formats/sections.js';
 import { textOf } from '../../src/values/text.js';
 import { annotate, Annotated, dataOf, type Value } from '../../src/values/value.js';
 

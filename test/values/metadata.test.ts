@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mxField, mxObject } from '../../src/values/mx.js';
+import { mxField, mxObject } from '../../src/values/metadata.js';
 import { annotate, dataOf, labelsOf, type Value } from '../../src/values/value.js';
 
 const gull = (text: string, relative = './fleet/north/gull.txt', data: Value = text): Value =>

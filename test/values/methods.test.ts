@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Argument } from '../../src/values/arguments.js';
+import type { Argument } from '../../src/values/methods/arguments.js';
 import { appendTo } from '../../src/values/append.js';
-import { callMethod, isMethod } from '../../src/values/methods.js';
+import { callMethod, isMethod } from '../../src/values/methods/methods.js';
 import { closest } from '../../src/values/suggest.js';
 import { annotate, labelsOf, type Value } from '../../src/values/value.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { appendTo } from '../../src/values/append.js';
-import { errorMarker, isErrorMarker } from '../../src/values/marker.js';
+import { errorMarker, isErrorMarker } from '../../src/values/kinds/marker.js';
 import { toNumber } from '../../src/values/numbers.js';
 import { binary, looseEquals, type StrictOperator } from '../../src/values/operators.js';
 import { isTruthy } from '../../src/values/truth.js';

@@ -1,6 +1,6 @@
 /** What a regular expression of a script may cost, in a process of our own and in a host's. */
 import { describe, expect, it } from 'vitest';
-import { search, userRegExp } from '../../src/values/regex.js';
+import { search, userRegExp } from '../../src/values/methods/regex.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 const SLOW_TEXT = `${'a'.repeat(40)}b`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findTransformer, transformers } from '../../src/values/transformers.js';
+import { findTransformer, transformers } from '../../src/values/methods/transformers.js';
 import { textOf } from '../../src/values/text.js';
 import { annotate, dataOf, labelsOf, type Value } from '../../src/values/value.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Callable } from '../../src/values/callable.js';
+import { Callable } from '../../src/values/kinds/callable.js';
 import { normaliseDocument, indentedJson, layoutJson, showText } from '../../src/values/show.js';
 import { compactJson, textOf } from '../../src/values/text.js';
 import { annotate, HostObject, Recalled, type Value } from '../../src/values/value.js';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
-import { openFileStore } from '../../journal/file-store.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
 import { ask, finished, inside, runRef, started } from '../support/written-runs.js';

@@ -4,7 +4,7 @@ import { chmod, chown, lstat, mkdir, readFile, readdir, readlink, stat, symlink,
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FILE_BYTES_MAX } from '../../src/world/files.js';
+import { FILE_BYTES_MAX } from '../../src/world/files/files.js';
 import { openWorld, temporaryFolder } from './support.js';
 
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
@@ -137,7 +137,7 @@ describe('writing', () => {
 
   it('never shows half a text under the name, however often the writer is killed', async () => {
     const { build } = await import('esbuild');
-    const source = new URL('../../src/world/replace-file.ts', import.meta.url).pathname;
+    const source = new URL('../../src/world/files/replace-file.ts', import.meta.url).pathname;
     await build({ entryPoints: [source], bundle: true, platform: 'node', format: 'esm', outfile: at('replace.mjs'), logLevel: 'error' });
     await mkdir(at('out'));
     const program = `import { replaceFile } from ${JSON.stringify(pathToFileURL(at('replace.mjs')).href)};

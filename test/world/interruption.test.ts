@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { GRACE_MS } from '../../src/world/process.js';
+import { GRACE_MS } from '../../src/world/process/process.js';
 import { eventually, isAlive, openWorld, temporaryFolder } from './support.js';
 
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy

@@ -1,8 +1,8 @@
 /** Commands that print more than is held: where it goes, and how much there may be. */
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { BlobId } from '../../journal/ids.js';
-import { TEXT_BYTES_MAX } from '../../journal/blobs.js';
-import { LOG_BYTES_MAX, OUTPUT_BYTES_MAX } from '../../src/world/output.js';
+import { TEXT_BYTES_MAX } from '../../journal/storage/blobs.js';
+import { LOG_BYTES_MAX, OUTPUT_BYTES_MAX } from '../../src/world/process/output.js';
 import { openWorld } from './support.js';
 
 vi.setConfig({ testTimeout: 120_000 });

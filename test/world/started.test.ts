@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { expect, it, vi } from 'vitest';
-import { processStatus } from '../../journal/processes.js';
-import { listedProcesses } from '../../src/world/orphans.js';
+import { processStatus } from '../../journal/storage/processes.js';
+import { listedProcesses } from '../../src/world/process/orphans.js';
 import type { Ask, StartedProcess } from '../../src/world/world.js';
 import { openWorld, temporaryFolder } from './support.js';
 

@@ -1,5 +1,5 @@
 /** The page of a server: its runs, the one that is chosen, and the token where one is wanted. */
-import { element } from '../dom.js';
+import { element } from '../shared/dom.js';
 import { ApiError, createApi, type Api, type Status } from './api.js';
 import { runView, type RunView } from './run-view.js';
 

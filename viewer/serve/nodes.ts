@@ -1,6 +1,6 @@
 /** What the events of a run tell of its nodes: a fold. */
 import type { JournalEvent } from '../../journal/event.js';
-import type { NodeState } from '../../src/graph/node-state.js';
+import type { NodeState } from '../../src/pipeline/render/node-state.js';
 
 export interface Visit {
   readonly visit: number;

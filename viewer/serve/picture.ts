@@ -2,8 +2,8 @@
  * The drawing of a run. It comes from the server whole; here its nodes become buttons, and take the colours of what happens until the
  * next drawing is there, since a layout takes its time.
  */
-import { captionOf, COLOURS, type NodeState } from '../../src/graph/node-state.js';
-import { element } from '../dom.js';
+import { captionOf, COLOURS, type NodeState } from '../../src/pipeline/render/node-state.js';
+import { element } from '../shared/dom.js';
 
 export interface Picture {
   readonly root: HTMLElement;

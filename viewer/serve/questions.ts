@@ -1,6 +1,6 @@
 /** Open questions: answered by a click, or by pressing the key of a choice. */
-import { answerMeaning } from '../../src/graph/labels.js';
-import { element, section } from '../dom.js';
+import { answerMeaning } from '../../src/pipeline/model/labels.js';
+import { element, section } from '../shared/dom.js';
 import type { Question } from './api.js';
 
 export interface Questions {

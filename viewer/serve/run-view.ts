@@ -1,9 +1,9 @@
 /** One run: its picture, what its nodes did, what it asks, its context. Kept current by its events. */
 import type { JournalEvent } from '../../journal/event.js';
 import { duration } from '../../cli/render/units.js';
-import { element, section, table } from '../dom.js';
+import { element, section, table } from '../shared/dom.js';
 import type { Api, Status } from './api.js';
-import { keepLooking } from './looking.js';
+import { keepLooking } from './poll.js';
 import { applyTo, endOf, type Nodes, type NodeView } from './nodes.js';
 import { picture } from './picture.js';
 import { questions } from './questions.js';

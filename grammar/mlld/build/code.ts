@@ -1,7 +1,7 @@
 /** Bodies in other languages. */
 import type { Code, Language, Literal, Template, TemplatePart } from '../../ast.js';
-import { shellOperator } from '../slips/code.js';
-import type { Spot } from '../slips/spot.js';
+import { shellOperator } from '../../mistakes/mlld/code.js';
+import type { Spot } from '../../mistakes/mlld/error-context.js';
 import { placed } from './shell-places.js';
 import { type Loose, parts } from './text.js';
 

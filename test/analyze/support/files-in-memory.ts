@@ -1,8 +1,8 @@
 /** A disk for the analysis: a few texts by absolute path. */
 import path from 'node:path';
-import { createAnalyzer, type AnalyzeSettings } from '../../../src/analyze/analyze.js';
-import type { FileReport, Finding } from '../../../src/analyze/report.js';
-import type { SourceFiles } from '../../../src/analyze/source-files.js';
+import { createAnalyzer, type AnalyzeSettings } from '../../../src/validate/analyze.js';
+import type { FileReport, Finding } from '../../../src/validate/report.js';
+import type { SourceFiles } from '../../../src/validate/linking/source-files.js';
 
 const ROOT = '/project';
 

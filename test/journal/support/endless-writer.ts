@@ -1,6 +1,6 @@
 /** A process that records as fast as it can until it is killed; says on standard output what was acknowledged. */
 import { writeSync } from 'node:fs';
-import { openFileStore } from '../../../journal/file-store.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
 import { callCompleted, callStarted, opStarted, runRef, started } from './facts.js';
 
 const WRITERS = 8;

@@ -1,5 +1,5 @@
 /** A real disk whose n-th call goes wrong. It doesn't sync: nobody cuts the power here, and a test makes hundreds of runs. */
-import { realDisk, type Disk } from '../../../journal/disk.js';
+import { realDisk, type Disk } from '../../../journal/storage/disk.js';
 
 /**
  * `ENOSPC`, `EIO`, `EACCES`: the call fails with it, once. `full`: from this call on every write and sync fails with ENOSPC, and the first

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { realDisk, type Disk } from '../../../journal/disk.js';
+import { realDisk, type Disk } from '../../../journal/storage/disk.js';
 import { temporaryFolder } from './folder.js';
 
 interface File {

@@ -1,0 +1,142 @@
+/** `mlld journal audit RUN`: every call, command, file, decision and error of a run, and whether its record is whole. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import type { RunRef } from '../../../journal/ids.js';
+import type { RunFile } from '../../../journal/store.js';
+import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
+import { auditRun, type AuditConclusion, type AuditFilter } from '../../../replay/reports/audit/audit-run.js';
+import { originOfFile } from '../../../replay/reports/audit/file-origin-run.js';
+import { MlldError } from '../../../src/errors.js';
+import type { Project } from '../../../src/session/project.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import { batched, type Lines } from '../../terminal/batched.js';
+import type { Io } from '../../terminal/io.js';
+import { projectStore, reportDefects } from '../../project-store.js';
+import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../../render/reports/audit.js';
+import { examples } from '../../render/examples.js';
+import { paintForReport, type Paint } from '../../render/paint.js';
+
+interface AuditOptions {
+  readonly op?: string;
+  readonly label?: string;
+  readonly file?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly json?: true;
+  readonly csv?: true;
+}
+
+/** `onFailure` is called when the journal turns out not to be sound. */
+export function addAuditCommand(journal: Command, io: Io, runArgument: string, onFailure: () => void): void {
+  journal
+    .command('audit')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal audit nightly',
+        "mlld journal audit latest --label llm --op 'main/for#0[3]'",
+        'mlld journal audit nightly --file out/report.md',
+        'mlld journal audit nightly --from 2026-11-21T08:00Z --csv > audit.csv',
+      ]),
+    )
+    .description('list what a run did: calls, commands, files, guards, errors of hooks; exit status 1 when its journal is not sound')
+    .argument('<run>', runArgument)
+    .option('--op <path>', 'only this operation and what is inside it')
+    .option('--label <label>', 'only operations with this label, and what is inside them')
+    .option('--file <path>', 'who wrote and read this file, and which calls led to it')
+    .option('--from <time>', 'only from this time on, ISO 8601')
+    .option('--to <time>', 'only up to this time, ISO 8601')
+    .option('--json', 'print the audit as JSON')
+    .option('--csv', 'print a line of comma-separated values for each entry')
+    .action(async (run: string, options: AuditOptions) => {
+      const isSound = await (options.file === undefined ? audit(io, run, options) : origin(io, run, options.file, options));
+      if (!isSound) onFailure();
+    });
+}
+
+async function audit(io: Io, text: string, options: AuditOptions): Promise<boolean> {
+  const { op, label, from, to } = options;
+  const { project, store } = await projectStore(io);
+  const file = await resolveRun(store, project, text);
+  const filter: AuditFilter = { op, label, fromMs: timeOf('--from', from), toMs: timeOf('--to', to) };
+  let seen = false;
+  const { integrity } = await printAudit(io, file, options, (see) =>
+    auditRun(store, file, filter, (entry) => {
+      seen = true;
+      see(entry);
+    }),
+  );
+  const isFiltered = [op, label, from, to].some((option) => option !== undefined);
+  if (!seen && isFiltered) await (await import('../../options/no-match.js')).tellNoMatch(io, store, file.ref, { op, label });
+  return integrity.ok;
+}
+
+type Read = (see: (entry: AuditEntry) => void) => Promise<AuditConclusion>;
+
+async function printAudit(io: Io, { ref }: RunFile, { csv, json }: AuditOptions, read: Read): Promise<AuditConclusion> {
+  const lines = batched(io.stdout);
+  const conclusion = csv ? await csvOf(lines, read) : json ? await jsonOf(lines, ref, read) : await textOf(lines, paintForReport(io), read);
+  lines.end();
+  return conclusion;
+}
+
+async function csvOf(lines: Lines, read: Read): Promise<AuditConclusion> {
+  lines.add(CSV_HEAD);
+  return read((entry) => lines.add(renderCsv(entry)));
+}
+
+/** Entry by entry: a long run has more of them than one text may hold. */
+async function jsonOf(lines: Lines, { workflow, run }: RunRef, read: Read): Promise<AuditConclusion> {
+  let separator = '\n';
+  lines.add(`{"workflow":${JSON.stringify(workflow)},"run":"${run}","entries":[`);
+  const conclusion = await read((entry) => {
+    lines.add(`${separator}${JSON.stringify(entry)}`);
+    separator = ',\n';
+  });
+  lines.add(`\n],"totals":${JSON.stringify(conclusion.totals)},\n"integrity":${JSON.stringify(conclusion.integrity)}}\n`);
+  return conclusion;
+}
+
+async function textOf(lines: Lines, paint: Paint, read: Read): Promise<AuditConclusion> {
+  const conclusion = await read((entry) => lines.add(renderEntry(entry, paint)));
+  lines.add(renderConclusion(conclusion, paint));
+  return conclusion;
+}
+
+async function origin(io: Io, text: string, asked: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
+  if ([op, label, from, to, csv].some((option) => option !== undefined)) {
+    throw new MlldError('USAGE', '--file goes with --json only', { hint: 'mlld journal audit RUN --file PATH' });
+  }
+  const { project, store } = await projectStore(io);
+  const file = await resolveRun(store, project, text);
+  const absolute = path.resolve(io.workingDirectory, asked);
+  const report = await originOfFile(store, file, {
+    isFile: (recorded) => isSame(project, recorded, absolute),
+    content: await contentOf(absolute),
+    onDefect: reportDefects(io),
+  });
+  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, paintForReport(io)));
+  return true;
+}
+
+/** A path of the journal is absolute, or relative to the project; a long one is cut. */
+function isSame({ root }: Project, recorded: string, absolute: string): boolean {
+  const known = path.resolve(root, recorded);
+  return known === absolute || (known.endsWith('…') && absolute.startsWith(known.slice(0, -1)));
+}
+
+async function contentOf(file: string): Promise<string | undefined> {
+  try {
+    return await fs.readFile(file, 'utf8');
+  } catch {
+    return undefined; // gone, or not ours to read: what was written can't be looked into either way
+  }
+}
+
+function timeOf(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new MlldError('USAGE', `${flag} ${text}: not a time`, { hint: `${flag} 2026-11-21T08:45:00Z` });
+  return ms;
+}

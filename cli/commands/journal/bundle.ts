@@ -1,0 +1,106 @@
+/** `mlld journal bundle RUN -o FILE`: a run in one file, with all that it takes to look at it elsewhere; `unbundle FILE` takes it in. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { packBundle, storeBundle, unpackBundle, type BundledRun } from '../../../journal/upkeep/bundle.js';
+import type { BlobId, RunRef } from '../../../journal/ids.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import { editedLines } from '../../../journal/upkeep/rewrite.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { contentsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
+import { redactEvent } from '../../../replay/upkeep/redaction.js';
+import { verifyRun } from '../../../replay/reports/audit/verify.js';
+import { MlldError } from '../../../src/errors.js';
+import { reason } from '../../../src/world/files/files.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import type { Io } from '../../terminal/io.js';
+import { openOutput } from '../../terminal/output-file.js';
+import { projectStore } from '../../project-store.js';
+import { patternOf, wishFor } from '../../options/redaction-options.js';
+import { counted } from '../../render/reports/collection.js';
+import { examples } from '../../render/examples.js';
+import { oneLine } from '../../render/one-line.js';
+import { size } from '../../render/units.js';
+import { temporaryProject } from '../../temporary-project.js';
+
+const REASON = 'redacted for the bundle';
+
+export function addBundleCommands(journal: Command, io: Io, runArgument: string): void {
+  journal
+    .command('bundle')
+    .description('put a run into one file: its events, results and sources, and the runs that its answers came from')
+    .argument('<run>', runArgument)
+    .requiredOption('-o, --output <file>', 'the file')
+    .option('--redact <regex>', 'leave out what this matches, as journal redact does; the journal stays as it is')
+    .option('--json', 'print what was bundled as JSON')
+    .addHelpText(
+      'after',
+      examples(['mlld journal bundle latest -o run.tgz', "mlld journal bundle nightly@2 -o run.tgz --redact 'sk-[A-Za-z0-9]{20,}'"]),
+    )
+    .action((run: string, options: BundleOptions) => bundle(io, run, options));
+  journal
+    .command('unbundle')
+    .description('take the runs of a bundle into the journal of this project')
+    .argument('<file>', 'a file that journal bundle made')
+    .option('--json', 'print what was taken in as JSON')
+    .addHelpText('after', examples(['mlld journal unbundle run.tgz']))
+    .action((file: string, options: JsonOption) => unbundle(io, file, options));
+}
+
+interface JsonOption {
+  readonly json?: true;
+}
+
+interface BundleOptions extends JsonOption {
+  readonly output: string;
+  readonly redact?: string;
+}
+
+async function bundle(io: Io, text: string, { output: file, redact, json }: BundleOptions): Promise<void> {
+  const match = redact === undefined ? undefined : patternOf('--redact', redact);
+  const { project, store } = await projectStore(io);
+  const { ref, liveness } = await resolveRun(store, project, text);
+  if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is going on: it can be bundled once it has ended`);
+  const because = { at: new Date(io.todayMs()).toISOString(), reason: REASON };
+  const runs: BundledRun[] = [];
+  const blobs = new Map<BlobId, Uint8Array>();
+  for (const each of await runsToBundle(store, ref)) {
+    await refuseDamaged(store, each, 'in the journal');
+    const wish = match && (await wishFor(store, each, { op: undefined, match, reason: REASON }));
+    const edit = (event: Parameters<typeof redactEvent>[0]) => wish && redactEvent(event, wish);
+    runs.push({ ref: each, lines: await editedLines(project.root, each, edit, because) });
+    for (const [id, content] of await contentsOf(store, each, edit)) blobs.set(id, content);
+  }
+  const packed = await packBundle({ runs, blobs });
+  const output = openOutput(io, file);
+  output.write(packed);
+  output.finish();
+  const report = { file, bytes: packed.length, runs: runs.map((run) => run.ref), contents: blobs.size };
+  io.stderr(json ? '' : `${file}: ${counted(runs.length, 'run')}, ${counted(blobs.size, 'content')}, ${size(packed.length)}\n`);
+  if (json) io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
+}
+
+async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<void> {
+  const { project } = await projectStore(io);
+  const packed = await fs.readFile(path.resolve(io.workingDirectory, file)).catch((cause: unknown) => {
+    throw new MlldError('USAGE', `Can't read ${file}: ${reason(cause)}`, { cause });
+  });
+  const unpacked = await unpackBundle(packed);
+  // A journal is no place to find out that a bundle was damaged.
+  await temporaryProject(async (root) => {
+    await storeBundle(root, unpacked);
+    for (const { ref } of unpacked.runs) await refuseDamaged(openFileStore(root), ref, 'in the bundle');
+  });
+  const stored = await storeBundle(project.root, unpacked);
+  const lines = stored.map(({ ref, did }) => `${ref.run}  ${oneLine(ref.workflow)}${did === 'there' ? '  (was there already)' : ''}\n`);
+  io.stdout(json ? `${JSON.stringify(stored, undefined, 2)}\n` : lines.join(''));
+}
+
+async function refuseDamaged(store: JournalStore, ref: RunRef, where: string): Promise<void> {
+  const { ok, defects, violations } = await verifyRun(store, ref);
+  if (ok) return;
+  const [first] = [...defects.filter(({ kind }) => kind !== 'torn-tail'), ...violations];
+  throw new MlldError('BUNDLE_DAMAGED', `Run ${ref.run} is not whole ${where}: ${first?.message ?? 'it does not verify'}`, {
+    hint: `mlld journal verify ${ref.run} says what is lost`,
+  });
+}

@@ -1,0 +1,40 @@
+/** Removes the contents that no run names, and what killed writers left half-made: the end of every command that takes something out of the journal. */
+import type { Collector, StoredFile } from '../../../journal/upkeep/delete-runs.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { hasNewcomers, unnamedBlobs } from '../../../replay/upkeep/garbage-collection.js';
+
+/** Why contents were left alone: a run goes on, or one can't be read in full. */
+export type BlobsLeft = 'running' | 'damaged';
+
+export interface CollectedBlobs {
+  readonly removed: readonly StoredFile[];
+  readonly left: BlobsLeft | null;
+}
+
+/** G2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
+export async function collectBlobs(
+  store: JournalStore,
+  collector: Collector,
+  { going, dryRun }: { readonly going: readonly RunRef[]; readonly dryRun: boolean },
+): Promise<CollectedBlobs> {
+  const stored = await collector.blobs();
+  const halfMade = await collector.halfMade(); // before runs are looked for, as the blobs: whose it is has begun by then
+  const { blobs, seen, damage } = await unnamedBlobs(
+    store,
+    stored.map(({ blob }) => blob),
+    going,
+  );
+  if (damage !== undefined) return { removed: [], left: 'damaged' };
+  if (!dryRun) {
+    await collector.setAside(blobs);
+    if (await hasNewcomers(store, seen)) {
+      await collector.putBack(blobs);
+      return { removed: [], left: 'running' };
+    }
+    await collector.removeBlobs(blobs);
+    await collector.removeHalfMade(halfMade);
+  } else if (await hasNewcomers(store, [...seen, ...going.map(({ run }) => run)])) return { removed: [], left: 'running' };
+  const gone = new Set(blobs);
+  return { removed: stored.filter(({ blob }) => gone.has(blob)), left: null };
+}

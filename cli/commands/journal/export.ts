@@ -1,0 +1,81 @@
+/** `mlld journal export RUN --format F`: a run for other programs. */
+import { Option, type Command } from 'commander';
+import type { RunRef } from '../../../journal/ids.js';
+import type { Defect, JournalStore } from '../../../journal/store.js';
+import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
+import { chromeTrace } from '../../../replay/export/chrome-trace.js';
+import { otlpTraces } from '../../../replay/export/otlp.js';
+import { foldRun } from '../../../replay/memo/load.js';
+import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import type { Io } from '../../terminal/io.js';
+import { openOutput, type Output } from '../../terminal/output-file.js';
+import { projectStore, reportDefects } from '../../project-store.js';
+import { csvLine } from '../../render/csv.js';
+import { examples } from '../../render/examples.js';
+
+interface Exported {
+  readonly io: Io;
+  readonly store: JournalStore;
+  readonly ref: RunRef;
+  readonly isRunning: boolean;
+  readonly output: Output;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+const FORMATS = {
+  'otlp-json': async (from: Exported) =>
+    from.output.write(
+      `${JSON.stringify(otlpTraces(from.ref, await timelineOf(from), { version: from.io.program.versions.mlld, isRunning: from.isRunning }))}\n`,
+    ),
+  'chrome-trace': async (from: Exported) => from.output.write(`${JSON.stringify(chromeTrace(from.ref, await timelineOf(from)))}\n`),
+  ndjson: async ({ store, ref, output, onDefect }: Exported) => {
+    await store.scan(ref, (event) => output.write(`${JSON.stringify(event)}\n`), { onDefect });
+  },
+  csv: async (from: Exported) => {
+    from.output.write(csvLine(CALL_COLUMNS));
+    for (const row of callRows(from.ref, await timelineOf(from))) from.output.write(csvLine(CALL_COLUMNS.map((column) => row[column])));
+  },
+} as const;
+
+export function addExportCommand(journal: Command, io: Io, runArgument: string): void {
+  journal
+    .command('export')
+    .description('write a run for other programs: tracing services, trace viewers, spreadsheets')
+    .argument('<run>', runArgument)
+    .addOption(
+      new Option(
+        '--format <format>',
+        'otlp-json: OpenTelemetry spans; chrome-trace: for ui.perfetto.dev; ndjson: the events; csv: the llm calls',
+      )
+        .choices(Object.keys(FORMATS))
+        .makeOptionMandatory(),
+    )
+    .option('-o, --output <file>', 'write to this file instead of standard output')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal export latest --format chrome-trace -o run.trace.json',
+        'mlld journal export nightly --format csv | sort -t, -k8 -n',
+        "mlld journal export latest --format otlp-json | curl -H 'content-type: application/json' -d @- http://localhost:4318/v1/traces",
+      ]),
+    )
+    .action((run: string, options: ExportOptions) => exportRun(io, run, options));
+}
+
+interface ExportOptions {
+  readonly format: keyof typeof FORMATS;
+  readonly output?: string;
+}
+
+async function exportRun(io: Io, text: string, { format, output: file }: ExportOptions): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const { ref, liveness } = await resolveRun(store, project, text);
+  const output = openOutput(io, file);
+  await FORMATS[format]({ io, store, ref, isRunning: liveness === 'running', output, onDefect: reportDefects(io) });
+  output.finish();
+}
+
+function timelineOf({ store, ref, onDefect }: Exported) {
+  return foldRun(store, ref, timeline, { onDefect });
+}

@@ -1,0 +1,83 @@
+/** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
+import type { Command } from 'commander';
+import { openCollector } from '../../../journal/upkeep/delete-runs.js';
+import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
+import type { Wish } from '../../../replay/upkeep/retention.js';
+import { MlldError } from '../../../src/errors.js';
+import { recordedScript } from '../../../src/session/recorded-run.js';
+import { collectBlobs } from './collect-blobs.js';
+import type { Io } from '../../terminal/io.js';
+import { projectStore } from '../../project-store.js';
+import { examples } from '../../render/examples.js';
+import { renderCollection, type CollectionReport } from '../../render/reports/collection.js';
+import { paintForReport } from '../../render/paint.js';
+
+export function addGcCommand(journal: Command, io: Io): void {
+  journal
+    .command('gc')
+    .description('remove whole runs that nothing needs any more, then contents that no run names')
+    .argument('[script]', 'only runs of this script')
+    .option('--keep <n>', 'the latest n runs of each script stay')
+    .option('--older-than <duration>', 'only runs that began longer ago go: 12h, 30d, 8w')
+    .option('--needed', 'also remove runs whose answers, checkpoints or forks a later run could use')
+    .option('--dry-run', 'only say what would be removed')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal gc --older-than 30d --dry-run',
+        'mlld journal gc nightly --keep 20',
+        'mlld journal gc --keep 50 --older-than 8w',
+      ]),
+    )
+    .action((script: string | undefined, options: GcOptions) => gc(io, script, options));
+}
+
+interface GcOptions {
+  readonly keep?: string;
+  readonly olderThan?: string;
+  readonly needed?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
+  const collector = openCollector(project.root);
+  const dryRun = options.dryRun === true;
+  if (!dryRun) await collector.recover();
+  const { remove, protectedRuns } = await planCollection(store, { ...wishOf(options, io.todayMs()), workflow });
+  if (!dryRun) for (const ref of remove) await collector.removeRun(ref);
+  const { removed, left } = await collectBlobs(store, collector, { going: remove, dryRun });
+  const report: CollectionReport = {
+    dryRun,
+    removed: remove,
+    kept: protectedRuns,
+    blobs: { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) },
+    blobsLeft: left,
+  };
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, paintForReport(io)));
+}
+
+function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<Wish, 'workflow'> {
+  return {
+    keep: keep === undefined ? undefined : countOf(keep),
+    sinceMs: olderThan === undefined ? undefined : nowMs - ageOf(olderThan),
+    needed: needed === true ? 'goes' : 'stays',
+  };
+}
+
+function countOf(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new MlldError('USAGE', `--keep ${text} is not a number of runs`);
+  return Number(text);
+}
+
+const UNIT_MS: { readonly [unit: string]: number } = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+function ageOf(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  if (count === undefined || unit === undefined)
+    throw new MlldError('USAGE', `--older-than ${text} is not a duration`, { hint: '12h, 30d, 8w' });
+  return Number(count) * (UNIT_MS[unit] as number);
+}

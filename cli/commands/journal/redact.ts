@@ -1,0 +1,155 @@
+/** `mlld journal redact RUN --op PATH|--match REGEX`: takes content out of a recorded run for good. */
+import type { Command } from 'commander';
+import { openCollector } from '../../../journal/upkeep/delete-runs.js';
+import type { JournalEvent } from '../../../journal/event.js';
+import type { BlobId, RunRef } from '../../../journal/ids.js';
+import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { CRASHED_RUNS } from '../../../replay/resume/crashed-runs.js';
+import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
+import { redactEvent, type RedactionWish } from '../../../replay/upkeep/redaction.js';
+import { MlldError } from '../../../src/errors.js';
+import { allRuns, resolveRun } from '../../../src/session/recorded-run.js';
+import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
+import type { Io } from '../../terminal/io.js';
+import { projectStore } from '../../project-store.js';
+import { patternOf, wishFor } from '../../options/redaction-options.js';
+import { counted, LEFT } from '../../render/reports/collection.js';
+import { examples } from '../../render/examples.js';
+
+export function addRedactCommand(journal: Command, io: Io, runArgument: string): void {
+  journal
+    .command('redact')
+    .description('take content out of a recorded run for good; what is left still verifies')
+    .argument('<run>', runArgument)
+    .option('--op <path>', 'everything that this operation and what is inside it were given and gave back')
+    .option('--match <regex>', 'every payload in which this matches, and the match itself in other texts')
+    .option('--reason <text>', 'what is left in its place', 'redacted')
+    .option('--dry-run', 'only say how much would be taken out')
+    .option('--json', 'print the report as JSON')
+    .addHelpText(
+      'after',
+      examples([
+        "mlld journal redact nightly --match 'sk-[A-Za-z0-9]{20,}'",
+        "mlld journal redact latest --op 'main/for#0[3]' --reason 'asked by customer'",
+      ]),
+    )
+    .action((run: string, options: RedactOptions) => redact(io, run, options));
+}
+
+interface RedactOptions {
+  readonly op?: string;
+  readonly match?: string;
+  readonly reason: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** What `--json` prints. */
+interface RedactionReport {
+  readonly run: string;
+  readonly dryRun: boolean;
+  /** Events that were changed. */
+  readonly events: number;
+  /** Answers of `llm` calls among what was taken out. What has no other answer is asked again. */
+  readonly answers: number;
+  /** Contents that were removed. */
+  readonly blobs: number;
+  readonly blobsLeft: BlobsLeft | null;
+  /** Contents that this run doesn't name any more and another one does. */
+  readonly sharedBlobs: readonly BlobId[];
+}
+
+async function redact(io: Io, text: string, options: RedactOptions): Promise<void> {
+  const { op, match, reason, dryRun = false } = options;
+  if (op === undefined && match === undefined) {
+    throw new MlldError('USAGE', 'journal redact needs --op PATH or --match REGEX', { hint: 'mlld journal redact --help' });
+  }
+  const pattern = match === undefined ? undefined : patternOf('--match', match);
+  const { project, store } = await projectStore(io);
+  const { ref } = await resolveRun(store, project, text);
+  if (op !== undefined) await refuseUnknownOperation(store, ref, op);
+  if (!dryRun) await refuseWhileRunning(store);
+  const collector = openCollector(project.root);
+  if (!dryRun) {
+    await collector.recover();
+    await collector.removeHalfMade(await collector.halfMade());
+  }
+  const wish = await wishFor(store, ref, { op, match: pattern, reason });
+  const taken = new Set<BlobId>();
+  let answers = 0;
+  const edit = (event: JournalEvent): JournalEvent | undefined => {
+    const changed = redactNoting(event, wish, taken);
+    if (changed !== undefined && isAnswer(event) && !isAnswer(changed)) answers++;
+    return changed;
+  };
+
+  let events = 0;
+  if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
+  else {
+    // What is derived knows beginnings of arguments, and places in the file as it was: before, lest a kill leaves it, and after.
+    await forgetDerived(store, ref);
+    events = await rewriteRun(project.root, ref, edit, { at: new Date(io.todayMs()).toISOString(), reason });
+    await forgetDerived(store, ref);
+  }
+  // Also when nothing was changed: an earlier redaction may have been killed before this.
+  const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, collector, { going: [], dryRun });
+  const shared = [];
+  for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
+  const report: RedactionReport = { run: ref.run, dryRun, events, answers, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
+}
+
+async function forgetDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
+  for (const name of ['index', CRASHED_RUNS]) await store.writeAside(workflow, name, '');
+}
+
+/** Paths stay when their contents go: one that is not there was misspelt, and what was to go would still be there. */
+async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: string): Promise<void> {
+  const { findOperation } = await import('../../options/no-match.js');
+  const { found, near } = await findOperation(store, ref, op);
+  if (found) return;
+  throw new MlldError('USAGE', `--op ${op}: run ${ref.run} has no such operation, nothing was taken out`, {
+    hint: near === undefined ? `mlld journal show ${ref.run} names the operations` : `did you mean ${near}?`,
+  });
+}
+
+/** A run that goes on knows the places of answers in the file as it was. */
+async function refuseWhileRunning(store: JournalStore): Promise<void> {
+  const running = (await allRuns(store)).find(({ liveness }) => liveness === 'running');
+  if (running === undefined) return;
+  throw new MlldError('RUN_RUNNING', `Run ${running.ref.run} of ${running.ref.workflow} is going on: nothing is redacted meanwhile`, {
+    hint: 'wait for it, or end it',
+  });
+}
+
+function redactNoting(event: JournalEvent, wish: RedactionWish, taken: Set<BlobId>): JournalEvent | undefined {
+  const changed = redactEvent(event, wish);
+  if (changed === undefined) return undefined;
+  const stays = new Set<BlobId>();
+  forEachDigest(changed, (digest) => stays.add(digest));
+  forEachDigest(event, (digest) => {
+    if (!stays.has(digest)) taken.add(digest);
+  });
+  return changed;
+}
+
+function isAnswer(event: JournalEvent): boolean {
+  return event.type === 'call.completed' && event.unusable === undefined && !('redacted' in event.result);
+}
+
+function render({ run, dryRun, events, answers, blobs, blobsLeft, sharedBlobs }: RedactionReport): string {
+  const lines = [
+    dryRun
+      ? `Would change ${counted(events, 'event')} of ${run}.`
+      : `Changed ${counted(events, 'event')} of ${run}, removed ${counted(blobs, 'content')}.`,
+    ...(answers === 0
+      ? []
+      : [`${counted(answers, 'answer')} of llm calls among them: what has no other one is asked again by the next run.`]),
+    ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
+    ...(sharedBlobs.length === 0
+      ? []
+      : [`${counted(sharedBlobs.length, 'content')} stayed, because another run has the same: redact that one too (mlld journal list).`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,161 @@
+/** `mlld journal replay RUN`: a recorded run again, answered from its journal; nothing is asked, paid for or written. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { MlldError } from '../../../src/errors.js';
+import type { Project, Standpoint } from '../../../src/session/project.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/options.js';
+import { replayRun } from '../../../src/session/rerun/replay.js';
+import { sealingKeyFor } from '../../../src/session/ports/sealing-key.js';
+import { createLiveWorld } from '../../../src/world/live.js';
+import { EXIT_DIVERGED } from '../../exit-codes.js';
+import type { Io } from '../../terminal/io.js';
+import { standpointOf } from '../../project-store.js';
+import { examples } from '../../render/examples.js';
+import { paintFor } from '../../render/paint.js';
+import { renderCompleted, renderProgressOf } from '../../render/reports/pipeline.js';
+import { stepper } from './replay-steps.js';
+import { openTest, saveTest, type SavedTest } from './saved-test.js';
+import { renderReplay, renderValue, renderVariables, replayJson } from '../../render/reports/replay.js';
+
+export function addReplayCommand(journal: Command, io: Io, runArgument: string, onFailure: (status?: number) => void): void {
+  journal
+    .command('replay')
+    .addHelpText(
+      'after',
+      examples([
+        'mlld journal replay latest',
+        'mlld journal replay nightly --at "after collecting" --print @findings',
+        'mlld journal replay nightly --script nightly.mld --all',
+        'mlld journal replay nightly --current',
+        'mlld journal replay release.dot --at review --print @last_response',
+        'mlld journal replay nightly --save-test test/runs/nightly',
+        'mlld journal replay --check test/runs/nightly',
+      ]),
+    )
+    .description('run a recorded run again, answered from its journal; exit status 3 when it diverges')
+    .argument('[run]', runArgument)
+    .option('--until <seq>', 'stop behind this event and show the variables in scope', wholeNumber)
+    .option('--at <name>', 'stop at this checkpoint, or where this node of a pipeline first starts, and show the variables in scope')
+    .option('--print <@name>', 'print the value of a variable (of a pipeline: of a context key) where it stopped; repeatable', collect)
+    .option('--script <file>', 'replay this script, or pipeline, against the recorded answers')
+    .option('--current', 'replay script, modules and templates as they are now')
+    .option('--step', 'go from answer to answer; Enter is the next, @name prints a variable')
+    .option('--save-test <dir>', 'save the run as a test: a folder that needs nothing of the project')
+    .option('--check <dir>', 'replay a saved test instead of a run')
+    .option('--all', 'report all divergences, not only the first')
+    .option('--json', 'print the report as JSON instead of what the script writes')
+    .action(async (run: string | undefined, options: Options) => {
+      if ((await replay(io, run, options)).verdict === 'diverged') onFailure(EXIT_DIVERGED);
+    });
+}
+
+interface Options {
+  readonly until?: number;
+  readonly at?: string;
+  readonly print?: readonly string[];
+  readonly script?: string;
+  readonly current?: true;
+  readonly step?: true;
+  readonly saveTest?: string;
+  readonly check?: string;
+  readonly all?: true;
+  readonly json?: true;
+}
+
+async function replay(io: Io, text: string | undefined, options: Options): Promise<ReplayReport> {
+  const project = await standpointOf(io);
+  const { store, ref } = await replayedRun(io, project, text, options);
+  const quiet = (): void => undefined;
+  const report = await replayRun({
+    store,
+    ref,
+    root: project.root,
+    sinks: options.json ? { stdout: quiet, stderr: quiet } : { stdout: io.document, stderr: io.stderr },
+    divergences: options.all ? 'all' : 'first',
+    ...stopOf(options),
+    ...(options.step ? { onStep: stepper(io) } : {}),
+    ...(options.json ? {} : { onEvent: (event) => io.stderr(renderProgressOf(event)) }),
+    ...(await sourcesOf(io, options, project.root, ref.workflow)),
+  });
+  const { walk, verdict, status } = report;
+  if (!options.json && walk && verdict === 'same' && status === 'completed') io.stdout(renderCompleted(walk.pipeline));
+  if (options.json) io.stdout(`${JSON.stringify(replayJson(report), undefined, 2)}\n`);
+  else io.stderr(renderReplay(report, paintFor(io.colours.stderr)));
+  if (report.stopped && !options.json) printVariables(io, report.stopped.variables, options.print);
+  return report;
+}
+
+/** The run that is meant, or the saved test; a new test is replayed from what was saved. */
+async function replayedRun(
+  io: Io,
+  project: Standpoint,
+  text: string | undefined,
+  { check, saveTest: folder }: Options,
+): Promise<SavedTest> {
+  if ((text === undefined) === (check === undefined)) {
+    throw new MlldError('USAGE', 'journal replay takes a run, or --check and the folder of a test', { hint: 'mlld journal replay latest' });
+  }
+  if (check !== undefined) return openTest(path.resolve(io.workingDirectory, check));
+  const store = await openedStore(io, project);
+  const { ref } = await resolveRun(store, project, text ?? 'latest');
+  return folder === undefined ? { store, ref } : saveTest(store, project.root, ref, path.resolve(io.workingDirectory, folder));
+}
+
+/** With the key of the run: answers that are sealed are opened. */
+async function openedStore(io: Io, project: Project): Promise<JournalStore> {
+  const quiet = (): void => undefined;
+  const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: quiet, stderr: quiet });
+  const sealingKey = await sealingKeyFor({ environment: io.environment, project }, world);
+  return openFileStore(project.root, { sealingKey });
+}
+
+function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {
+  if (until !== undefined && at !== undefined)
+    throw new MlldError('USAGE', '--until and --at both say where to stop', { hint: 'give one' });
+  if (until !== undefined) return { until: { seq: until } };
+  return at === undefined ? {} : { until: { at } };
+}
+
+async function sourcesOf(
+  io: Io,
+  { script, current }: Options,
+  root: string,
+  workflow: string,
+): Promise<Pick<ReplayOptions, 'scriptText' | 'sourceText'>> {
+  const file = script === undefined ? path.resolve(root, workflow) : path.resolve(io.workingDirectory, script);
+  if (script === undefined && !current) return {};
+  return {
+    scriptText: await fs.readFile(file, 'utf8').catch((cause: unknown) => {
+      throw new MlldError('FILE_NOT_FOUND', `There is no file ${path.relative(io.workingDirectory, file)} to replay`, { cause });
+    }),
+    ...(current ? { sourceText: (name) => fs.readFile(path.resolve(root, name), 'utf8').catch(() => undefined) } : {}),
+  };
+}
+
+type Variables = NonNullable<ReplayReport['stopped']>['variables'];
+
+function printVariables(io: Io, variables: Variables, names: readonly string[] | undefined): void {
+  if (!names) {
+    io.stdout(renderVariables(variables, io.stdoutColumns()));
+    return;
+  }
+  for (const name of names) {
+    const found = variables.find((variable) => `@${variable.name}` === name || variable.name === name);
+    if (!found)
+      throw new MlldError('UNKNOWN_VARIABLE', `There is no variable ${name} in scope there`, { hint: 'without --print all are listed' });
+    io.stdout(`${renderValue(found.value)}\n`);
+  }
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new MlldError('USAGE', `--until ${text}: the number of an event is expected`, { hint: 'mlld journal show numbers the events' });
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}

@@ -1,0 +1,64 @@
+/** `mlld journal report RUN -o FILE`: a run as a page to look at in a browser. */
+import fs from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
+import { foldRun } from '../../../replay/memo/load.js';
+import { spanDetails } from '../../../replay/reports/timeline/report-details.js';
+import { reportData } from '../../../replay/reports/timeline/report.js';
+import { timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import type { Io } from '../../terminal/io.js';
+import { openOutput } from '../../terminal/output-file.js';
+import { projectStore, reportDefects } from '../../project-store.js';
+import { examples } from '../../render/examples.js';
+import { reportPage } from '../../render/reports/report-page.js';
+
+export function addReportCommand(journal: Command, io: Io, runArgument: string): void {
+  journal
+    .command('report')
+    .description('make a page of a run that any browser shows, without a network')
+    .argument('<run>', runArgument)
+    .option('-o, --output <file>', 'the page; without it, standard output')
+    .option('--diff <run>', 'also show where another run differs')
+    .option('--json', 'print the numbers and spans as JSON instead of making a page of them')
+    .addHelpText(
+      'after',
+      examples(['mlld journal report latest -o report.html', 'mlld journal report nightly -o report.html --diff nightly@2']),
+    )
+    .action((run: string, options: ReportOptions) => report(io, run, options));
+}
+
+interface ReportOptions {
+  readonly output?: string;
+  readonly diff?: string;
+  readonly json?: true;
+}
+
+async function report(io: Io, text: string, { output: file, diff: other, json }: ReportOptions): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const run = await resolveRun(store, project, text);
+  const onDefect = reportDefects(io);
+  const state = await foldRun(store, run.ref, timeline, { onDefect });
+  const data = reportData(run.ref, state, run.liveness);
+  const output = openOutput(io, file);
+  if (json) output.write(`${JSON.stringify(data)}\n`);
+  else {
+    const diff = other === undefined ? undefined : await diffRuns(store, await resolveRun(store, project, other), run, { onDefect });
+    const details = await detailLines(store, run, state);
+    const [viewer, style] = await Promise.all([builtFile('report.js'), builtFile('report.css')]);
+    for (const part of reportPage({ data, details, diff, viewer, style })) output.write(part);
+  }
+  output.finish();
+}
+
+async function detailLines(store: JournalStore, { ref }: RunFile, { spans }: Timeline): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const span of spans) lines.push(JSON.stringify((await spanDetails(store, ref, span)) ?? null));
+  return lines;
+}
+
+/** The viewer lies beside the program. */
+function builtFile(name: string): Promise<string> {
+  return fs.readFile(new URL(name, import.meta.url), 'utf8');
+}

@@ -1,0 +1,87 @@
+/**
+ * A recorded run as a regression test: a folder with the run, the runs that it needs, and their contents. It holds nothing of the
+ * project and needs nothing of it.
+ *
+ *   test.json            { "workflow": …, "run": … }
+ *   journal/             as `.mlld/journal`
+ */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { openJournalFolder } from '../../../journal/storage/file-store.js';
+import { isRunId, workflowOf, type RunRef } from '../../../journal/ids.js';
+import { journalFolder, runPath, runsFolder } from '../../../journal/storage/layout.js';
+import { realDisk } from '../../../journal/storage/disk.js';
+import { makeFolders } from '../../../journal/storage/make-folders.js';
+import { readRunBytes } from '../../../journal/segments.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { contentsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
+import { foldRun } from '../../../replay/memo/load.js';
+import { recording } from '../../../replay/recording/recorded-world.js';
+import { MlldError } from '../../../src/errors.js';
+
+export interface SavedTest {
+  readonly store: JournalStore;
+  readonly ref: RunRef;
+}
+
+const TEST_FILE = 'test.json';
+const JOURNAL = 'journal';
+const KEYED_DIGEST = 'hmac-sha256:';
+
+/** Throws REPLAY_TEST when the folder holds something already, and for a run with secrets. A kill leaves a folder that is no test: `test.json` comes last. */
+export async function saveTest(store: JournalStore, root: string, ref: RunRef, folder: string): Promise<SavedTest> {
+  const existing = await fs.readdir(folder).catch(() => []);
+  if (existing.length > 0) throw new MlldError('REPLAY_TEST', `${folder} is not empty`, { hint: 'name a folder that is not there yet' });
+  const [, ...others] = await runsToBundle(store, ref);
+  await refuseSecrets(store, ref, others);
+  const target = path.join(folder, JOURNAL);
+  const saved = openJournalFolder(target, { sealingKey: 'none' });
+  for (const run of [ref, ...others]) {
+    makeFolders(runsFolder(target, run.workflow));
+    await fs.writeFile(runPath(target, run), readRunBytes(realDisk, runPath(journalFolder(root), run)), { mode: 0o600 });
+    for (const content of (await contentsOf(store, run, (event) => event)).values()) await saved.putBlob(content);
+  }
+  await fs.writeFile(path.join(folder, TEST_FILE), `${JSON.stringify(ref, undefined, 2)}\n`);
+  return { store: saved, ref };
+}
+
+/** Throws REPLAY_TEST for a folder that is none. */
+export async function openTest(folder: string): Promise<SavedTest> {
+  const text = await fs.readFile(path.join(folder, TEST_FILE), 'utf8').catch(() => undefined);
+  const { workflow, run } = parsed(text);
+  if (typeof workflow !== 'string' || typeof run !== 'string' || !isRunId(run)) {
+    throw new MlldError('REPLAY_TEST', `${folder} holds no saved test`, { hint: 'mlld journal replay RUN --save-test DIR makes one' });
+  }
+  return { store: openJournalFolder(path.join(folder, JOURNAL), { sealingKey: 'none' }), ref: { workflow: workflowOf(workflow), run } };
+}
+
+function parsed(text: string | undefined): { readonly workflow?: unknown; readonly run?: unknown } {
+  try {
+    return (text === undefined ? {} : (JSON.parse(text) ?? {})) as object;
+  } catch {
+    return {};
+  }
+}
+
+/** A test holds no key, so that it may lie in any repository: what only a key opens can't be in it. Throws REPLAY_TEST. */
+async function refuseSecrets(store: JournalStore, ref: RunRef, others: readonly RunRef[]): Promise<void> {
+  const { calls } = await foldRun(store, ref, recording);
+  const served = new Set([...calls.values()].flatMap(({ from }) => (from ? [`${from.run}:${from.seq}`] : [])));
+  for (const run of [ref, ...others]) {
+    const isOwn = run.run === ref.run;
+    await store.scan(run, (event) => {
+      if ((!isOwn && !served.has(`${run.run}:${event.seq}`)) || !needsKey(event)) return;
+      const where = 'op' in event ? `event ${event.seq}, ${event.op}` : `event ${event.seq}, ${event.type}`;
+      throw new MlldError('REPLAY_TEST', `Run ${ref.run} can't be saved as a test: a secret went into ${where} of run ${run.run}`, {
+        hint: 'a test holds no key; the run itself replays where its key is',
+      });
+    });
+  }
+}
+
+/** A sealed payload, or a digest that only the key makes. */
+function needsKey(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith(KEYED_DIGEST);
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([member, inner]) => member === 'keyId' || needsKey(inner));
+}

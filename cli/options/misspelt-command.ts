@@ -1,0 +1,73 @@
+/** Slips of the hand that would be taken for something else: `mlld journl` for a file, `--chekpoint` for a flag of the script. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { MlldError } from '../../src/errors.js';
+import type { Execution } from '../commands/execute.js';
+import type { Io } from '../terminal/io.js';
+import { writtenOptions, type CommandForm } from './option-table.js';
+import { resembles } from './resembles.js';
+import { shellWords } from '../render/shell.js';
+
+const SHORTEST = 4;
+const EDITS_MAX = 2;
+
+/** Throws USAGE where the first word is no file and nearly a command. */
+export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, commands: readonly string[]): Promise<void> {
+  const [first = '', ...rest] = argv;
+  if (fs.existsSync(path.resolve(workingDirectory, first))) return;
+  const { closest } = await import('../../src/values/suggest.js');
+  const meant = closest(first, commands);
+  if (meant === undefined) return;
+  throw new MlldError('USAGE', `There is no command and no file "${first}"`, {
+    hint: `did you mean: ${shellWords(['mlld', meant, ...rest])}`,
+  });
+}
+
+/** The option that a flag resembles. */
+export function resembledOption(flag: string, form: CommandForm): string | undefined {
+  return writtenOptions(form).find((option) => resembles(flag, option));
+}
+
+/**
+ * Looks at the flags before `--` that are no options. Throws USAGE for one that resembles an option, unless the script reads that very
+ * name from `@payload`: `payloadNames` says so, and is asked only for such a flag. A name that is merely near an option is a warning.
+ */
+export async function checkFlags(io: Io, execution: Execution, payloadNames: () => Promise<ReadonlySet<string>>): Promise<void> {
+  const { request, form, script } = execution;
+  const strange: string[] = [];
+  for (const flag of request.looseFlags) {
+    const meant = resembledOption(flag, form);
+    if (meant === undefined) strange.push(flag);
+    else if (!(await payloadNames()).has(flag)) throw misspeltOption(flag, meant, execution);
+  }
+  const names = strange.filter((name) => name.length >= SHORTEST);
+  if (names.length === 0) return;
+  const { closest } = await import('../../src/values/suggest.js');
+  const long = writtenOptions(form).filter((option) => option.length >= SHORTEST);
+  for (const name of names) {
+    const meant = closest(name, long, Math.min(EDITS_MAX, Math.floor(name.length / 3)));
+    // A script that writes the name knows its flags.
+    if (meant === undefined || sourceOf(script).includes(name)) continue;
+    io.stderr(
+      `warning: --${name} is no option of mlld, the script gets it as @payload.${name}; did you mean --${meant}? (a script that names ${name} is not warned about)\n`,
+    );
+  }
+}
+
+function misspeltOption(flag: string, meant: string, { request, form, script }: Execution): MlldError {
+  const named = script.kind === 'text' ? '…' : shellWords([request.script ?? '']);
+  return new MlldError(
+    'USAGE',
+    `--${flag} is no option of mlld, did you mean --${meant}? Data for the script that is called so comes after --: mlld ${form === 'run' ? 'run ' : ''}${named} -- --${flag}`,
+  );
+}
+
+/** Whoever runs the script says why it can't be read. */
+function sourceOf(script: Execution['script']): string {
+  if (script.kind === 'text') return script.text;
+  try {
+    return fs.readFileSync(script.path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,73 @@
+/** Filters that let nothing through: said on standard error, or an empty report would read as if nothing had happened. */
+import { DURABILITY } from '../../journal/event.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { isInside } from '../../replay/fold/op-path.js';
+import { closest } from '../../src/values/suggest.js';
+import type { Io } from '../terminal/io.js';
+
+interface Filters {
+  readonly types?: readonly string[] | undefined;
+  readonly op?: string | undefined;
+  readonly label?: string | undefined;
+}
+
+/** A line for each filter that nothing in the run answers to, or one for all of them when each by itself lets something through. */
+export async function tellNoMatch(io: Io, store: JournalStore, ref: RunRef, filters: Filters): Promise<void> {
+  const { types = [], op, label } = filters;
+  const names = await namesIn(store, ref);
+  const lines = [
+    ...types.filter((type) => !names.types.has(type)).map((type) => line(ref, '--type', type, closest(type, TYPES))),
+    ...(op === undefined || hasOperation(names, op) ? [] : [line(ref, '--op', op, nearestOperation(names, op))]),
+    ...(label === undefined || names.labels.has(label) ? [] : [line(ref, '--label', label, closest(label, names.labels))]),
+  ];
+  io.stderr(lines.length > 0 ? lines.join('') : `note: nothing in ${ref.run} matches these filters\n`);
+}
+
+/** Whether the run has the operation; else the nearest of those that it has, if one is near. */
+export async function findOperation(
+  store: JournalStore,
+  ref: RunRef,
+  op: string,
+): Promise<{ readonly found: boolean; readonly near?: string }> {
+  const names = await namesIn(store, ref);
+  const near = nearestOperation(names, op);
+  return { found: hasOperation(names, op), ...(near === undefined ? {} : { near }) };
+}
+
+interface RunNames {
+  /** With their groups: `call.completed`, `call`. */
+  readonly types: ReadonlySet<string>;
+  readonly ops: ReadonlySet<string>;
+  readonly labels: ReadonlySet<string>;
+}
+
+async function namesIn(store: JournalStore, ref: RunRef): Promise<RunNames> {
+  const [types, ops, labels] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  await store.scan(ref, (event) => {
+    types.add(event.type).add(groupOf(event.type));
+    if ('op' in event) ops.add(event.op);
+    if ('labels' in event) for (const label of event.labels ?? []) labels.add(label);
+  });
+  return { types, ops, labels };
+}
+
+function hasOperation({ ops }: RunNames, asked: string): boolean {
+  for (const op of ops) if (isInside(op, asked)) return true;
+  return false;
+}
+
+/** Of one that is no operation of the run: the nearest of a longer path is seldom near, so that its last step counts as well. */
+function nearestOperation({ ops }: RunNames, asked: string): string | undefined {
+  return closest(asked, ops) ?? [...ops].find((op) => op.endsWith(`/${asked}`) || op.includes(`/${asked}#`));
+}
+
+const TYPES = new Set(Object.keys(DURABILITY).flatMap((type) => [type, groupOf(type)]));
+
+function groupOf(type: string): string {
+  return type.slice(0, type.indexOf('.'));
+}
+
+function line({ run }: RunRef, option: string, given: string, near: string | undefined): string {
+  return `note: nothing in ${run} matches ${option} ${given}${near === undefined || near === given ? '' : `; did you mean ${near}?`}\n`;
+}

@@ -1,0 +1,23 @@
+/** What a user wants taken out of a journal, as options say it. */
+import type { RunRef } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { matchingBlobs } from '../../replay/upkeep/search-blobs.js';
+import type { RedactionWish } from '../../replay/upkeep/redaction.js';
+import { MlldError } from '../../src/errors.js';
+
+/** Throws USAGE for a text that is no regular expression. */
+export function patternOf(option: string, text: string): RegExp {
+  try {
+    return new RegExp(text, 'gu');
+  } catch (cause) {
+    throw new MlldError('USAGE', `${option} ${text}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+export async function wishFor(
+  store: JournalStore,
+  ref: RunRef,
+  { op, match, reason }: Pick<RedactionWish, 'op' | 'match' | 'reason'>,
+): Promise<RedactionWish> {
+  return { op, match, reason, blobs: match === undefined ? new Set() : await matchingBlobs(store, ref, match) };
+}

@@ -1,0 +1,260 @@
+/**
+ * What the words behind `mlld FILE`, `mlld -e` and `mlld run` mean. Options are few and fixed; every other flag, and every flag behind
+ * `--`, is the script's own and becomes a member of `@payload`. World sections 16.2 and 17.3; checkpoint section 3.
+ */
+import type { CacheRequest } from '../../src/session/script/run-options.js';
+import { MlldError } from '../../src/errors.js';
+import { OPTION_TABLE, optionsOf, type CommandForm, type OptionRow } from './option-table.js';
+
+export interface Flags {
+  readonly [name: string]: string | true;
+}
+
+export interface RunRequest {
+  /** FILE or NAME. */
+  readonly script?: string;
+  /** CODE of `-e`. */
+  readonly code?: string;
+  readonly help: boolean;
+  /** Say what would happen instead of doing it. */
+  readonly plan: boolean;
+  /** `--json`, which only `--plan` has. */
+  readonly json: boolean;
+  readonly payload: Flags;
+  /** Names of the payload that stand before `--`, where an option may have been meant. */
+  readonly looseFlags: readonly string[];
+  /** The options as they were written: a script that reads one of these names is given it as well. */
+  readonly optionFlags: Flags;
+  readonly cache: CacheRequest;
+  readonly inject: readonly string[];
+  readonly state: readonly string[];
+  readonly timeoutMs?: number;
+  readonly journalWaitMs?: number;
+  readonly unrecorded: boolean;
+  readonly environment?: string;
+  readonly mode?: 'strict' | 'markdown';
+  readonly errorBehavior: 'continue' | 'halt';
+  readonly debug: boolean;
+  readonly metrics: boolean;
+  readonly structured: boolean;
+  readonly streaming: boolean;
+  readonly warnings: boolean;
+}
+
+/** Not repeated when a run is resumed: they say where this one started from. */
+const CACHE_OPTIONS = new Set(['checkpoint', 'fresh', 'resume']);
+
+const UNITS_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+/** The longest time a timer can wait. */
+const TIMEOUT_MAX_MS = 2 ** 31 - 1;
+
+/** What was found, option by option, in the order of the command line. */
+interface Found {
+  readonly words: string[];
+  readonly options: Map<string, string[]>;
+  readonly optionFlags: Map<string, string | true>;
+  readonly payload: Map<string, string | true>;
+  readonly looseFlags: Set<string>;
+  /** Where words of options about the cache are. */
+  readonly cacheWords: Set<number>;
+  /** Where `--` is, or else the end. */
+  optionsEnd: number;
+}
+
+/** Throws USAGE for what can't be meant. */
+export function parseRunRequest(argv: readonly string[], form: CommandForm): RunRequest {
+  const found = scan(argv, form);
+  const has = (name: string): boolean => found.options.has(name);
+  const last = (name: string): string | undefined => found.options.get(name)?.at(-1);
+  const [script, extra] = found.words;
+  const code = last('eval');
+  const help = has('help');
+  if (!help) {
+    for (const { flags, instead } of OPTION_TABLE) {
+      const [name] = flags;
+      if (instead !== undefined && has(name) && !(name === 'json' && has('plan'))) throw usage(`--${name} is not supported yet`, instead);
+    }
+    if (extra !== undefined) throw usage(`Unexpected argument: ${extra}`, 'data for the script is given as flags: --name value');
+    if (script !== undefined && code !== undefined) throw usage(`A file (${script}) and -e can't be given together`);
+  }
+  const timeoutMs = durationMs(last('timeout'));
+  const journalWaitMs = durationMs(last('journal-wait'), 'journal-wait');
+  const mode = has('md') ? 'markdown' : oneOf('--mode', last('mode'), ['strict', 'markdown'] as const);
+  const environment = last('mlld-env');
+  return {
+    ...(script === undefined ? {} : { script }),
+    ...(code === undefined ? {} : { code }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
+    unrecorded: has('unrecorded'),
+    ...(mode === undefined ? {} : { mode }),
+    ...(environment === undefined ? {} : { environment }),
+    help,
+    plan: has('plan'),
+    json: has('plan') && (has('json') || found.payload.has('json')),
+    payload: payloadOf(found, form),
+    looseFlags: [...found.looseFlags],
+    optionFlags: Object.fromEntries(found.optionFlags),
+    cache: cacheOf(found),
+    inject: found.options.get('inject') ?? [],
+    state: found.options.get('state') ?? [],
+    errorBehavior: oneOf('--error-behavior', last('error-behavior'), ['continue', 'halt'] as const) ?? 'continue',
+    debug: has('debug'),
+    metrics: has('metrics'),
+    structured: has('structured'),
+    streaming: !has('no-stream'),
+    warnings: !has('no-warn'),
+  };
+}
+
+/** The flag on whose account a run would be recorded, as it would be written; undefined without one. */
+export function recordFlag({ cache, plan }: RunRequest): string | undefined {
+  if (plan) return '--plan';
+  const given = RECORD_FLAGS.find(([member]) => cache[member] !== undefined);
+  return given?.[1];
+}
+
+const RECORD_FLAGS = [
+  ['checkpoint', '--checkpoint'],
+  ['fresh', '--fresh'],
+  ['resume', '--resume'],
+  ['forks', '--fork'],
+  ['changed', '--changed'],
+  ['keepFiles', '--keep-files'],
+  ['keepOrphans', '--keep-orphans'],
+] as const satisfies readonly (readonly [keyof CacheRequest, string])[];
+
+/** The command line that goes on with what this one has recorded: same script, same data. */
+export function resumeArguments(argv: readonly string[], form: CommandForm): readonly string[] {
+  const { cacheWords, optionsEnd } = scan(argv, form);
+  const kept = argv.slice(0, optionsEnd).filter((_, index) => !cacheWords.has(index));
+  return [...kept, '--resume', ...argv.slice(optionsEnd)];
+}
+
+/** The command line that does the same and records it. */
+export function recordingArguments(argv: readonly string[], form: CommandForm): readonly string[] {
+  const { optionsEnd } = scan(argv, form);
+  return [...argv.slice(0, optionsEnd), '--checkpoint', ...argv.slice(optionsEnd)];
+}
+
+function scan(argv: readonly string[], form: CommandForm): Found {
+  const options = new Map(optionsOf(form).flatMap((row) => row.flags.map((flag) => [flag, row])));
+  const found: Found = {
+    words: [],
+    options: new Map(),
+    optionFlags: new Map(),
+    payload: new Map(),
+    looseFlags: new Set(),
+    cacheWords: new Set(),
+    optionsEnd: argv.length,
+  };
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index] as string; // index < argv.length
+    const isData = index > found.optionsEnd;
+    if (word === '--' && !isData) {
+      found.optionsEnd = index;
+      continue;
+    }
+    const flag = /^--?(?<name>[^-=][^=]*)(?:=(?<inline>[\s\S]*))?$/.exec(word)?.groups;
+    if (flag?.['name'] === undefined) {
+      if (word.startsWith('-') && word !== '-') throw usage(`Unreadable flag: ${word}`);
+      found.words.push(word);
+      continue;
+    }
+    const { name, inline } = flag;
+    const option = isData ? undefined : options.get(name);
+    const [known] = option?.flags ?? [];
+    const next = argv[index + 1];
+    // Code may begin with a dash: a list item of markdown does.
+    const canFollow = next !== undefined && (!next.startsWith('-') || known === 'eval');
+    const takesNext = inline === undefined && canFollow && option?.value !== 'none';
+    const value = inline ?? (takesNext ? next : undefined);
+    if (known !== undefined && CACHE_OPTIONS.has(known)) {
+      found.cacheWords.add(index);
+      if (takesNext) found.cacheWords.add(index + 1);
+    }
+    if (takesNext) index++;
+    if (option === undefined) {
+      found.payload.set(name, value ?? true);
+      if (!isData) found.looseFlags.add(name);
+      continue;
+    }
+    found.optionFlags.set(name, value ?? true);
+    keepOption(found, option, { word, name, inline, value });
+  }
+  return found;
+}
+
+interface Written {
+  readonly word: string;
+  readonly name: string;
+  readonly inline: string | undefined;
+  readonly value: string | undefined;
+}
+
+function keepOption(
+  { options }: Found,
+  { flags: [known], value: takes, usage: hint }: OptionRow,
+  { word, name, inline, value }: Written,
+): void {
+  if (takes === 'required' && value === undefined) throw usage(`${word} needs a value`, hint);
+  if (takes === 'none' && inline !== undefined) throw usage(`--${name} takes no value`);
+  // A value that is there and empty is not one that was left out: it is read as what it is, and refused.
+  const given = value === '' && takes === 'optional' ? '""' : (value ?? '');
+  options.set(known, [...(options.get(known) ?? []), given]);
+}
+
+function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['payload'] {
+  const members = new Map(payload);
+  if (options.has('plan')) members.delete('json');
+  // The older spelling of one flag that scripts have always had.
+  const dryRun = members.get('dry-run');
+  if (dryRun !== undefined) members.set('dryRun', dryRun);
+  if (form === 'run' && options.has('fresh')) members.set('new', true);
+  return Object.fromEntries(members);
+}
+
+/** Checkpoint sections 3 and 16: which flags exclude each other. */
+function cacheOf({ options }: Found): CacheRequest {
+  const noCheckpoint = options.has('no-checkpoint');
+  const other = ['checkpoint', 'fresh', 'resume', 'fork', 'changed', 'plan'].find((name) => options.has(name));
+  if (noCheckpoint && other !== undefined) {
+    throw usage(`--no-checkpoint and --${other} contradict each other`, '--no-checkpoint switches recording off; give one of the two');
+  }
+  const [resume, again] = options.get('resume') ?? [];
+  if (again !== undefined) throw usage('--resume may be given once', 'resume at the earlier of the two places');
+  const forks = options.get('fork');
+  const changed = oneOf('--changed', options.get('changed')?.at(-1), ['ask', 'ask-guards', 'serve'] as const);
+  return {
+    ...(options.has('checkpoint') ? { checkpoint: true } : {}),
+    ...(options.has('fresh') ? { fresh: true } : {}),
+    ...(resume === undefined ? {} : { resume }),
+    ...(forks === undefined ? {} : { forks }),
+    ...(changed === undefined ? {} : { changed }),
+    ...(options.has('keep-files') ? { keepFiles: true } : {}),
+    ...(options.has('keep-orphans') ? { keepOrphans: true } : {}),
+    ...(noCheckpoint ? { noCheckpoint: true } : {}),
+  };
+}
+
+/** `30s`, `900ms`, `5m`, `1h`, or a number of milliseconds. Throws USAGE. */
+export function durationMs(text: string | undefined, option: 'timeout' | 'journal-wait' = 'timeout'): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  const ms = Math.round(Number(number) * (UNITS_MS[unit] ?? Number.NaN));
+  const isAllowed = option === 'timeout' ? ms > 0 : ms >= 0;
+  if (!isAllowed || !(ms <= TIMEOUT_MAX_MS))
+    throw usage(`Invalid ${option}: ${text}`, `--${option} 30s, or 900ms, 5m, 1h, or a number of milliseconds`);
+  return ms;
+}
+
+function oneOf<T extends string>(flag: string, value: string | undefined, allowed: readonly T[]): T | undefined {
+  if (value === undefined) return undefined;
+  const known = allowed.find((word) => word === value);
+  if (known === undefined) throw usage(`${flag} ${value}: it must be ${allowed.join(' or ')}`);
+  return known;
+}
+
+function usage(message: string, hint?: string): MlldError {
+  return new MlldError('USAGE', message, { hint: hint ?? 'mlld --help' });
+}

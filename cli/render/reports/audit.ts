@@ -1,0 +1,171 @@
+/** `mlld journal audit` as text and as CSV: an entry a line. */
+import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
+import type { AuditConclusion } from '../../../replay/reports/audit/audit-run.js';
+import type { Evidence } from '../../../replay/reports/audit/file-origin.js';
+import type { FileOrigin } from '../../../replay/reports/audit/file-origin-run.js';
+import { counted } from './collection.js';
+import { csvLine } from '../csv.js';
+import { fit, fitAll } from '../fit.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+import { duration, money } from '../units.js';
+
+const PREVIEW_UNITS_MAX = 60;
+const TEXT_UNITS_MAX = 120;
+const HASH_DIGITS_SHOWN = 12;
+const DEFECTS_SHOWN = 10;
+const BEFORE_SHOWN = 100;
+const HOOKS_SHOWN = 20;
+
+export function renderEntry(entry: AuditEntry, paint: Paint): string {
+  return `${fit(entryLine(entry, paint), paint).join('\n')}\n`;
+}
+
+function entryLine(entry: AuditEntry, paint: Paint): string {
+  const op = entry.op === undefined ? '' : `  ${paint.dim(entry.op)}`;
+  return `${String(entry.seq).padStart(6)} ${paint.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, paint)}${op}`;
+}
+
+function sentenceOf(entry: AuditEntry, paint: Paint): string {
+  switch (entry.entry) {
+    case 'call': {
+      const { fn, preview, outcome, from, message, usage, elapsedMs, outputs = [] } = entry;
+      const colour = outcome === 'executed' ? paint.green : outcome === 'reused' ? paint.dim : paint.red;
+      const facts = [
+        ...(from === undefined
+          ? []
+          : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
+        ...(message === undefined ? [] : [clip(oneLine(message), TEXT_UNITS_MAX)]),
+        ...(elapsedMs === undefined ? [] : [duration(elapsedMs)]),
+        ...(usage?.inputTokens === undefined && usage?.outputTokens === undefined ? [] : [tokens(usage.inputTokens, usage.outputTokens)]),
+        ...(usage?.costUsd === undefined ? [] : [money(usage.costUsd)]),
+        ...(outputs.length === 0 ? [] : [`wrote ${outputs.map(({ path, hash }) => `${oneLine(path)}${shortHash(hash)}`).join(', ')}`]),
+      ];
+      return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}) ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
+    }
+    case 'command': {
+      const { command, exitCode, error, elapsedMs } = entry;
+      const status = exitCode === undefined || exitCode === 0 ? '' : paint.red(` ended with status ${exitCode}`);
+      return `${clip(oneLine(command), TEXT_UNITS_MAX)}${status}${because(error, paint)}${elapsedMs === undefined ? '' : ` (${duration(elapsedMs)})`}`;
+    }
+    case 'file':
+      return `${entry.did} ${oneLine(entry.path)}${shortHash(entry.hash)}${because(entry.error, paint)}`;
+    case 'guard': {
+      const { guard, timing, filter, decision, reason, transformed } = entry;
+      const colour = decision === 'deny' ? paint.red : decision === 'retry' ? paint.yellow : paint.green;
+      return `${guard} ${timing} ${filter}: ${colour(decision)}${transformed ? ' with another value' : ''}${reason === undefined ? '' : `: ${clip(oneLine(reason), TEXT_UNITS_MAX)}`}`;
+    }
+    case 'hook':
+      return `${entry.hook} ${entry.timing} ${entry.filter}${because(entry.error, paint)}`;
+  }
+}
+
+function tokens(input: number | null = null, output: number | null = null): string {
+  return input === null && output === null ? 'no call reported its tokens' : `${input ?? '?'} tokens in, ${output ?? '?'} out`;
+}
+
+export function renderConclusion({ totals, integrity }: AuditConclusion, paint: Paint): string {
+  const { executed, reused, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
+  const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
+  const dearest = hooks.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, HOOKS_SHOWN);
+  const moreHooks = hooks.length - dearest.length;
+  const lines = [
+    `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${tokens(inputTokens, outputTokens)}, ${costUsd === null ? 'no call reported its cost' : money(costUsd)}`,
+    `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
+    ...dearest.map(({ hook, timing, filter, firings, elapsedMs, errors }) => {
+      const failed = errors === 0 ? '' : `, ${paint.red(`${errors} failed`)}`;
+      return `  ${hook} ${timing} ${filter} fired ${counted(firings, 'time')}, ${duration(elapsedMs)}${failed}`;
+    }),
+    ...(moreHooks === 0 ? [] : [`  and ${counted(moreHooks, 'more hook')}`]),
+    `journal: ${integrity.events} events, chain ${integrity.ok ? paint.green('sound') : paint.red('not sound')}`,
+    ...integrity.defects
+      .slice(0, DEFECTS_SHOWN)
+      .map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`),
+    ...integrity.violations.slice(0, DEFECTS_SHOWN).map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`),
+  ];
+  return `${fitAll(lines, paint).join('\n')}\n`;
+}
+
+const EVIDENCE: { readonly [E in Evidence]: string } = {
+  wrote: 'wrote it',
+  quoted: 'its answer stands in it',
+  before: 'came before',
+};
+
+export function renderOrigin(path: string, origin: FileOrigin, paint: Paint): string {
+  return fitAll(originLines(path, origin, paint), paint)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function originLines(path: string, { run, touched, written, content, origins }: FileOrigin, paint: Paint): readonly string[] {
+  if (written === undefined) return [`Run ${run} did not write ${oneLine(path)}.`, ...touched.map((entry) => entryLine(entry, paint))];
+  const head = `${paint.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; the file is ${content === 'as written' ? 'what it wrote' : content}.`;
+  if (origins.length === 0) return [head, 'No call led to it.'];
+  const certain = origins.filter(({ evidence }) => evidence !== 'before');
+  const shown = certain.length > 0 ? certain : origins.slice(-BEFORE_SHOWN);
+  const title =
+    certain.length > 0 ? 'Calls that led to it:' : 'Calls that came before it; which of them led to it the journal does not tell:';
+  const lines = shown.map(({ call, evidence }) => `${entryLine(call, paint)}  ${EVIDENCE[evidence]}`);
+  const more = origins.length - shown.length;
+  return [head, title, ...lines, ...(more === 0 ? [] : [`and ${more} more came before it`])];
+}
+
+const COLUMNS =
+  'seq time entry operation subject detail outcome from_run from_seq input_tokens output_tokens cost_usd elapsed_ms exit_code hash labels';
+export const CSV_HEAD = csvLine(COLUMNS.split(' '));
+
+export function renderCsv(entry: AuditEntry): string {
+  const cells: { [column: string]: string | number | undefined } = {};
+  switch (entry.entry) {
+    case 'call':
+      Object.assign(cells, {
+        subject: entry.fn,
+        detail: entry.preview,
+        outcome: entry.outcome,
+        run: entry.from?.run,
+        from: entry.from?.seq,
+      });
+      Object.assign(cells, { tokensIn: entry.usage?.inputTokens, tokensOut: entry.usage?.outputTokens, cost: entry.usage?.costUsd });
+      cells['elapsed'] = entry.elapsedMs;
+      break;
+    case 'command':
+      Object.assign(cells, { subject: entry.command, detail: entry.error, elapsed: entry.elapsedMs, exit: entry.exitCode });
+      break;
+    case 'file':
+      Object.assign(cells, { subject: entry.path, detail: entry.error, outcome: entry.did, hash: entry.hash });
+      break;
+    case 'guard':
+      Object.assign(cells, { subject: entry.guard, detail: entry.reason, outcome: entry.decision });
+      break;
+    case 'hook':
+      Object.assign(cells, { subject: entry.hook, detail: entry.error, outcome: 'failed', elapsed: entry.elapsedMs });
+  }
+  const { subject, detail, outcome, run, from, tokensIn, tokensOut, cost, elapsed, exit, hash } = cells;
+  const row = [
+    entry.seq,
+    entry.ts,
+    entry.entry,
+    entry.op,
+    subject,
+    detail,
+    outcome,
+    run,
+    from,
+    tokensIn,
+    tokensOut,
+    cost,
+    elapsed,
+    exit,
+    hash,
+  ];
+  return csvLine([...row, entry.labels?.join(' ')]);
+}
+
+function because(error: string | undefined, paint: Paint): string {
+  return error === undefined ? '' : `: ${paint.red(clip(oneLine(error), TEXT_UNITS_MAX))}`;
+}
+
+function shortHash(hash: string | undefined): string {
+  return hash === undefined ? '' : ` ${hash.slice(0, 'sha256:'.length + HASH_DIGITS_SHOWN)}`;
+}

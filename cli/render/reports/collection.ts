@@ -1,0 +1,62 @@
+/** What `mlld journal gc` did, as text. */
+import type { RunRef } from '../../../journal/ids.js';
+import type { Kept, Reason } from '../../../replay/upkeep/retention.js';
+import type { BlobsLeft } from '../../commands/journal/collect-blobs.js';
+import { fitAll } from '../fit.js';
+import { oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+import { table } from '../table.js';
+import { size } from '../units.js';
+
+/** What `--json` prints. */
+export interface CollectionReport {
+  readonly dryRun: boolean;
+  readonly removed: readonly RunRef[];
+  /** Runs that stay although they are old enough, and why. */
+  readonly kept: readonly Kept[];
+  readonly blobs: { readonly count: number; readonly bytes: number };
+  /** Why blobs were left alone. */
+  readonly blobsLeft: BlobsLeft | null;
+}
+
+const WHY: { readonly [R in Reason]: string } = {
+  recent: 'recent',
+  running: 'still running',
+  unknown: 'has, or is named by, events that this mlld does not know',
+  damaged: 'damaged: see mlld journal verify',
+  latest: 'the latest run of its script',
+  answers: 'has answers that the next run is served',
+  resume: 'a --resume looks here',
+  fork: 'a fork was made from it',
+  served: 'a run that stays was served from it',
+  'takes-back': 'took back answers of a run that stays',
+};
+export const LEFT: { readonly [L in BlobsLeft]: string } = {
+  running: 'Contents were left alone: a run is going on.',
+  damaged: 'Contents were left alone: a run that is not readable in full may name any of them (mlld journal verify).',
+};
+
+export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport, paint: Paint): string {
+  const did = dryRun ? 'Would remove' : 'Removed';
+  const lines = [
+    `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'content')} (${size(blobs.bytes)}).`,
+    ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
+    ...removed.map(({ workflow, run }) => `  ${run}  ${oneLine(workflow)}`),
+  ];
+  if (kept.length > 0) {
+    lines.push(`Kept ${counted(kept.length, 'run')} (--needed removes those that are not running, damaged, unknown or the latest):`);
+    const columns = [{ title: '  RUN' }, { title: 'SCRIPT' }, { title: 'WHY' }];
+    lines.push(
+      ...table(
+        columns,
+        kept.map(({ ref, reason }) => [`  ${ref.run}`, ref.workflow, WHY[reason]]),
+        paint,
+      ),
+    );
+  }
+  return `${fitAll(lines, paint).join('\n')}\n`;
+}
+
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,95 @@
+/** `mlld journal explain` as text: what the run came to, then a line per call. */
+import { describeEdit } from '../../../replay/memo/definitions.js';
+import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
+import type { ReportedCall, Resembles, RunExplanation } from '../../../replay/reports/explain/explain-run.js';
+import { fitAll } from '../fit.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+import { duration } from '../units.js';
+
+const PREVIEW_UNITS_MAX = 60;
+const DIFFERENCES_SHOWN = 2;
+
+export function renderExplanation({ workflow, run, calls }: RunExplanation, paint: Paint): string {
+  const head = `${run} of ${workflow}: ${calls.length === 0 ? 'no llm calls' : countsOf(calls)}`;
+  return fitAll([paint.bold(head), ...calls.map((call) => lineOf(call, run, paint))], paint)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function countsOf(calls: readonly ReportedCall[]): string {
+  const served = calls.filter(({ hit }) => hit !== undefined);
+  const edited = served.filter(({ hit }) => hit?.edited === true).length;
+  const parts = [`${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`, `${served.length} served`];
+  if (edited > 0) parts.push(`${edited} of them from before an edit`);
+  parts.push(`${calls.length - served.length} asked`);
+  return parts.join(', ');
+}
+
+function lineOf(call: ReportedCall, run: string, paint: Paint): string {
+  const { op, fn, preview, attempt, hit, miss, resembles, outcome } = call;
+  const asked = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}`;
+  const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not answered' : '';
+  const verdict = hit
+    ? `${paint.green('served')} ${servedFrom(hit, run)}`
+    : `${paint.yellow('asked')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
+  return `${paint.dim(op)} ${oneLine(asked)} ${oneLine(verdict)}`;
+}
+
+function servedFrom({ from, edited, changes }: Hit, run: string): string {
+  const whose = from.workflow === undefined ? '' : ` of ${from.workflow}`;
+  const where = from.run === run ? `from event ${from.seq}` : `from event ${from.seq} of ${from.run}${whose}`;
+  return edited ? `${where}, from before ${describeEdit(changes)}` : where;
+}
+
+function because(miss: Miss, run: string, resembles: Resembles | undefined): string {
+  const inRun = (at: { readonly run: string }): string => (at.run === run ? 'in this run' : `in run ${at.run}`);
+  switch (miss.why) {
+    case 'new':
+      return resembles === undefined ? 'no recorded run asked it' : changed(resembles);
+    case 'invalidated':
+      return `--resume ${miss.selector} dropped its answer ${inRun(miss)}`;
+    case 'refused':
+      return `--resume ${miss.selector} refused the fork's answer ${inRun(miss)}`;
+    case 'forgotten':
+      return miss.by === 'fresh' ? `--fresh forgot its answer ${inRun(miss)}` : `mlld checkpoint clean forgot its answer ${inRun(miss)}`;
+    case 'failed':
+      return `it ${miss.denied ? 'was denied' : 'failed'} ${inRun(miss)}: ${miss.message}`;
+    case 'unusable':
+      return `its result ${inRun(miss)} is no answer: ${miss.message}`;
+    case 'interrupted':
+      return `the run ended while it was asked, ${inRun(miss)}`;
+    case 'expired':
+      return `its answer is ${duration(miss.ageMs)} old, and the ttl is ${duration(miss.ttlMs)}`;
+    case 'incomplete':
+      return `checkpoint "${miss.checkpoint}" was not complete`;
+    case 'manual':
+      return `there is an answer ${inRun(miss)}, and the mode is manual`;
+    case 'off':
+      return `there is an answer ${inRun(miss)}, and --checkpoint was not given`;
+    case 'edited':
+      return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
+    case 'outputs':
+      return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
+    case 'damaged':
+      return `its answer ${inRun(miss)} can't be read`;
+    case 'redacted':
+      return `its answer was taken out of run ${miss.run} (${miss.reason})`;
+    case 'collected':
+      return `its answer went with run ${miss.run}, which was removed`;
+    case 'lent':
+      return `its answer is one of ${miss.workflow}, from which this run does not fork`;
+  }
+}
+
+function changed({ preview, differences, changes = [] }: Resembles): string {
+  if (differences === undefined)
+    return `the arguments changed${preview === undefined ? '' : `; before: ${clip(preview, PREVIEW_UNITS_MAX)}`}`;
+  if (differences.length === 0) return `what it forwards changed${changes.length === 0 ? '' : `: ${describeEdit(changes)}`}`;
+  const shown = differences.slice(0, DIFFERENCES_SHOWN).map(({ where, was, is }) => {
+    if (was === undefined) return `${where} is new: ${is}`;
+    return is === undefined ? `${where} is gone: ${was}` : `${where} was "${was}", is "${is}"`;
+  });
+  const more = differences.length - shown.length;
+  return `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}

@@ -1,0 +1,93 @@
+/** Reports about recorded runs as text: `mlld journal list|show|verify`. */
+import type { JournalEvent } from '../../../journal/event.js';
+import { describeEvent } from '../../../replay/reports/summary/describe.js';
+import type { ReportedStatus } from '../../../replay/reports/summary/summary.js';
+import type { VerifyReport } from '../../../replay/reports/audit/verify.js';
+import { fit, fitAll } from '../fit.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+import { figures, tableRows, type Cell } from '../table.js';
+import { durationOrDash, moneyOrDash, time } from '../units.js';
+
+/** A row of `journal list`; the shape that `--json` prints. */
+export interface ListedRun {
+  readonly run: string;
+  readonly script: string;
+  readonly workflow: string;
+  /** ISO 8601, UTC. */
+  readonly started: string;
+  readonly durationMs: number | null;
+  /** `unreadable`: a newer program recorded it. */
+  readonly status: ReportedStatus | 'cleaned' | 'unreadable';
+  /** This and the next two are null where the run can't be read. */
+  readonly executed: number | null;
+  readonly reused: number | null;
+  readonly failed: number | null;
+  readonly costUsd: number | null;
+  /** What a running run waits for, what a crashed one was waiting for. */
+  readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly elapsedMs: number }[];
+}
+
+const IN_FLIGHT_SHOWN = 5;
+const PREVIEW_UNITS_MAX = 40;
+
+export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
+  if (runs.length === 0) return 'No recorded runs.\n';
+  const columns = [
+    { title: 'RUN' },
+    { title: 'SCRIPT' },
+    { title: 'STARTED' },
+    ...figures('TOOK'),
+    { title: 'STATUS' },
+    ...figures('EXECUTED', 'REUSED', 'FAILED', 'COST'),
+  ];
+  const [titles = [], ...lines] = tableRows(
+    columns,
+    runs.map((run) => rowOf(run, paint)),
+    paint,
+  );
+  const details = runs.map(({ inFlight, status }) =>
+    inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`],
+  );
+  const all = [...titles, ...lines.flatMap((row, index) => [...row, ...fitAll(details[index] ?? [], paint)])];
+  return all.map((line) => `${line}\n`).join('');
+}
+
+function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
+  const { status } = run;
+  return [
+    run.run,
+    run.script,
+    time(Date.parse(run.started)),
+    durationOrDash(run.durationMs),
+    { text: status, paint: colourOf(status, paint) },
+    ...[run.executed, run.reused, run.failed].map((calls) => calls?.toString() ?? '-'),
+    moneyOrDash(run.costUsd),
+  ];
+}
+
+function colourOf(status: ListedRun['status'], paint: Paint): (text: string) => string {
+  if (status === 'completed') return paint.green;
+  if (status === 'cleaned') return paint.dim;
+  return status === 'running' ? paint.yellow : paint.red;
+}
+
+function inFlightOf(calls: ListedRun['inFlight']): string {
+  const named = calls.slice(0, IN_FLIGHT_SHOWN).map(({ fn, preview }) => `@${fn}(${clip(oneLine(preview ?? ''), PREVIEW_UNITS_MAX)})`);
+  const more = calls.length - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** One event on one line: number, time of day, operation, sentence. */
+export function renderEvent(event: JournalEvent, paint: Paint): string {
+  const op = 'op' in event ? ` ${event.op}` : '';
+  const line = `${String(event.seq).padStart(6)} ${paint.dim(event.ts.slice(11, 23))}${paint.bold(op)} ${oneLine(describeEvent(event))}`;
+  return `${fit(line, paint).join('\n')}\n`;
+}
+
+export function renderVerification({ ref, events, defects, violations, ok }: VerifyReport, paint: Paint): string {
+  const head = `${ref.run} of ${ref.workflow}: ${events} events, ${ok ? paint.green('sound') : paint.red('not sound')}`;
+  const lost = defects.map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`);
+  const impossible = violations.map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`);
+  return `${fitAll([head, ...lost, ...impossible], paint).join('\n')}\n`;
+}

@@ -1,0 +1,30 @@
+/** `mlld run FILE.dot --plan` as text: where it begins, then node by node, then what only the run can tell. */
+import type { PipelinePlan, PlannedStep } from '../../../src/session/pipeline/plan.js';
+import { oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+
+export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afterwards, notices }: PipelinePlan, paint: Paint): string {
+  const head = `Plan for ${pipeline} (${name}); nothing was run or recorded.`;
+  const lines = [head, ...notices, ...(begins === 'nothing' ? [] : [paint.bold(beginning(nodes[0], resume))])];
+  const width = Math.max(0, ...nodes.map(({ node }) => node.length));
+  for (const step of nodes) lines.push(`  ${step.node.padEnd(width)}  ${wordsFor(step)}`);
+  if (afterwards.length > 0) lines.push(`then ${afterwards.join(' or ')}, as ${nodes.at(-1)?.node ?? 'it'} comes out`);
+  return `${lines.map(oneLine).join('\n')}\n`;
+}
+
+function beginning(first: PlannedStep | undefined, resume: PipelinePlan['resume']): string {
+  if (resume === null) return `Begins anew${first ? ` at ${first.node}` : ''}:`;
+  if (!first) return `Goes on with run ${resume.run}, which has no node left to execute.`;
+  return `Goes on with run ${resume.run}${resume.place === 'at' ? ` at ${first.node}` : ', behind what has finished'}:`;
+}
+
+function wordsFor({ handler, visit, reply, branches }: PlannedStep): string {
+  const said = { reused: 'recorded reply is reused', 'if-same': 'recorded reply is reused if asked the same', executed: 'model is called' };
+  const words = [
+    handler,
+    ...(visit === 0 ? [] : [`visit ${visit + 1}`]),
+    ...(reply === null ? [] : [said[reply]]),
+    ...(branches === undefined ? [] : [branches.length === 0 ? 'all branches have ended' : `branches ${branches.join(', ')}`]),
+  ];
+  return words.join(', ');
+}

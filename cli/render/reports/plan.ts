@@ -1,0 +1,110 @@
+/** `--plan` as text: the number that matters first, then function by function, then what it comes to. */
+import { describeChange } from '../../../replay/memo/definitions.js';
+import type { DropReason, PlannedFunction } from '../../../replay/resume/plan.js';
+import type { RunPlan } from '../../../src/session/script/plan.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+import { duration, money } from '../units.js';
+
+const PREVIEW_UNITS_MAX = 40;
+const CHANGES_SHOWN = 5;
+
+export function renderPlan(plan: RunPlan, paint: Paint): string {
+  const lines = [
+    `Plan for ${plan.name} (${plan.workflow})${flagsOf(plan)}; nothing was run or recorded.`,
+    ...plan.notices,
+    paint.bold(headline(plan)),
+  ];
+  for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, paint));
+  if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', estimateLine(plan));
+  return `${lines.map(oneLine).join('\n')}\n`;
+}
+
+function flagsOf({ flags: { checkpoint, fresh, resume, changed, keepFiles, forks = [] } }: RunPlan): string {
+  const words = [
+    ...(checkpoint === true ? ['--checkpoint'] : []),
+    ...(fresh === true ? ['--fresh'] : []),
+    ...forks.map((fork) => `--fork ${fork}`),
+    ...(resume === undefined ? [] : [`--resume ${resume}`.trim()]),
+    ...(changed === undefined ? [] : [`--changed ${changed}`]),
+    ...(keepFiles === true ? ['--keep-files'] : []),
+  ];
+  return words.length === 0 ? '' : ` with ${words.join(' ')}`;
+}
+
+function headline({ usable, again, unanswered, forwarded, later, unasked, records, serves, lastRun }: RunPlan): string {
+  if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
+  if (!records && !serves) return `Nothing is recorded or served here: ${counted(usable, 'recorded answer')} would stay unused.`;
+  const open = unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
+  const others =
+    forwarded === 0
+      ? ''
+      : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
+  const least = forwarded + later === 0 ? '' : 'At least ';
+  const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
+  const aside =
+    unasked === 0
+      ? ''
+      : ` ${counted(unasked, 'more recorded answer')} ${unasked === 1 ? 'is' : 'are'} not needed: inside calls that are served, or not asked for lately.`;
+  if (later === 0) return `${known}${aside}`;
+  const [come, their] =
+    later === 1
+      ? ['comes after them and does so if an answer changes', 'its']
+      : ['come after them and do so where an answer changes', 'their'];
+  return `${known} ${later} more ${come} ${their} arguments.${aside}`;
+}
+
+function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): string[] {
+  const { fn, usable, again, unanswered, forwarded, later, declared } = entry;
+  const served = usable - again - forwarded;
+  const parts = [later === 0 ? `${served} served` : `${served} served (${later} of them if asked the same)`];
+  if (forwarded > 0) parts.push(paint.yellow(`${forwarded} served only if it forwards what it did`));
+  if (again > 0) parts.push(paint.yellow(`${again} again (${reasonsOf(entry, plan)})`));
+  if (unanswered > 0) parts.push(paint.yellow(`${unanswered} without an answer`));
+  const lines = [`${paint.bold(`@${fn}`)}: ${parts.join(', ')}`];
+  if (!declared) lines.push('  the script does not declare it any more');
+  const changes = entry.changes.slice(0, CHANGES_SHOWN).map(describeChange);
+  const more = entry.changes.length - changes.length;
+  if (changes.length > 0) {
+    const effect =
+      entry.servedOld > 0 ? `; ${counted(entry.servedOld, 'answer')} from before ${entry.servedOld === 1 ? 'is' : 'are'} served` : '';
+    lines.push(`  edited: ${changes.join(', ')}${more > 0 ? ` and ${more} more` : ''}${effect}`);
+  }
+  if (entry.unknown.length > 0) lines.push(`  only the run will tell: ${entry.unknown.map((name) => `@${name}`).join(', ')}`);
+  for (const { preview, why } of entry.examples) {
+    lines.push(
+      `  ${why === 'unanswered' ? 'ask' : 'again'}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`,
+    );
+  }
+  const others = again + unanswered - entry.examples.length;
+  if (others > 0) lines.push(`  and ${others} more`);
+  return lines;
+}
+
+const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
+  invalidated: ({ resume }) => `--resume ${resume}`,
+  forgotten: () => '--fresh',
+  edited: ({ flags }) => `--changed ${flags.changed ?? 'ask'}`,
+  expired: () => 'older than the ttl',
+  incomplete: () => 'their checkpoint is not complete',
+  manual: () => 'resume: manual',
+  off: () => 'nothing is served here',
+  outputs: () => 'their files changed since; --keep-files keeps what is there',
+};
+
+function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
+  const found = Object.entries(reasons) as [DropReason, number][];
+  return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
+}
+
+function estimateLine({ estimate, lastRun }: RunPlan): string {
+  if (estimate === undefined) return '';
+  const { calls, elapsedMs, costUsd } = estimate;
+  const cost = costUsd === undefined ? '' : `, ${money(costUsd)}`;
+  const rest = calls === 0 ? '' : `, ${duration(elapsedMs)} in calls${cost}`;
+  return `If it asks what run ${lastRun} asked: ${counted(calls, 'call')} to make${rest}.`;
+}
+
+function counted(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}

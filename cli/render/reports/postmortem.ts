@@ -1,0 +1,269 @@
+/** `mlld journal postmortem` as text: what happened, where, what is lost, how to go on. */
+import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
+import type { NodeStand } from '../../../replay/pipeline/progress.js';
+import type { ChainLink, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
+import type { ReportedStatus } from '../../../replay/reports/summary/summary.js';
+import { isServed } from '../../../src/session/project.js';
+import { counted } from './collection.js';
+import { fit, fitAll } from '../fit.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+import { pipelineResumeCommand, resumeCommand, type RecordedCommand } from '../resume-command.js';
+import { shellWords } from '../shell.js';
+import { duration, money, time } from '../units.js';
+
+const PREVIEW_UNITS_MAX = 60;
+const MESSAGE_UNITS_MAX = 160;
+const IN_FLIGHT_SHOWN = 10;
+const GROUPS_SHOWN = 20;
+
+const CAUSES: { readonly [C in FailureCause]: string } = {
+  'rate-limit': 'rate limit',
+  'time-out': 'time-out',
+  'bad-output': 'bad output',
+  denied: 'denied by a guard',
+  interrupted: 'interrupted',
+  'exit-status': 'exit status of a command',
+  code: 'mistake in code',
+  other: 'error',
+};
+
+const ENDINGS: { readonly [S in ReportedStatus]: string } = {
+  completed: 'completed',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+  'timed-out': 'timed out',
+  paused: 'was paused',
+  restarted: 'went on as another run',
+  running: 'is still running',
+  crashed: 'crashed: the process ended without recording why (killed, out of memory, power)',
+};
+
+export function renderPostMortem(report: PostMortemReport, paint: Paint): string {
+  const told = [
+    headOf(report, paint),
+    chainOf(report, paint),
+    nodesOf(report, paint),
+    standOf(report),
+    failuresOf(report, paint),
+    sinceOf(report),
+    report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
+  ];
+  // Commands are to be copied, so that no line of them is broken.
+  const sections = [...told.map((lines) => fitAll(lines, paint)), nextOf(report, paint)];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `${line}\n`).join(''))
+    .join('\n');
+}
+
+/** What a failed run says of itself on standard error: what it came to, how to go on, where to look. */
+export function renderEnding(report: PostMortemReport): string {
+  const { failures, resume } = report;
+  const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
+  const kept = `${counted(resume.served, 'result')} kept${failed}${checkpointOf(report)}`;
+  return `  ${oneLine(kept)}\n${renderShortEnding(report.run, report)}`;
+}
+
+/** The same without what it takes a reading of the journal to know. */
+export function renderShortEnding(run: string, command: RecordedCommand): string {
+  return [`resume: ${resumeCommand(command)}`, `look at it: mlld journal postmortem ${run}`].map((line) => `  ${oneLine(line)}\n`).join('');
+}
+
+function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn, events }: PostMortemReport, paint: Paint): string[] {
+  const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
+  const took = elapsedMs === undefined ? '' : `, after ${duration(elapsedMs)}`;
+  const colour = status === 'completed' ? paint.green : status === 'running' ? paint.yellow : paint.red;
+  const lines = [
+    paint.bold(`${name ?? workflow} ${colour(ENDINGS[status])}`),
+    `  run ${run} of ${workflow}${when}${took}, ${events} events`,
+  ];
+  if (error !== undefined) {
+    lines.push(`  ${error.code}: ${oneLine(error.message)}`);
+    if (error.place !== undefined)
+      lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${paint.dim(oneLine(error.source))}`}`);
+  }
+  if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
+  return lines;
+}
+
+/** Kinds of operations that the nodes of a pipeline are told by. */
+const OF_NODES: ReadonlySet<string> = new Set(['node', 'branch', 'attempt']);
+
+function chainOf({ chain, status, pipeline }: PostMortemReport, paint: Paint): string[] {
+  if (chain.length === 0 || (pipeline && chain.every(({ kind }) => OF_NODES.has(kind)))) return [];
+  const title = status === 'running' || status === 'crashed' ? 'Where it stands' : 'Down to what failed';
+  return [paint.bold(title), ...chain.map((link, depth) => `  ${'  '.repeat(Math.min(depth, 10))}${linkOf(link, paint)}`)];
+}
+
+function linkOf({ kind, name, item, site, source, op }: ChainLink, paint: Paint): string {
+  const what =
+    kind === 'exe'
+      ? `@${name ?? op}`
+      : kind === 'for:iteration'
+        ? op.slice(op.lastIndexOf('/') + 1)
+        : `${kind}${name === undefined ? '' : ` ${name}`}`;
+  const about = item === undefined ? '' : ` with ${clip(oneLine(item), PREVIEW_UNITS_MAX)}`;
+  const where = site === undefined ? '' : `  ${paint.dim(site)}`;
+  return `${what}${about}${where}${source === undefined ? '' : `  ${paint.dim(oneLine(source))}`}`;
+}
+
+const NODES_SHOWN = 15;
+
+function nodesOf({ pipeline, status }: PostMortemReport, paint: Paint): string[] {
+  if (!pipeline) return [];
+  const { nodes, unmetGate, questions } = pipeline;
+  const earlier = nodes.length - NODES_SHOWN;
+  const lines = [
+    paint.bold('Nodes'),
+    ...(earlier > 0 ? [`  ${earlier} earlier`] : []),
+    ...nodes.slice(-NODES_SHOWN).map((node) => nodeOf(node, status === 'running', paint)),
+  ];
+  if (unmetGate !== undefined) lines.push(`The goal gate ${unmetGate} is not met, and nothing says where to go back to.`);
+  for (const { id, node, text, options, waitedMs } of questions) {
+    const choices = options.map(({ label }) => label).join(' / ');
+    lines.push(`${node} asks (${id}, for ${duration(waitedMs)}): ${clip(oneLine(`${text} ${choices}`), MESSAGE_UNITS_MAX)}`);
+  }
+  return lines;
+}
+
+/** Inside a branch it stands deeper. */
+function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeStand, isLive: boolean, paint: Paint): string {
+  const colour = status === 'success' || status === 'partial_success' ? paint.green : status === 'running' ? paint.yellow : paint.red;
+  const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
+  const again = visit === 0 ? '' : ` (visit ${visit + 1})`;
+  const why = reason === '' ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`;
+  return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(elapsedMs)}${why}`;
+}
+
+/** What became of it since: who resumes now goes on with what the later run left. */
+function sinceOf({ since }: PostMortemReport): string[] {
+  if (since === null) return [];
+  return since.status === 'completed'
+    ? [`Run ${since.run} has resumed it to its end since, or ran to its end with the same payload: nothing is left to resume.`]
+    : [`Run ${since.run} came after it with the same payload, or continues it, and ${ENDINGS[since.status]}.`];
+}
+
+function pipelineResumeOf({ pipeline, since, status }: PostMortemReport): string[] {
+  const { resume, nodes } = pipeline ?? {};
+  if (!resume || !nodes || since !== null || status === 'completed') return [];
+  const ended = nodes.filter((node) => node.status !== 'running' && node.op.split('/').length === 2);
+  const kept = resume.place === 'at' && ended.at(-1)?.node === resume.node ? ended.length - 1 : ended.length;
+  const before = kept === 1 ? 'the visit before it is kept' : `the ${kept} visits before it are kept`;
+  return [`A resume goes on ${resume.place} ${resume.node}${kept === 0 ? '' : `; ${before}`}.`];
+}
+
+function standOf(report: PostMortemReport): string[] {
+  const { checkpoint, status, pipeline } = report;
+  const inFlight = report.inFlight.filter(({ kind }) => !pipeline || !OF_NODES.has(kind));
+  const lines: string[] = [];
+  if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
+  else if (!pipeline && status !== 'completed') lines.push('No checkpoint was reached.');
+  if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
+  for (const { what, preview, elapsedMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
+    lines.push(
+      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`} for ${duration(elapsedMs)}  ${op}`,
+    );
+  }
+  return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
+}
+
+function failuresOf({ failures, hookErrors, denials }: PostMortemReport, paint: Paint): string[] {
+  const lines: string[] = [];
+  if (failures.length > 0) lines.push(paint.bold('Failures by cause'));
+  for (const { cause, what, count, message, op } of failures.slice(0, GROUPS_SHOWN)) {
+    lines.push(`  ${count} x ${CAUSES[cause]} in ${what}: ${clip(oneLine(message), MESSAGE_UNITS_MAX)}`, `      first in ${op}`);
+  }
+  lines.push(...moreThan(failures.length, GROUPS_SHOWN));
+  if (hookErrors.length > 0) lines.push(paint.bold('Errors in hooks'));
+  for (const { hook, timing, filter, error, count, op } of hookErrors.slice(0, GROUPS_SHOWN)) {
+    lines.push(`  ${count} x ${hook} ${timing} ${filter}: ${clip(oneLine(error), MESSAGE_UNITS_MAX)}, first in ${op}`);
+  }
+  if (denials.length > 0) lines.push(paint.bold('Denied by guards'));
+  for (const { guard, timing, filter, reason, count, op } of denials.slice(0, GROUPS_SHOWN)) {
+    lines.push(
+      `  ${count} x ${guard} ${timing} ${filter}${reason === undefined ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`}, first in ${op}`,
+    );
+  }
+  return lines;
+}
+
+function resumeOf({ resume, status, since }: PostMortemReport): string[] {
+  if (status === 'completed' || since?.status === 'completed') return [];
+  const { served, again, notBegun, elapsedMs, costUsd, comparedWith } = resume;
+  const why = [...new Set(again.map((call) => call.why))].map((word) => `${again.filter((call) => call.why === word).length} ${word}`);
+  const estimated = comparedWith === undefined ? 'as far as its open loops tell' : `if it makes as many calls as run ${comparedWith}`;
+  const lines = [
+    `Resuming now reuses ${counted(served, 'result')} and makes ${counted(again.length + notBegun, 'call')}:`,
+    `  ${again.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notBegun} that the run had not started, ${estimated}`,
+  ];
+  if (elapsedMs !== undefined) {
+    lines.push(
+      `  about ${duration(elapsedMs)} in calls, one after the other${costUsd === undefined ? '; no call reported its cost' : `, and ${money(costUsd)}`}`,
+    );
+  }
+  return lines;
+}
+
+function nextOf(report: PostMortemReport, paint: Paint): string[] {
+  const { run, status, chain, since } = report;
+  if (status === 'completed' || since?.status === 'completed') return [];
+  const inner = chain.at(-1);
+  const steps: (readonly [string, string])[] =
+    status === 'running'
+      ? [...answersOf(report), [`mlld journal show ${run} --follow`, 'watch it']]
+      : since === null
+        ? resumeSteps(report)
+        : since.status === 'running'
+          ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
+          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to go on']];
+  if (inner !== undefined)
+    steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
+  const width = Math.max(...steps.map(([command]) => command.length));
+  const besides = steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${paint.dim(`# ${what}`)}`);
+  const isRoom = besides.every((line) => fit(line, paint).length === 1);
+  const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${paint.dim(`# ${what}`)}`]);
+  return [paint.bold('To go on'), ...(isRoom ? besides : below)];
+}
+
+function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
+  const { run, workflow, checkpoint, pipeline } = report;
+  if (pipeline)
+    return [
+      ...(isServed(workflow) ? [[`POST /pipelines/${run}/resume`, 'go on, as a request to mlld serve'] as const] : []),
+      [pipelineResumeCommand(report), 'go on'],
+      ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
+      [drawCommand(report), 'what came of each node, drawn'],
+    ];
+  return [
+    [resumeCommand(report), 'go on'],
+    [resumeCommand(report, '--plan'), 'see first what that would execute'],
+    ...(checkpoint?.resumable === true
+      ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
+      : []),
+  ];
+}
+
+function drawCommand({ run, name, workflow }: PostMortemReport): string {
+  return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
+}
+
+/** Only who was asked from elsewhere can be answered from elsewhere. */
+function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
+  if (!argv.includes('remote') && !isServed(workflow)) return [];
+  return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
+}
+
+function countedCauses({ failures }: PostMortemReport): string {
+  const counts = new Map<string, number>();
+  for (const { cause, count } of failures) counts.set(CAUSES[cause], (counts.get(CAUSES[cause]) ?? 0) + count);
+  return `failed: ${[...counts].map(([cause, count]) => `${count} x ${cause}`).join(', ')}`;
+}
+
+function checkpointOf({ checkpoint }: PostMortemReport): string {
+  return checkpoint === undefined ? '' : `; last checkpoint "${checkpoint.name}"`;
+}
+
+function moreThan(count: number, shown: number): string[] {
+  return count > shown ? [`  and ${count - shown} more`] : [];
+}

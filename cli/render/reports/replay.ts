@@ -1,0 +1,88 @@
+/** What a replay came to, for people and as JSON. */
+import type { Divergence } from '../../../src/session/rerun/divergence.js';
+import type { ReplayReport } from '../../../src/session/rerun/options.js';
+import { toJson } from '../../../src/values/native.js';
+import { indentedJson, showText } from '../../../src/values/show.js';
+import { dataOf, type Value } from '../../../src/values/value.js';
+import { clip, oneLine } from '../one-line.js';
+import type { Paint } from '../paint.js';
+
+const PREVIEW_UNITS = 100;
+const PREVIEW_UNITS_MIN = 20;
+/** Of a request, in a divergence. */
+const REQUEST_UNITS = 2000;
+
+export function renderReplay({ ref, verdict, status, answers, divergences, stopped, error }: ReplayReport, paint: Paint): string {
+  const count = answers === 1 ? '1 recorded answer' : `${answers} recorded answers`;
+  switch (verdict) {
+    case 'same': {
+      const ended = status === 'completed' || error === undefined ? '' : `, and failed with the same error: ${(error as Error).message}`;
+      return `${paint.green('same')}: run ${ref.run} replayed with ${count}${ended}\n`;
+    }
+    case 'cut':
+      return `${paint.green('same')} up to the end of the record: run ${ref.run} ${status ?? 'stopped without a word'}; ${count}\n`;
+    case 'stopped':
+      return `stopped before event ${stopped?.seq}, in ${stopped?.op}\n`;
+    case 'diverged':
+      return divergences.map((divergence) => renderDivergence(divergence, paint)).join('');
+  }
+}
+
+const REASONS: { readonly [R in Divergence['reason']]: string } = {
+  changed: 'asks something else than then',
+  new: 'asks what it did not ask then',
+  missing: 'does not ask what it asked then',
+  ending: 'ended otherwise',
+  'not-recordable': 'needs functions of a Node module: these are not recorded',
+  unreadable: 'was answered then with what the journal does not hold in clear any more',
+};
+
+function renderDivergence({ reason, op, kind, expected, actual }: Divergence, paint: Paint): string {
+  const lines = [`${paint.red('diverged')}: ${op} ${REASONS[reason]} (${kind})\n`];
+  if (expected) lines.push(`  expected${expected.seq === undefined ? '' : ` (event ${expected.seq})`}: ${asked(expected)}\n`);
+  if (actual) lines.push(`  actual: ${asked(actual)}\n`);
+  return lines.join('');
+}
+
+function asked({ subject, request }: NonNullable<Divergence['actual']>): string {
+  if (request === undefined) return oneLine(subject);
+  return `${oneLine(subject)} ${clip(JSON.stringify(toJson(request as Value)), REQUEST_UNITS)}`;
+}
+
+/** A line for each, no longer than a terminal of so many columns is wide. */
+export function renderVariables(variables: NonNullable<ReplayReport['stopped']>['variables'], columns: number | undefined): string {
+  return variables
+    .map(({ name, value }) => {
+      const head = `@${name} = `;
+      const room = columns === undefined ? PREVIEW_UNITS : Math.min(PREVIEW_UNITS, Math.max(PREVIEW_UNITS_MIN, columns - head.length));
+      return `${head}${clip(value === undefined ? 'undefined' : JSON.stringify(toJson(value)), room)}\n`;
+    })
+    .join('');
+}
+
+/** As `show` prints it, structures indented. */
+export function renderValue(value: Value): string {
+  const data = dataOf(value);
+  return typeof data === 'object' && data !== null ? indentedJson(value) : showText(value);
+}
+
+/** The documented shape of `--json`. */
+export function replayJson({ ref, stopped, error, walk, ...report }: ReplayReport): object {
+  return {
+    run: ref.run,
+    workflow: ref.workflow,
+    ...report,
+    status: report.status ?? null,
+    ...(walk ? { pipeline: walk.pipeline, node_history: walk.history, context: walk.context } : {}),
+    ...(error === undefined ? {} : { error: { code: (error as { code?: string }).code, message: (error as Error).message } }),
+    ...(stopped
+      ? {
+          stopped: {
+            seq: stopped.seq,
+            op: stopped.op,
+            variables: Object.fromEntries(stopped.variables.map(({ name, value }) => [name, toJson(value)])),
+          },
+        }
+      : {}),
+  };
+}

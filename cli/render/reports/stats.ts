@@ -1,0 +1,69 @@
+/** `mlld journal stats` as text: all runs, function by function, day by day. */
+import type { RunStats } from '../../../replay/reports/stats/stats.js';
+import { counted } from './collection.js';
+import { fitAll } from '../fit.js';
+import type { Paint } from '../paint.js';
+import { figures, table } from '../table.js';
+import { durationOrDash, moneyOrDash } from '../units.js';
+
+const DAYS_SHOWN = 14;
+const FUNCTIONS_SHOWN = 30;
+
+export function renderStats({ total, statuses, functions, days }: RunStats, paint: Paint): string {
+  if (total.runs === 0) return 'No recorded runs.\n';
+  const ended = Object.entries(statuses).map(([status, count]) => `${count} ${status}`);
+  const lines = [
+    paint.bold(`${counted(total.runs, 'run')}: ${ended.join(', ')}`),
+    `${counted(total.executed, 'call')} executed, ${total.reused} reused (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
+    `a complete run takes ${durationOrDash(total.medianMs)} (median), the slowest took ${durationOrDash(total.slowestMs)}`,
+  ];
+  if (functions.length > 0)
+    lines.push(
+      '',
+      ...table(
+        FUNCTION_COLUMNS,
+        functions
+          .slice(0, FUNCTIONS_SHOWN)
+          .map((each) => [
+            `@${each.fn}`,
+            String(each.executed),
+            String(each.reused),
+            { text: String(each.failed), paint: each.failed > 0 ? paint.red : (text: string): string => text },
+            percent(each.hitRate),
+            durationOrDash(each.medianMs),
+            durationOrDash(each.p90Ms),
+            moneyOrDash(each.costUsd),
+          ]),
+        paint,
+      ),
+    );
+  if (functions.length > FUNCTIONS_SHOWN) lines.push(`and ${functions.length - FUNCTIONS_SHOWN} more functions`);
+  lines.push(
+    '',
+    ...table(
+      DAY_COLUMNS,
+      days
+        .slice(-DAYS_SHOWN)
+        .map((each) => [
+          each.day,
+          String(each.runs),
+          String(each.completed),
+          String(each.executed),
+          String(each.reused),
+          String(each.failed),
+          percent(each.hitRate),
+          durationOrDash(each.medianMs),
+          moneyOrDash(each.costUsd),
+        ]),
+      paint,
+    ),
+  );
+  return `${fitAll(lines, paint).join('\n')}\n`;
+}
+
+const FUNCTION_COLUMNS = [{ title: 'FUNCTION' }, ...figures('EXECUTED', 'REUSED', 'FAILED', 'HITS', 'MEDIAN', '9 OF 10', 'COST')];
+const DAY_COLUMNS = [{ title: 'DAY' }, ...figures('RUNS', 'COMPLETED', 'EXECUTED', 'REUSED', 'FAILED', 'HITS', 'TOOK', 'COST')];
+
+function percent(part: number | null): string {
+  return part === null ? '-' : `${Math.round(part * 100)}%`;
+}

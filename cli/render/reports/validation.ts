@@ -1,0 +1,115 @@
+/** Reports of `mlld validate` as text, and those before a run. World sections 17.2 and 19. */
+import type { FileReport, Finding } from '../../../src/validate/report.js';
+import type { Paint } from '../paint.js';
+
+/** A file of a directory: `path` is relative to the directory. */
+export interface ValidatedFile {
+  readonly path: string;
+  readonly report: FileReport;
+}
+
+function errorsOf({ errors = [] }: FileReport): readonly Finding[] {
+  return errors;
+}
+
+/** What `--error-on-warnings` counts: anti-patterns are warnings with a code. */
+export function warningsOf({ warnings = [], antiPatterns = [] }: FileReport): readonly Finding[] {
+  return [...warnings, ...antiPatterns];
+}
+
+/** One file in its long form. */
+export function renderReport(path: string, report: FileReport, paint: Paint): string {
+  const { executables = [], exports = [], imports = [], guards = [], redefinitions = [], template } = report;
+  const heading = template ? `Valid template (.${template.type})` : 'Valid module';
+  return linesToText([
+    path,
+    report.valid ? paint.green(heading) : paint.red('Invalid module'),
+    ...section(
+      'Executables',
+      executables,
+      ({ name, params, labels }) => `@${name}(${params.join(', ')})${labels.length > 0 ? ` [${labels.join(', ')}]` : ''}`,
+    ),
+    ...section('Exports', exports, (name) => `@${name}`),
+    ...section('Imports', imports, ({ from, names }) => (names.length > 0 ? `${from}: ${names.join(', ')}` : from)),
+    ...section('Guards', guards, ({ name, timing, filter }) => `${name === undefined ? '' : `@${name} `}${timing} ${filter}`),
+    ...section('Parameters', template?.discoveredParams ?? [], (name) => `@${name}`),
+    ...section('Errors', errorsOf(report), (finding) => paint.red(describe(finding))),
+    ...section('Warnings', warningsOf(report), (finding) => paint.yellow(describe(finding))),
+    ...section('Notes', redefinitions, describe),
+  ]);
+}
+
+/** Many files: a line each with what was found in it, and how many of them came out how. */
+export function renderDirectory(files: readonly ValidatedFile[], paint: Paint): string {
+  const lines = files.flatMap(({ path, report }) => [
+    `  ${markOf(report, paint)} ${path}`,
+    ...[...errorsOf(report), ...warningsOf(report)].map((finding) => `      ${describeBriefly(finding)}`),
+  ]);
+  return linesToText([...lines, '', summaryOf(files)]);
+}
+
+/** The same in the long form. */
+export function renderDirectoryInFull(files: readonly ValidatedFile[], paint: Paint): string {
+  return [...files.map(({ path, report }) => renderReport(path, report, paint)), linesToText([summaryOf(files)])].join('\n');
+}
+
+function summaryOf(files: readonly ValidatedFile[]): string {
+  const failed = files.filter(({ report }) => !report.valid).length;
+  const warned = files.filter(({ report }) => report.valid && warningsOf(report).length > 0).length;
+  const parts = [
+    `${files.length - failed} passed`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(warned > 0 ? [`${warned} with warnings`] : []),
+  ];
+  return `${files.length} ${files.length === 1 ? 'file' : 'files'}: ${parts.join(', ')}`;
+}
+
+/** `error: FILE:LINE:COL - message`, one a line. */
+export function renderPreflightErrors(path: string, report: FileReport, paint: Paint): string {
+  return linesToText(errorsOf(report).map((finding) => preflightLine(paint.red('error'), path, finding)));
+}
+
+/** Nothing when there is nothing to warn of. */
+export function renderPreflightWarnings(path: string, report: FileReport, paint: Paint): string {
+  const warnings = warningsOf(report);
+  if (warnings.length === 0) return '';
+  return linesToText(['Pre-flight warnings:', ...warnings.map((finding) => `  ${preflightLine(paint.yellow('warning'), path, finding)}`)]);
+}
+
+function preflightLine(severity: string, path: string, finding: Finding): string {
+  return `${severity}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}`;
+}
+
+function markOf(report: FileReport, paint: Paint): string {
+  if (!report.valid) return paint.red('✗');
+  return warningsOf(report).length > 0 ? paint.yellow('⚠') : paint.green('✓');
+}
+
+function describe(finding: Finding): string {
+  const { hint } = finding;
+  return `${describeBriefly(finding)}${hint === undefined ? '' : ` (${hint})`}`;
+}
+
+/** `@nmae (line 3:10) - undefined variable` */
+function describeBriefly(finding: Finding): string {
+  const { message, line, column, file } = finding;
+  const place = line === undefined ? (file ?? '') : `${file === undefined ? 'line ' : `${file}:`}${line}:${column ?? 1}`;
+  const subject = `${subjectOf(finding, ' ')}${place === '' ? '' : `(${place}) `}`;
+  return `${subject === '' ? '' : `${subject}- `}${message}`;
+}
+
+function subjectOf({ variable }: Finding, behind: string): string {
+  return variable === undefined ? '' : `@${variable}${behind}`;
+}
+
+function placeOf(path: string, { file = path, line, column }: Finding): string {
+  return line === undefined ? file : `${file}:${line}:${column ?? 1}`;
+}
+
+function section<T>(title: string, items: readonly T[], show: (item: T) => string): readonly string[] {
+  return items.length === 0 ? [] : ['', `${title}:`, ...items.map((item) => `  ${show(item)}`)];
+}
+
+function linesToText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}

@@ -1,0 +1,154 @@
+/**
+ * The few file-system calls that the journal makes, so that a test can make the n-th one fail or be the last. Files are 0600,
+ * folders 0700. Calls on the road of every event are synchronous: they take microseconds, a trip through the thread pool takes ten
+ * times that. Syncs never are: they take milliseconds.
+ */
+import fs from 'node:fs';
+import { dirname } from 'node:path';
+import { codeOf } from '../errors.js';
+import { makeFolders } from './make-folders.js';
+
+export interface Disk {
+  /** With all folders above it; the first one that was made, undefined when all were there. */
+  makeFolder(path: string): Promise<string | undefined>;
+  /** Makes the names in a folder durable. */
+  syncFolder(path: string): Promise<void>;
+  /** A new file to write; fails with EEXIST when the name is taken. */
+  create(path: string): number;
+  /** A plain file; anything else is refused, because reading it may never end. */
+  openToRead(path: string): number;
+  /** May write less than asked. Returns the number of bytes. `position`: of the file; undefined: behind what was written last. */
+  write(file: number, bytes: Uint8Array, start: number, length: number, position?: number): number;
+  /** May read less than asked; 0 at the end. */
+  read(file: number, into: Uint8Array, start: number, length: number, position: number): number;
+  sizeOf(file: number): number;
+  cut(file: number, size: number): void;
+  /** fdatasync. */
+  sync(file: number, done: (error: Error | null) => void): void;
+  close(file: number): void;
+  /** Of a plain file, as `openToRead`. */
+  readWhole(path: string): Promise<Buffer>;
+  rename(from: string, to: string): Promise<void>;
+  /** A second name for a file; fails with EEXIST when the name is taken. */
+  link(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  list(folder: string): Promise<readonly string[]>;
+}
+
+/** Without waiting for somebody who writes at the other end of a pipe. Windows has no such flag. */
+const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+
+function notPlain(path: string): Error {
+  return Object.assign(new Error(`ENOTPLAIN: ${path} is not a plain file; move it away`), { code: 'ENOTPLAIN' });
+}
+
+export const realDisk: Disk = {
+  makeFolder: async (path) => makeFolders(path, 0o700),
+  async syncFolder(path) {
+    const folder = await fs.promises.open(path, 'r');
+    try {
+      await folder.sync();
+    } catch (error) {
+      // Some file systems can't sync a folder and say so; they have nothing better to offer.
+      if (codeOf(error) !== 'EINVAL' && codeOf(error) !== 'ENOTSUP') throw error;
+    } finally {
+      await folder.close();
+    }
+  },
+  create: (path) => fs.openSync(path, 'wx', 0o600),
+  openToRead(path) {
+    const file = fs.openSync(path, READ_FLAGS);
+    if (fs.fstatSync(file).isFile()) return file;
+    fs.closeSync(file);
+    throw notPlain(path);
+  },
+  write: (file, bytes, start, length, position) => fs.writeSync(file, bytes, start, length, position),
+  read: (file, into, start, length, position) => fs.readSync(file, into, start, length, position),
+  sizeOf: (file) => fs.fstatSync(file).size,
+  cut: (file, size) => fs.ftruncateSync(file, size),
+  sync: (file, done) => fs.fdatasync(file, done),
+  close: (file) => fs.closeSync(file),
+  async readWhole(path) {
+    const file = await fs.promises.open(path, READ_FLAGS);
+    try {
+      if (!(await file.stat()).isFile()) throw notPlain(path);
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  },
+  rename: (from, to) => fs.promises.rename(from, to),
+  link: (from, to) => fs.promises.link(from, to),
+  remove: (path) => fs.promises.rm(path, { force: true }),
+  list: (folder) => fs.promises.readdir(folder),
+};
+
+/** Makes a folder, and makes it durable that it exists. */
+export async function makeDurableFolder(disk: Disk, path: string): Promise<void> {
+  const first = await disk.makeFolder(path);
+  if (first === undefined) return;
+  const above = dirname(first);
+  for (let folder = dirname(path); folder.length >= above.length; folder = dirname(folder)) {
+    await disk.syncFolder(folder);
+    if (folder === dirname(folder)) return;
+  }
+}
+
+/** Writes all of it, however many calls that takes. Throws what the disk throws; then some of it may be written. */
+export function writeAll(disk: Disk, file: number, bytes: Uint8Array, position?: number): void {
+  let written = 0;
+  while (written < bytes.length) {
+    const at = position === undefined ? undefined : position + written;
+    const count = disk.write(file, bytes, written, bytes.length - written, at);
+    if (count === 0) throw Object.assign(new Error('ENOSPC: the disk takes no more bytes'), { code: 'ENOSPC' });
+    written += count;
+  }
+}
+
+/**
+ * A file that appears whole, under its name, and durable: temporary file, fdatasync, rename, sync of the folder. The folder must
+ * exist. `temporary` must be a name of its own for every writer.
+ */
+export async function writeDurably(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<void> {
+  const file = disk.create(temporary);
+  try {
+    await fill(disk, file, content);
+    await disk.rename(temporary, path);
+  } catch (error) {
+    await disk.remove(temporary).catch(() => undefined); // the first error is the one to tell
+    throw error;
+  }
+  await disk.syncFolder(dirname(path));
+}
+
+/** As `writeDurably`, but what has the name keeps it: false when something had. */
+export async function writeNew(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<boolean> {
+  const file = disk.create(temporary);
+  try {
+    await fill(disk, file, content);
+    await disk.link(temporary, path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await disk.remove(temporary).catch(() => undefined); // means nothing
+  }
+  await disk.syncFolder(dirname(path));
+  return true;
+}
+
+/** Writes, syncs and closes. */
+async function fill(disk: Disk, file: number, content: Uint8Array): Promise<void> {
+  try {
+    writeAll(disk, file, content);
+    await syncFile(disk, file);
+  } finally {
+    disk.close(file);
+  }
+}
+
+export function syncFile(disk: Disk, file: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    disk.sync(file, (error) => (error ? reject(error) : resolve()));
+  });
+}

@@ -1,0 +1,248 @@
+/** Runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening does no work and keeps nothing. */
+import { randomBytes } from 'node:crypto';
+import { basename, join } from 'node:path';
+import { createBlobWriter, type BlobWriter, type StoredBlob } from './blob-writer.js';
+import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload } from './blobs.js';
+import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
+import { codeOf, JournalError, journalError } from '../errors.js';
+import type { JournalEvent, Json, Payload } from '../event.js';
+import { isImplausible, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import {
+  folderName,
+  journalFolder,
+  lockPath,
+  runOfFile,
+  runPath,
+  runsFolder,
+  runsFolderOf,
+  workflowFolder,
+  workflowOfFolder,
+} from './layout.js';
+import { isHeld, takeLock } from './run-liveness.js';
+import { OpenFiles } from './file-handles.js';
+import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
+import { makeProjectKey, readProjectKey, type Secrets } from '../secrets/keyring.js';
+import { openKeyring, storeSecret, type Keyring, type SealingKey } from '../secrets/sealing.js';
+import { RunFiles } from './run-files.js';
+import { firstFileOf } from '../segments.js';
+import type { CreateOptions, ImmediateReads, Journal, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../store.js';
+import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
+import { takeTurn } from './workflow-lock.js';
+import { RunWriter } from '../writer.js';
+
+/** Waiting mends a full disk, but not a folder that belongs to somebody else. */
+function mayPass({ code }: JournalError): boolean {
+  return code === 'JOURNAL_DISK_FULL' || code === 'JOURNAL_IO';
+}
+
+/** Results come from the same run again and again, and its path takes a while to put together. */
+function rememberLast<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
+  let last: { readonly key: Key; readonly made: T } | undefined;
+  return (key) => (last?.key === key ? last : (last = { key, made: make(key) })).made;
+}
+
+export interface FileStoreOptions {
+  readonly disk?: Disk;
+  /** Seals results that are secret, and opens them again. */
+  readonly sealingKey?: SealingKey;
+  /** Called once for each run that isn't read, because its id can't be right. */
+  readonly onSkipped?: ((run: RunRef) => void) | undefined;
+}
+
+/** `root` is the project's folder. */
+export function openFileStore(root: string, options: FileStoreOptions = {}): JournalStore {
+  return openJournalFolder(journalFolder(root), options);
+}
+
+/** A journal that lies in a folder of its own. */
+export function openJournalFolder(journal: string, { disk = realDisk, sealingKey, onSkipped }: FileStoreOptions = {}): JournalStore {
+  const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
+  return new FileStore(journal, disk, keyring, onSkipped);
+}
+
+class FileStore implements JournalStore {
+  readonly immediate: ImmediateReads;
+  private readonly openFiles: OpenFiles;
+  private readonly skipped = new Set<RunId>();
+
+  constructor(
+    private readonly journal: string,
+    private readonly disk: Disk,
+    private readonly keyring: Keyring,
+    private readonly onSkipped: FileStoreOptions['onSkipped'],
+  ) {
+    const files = new OpenFiles(disk);
+    const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
+    this.openFiles = files;
+    this.immediate = {
+      holds: (ref, position, key) => holdsCall(files, pathOf(ref), position, key),
+      readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
+      resolve: (payload, about = '') => resolveNow((id) => getBlobNow(disk, journal, id), payload, { secrets: keyring.now(), about }),
+    };
+  }
+
+  async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {
+    const { disk, journal } = this;
+    const folder = runsFolder(journal, ref.workflow);
+    const lock = lockPath(journal, ref);
+    let isLocked = false;
+    const files = new RunFiles(disk, runPath(journal, ref), async () => {
+      await makeDurableFolder(disk, folder).catch((error: unknown) => {
+        throw journalError(error, `create ${folder}`);
+      });
+      if (isLocked) await disk.remove(lock); // it may be half written
+      takeLock(disk, lock, () => (isLocked = true)); // RUN-FILE-1
+    });
+    const release = (): Promise<void> => (isLocked ? disk.remove(lock) : Promise.resolve());
+    try {
+      await files.begin();
+    } catch (error) {
+      const failure = journalError(error, `start run ${ref.run} of ${ref.workflow}`);
+      if (options && (options.waitMs ?? 1) > 0 && mayPass(failure)) return new RunWriter(ref, files, release, options, failure);
+      // What others made stays, and the first error is the one to report.
+      if (files.hasBegun) await disk.remove(runPath(journal, ref)).catch(() => undefined);
+      files.close();
+      await release().catch(() => undefined);
+      if (codeOf(error) !== 'EEXIST') throw failure;
+      throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
+    }
+    return new RunWriter(ref, files, release, options);
+  }
+
+  async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
+    const folder = workflowFolder(this.journal, workflow);
+    try {
+      return await takeTurn(this.disk, folder);
+    } catch (error) {
+      throw journalError(error, `begin a run of ${workflow}`);
+    }
+  }
+
+  async workflows(): Promise<readonly Workflow[]> {
+    const workflows: Workflow[] = [];
+    for (const name of await this.list(this.journal)) {
+      const known = workflowOfFolder(name);
+      const workflow = known === 'shortened' ? await this.workflowOfFirstRun(name) : known;
+      if (workflow !== undefined) workflows.push(workflow);
+    }
+    return workflows.sort();
+  }
+
+  async runs(workflow: Workflow): Promise<readonly RunFile[]> {
+    const names = await this.list(runsFolder(this.journal, workflow));
+    const runs = names.map(runOfFile).filter((run) => run !== undefined && !this.isSkipped({ workflow, run })) as RunId[];
+    const inSegments = new Set(names.map(firstFileOf).filter((name) => name !== undefined));
+    return Promise.all(runs.sort().map((run) => this.runFile({ workflow, run }, inSegments)));
+  }
+
+  async find(run: RunId): Promise<RunRef | undefined> {
+    for (const workflow of await this.workflows()) {
+      const names = await this.list(runsFolder(this.journal, workflow));
+      if (names.some((name) => runOfFile(name) === run) && !this.isSkipped({ workflow, run })) return { workflow, run };
+    }
+    return undefined;
+  }
+
+  scan(ref: RunRef, visit: Visit, options?: ScanOptions): Promise<ScanReport> {
+    return scanFile(this.disk, runPath(this.journal, ref), ref, visit, options);
+  }
+
+  async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    return this.immediate.readAt(ref, position);
+  }
+
+  payload(value: Json): Payload | Promise<Payload> {
+    return storePayload(this, value);
+  }
+
+  async secretPayload(value: Json, about: string): Promise<Payload> {
+    return storeSecret(this, await this.keyring.needed(), value, about);
+  }
+
+  async resolve(payload: Payload, about = ''): Promise<Json | undefined> {
+    const secrets = 'keyId' in payload ? await this.keyring.known() : undefined;
+    return resolvePayload(this, payload, { secrets, about });
+  }
+
+  secrets(): Promise<Secrets> {
+    return this.keyring.needed();
+  }
+
+  knownSecrets(): Promise<Secrets | undefined> {
+    return this.keyring.known();
+  }
+
+  putBlob(content: string | Uint8Array): Promise<StoredBlob> {
+    return putBlob(this.disk, this.journal, content);
+  }
+
+  newBlob(): BlobWriter {
+    return createBlobWriter(this.disk, this.journal);
+  }
+
+  getBlob(id: BlobId): Promise<Uint8Array | undefined> {
+    return getBlob(this.disk, this.journal, id);
+  }
+
+  async readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+    try {
+      return await this.disk.readWhole(this.asidePath(workflow, name));
+    } catch (error) {
+      if (codeOf(error) === undefined) throw error;
+      return undefined; // it may vanish at any time
+    }
+  }
+
+  async writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+    const path = this.asidePath(workflow, name);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    try {
+      await makeDurableFolder(this.disk, workflowFolder(this.journal, workflow));
+      await writeDurably(this.disk, path, `${path}.${randomBytes(6).toString('hex')}.tmp`, bytes);
+    } catch (error) {
+      throw journalError(error, `write ${path}`);
+    }
+  }
+
+  private isSkipped(ref: RunRef): boolean {
+    if (!isImplausible(ref.run, Date.now())) return false;
+    if (!this.skipped.has(ref.run)) this.onSkipped?.(ref);
+    this.skipped.add(ref.run);
+    return true;
+  }
+
+  private asidePath(workflow: Workflow, name: string): string {
+    if (!/^[a-z][a-z-]*$/.test(name) || name === 'runs') throw new Error(`not a name for something aside: ${name}`);
+    return join(workflowFolder(this.journal, workflow), name);
+  }
+
+  private async runFile(ref: RunRef, inSegments: ReadonlySet<string>): Promise<RunFile> {
+    // The lock before the tail: a run that ends in between has its last event by then.
+    const held = await isHeld(this.disk, lockPath(this.journal, ref));
+    const file = runPath(this.journal, ref);
+    const { bytes, last } = readTail(this.disk, file, !inSegments.has(basename(file)));
+    if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+    const unknown = isOfUnknownVersion(this.disk, file) ? { isOfUnknownVersion: true as const } : {};
+    return { ref, liveness: held ? 'running' : 'crashed', bytes, ...unknown };
+  }
+
+  /** A folder name too long to be read back: the first event of a run knows. */
+  private async workflowOfFirstRun(name: string): Promise<Workflow | undefined> {
+    const folder = runsFolderOf(this.journal, name);
+    for (const file of [...(await this.list(folder))].sort()) {
+      const first = runOfFile(file) && readFirst(this.disk, join(folder, file));
+      if (first?.type === 'run.started' && folderName(first.workflow) === name) return first.workflow;
+    }
+    return undefined;
+  }
+
+  /** A folder that isn't there holds nothing. */
+  private async list(folder: string): Promise<readonly string[]> {
+    try {
+      return await this.disk.list(folder);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw journalError(error, `read ${folder}`);
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Where the files of a journal are and what they are called. All of it lies in `.mlld/journal` of the project:
+ *
+ *   <workflow>/runs/<run-id>.ndjson   and beside it <run-id>.lock while its writer lives
+ *   <workflow>/<aside>
+ *   blobs/ab/<64 hex digits>
+ */
+import { join } from 'node:path';
+import { isDigest, isRunId, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
+import { sha256Hex } from '../sha256.js';
+
+/** Characters of a folder name; file systems allow 255 bytes, and the path above it wants some room. */
+const FOLDER_NAME_MAX = 160;
+const DIGEST_DIGITS = 40;
+const RUN_SUFFIX = '.ndjson';
+const BLOBS = 'blobs';
+
+export const journalFolder = (projectRoot: string): string => join(projectRoot, '.mlld', 'journal');
+export const workflowFolder = (journal: string, workflow: Workflow): string => join(journal, folderName(workflow));
+export const runsFolderOf = (journal: string, folder: string): string => join(journal, folder, 'runs');
+export const runsFolder = (journal: string, workflow: Workflow): string => runsFolderOf(journal, folderName(workflow));
+export const runPath = (journal: string, { workflow, run }: RunRef): string => join(runsFolder(journal, workflow), run + RUN_SUFFIX);
+export const lockPath = (journal: string, { workflow, run }: RunRef): string => join(runsFolder(journal, workflow), `${run}.lock`);
+
+export const blobsFolder = (journal: string): string => join(journal, BLOBS);
+export const blobFolder = (journal: string, firstDigits: string): string => join(journal, BLOBS, firstDigits);
+
+export function blobPath(journal: string, id: BlobId): string {
+  const digits = id.slice('sha256:'.length);
+  return join(blobFolder(journal, digits.slice(0, 2)), digits);
+}
+
+/** The blob that a file holds; undefined for what is on its way to its name or away from it. */
+export function blobOfFile(fileName: string): BlobId | undefined {
+  const id = `sha256:${fileName}`;
+  return isDigest(id) ? id : undefined;
+}
+
+/** The run that a file in a `runs` folder holds; undefined for locks and strangers. */
+export function runOfFile(fileName: string): RunId | undefined {
+  const run = fileName.endsWith(RUN_SUFFIX) ? fileName.slice(0, -RUN_SUFFIX.length) : '';
+  return isRunId(run) ? run : undefined;
+}
+
+/**
+ * One folder name for a project-relative path. `/` becomes `+`; all but lower-case letters, digits, `.`, `_` and `-` becomes `%` and
+ * the hex digits of its UTF-8 bytes, so that names differ also where the file system ignores case. A name that gets too long
+ * ends with `~` and a digest; then only the run's first event knows the path.
+ */
+export function folderName(workflow: Workflow): string {
+  const name = workflow.replaceAll(/[^a-z0-9._/-]|^\.|\.$/gu, escapeBytes).replaceAll('/', '+');
+  if (name === BLOBS) return escapeBytes('b') + name.slice(1);
+  if (name.length <= FOLDER_NAME_MAX) return name;
+  return `${name.slice(0, FOLDER_NAME_MAX - DIGEST_DIGITS - 1)}~${sha256Hex(workflow).slice(0, DIGEST_DIGITS)}`;
+}
+
+/** The path again; `'shortened'` when the name doesn't hold it; undefined for a folder that isn't a workflow's. */
+export function workflowOfFolder(name: string): Workflow | 'shortened' | undefined {
+  if (/^[a-z0-9._+%-]+~[0-9a-f]{40}$/.test(name)) return 'shortened';
+  if (name === BLOBS || !/^[a-z0-9._+%-]+$/.test(name)) return undefined;
+  let workflow: Workflow;
+  try {
+    workflow = decodeURIComponent(name.replaceAll('+', '/')) as Workflow;
+  } catch {
+    return undefined;
+  }
+  // Only what we would write ourselves: two folders never stand for one workflow.
+  return folderName(workflow) === name ? workflow : undefined;
+}
+
+function escapeBytes(character: string): string {
+  return Buffer.from(character).toString('hex').replaceAll(/../g, '%$&');
+}

@@ -1,0 +1,217 @@
+/** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
+import { randomBytes } from 'node:crypto';
+import type { BlobWriter, StoredBlob } from './blob-writer.js';
+import { resolveNow, resolvePayload, storePayload } from './blobs.js';
+import { sha256 } from '../canonical.js';
+import { CHAIN_SEED, decodeOwn, encode, type Line } from '../codec.js';
+import { JournalError } from '../errors.js';
+import type { Fact, JournalEvent, Json, Payload } from '../event.js';
+import { seqOf, type BlobId, type RunId, type RunRef, type Seq, type Workflow } from '../ids.js';
+import { KEY_BYTES, type Secrets } from '../secrets/keyring.js';
+import { openKeyring, storeSecret, type Keyring, type SealingKey } from '../secrets/sealing.js';
+import type {
+  CreateOptions,
+  ImmediateReads,
+  Journal,
+  JournalStore,
+  Position,
+  Recorded,
+  RunFile,
+  ScanOptions,
+  ScanReport,
+} from '../store.js';
+
+export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
+  return new MemoryStore(openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) }));
+}
+
+interface StoredLine {
+  readonly line: Line;
+  readonly position: Position;
+}
+
+class MemoryRun implements Journal {
+  readonly lines: StoredLine[] = [];
+  bytes = 0;
+  isOpen = true;
+  private lost = 0;
+
+  constructor(
+    readonly ref: RunRef,
+    private readonly options: CreateOptions = {},
+  ) {}
+
+  post(fact: Fact): Recorded {
+    try {
+      return this.add(fact);
+    } catch (error) {
+      if (this.isOpen) this.options.onLost?.(error as JournalError); // `add` throws nothing else
+      return { seq: seqOf(this.lines.length), ts: new Date().toISOString(), position: { offset: this.bytes, bytes: 0 } };
+    }
+  }
+
+  async append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded> {
+    const recorded = this.add(fact);
+    placed?.(recorded);
+    return recorded;
+  }
+
+  async flush(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.isOpen = false;
+  }
+
+  last(): JournalEvent | undefined {
+    const last = this.lines.at(-1);
+    return last && decodeOwn(last.line);
+  }
+
+  private add(given: Fact): Recorded {
+    if (!this.isOpen) throw new Error(`run ${this.ref.run} is closed`);
+    const fact = given.type === 'run.finished' && this.lost > 0 ? { ...given, lost: this.lost } : given;
+    const seq = seqOf(this.lines.length);
+    const ts = new Date().toISOString();
+    const line = this.encoded(fact, seq, ts);
+    const position = { offset: this.bytes, bytes: Buffer.byteLength(line.text) - 1 };
+    this.lines.push({ line, position });
+    this.bytes += position.bytes + 1;
+    return { seq, ts, position };
+  }
+
+  private encoded(fact: Fact, seq: Seq, ts: string): Line {
+    try {
+      return encode(fact, seq, ts, this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
+    } catch (error) {
+      this.lost++;
+      throw error;
+    }
+  }
+}
+
+class MemoryStore implements JournalStore {
+  private readonly all = new Map<RunId, MemoryRun>();
+  private readonly blobs = new Map<BlobId, Buffer>();
+  private readonly asides = new Map<string, Buffer>();
+  /** When the last turn that was asked for ends. */
+  private readonly turns = new Map<Workflow, Promise<void>>();
+
+  constructor(private readonly keyring: Keyring) {}
+
+  readonly immediate: ImmediateReads = {
+    holds: (ref, position, key) => {
+      const event = this.lineAt(ref, position);
+      return event?.type === 'call.completed' && event.key === key;
+    },
+    readAt: (ref, position) => this.lineAt(ref, position),
+    resolve: (payload, about = '') => resolveNow((id) => this.blobs.get(id), payload, { secrets: this.keyring.now(), about }),
+  };
+
+  async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {
+    if (this.all.has(ref.run)) throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} already`);
+    const run = new MemoryRun(ref, options);
+    this.all.set(ref.run, run);
+    return run;
+  }
+
+  async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
+    const before = this.turns.get(workflow);
+    let end = (): void => {};
+    this.turns.set(workflow, new Promise((resolve) => (end = resolve)));
+    await before;
+    return async () => end();
+  }
+
+  async workflows(): Promise<readonly Workflow[]> {
+    return [...new Set([...this.all.values()].map((run) => run.ref.workflow))].sort();
+  }
+
+  async runs(workflow: Workflow): Promise<readonly RunFile[]> {
+    const runs = [...this.all.values()].filter((run) => run.ref.workflow === workflow);
+    return runs.map(describe).sort((a, b) => (a.ref.run < b.ref.run ? -1 : 1));
+  }
+
+  async find(run: RunId): Promise<RunRef | undefined> {
+    return this.all.get(run)?.ref;
+  }
+
+  async scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options: ScanOptions = {}): Promise<ScanReport> {
+    let end = options.from ?? { offset: 0, seq: seqOf(-1), hash: CHAIN_SEED };
+    let events = 0;
+    for (const { line, position } of this.all.get(ref.run)?.lines.slice(end.seq + 1) ?? []) {
+      if (events === options.eventsMax) break;
+      const event = decodeOwn(line);
+      end = { offset: position.offset + position.bytes + 1, seq: event.seq, hash: event.hash };
+      events++;
+      visit(event, position);
+    }
+    return { events, defects: 0, end };
+  }
+
+  async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
+    return this.lineAt(ref, position);
+  }
+
+  private lineAt(ref: RunRef, position: Position): JournalEvent | undefined {
+    const found = this.all.get(ref.run)?.lines.find((stored) => stored.position.offset === position.offset);
+    return found && decodeOwn(found.line);
+  }
+
+  payload(value: Json): Payload | Promise<Payload> {
+    return storePayload(this, value);
+  }
+
+  async secretPayload(value: Json, about: string): Promise<Payload> {
+    return storeSecret(this, await this.keyring.needed(), value, about);
+  }
+
+  async resolve(payload: Payload, about = ''): Promise<Json | undefined> {
+    const secrets = 'keyId' in payload ? await this.keyring.known() : undefined;
+    return resolvePayload(this, payload, { secrets, about });
+  }
+
+  secrets(): Promise<Secrets> {
+    return this.keyring.needed();
+  }
+
+  knownSecrets(): Promise<Secrets | undefined> {
+    return this.keyring.known();
+  }
+
+  async putBlob(content: string | Uint8Array): Promise<StoredBlob> {
+    const bytes = Buffer.from(content as Uint8Array); // also takes text; copies, so that nobody changes it afterwards
+    const blob = sha256(bytes);
+    this.blobs.set(blob, bytes);
+    return { blob, bytes: bytes.length };
+  }
+
+  newBlob(): BlobWriter {
+    const pieces: Buffer[] = [];
+    return {
+      write: (piece) => void pieces.push(Buffer.from(piece)),
+      read: async () => Buffer.concat(pieces),
+      keep: () => this.putBlob(Buffer.concat(pieces)),
+      discard: async () => void pieces.splice(0),
+    };
+  }
+
+  async getBlob(id: BlobId): Promise<Uint8Array | undefined> {
+    const found = this.blobs.get(id);
+    return found && Buffer.from(found);
+  }
+
+  async readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+    return this.asides.get(`${workflow}\n${name}`);
+  }
+
+  async writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+    this.asides.set(`${workflow}\n${name}`, Buffer.from(content as Uint8Array));
+  }
+}
+
+function describe(run: MemoryRun): RunFile {
+  const { ref, bytes } = run;
+  const last = run.last();
+  if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };
+  return { ref, liveness: run.isOpen ? 'running' : 'crashed', bytes };
+}

@@ -1,0 +1,120 @@
+/**
+ * Changes the content of events that are recorded already: the one thing here that doesn't append.
+ *
+ * T1 Lines that don't change are copied byte for byte, damaged ones too.
+ * T2 A changed line keeps its hash and says that it was changed (codec C3), so what follows it still follows.
+ * T3 The run's file is replaced by rename once the new one is durable: a crash leaves the old one or the new one.
+ *    A run of several segments is first put into one file, with the same bytes.
+ * T4 Positions of a rewritten run differ from before, so nothing that remembers them may outlive it; and nobody may be writing.
+ */
+import { randomBytes } from 'node:crypto';
+import { CHAIN_SEED, encodeTombstone, PREDECESSOR_BYTES } from '../codec.js';
+import { realDisk, writeAll, type Disk } from '../storage/disk.js';
+import { codeOf, journalError } from '../errors.js';
+import type { JournalEvent, Redacted } from '../event.js';
+import type { RunRef } from '../ids.js';
+import { journalFolder, runPath, runsFolder } from '../storage/layout.js';
+import { scanFile } from '../reader.js';
+import { joinSegments, RunBytes } from '../segments.js';
+import type { Position } from '../store.js';
+
+/** The event as it shall be from now on; undefined: as it is. Must keep `seq`, `type`, `key`, `op`, `ts` and `hash`. */
+export type Edit = (event: JournalEvent) => JournalEvent | undefined;
+
+const COPY_BYTES = 1024 * 1024;
+
+interface Change {
+  readonly position: Position;
+  readonly event: JournalEvent;
+}
+
+/** Number of events that were changed. `root` is the project's folder. Rejects with `JournalError` when the disk doesn't do it. */
+export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because: Redacted, disk: Disk = realDisk): Promise<number> {
+  const journal = journalFolder(root);
+  const path = runPath(journal, ref);
+  const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    // Before anything is looked for: what is taken out must not stay behind in a segment that isn't read any more.
+    await joinSegments(disk, path, temporary, () => disk.syncFolder(runsFolder(journal, ref.workflow)));
+    const changes = await changesOf(disk, path, ref, edit);
+    if (changes.length === 0) return 0;
+    const made = disk.create(temporary);
+    try {
+      try {
+        writeLines(disk, path, (bytes) => writeAll(disk, made, bytes), changes, because);
+        await new Promise<void>((resolve, reject) => disk.sync(made, (error) => (error ? reject(error) : resolve())));
+      } finally {
+        disk.close(made);
+      }
+      await disk.rename(temporary, path);
+    } catch (error) {
+      await disk.remove(temporary).catch(() => undefined); // the first error is the one to tell
+      throw error;
+    }
+    await disk.syncFolder(runsFolder(journal, ref.workflow));
+    return changes.length;
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    throw journalError(error, `rewrite run ${ref.run}`);
+  }
+}
+
+/** The lines of a run as an edit would leave them, for a copy of it; the run stays as it is. */
+export async function editedLines(root: string, ref: RunRef, edit: Edit, because: Redacted, disk: Disk = realDisk): Promise<Uint8Array> {
+  const path = runPath(journalFolder(root), ref);
+  const parts: Uint8Array[] = [];
+  try {
+    const changes = await changesOf(disk, path, ref, edit);
+    writeLines(disk, path, (bytes) => void parts.push(Uint8Array.from(bytes)), changes, because);
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    throw journalError(error, `read run ${ref.run}`);
+  }
+  return Buffer.concat(parts);
+}
+
+async function changesOf(disk: Disk, path: string, ref: RunRef, edit: Edit): Promise<readonly Change[]> {
+  const changes: Change[] = [];
+  await scanFile(disk, path, ref, (event, position) => {
+    const changed = edit(event);
+    if (changed !== undefined) changes.push({ position, event: changed });
+  });
+  return changes;
+}
+
+function writeLines(disk: Disk, path: string, write: (bytes: Uint8Array) => void, changes: readonly Change[], because: Redacted): void {
+  const run = RunBytes.open(disk, path);
+  try {
+    let copied = 0;
+    for (const { position, event } of changes) {
+      copyRange(run, write, copied, position.offset);
+      write(Buffer.from(encodeTombstone({ ...event, redacted: because }, previousHash(run, position.offset)).text));
+      copied = position.offset + position.bytes + 1;
+    }
+    copyRange(run, write, copied, run.size);
+  } finally {
+    run.close();
+  }
+}
+
+function copyRange(run: RunBytes, write: (bytes: Uint8Array) => void, from: number, to: number): void {
+  const buffer = Buffer.allocUnsafe(Math.min(COPY_BYTES, Math.max(to - from, 0)));
+  for (let at = from; at < to;) {
+    const count = run.read(buffer, 0, Math.min(buffer.length, to - at), at);
+    if (count === 0) throw Object.assign(new Error('EIO: the file is shorter than it was'), { code: 'EIO' });
+    write(buffer.subarray(0, count));
+    at += count;
+  }
+}
+
+/** As it stands in the file: it may be the hash of a damaged line. */
+function previousHash(run: RunBytes, offset: number): string {
+  if (offset === 0) return CHAIN_SEED;
+  const before = Buffer.alloc(PREDECESSOR_BYTES);
+  for (let filled = 0; filled < before.length;) {
+    const count = run.read(before, filled, before.length - filled, offset - before.length + filled);
+    if (count === 0) throw Object.assign(new Error('EIO: the file is shorter than it was'), { code: 'EIO' });
+    filled += count;
+  }
+  return before.toString('latin1', 0, CHAIN_SEED.length);
+}

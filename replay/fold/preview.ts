@@ -1,0 +1,47 @@
+/** The first argument of a call as short text: what a prefix is compared with, and what lists show. */
+import { exactJson } from '../../journal/canonical.js';
+import type { Json, Payload } from '../../journal/event.js';
+
+/** UTF-16 units. A prefix longer than this can't be told apart and is refused. */
+export const PREVIEW_UNITS_MAX = 256;
+
+/** Undefined when there is no first argument, or when the arguments may not be read here (secret, redacted, in a blob). */
+export function previewOf(args: Payload): string | undefined {
+  if (!('inline' in args) || !Array.isArray(args.inline)) return undefined;
+  const first = (args.inline as readonly Json[])[0];
+  return first === undefined ? undefined : textOf(promptOf(first) ?? first).slice(0, PREVIEW_UNITS_MAX);
+}
+
+/** Every member of what a stage of a pipeline asks; `carryOver` is only there when something is told before the prompt. */
+const OF_A_STAGE = ['attempt', 'branch', 'effort', 'model', 'prompt', 'provider', 'visit'];
+
+/** People know a stage's question by its prompt, which stands between its place in the walk and the settings of the model. */
+function promptOf(first: Json): Json | undefined {
+  if (typeof first !== 'object' || first === null || Array.isArray(first)) return undefined;
+  const question = first as { readonly [name: string]: Json };
+  const members = Object.keys(question).filter((name) => name !== 'carryOver');
+  return members.length === OF_A_STAGE.length && OF_A_STAGE.every((name) => name in question) ? question['prompt'] : undefined;
+}
+
+/** Text as it is, anything else as compact JSON with members in order of their names, as the call key has it. */
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : compactJson(value, PREVIEW_UNITS_MAX);
+}
+
+/** The right text up to so many units; what lies behind is not looked at, because arguments may be large. */
+function compactJson(value: Json, unitsMax: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, unitsMax));
+  if (typeof value !== 'object' || value === null) return exactJson(value);
+  const isList = Array.isArray(value);
+  const members: readonly (readonly [string, Json])[] = isList
+    ? value.map((item: Json) => ['', item] as const)
+    : Object.keys(value)
+        .sort()
+        .map((name) => [`${JSON.stringify(name)}:`, (value as { readonly [name: string]: Json })[name] as Json] as const);
+  let text = isList ? '[' : '{';
+  for (const [place, [label, member]] of members.entries()) {
+    if (text.length >= unitsMax) return text;
+    text += (place === 0 ? '' : ',') + label + compactJson(member, unitsMax - text.length);
+  }
+  return text + (isList ? ']' : '}');
+}

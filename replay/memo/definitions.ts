@@ -1,0 +1,138 @@
+/** What the functions were made of whose results are recorded, and how two definitions of one function differ. */
+import type { DefinitionPart } from '../../journal/event.js';
+import type { Fingerprint } from '../../journal/ids.js';
+import type { Projection } from '../fold/projection.js';
+
+export type Parts = readonly DefinitionPart[];
+
+export interface RecordedDefinition {
+  readonly parts: Parts;
+  /** The parts name every guard and hook that held; false: an older program recorded it, and which ones held is unknown. */
+  readonly interceptors: boolean;
+}
+
+export type Definitions = Map<Fingerprint, RecordedDefinition>;
+
+/** Over all runs of a workflow: a result is compared with the definition it was made with, however old. */
+export const definitions: Projection<Definitions> = {
+  initial: () => new Map(),
+  apply(state, event) {
+    if (event.type === 'definition.recorded' && state.get(event.fingerprint)?.interceptors !== true)
+      state.set(event.fingerprint, { parts: event.parts, interceptors: event.interceptors === true });
+    if (event.type === 'memo.reset' && event.during === undefined) state.clear(); // else results may stay that were made with one
+    return state;
+  },
+};
+
+/** One part that is not what it was; `was` and `is` are short previews, only where values may be read. */
+export interface DefinitionChange {
+  readonly kind: DefinitionPart['kind'];
+  readonly name: string;
+  readonly how: 'changed' | 'added' | 'removed';
+  readonly was?: string;
+  readonly is?: string;
+}
+
+/**
+ * In the order of `now`, what is gone at the end. Empty when either side is unknown. Where an older program recorded one side, its guards
+ * and hooks are unknown, and no change of them is claimed.
+ */
+export function definitionChanges(
+  before: RecordedDefinition | undefined,
+  now: RecordedDefinition | undefined,
+): readonly DefinitionChange[] {
+  if (before === undefined || now === undefined) return [];
+  const comparable = (part: DefinitionPart): boolean => !isInterceptor(part) || (before.interceptors && now.interceptors);
+  const old = new Map(before.parts.filter(comparable).map((part) => [idOf(part), part]));
+  const changes: DefinitionChange[] = [];
+  for (const part of now.parts.filter(comparable)) {
+    const earlier = old.get(idOf(part));
+    old.delete(idOf(part));
+    if (earlier?.digest !== part.digest) changes.push(change(earlier, part));
+  }
+  for (const gone of old.values()) changes.push(change(gone, undefined));
+  return changes;
+}
+
+export function isInterceptor({ kind }: { readonly kind: DefinitionPart['kind'] }): boolean {
+  return kind === 'guard' || kind === 'hook';
+}
+
+/** What a result that may be reused differs in from a call that is made now. */
+export interface Edit {
+  /** The function itself, or something it uses. */
+  readonly definition: boolean;
+  /** A guard or a hook that the result was made under, or that has not seen it. */
+  readonly interceptors: boolean;
+  readonly changes: readonly DefinitionChange[];
+}
+
+export const UNEDITED: Edit = { definition: false, interceptors: false, changes: [] };
+
+/** `recorded` finds a definition wherever it was recorded. */
+export function editBetween(
+  before: Fingerprint | undefined,
+  now: Fingerprint | undefined,
+  recorded: (fingerprint: Fingerprint) => RecordedDefinition | undefined,
+): Edit {
+  if (before === undefined || now === undefined || before === now) return UNEDITED;
+  const [then, current] = [recorded(before), recorded(now)];
+  const changes = definitionChanges(then, current);
+  const interceptors = changes.some(isInterceptor);
+  if (changes.length > 0) return { definition: changes.some((each) => !isInterceptor(each)), interceptors, changes };
+  // Nothing differs that both sides tell of. What one of them does not tell is an edit, unless it is which guards held.
+  const isGuardsAlone = then !== undefined && current !== undefined && then.interceptors !== current.interceptors;
+  return { definition: !isGuardsAlone, interceptors: false, changes };
+}
+
+/** The result is not reused: `--changed ask` wants what was edited executed again, `--changed ask-guards` what other guards hold for. */
+export function isRefused({ definition, interceptors }: Edit, changed: 'serve' | 'ask' | 'ask-guards'): boolean {
+  if (changed === 'serve') return false;
+  return interceptors || (definition && changed === 'ask');
+}
+
+const BODY_EDITED = 'its body was edited';
+const HOW = { changed: 'was changed', added: 'was added', removed: 'was taken away' };
+
+/** `its body was edited`, `@model was sonnet, is opus`, `guard @quality was added`: part of a sentence. */
+export function describeChange({ kind, name, how, was, is }: DefinitionChange): string {
+  if (kind === 'body') return how === 'changed' ? BODY_EDITED : 'it is another function now';
+  if (kind === 'guard' || kind === 'hook') return `${kind} ${name} ${HOW[how]}`;
+  const subject = kind === 'template' ? `the template ${name}` : `@${name}`;
+  if (how === 'added') return `it uses ${subject} now`;
+  if (how === 'removed') return `it does not use ${subject} any more`;
+  if (kind !== 'variable') return `${subject} was edited`;
+  return was === undefined || is === undefined || was === is ? `${subject} has another value` : `${subject} was ${was}, is ${is}`;
+}
+
+/** More changes of one definition are not named. */
+const CHANGES_SHOWN = 3;
+
+/** A clause about the changes of one function: `its body was edited`, `guard @quality was added`. */
+export function describeEdit(edits: readonly DefinitionChange[]): string {
+  const changes = [...new Set(edits.map(describeChange))];
+  const [first] = changes;
+  if (first === undefined) return 'its definition was edited';
+  if (changes.length === 1 && first === BODY_EDITED) return first;
+  const more = changes.length - CHANGES_SHOWN;
+  const shown = `${changes.slice(0, CHANGES_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return edits.every(isInterceptor) ? shown : `its definition was edited (${shown})`;
+}
+
+function change(before: DefinitionPart | undefined, now: DefinitionPart | undefined): DefinitionChange {
+  const { kind, name } = (now ?? before) as DefinitionPart; // one of them is there
+  const how = before === undefined ? 'added' : now === undefined ? 'removed' : 'changed';
+  const [was, is] = [shown(before), shown(now)];
+  return { kind, name, how, ...(was !== undefined && { was }), ...(is !== undefined && { is }) };
+}
+
+/** Previews are compact JSON: a text is shown without its quotes. */
+function shown(part: DefinitionPart | undefined): string | undefined {
+  const preview = part?.preview;
+  return preview !== undefined && /^"[^"\\]*"$/.test(preview) ? preview.slice(1, -1) : preview;
+}
+
+/** The function itself is always the first part: renamed, it is another question, so its name does not tell it apart. */
+function idOf({ kind, name }: DefinitionPart): string {
+  return kind === 'body' ? 'body' : `${kind} ${name}`;
+}

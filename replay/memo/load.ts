@@ -1,0 +1,267 @@
+/**
+ * Opens the past of a workflow: reads its runs and folds them. Work in proportion to what is new since the index.
+ *
+ * L1 nothing here changes a run; only the index is written, as a whole
+ * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
+ */
+import type { StoredBlob } from '../../journal/storage/blob-writer.js';
+import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/storage/blobs.js';
+import type { EventOf, OutputFile } from '../../journal/event.js';
+import { resolveResult, type RecordedResult } from '../fold/recorded-result.js';
+import { seqOf, type CallKey, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
+import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../../journal/store.js';
+import { checkpoints } from './checkpoints.js';
+import { functionHistory } from './history.js';
+import { resolveSelector, type Declarations, type Invalidation } from '../resume/invalidation.js';
+import { memo, type Answer, type Memo } from './memo.js';
+import { follow, type Projection } from '../fold/projection.js';
+import type { Selector } from '../resume/selector.js';
+import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
+import type { RecordedRuns } from '../resume/selector-errors.js';
+import { reportRun, summary, type RunReport } from '../reports/summary/summary.js';
+
+export interface WorkflowPast extends Index {
+  readonly workflow: Workflow;
+  /** The runs that count: those since the last `clean`, oldest first. */
+  readonly runs: readonly RunFile[];
+  /** There were runs, and `--fresh` lets none of them count. */
+  readonly isForgotten?: boolean;
+  /** All that there are, oldest first. */
+  readonly seen: readonly RunId[];
+  /** Runs that were going on, and the last event of each that was folded (-1: none). */
+  readonly ongoing: readonly EventRef[];
+  /** All that were folded, for the index. Undefined: a run was still going on, so a later index has to be made by a reader. */
+  readonly covered: readonly Covered[] | undefined;
+  /** Events that no index covers yet. */
+  readonly newEvents: number;
+}
+
+export interface LoadOptions {
+  readonly onDefect: (defect: Defect) => void;
+  /** The past as it was at the end of this run, or at this event of it (which still counts). */
+  readonly until?: { readonly run: RunId; readonly seq?: Seq | undefined };
+}
+
+const INDEX = 'index';
+/** So few events are read again rather than written into an index. */
+const INDEX_AFTER_EVENTS = 1000;
+
+export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<WorkflowPast> {
+  const files = await store.runs(workflow);
+  if (until !== undefined) return pastUntil(store, workflow, files, until, onDefect);
+
+  const saved = await readIndex(store, workflow, files);
+  const state: Index = saved?.index ?? index.initial();
+  const covered: Covered[] = [...(saved?.covered ?? [])];
+  const ongoing: EventRef[] = [];
+  const unfinished = covered.at(-1)?.from === undefined ? undefined : covered.pop();
+  let isPrefixSettled = true;
+  let newEvents = 0;
+  let encoded: string | undefined;
+
+  for (const file of files.slice(covered.length)) {
+    const from = file.ref.run === unfinished?.run ? unfinished.from : undefined;
+    const { end, events } = await scanInto(store, file.ref, index, state, { onDefect, ...(from !== undefined && { from }) });
+    newEvents += events;
+    if (file.liveness === 'running') ongoing.push({ run: file.ref.run, seq: end.seq });
+    if (!isPrefixSettled) continue;
+    covered.push(file.liveness === 'running' ? { run: file.ref.run, from: end } : { run: file.ref.run, bytes: file.bytes });
+    if (file.liveness === 'running') {
+      // S1: the index ends with the first run that is still growing, whatever ran beside it and is folded behind it.
+      isPrefixSettled = false;
+      if (isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
+    }
+  }
+  if (isPrefixSettled && isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
+  if (encoded !== undefined) await writeIndex(store, workflow, encoded);
+  return {
+    ...state,
+    workflow,
+    runs: countingRuns(files, state.memo),
+    seen: files.map(({ ref }) => ref.run),
+    ongoing,
+    covered: isPrefixSettled ? covered : undefined,
+    newEvents: encoded === undefined ? newEvents : 0,
+  };
+}
+
+/** Writing all questions has to cost less than reading the events again, or every small run would pay for a large past. */
+function isWorthAnIndex(newEvents: number, { memo: { questions } }: Index): boolean {
+  return newEvents >= INDEX_AFTER_EVENTS && newEvents >= questions.size;
+}
+
+/**
+ * The index with a run of one's own that has just ended, so that the next start reads nothing again: `past` was followed
+ * through all of it, `last` is its `run.finished`. Nothing is written when too little is new, or when other runs went on
+ * beside it: only a reader can tell what they came to.
+ */
+export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, { seq, position }: Recorded): Promise<void> {
+  if (past.covered === undefined || !isWorthAnIndex(past.newEvents + seq + 1, past)) return;
+  const bytes = position.offset + position.bytes + NEWLINE_BYTES;
+  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, bytes }], index: past }));
+}
+
+/**
+ * What was going on beside a run that has just been created and drops answers of its workflow: runs whose end is known from
+ * loading, and those that were created since.
+ */
+export async function goingOnBeside(store: JournalStore, { seen, ongoing }: WorkflowPast, own: RunRef): Promise<readonly EventRef[]> {
+  const known = new Set([...seen, own.run]);
+  const newcomers = (await store.runs(own.workflow)).filter(({ ref }) => !known.has(ref.run));
+  return [...ongoing, ...newcomers.map(({ ref: { run } }) => ({ run, seq: NO_EVENT }))];
+}
+
+/** Stands before the first event. */
+const NO_EVENT = seqOf(-1);
+const NEWLINE_BYTES = 1;
+
+/** Keeps a loaded past current: call it with every fact of the new run, in the order of its journal. */
+export function followIndex(past: WorkflowPast, ref: RunRef): ReturnType<typeof follow<Index>> {
+  return follow(index, past, ref);
+}
+
+/** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
+export async function readAnswer(
+  store: JournalStore,
+  key: CallKey,
+  { ref, position, seq }: Answer,
+): Promise<{ readonly result: RecordedResult; readonly event: EventOf<'call.completed'> } | undefined> {
+  const event = await store.readAt(ref, position);
+  if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
+  const result = await resolveResult(store, event);
+  return result && { result, event };
+}
+
+/** The result as it lies in its blob, where it is too large to be a text. */
+export async function readExceeding(
+  store: JournalStore,
+  key: CallKey,
+  { ref, position, sizeBytes }: Answer,
+): Promise<StoredBlob | undefined> {
+  if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
+  const event = await store.readAt(ref, position);
+  return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
+}
+
+/** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */
+export async function readOutputs(store: JournalStore, { ref, position, seq }: Answer): Promise<readonly OutputFile[] | undefined> {
+  const event = await store.readAt(ref, position);
+  return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;
+}
+
+/**
+ * What a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
+ * Throws what `resolveSelector` throws.
+ */
+export async function resolveTarget(
+  store: JournalStore,
+  selector: Selector,
+  { past, forks, declarations, onDefect }: ResolveOptions,
+): Promise<Invalidation> {
+  const anyRun = past.runs.length > 0;
+  const runs: RecordedRuns = anyRun ? 'some' : past.isForgotten === true ? 'forgotten' : 'none';
+  const common = { memo: past.memo, forks, runs };
+  switch (selector.kind) {
+    case 'none':
+      return resolveSelector(selector, common, declarations);
+    case 'function': {
+      const ref = anyRun ? past.memo.called.get(selector.name) : undefined;
+      const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
+      return resolveSelector(selector, { ...common, history }, declarations);
+    }
+    case 'checkpoint':
+    case 'malformed': {
+      const ref = past.runs.at(-1)?.ref;
+      const prior = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
+      return resolveSelector(selector, { ...common, prior }, declarations);
+    }
+  }
+}
+
+export interface ResolveOptions {
+  readonly past: WorkflowPast;
+  /** The memos of this run's fork sources. */
+  readonly forks: readonly Memo[];
+  readonly declarations: Declarations;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+/**
+ * The past as `--fresh` leaves it: nothing to serve, nothing to resolve a target against. What a reset doesn't touch stays,
+ * so that an index saved behind it is that of all runs.
+ */
+export function withoutPast(past: WorkflowPast): WorkflowPast {
+  const { called, cleanedBy, outlasting } = past.memo;
+  return {
+    ...past,
+    memo: { ...memo.initial(), called, cleanedBy, outlasting },
+    definitions: new Map(),
+    runs: [],
+    isForgotten: past.runs.length > 0,
+  };
+}
+
+/** Status, counts and what is in flight of one run. Reads all of it. */
+export async function summariseRun(
+  store: JournalStore,
+  { ref, liveness }: RunFile,
+  { nowMs, onDefect }: { readonly nowMs: number; readonly onDefect?: (defect: Defect) => void },
+): Promise<RunReport> {
+  const state = await foldRun(store, ref, summary, onDefect === undefined ? {} : { onDefect });
+  return reportRun(state, ref, liveness, nowMs);
+}
+
+/** Any projection over one run. */
+export async function foldRun<State>(
+  store: JournalStore,
+  ref: RunRef,
+  projection: Projection<State>,
+  options: ScanOptions = {},
+): Promise<State> {
+  let state = projection.initial();
+  await store.scan(ref, (event, position) => void (state = projection.apply(state, event, { ref, position })), options);
+  return state;
+}
+
+function scanInto<State>(store: JournalStore, ref: RunRef, projection: Projection<State>, state: State, options: ScanOptions) {
+  return store.scan(ref, (event, position: Position) => void projection.apply(state, event, { ref, position }), options);
+}
+
+async function pastUntil(
+  store: JournalStore,
+  workflow: Workflow,
+  all: readonly RunFile[],
+  { run, seq }: NonNullable<LoadOptions['until']>,
+  onDefect: (defect: Defect) => void,
+): Promise<WorkflowPast> {
+  const files = all.filter((file) => file.ref.run <= run);
+  const state = index.initial();
+  for (const { ref } of files) {
+    const last = ref.run === run ? seq : undefined;
+    await store.scan(
+      ref,
+      (event, position) => {
+        if (last === undefined || event.seq <= last) index.apply(state, event, { ref, position });
+      },
+      { onDefect },
+    );
+  }
+  const seen = files.map(({ ref }) => ref.run);
+  return { ...state, workflow, runs: countingRuns(files, state.memo), seen, ongoing: [], covered: undefined, newEvents: 0 };
+}
+
+/** Those that `clean` has not put away; the last is the prior run. An emptied file is nothing recorded. */
+export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting }: Memo): readonly RunFile[] {
+  return files.filter(({ ref, bytes }) => bytes > 0 && (cleanedBy === undefined || ref.run > cleanedBy.run || outlasting.has(ref.run)));
+}
+
+async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {
+  const content = await store.readAside(workflow, INDEX);
+  const snapshot = content && decodeSnapshot(content);
+  return snapshot !== undefined && coversPrefix(snapshot.covered, files) ? snapshot : undefined;
+}
+
+/** An index that can't be written costs the next start some reading and nothing else. */
+async function writeIndex(store: JournalStore, workflow: Workflow, encoded: string): Promise<void> {
+  await store.writeAside(workflow, INDEX, encoded).catch(() => undefined);
+}

@@ -1,0 +1,16 @@
+/** The memos of a script and of those it borrowed from, each loaded once, when one is wanted. */
+import type { Workflow } from '../../journal/ids.js';
+import type { Defect, JournalStore } from '../../journal/store.js';
+import { loadWorkflow } from './load.js';
+import type { Memo } from './memo.js';
+
+export type MemoOf = (workflow: Workflow) => Promise<Memo>;
+
+export function rememberMemos(store: JournalStore, onDefect: (defect: Defect) => void): MemoOf {
+  const memos = new Map<Workflow, Promise<Memo>>();
+  return (workflow) => {
+    const known = memos.get(workflow) ?? loadWorkflow(store, workflow, { onDefect }).then(({ memo }) => memo);
+    memos.set(workflow, known);
+    return known;
+  };
+}

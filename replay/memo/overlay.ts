@@ -1,0 +1,99 @@
+/** Where an answer is looked up: what the fork sources lend first, then one's own. */
+import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../../journal/ids.js';
+import type { Completeness } from './checkpoints.js';
+import { editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
+import { answered, type Answered, type Memo } from './memo.js';
+import type { CachePolicy } from './policy.js';
+
+export interface Lender {
+  readonly workflow: Workflow;
+  readonly memo: Memo;
+  readonly definitions: Definitions;
+}
+
+export interface AskedQuestion {
+  readonly key: CallKey;
+  readonly fingerprint: Fingerprint;
+  /** What the fingerprint is made of, with the guards and hooks that hold now. */
+  readonly parts: Parts;
+}
+
+export interface Known {
+  readonly entry: Answered;
+  /** Whose answer it is, when it is borrowed. */
+  readonly lentBy: Workflow | undefined;
+  /** What the definition, guards and hooks differ in from those that the result was made with. */
+  readonly edit: Edit;
+}
+
+export interface Answers {
+  /** The answer that the policy lets a call have; undefined is a miss. */
+  lookup(question: AskedQuestion, policy: CachePolicy, nowMs: number): Known | undefined;
+  /** This answer could not be served: from now on `lookup` gives the next one that there is. */
+  decline(answer: EventRef): void;
+}
+
+/**
+ * `own` is followed while the run appends, so that a question is served within the run whatever the policy says about
+ * earlier ones. The lenders' memos are only read; `own.refused` filters them. `changed` makes results of another
+ * definition, or those that other guards held for, misses.
+ */
+export function createAnswers({
+  run,
+  own,
+  definitions,
+  complete,
+  forks,
+  changed = 'serve',
+}: {
+  readonly run: RunId;
+  readonly own: Memo;
+  readonly definitions: Definitions;
+  readonly complete: Completeness;
+  readonly forks: readonly Lender[];
+  readonly changed?: 'serve' | 'ask' | 'ask-guards';
+}): Answers {
+  const declined = new Set<string>();
+  const known = (memo: Memo, key: CallKey): Answered | undefined => {
+    const entry = answered(memo, key);
+    return entry === undefined || (declined.size > 0 && declined.has(placeOf(entry))) ? undefined : entry;
+  };
+  return {
+    decline({ run: holder, seq }) {
+      declined.add(`${holder}:${seq}`);
+    },
+    lookup({ key, fingerprint, parts }, policy, nowMs) {
+      if (policy.serves === 'no') return undefined;
+      const editOf = (entry: Answered): Edit =>
+        editBetween(entry.fingerprint, fingerprint, (each) => {
+          if (each === fingerprint) return { parts, interceptors: true };
+          return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
+        });
+      const mayServe = (entry: Answered): boolean =>
+        isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry), changed));
+
+      if (!own.refused.has(key)) {
+        for (const { workflow, memo } of forks) {
+          const entry = known(memo, key);
+          if (entry !== undefined && mayServe(entry)) return { entry, lentBy: workflow, edit: editOf(entry) };
+        }
+      }
+      const entry = known(own, key);
+      if (entry === undefined) return undefined;
+      const isOfThisRun = entry.answer.ref.run === run;
+      if (!isOfThisRun && (policy.serves === 'this-run' || !mayServe(entry))) return undefined;
+      return { entry, lentBy: undefined, edit: editOf(entry) };
+    },
+  };
+}
+
+function placeOf({ answer: { ref, seq } }: Answered): string {
+  return `${ref.run}:${seq}`;
+}
+
+/** Of an earlier run: young enough, and from a scope that was completed. */
+function isCurrent({ answer }: Answered, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
+  // A clock that was set back makes no answer younger than new.
+  if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return false;
+  return requireComplete === undefined || complete.get(requireComplete) === true;
+}

@@ -1,0 +1,61 @@
+/** What a run records and serves, decided by flags, the script's header and the scope that the call stands in. */
+import type { CacheFlags } from '../../journal/event.js';
+
+export type ResumeMode = 'auto' | 'manual' | 'never';
+
+export interface PolicyFlags extends CacheFlags {
+  /** The sources given with `--fork`. */
+  readonly forks?: readonly unknown[];
+  /** Wins over everything. */
+  readonly noCheckpoint?: boolean;
+}
+
+/** The options of the last checkpoint. */
+export interface Scope {
+  readonly name: string;
+  readonly resume?: ResumeMode | undefined;
+  readonly ttlMs?: number | undefined;
+  /** The checkpoint has the option `complete`; how it came out is in the journal. */
+  readonly complete?: boolean | undefined;
+}
+
+export interface CachePolicy {
+  readonly records: boolean;
+  /** `this-run`: of one's own results only those of this run; what a fork lends is served all the same. */
+  readonly serves: 'no' | 'this-run' | 'all';
+  /** Results of earlier runs that are this old or older are not served. */
+  readonly ttlMs?: number;
+  /** Results of earlier runs are served only if the last evaluation recorded for this checkpoint was true. */
+  readonly requireComplete?: string;
+}
+
+const OFF: CachePolicy = { records: false, serves: 'no' };
+const RECORDS_ONLY: CachePolicy = { records: true, serves: 'no' };
+
+export function cachePolicy({
+  flags,
+  header,
+  scope,
+}: {
+  readonly flags: PolicyFlags;
+  readonly header: ResumeMode | undefined;
+  readonly scope: Scope | undefined;
+}): CachePolicy {
+  if (flags.noCheckpoint === true) return OFF;
+  if (flags.resume !== undefined) return { records: true, serves: 'all' };
+
+  const mode = scope?.resume ?? header;
+  if (mode === 'never') return OFF;
+  const isAboutAnswers = flags.changed !== undefined || flags.keepFiles === true;
+  const asked = flags.checkpoint === true || flags.fresh === true || isAboutAnswers || (flags.forks?.length ?? 0) > 0;
+  // A scope's `auto` switches recording on by itself; any other option needs it to be on already.
+  if (!asked && mode !== 'auto' && (header === undefined || header === 'never'))
+    return flags.record === true && header !== 'never' ? RECORDS_ONLY : OFF;
+
+  return {
+    records: true,
+    serves: mode === 'manual' ? 'this-run' : 'all',
+    ...(scope?.ttlMs !== undefined && { ttlMs: scope.ttlMs }),
+    ...(scope?.complete === true && { requireComplete: scope.name }),
+  };
+}

@@ -1,0 +1,317 @@
+/**
+ * The index of a workflow: what every start needs of its past, folded once and kept beside the runs. It may be deleted,
+ * damaged or of another version at any time; then it is made again.
+ *
+ * S1 it covers a prefix of the workflow's runs, and only the last of them may still have been running
+ * S2 index, folded on with what came since, equals the fold of everything
+ * S3 a body that its check value doesn't fit is no index: a flipped bit must not bring a dropped answer back
+ */
+import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
+import type { RunFile, ScanOptions } from '../../journal/store.js';
+import { sha256Hex } from '../../journal/sha256.js';
+import { completeness, type Completeness } from './checkpoints.js';
+import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
+import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
+import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
+import type { Projection } from '../fold/projection.js';
+
+const VERSION = 9;
+
+/** What every start needs of a workflow's past. */
+export interface Index {
+  readonly memo: Memo;
+  readonly complete: Completeness;
+  readonly definitions: Definitions;
+  readonly processes: Processes;
+}
+
+export const index: Projection<Index> = {
+  initial: () => ({
+    memo: memo.initial(),
+    complete: completeness.initial(),
+    definitions: definitions.initial(),
+    processes: processes.initial(),
+  }),
+  apply(state, event, place) {
+    memo.apply(state.memo, event, place);
+    if (event.type === 'op.started' || event.type === 'op.finished') return state; // most events are: they say nothing to the others
+    completeness.apply(state.complete, event, place);
+    definitions.apply(state.definitions, event, place);
+    processes.apply(state.processes, event, place);
+    return state;
+  },
+};
+
+/** A run that the index covers. */
+export interface Covered {
+  readonly run: RunId;
+  /** Of a run whose writer is gone: its size. A run of another size is not the one that was folded. */
+  readonly bytes?: number | undefined;
+  /** Of a run that had not: where to go on. */
+  readonly from?: ScanOptions['from'];
+}
+
+export interface Snapshot {
+  readonly covered: readonly Covered[];
+  readonly index: Index;
+}
+
+/** What is a text, a run or a list is numbered, and the number stands here. */
+const COLUMNS = [
+  'fn',
+  'fingerprint',
+  'site',
+  'declared',
+  'scope',
+  'inside',
+  'attempt',
+  'asked',
+  'run',
+  'seq',
+  'offset',
+  'bytes',
+  'form',
+  'endedMs',
+  'elapsedMs',
+  'sizeBytes',
+] as const;
+type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
+/** A number per question, or the one that all of them have: so it is in most columns of most workflows. */
+type Packed = number | readonly number[];
+
+const NONE = -1;
+/** Bits of the column `asked`. */
+const BEFORE = 1;
+const NOW = 2;
+/** Bits of the column `form`. */
+const TEXT = 1;
+const SEALED = 2;
+const CARRIES = 4;
+const WORD = 8;
+
+interface Body {
+  readonly covered: readonly Covered[];
+  readonly strings: readonly string[];
+  readonly insides: readonly (readonly string[])[];
+  readonly runs: readonly RunRef[];
+  readonly keys: readonly CallKey[];
+  readonly previews: readonly (string | null)[];
+  readonly columns: Columns<Packed>;
+  /** What the times in `endedMs` are counted from. */
+  readonly fromMs: number;
+  readonly refused: readonly CallKey[];
+  readonly complete: readonly (readonly [string, boolean])[];
+  readonly definitions: readonly (readonly [Fingerprint, RecordedDefinition])[];
+  readonly called: readonly (readonly [string, number])[];
+  readonly cleanedBy: number;
+  readonly outlasting: readonly RunId[];
+  /** By the place in `keys`. */
+  readonly within: readonly (readonly [number, readonly number[]])[];
+  readonly current: number;
+  readonly scope: string | null;
+  readonly pending: readonly (readonly [OpPath, CallKey])[];
+  readonly open: readonly (readonly [OpPath, string])[];
+  /** Absent in an index of a program that recorded no processes. */
+  readonly processes?: PackedProcesses;
+}
+
+export function encodeSnapshot({ covered, index: { memo: state, complete, definitions: defined, processes: started } }: Snapshot): string {
+  const strings = numbering<string>();
+  const insides = numbering<readonly string[]>();
+  const runs = numbering<RunRef>((ref) => `${ref.workflow}\n${ref.run}`);
+  const keys: CallKey[] = [];
+  const previews: (string | null)[] = [];
+  const rows = columnsOf((): number[] => []);
+  let fromMs: number | undefined;
+
+  const put = (key: CallKey, question: Question, asked: number): void => {
+    const { answer } = question;
+    keys.push(key);
+    previews.push(question.preview ?? null);
+    rows.fn.push(strings.of(question.fn));
+    rows.fingerprint.push(strings.of(question.fingerprint));
+    rows.site.push(strings.of(question.site));
+    rows.declared.push(strings.of(question.declared));
+    rows.scope.push(strings.of(question.scope));
+    rows.inside.push(insides.of(question.inside));
+    rows.attempt.push(question.attempt ?? NONE);
+    rows.asked.push(asked);
+    rows.run.push(runs.of(answer?.ref));
+    if (answer && fromMs === undefined && Number.isFinite(answer.endedMs)) fromMs = answer.endedMs;
+    rows.seq.push(answer ? answer.seq : NONE);
+    rows.offset.push(answer ? answer.position.offset : NONE);
+    rows.bytes.push(answer ? answer.position.bytes : NONE);
+    rows.form.push(answer ? formOf(answer) : NONE);
+    rows.endedMs.push(answer ? answer.endedMs - (fromMs ?? 0) : NONE);
+    rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
+    rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
+  };
+  for (const [key, question] of state.questions) {
+    put(key, question, (state.askedBefore.has(key) ? BEFORE : 0) | (state.askedNow.has(key) ? NOW : 0));
+  }
+  const places = state.within.size === 0 ? undefined : new Map(keys.map((key, place) => [key, place]));
+  const placeOf = (key: CallKey): number => places?.get(key) ?? NONE;
+  // What is pending follows the questions; `pending` tells how many of the last rows these are, and for which operations.
+  for (const { key, question } of state.pending.values()) put(key, question, 0);
+
+  const body: Body = {
+    covered,
+    keys,
+    previews,
+    columns: columnsOf((name) => packed(rows[name])),
+    fromMs: fromMs ?? 0,
+    refused: [...state.refused],
+    complete: [...complete],
+    definitions: [...defined],
+    processes: packProcesses(started),
+    called: [...state.called].map(([fn, ref]) => [fn, runs.of(ref)] as const),
+    cleanedBy: runs.of(state.cleanedBy),
+    outlasting: [...state.outlasting],
+    within: [...state.within].map(([key, around]) => [placeOf(key), [...around].map(placeOf)] as const),
+    current: runs.of(state.current),
+    scope: state.scope ?? null,
+    pending: [...state.pending].map(([op, { key }]) => [op, key] as const),
+    open: [...state.open],
+    strings: strings.all,
+    insides: insides.all,
+    runs: runs.all,
+  };
+  const text = JSON.stringify(body);
+  return `${heading(text)}\n${text}`;
+}
+
+function columnsOf<Column>(make: (name: (typeof COLUMNS)[number]) => Column): Columns<Column> {
+  return Object.fromEntries(COLUMNS.map((name) => [name, make(name)])) as Columns<Column>;
+}
+
+function packed(column: readonly number[]): Packed {
+  const [first] = column;
+  return first !== undefined && column.every((each) => each === first) ? first : column;
+}
+
+function formOf({ form, sealed, carries }: Answer): number {
+  return (form === 'text' ? TEXT : form === 'word' ? WORD : 0) | (sealed ? SEALED : 0) | (carries ? CARRIES : 0);
+}
+
+/** Undefined: not an index of this version, or not whole. */
+export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
+  const all = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const newline = all.indexOf(10);
+  if (newline < 0) return undefined;
+  const text = all.subarray(newline + 1);
+  if (all.toString('latin1', 0, newline) !== heading(text)) return undefined;
+  // Whole and of our version, so it has the shape that we gave it (S3).
+  const body = JSON.parse(text.toString('utf8')) as Body;
+  return {
+    covered: body.covered,
+    index: {
+      memo: memoFrom(body),
+      complete: new Map(body.complete),
+      definitions: new Map(body.definitions),
+      processes: unpackProcesses(body.processes),
+    },
+  };
+}
+
+function heading(body: string | Uint8Array): string {
+  return `mlld index ${VERSION} ${sha256Hex(body)}`;
+}
+
+function memoFrom(body: Body): Memo {
+  const state = memo.initial();
+  const { strings, runs, keys, previews, fromMs } = body;
+  const rows = columnsOf((name) => {
+    const column = body.columns[name];
+    return typeof column === 'number' ? new Array<number>(keys.length).fill(column) : column;
+  });
+  for (const text of strings) state.interned.set(text, text);
+  const insides = body.insides.map((names) => internNames(state, names));
+
+  const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
+  const answerAt = (row: number): Answer | undefined => {
+    const run = rows.run[row] as number;
+    if (run === NONE) return undefined;
+    const form = rows.form[row] as number;
+    const bytes = rows.bytes[row] as number;
+    const sizeBytes = rows.sizeBytes[row] as number;
+    return {
+      ref: runs[run] as RunRef,
+      seq: rows.seq[row] as Seq,
+      position: { offset: rows.offset[row] as number, bytes },
+      form: (form & TEXT) !== 0 ? 'text' : (form & WORD) !== 0 ? 'word' : undefined,
+      sealed: (form & SEALED) !== 0,
+      carries: (form & CARRIES) !== 0,
+      endedMs: (rows.endedMs[row] ?? NaN) + fromMs, // JSON has no NaN
+      elapsedMs: rows.elapsedMs[row] as number,
+      sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
+    };
+  };
+  const questionAt = (row: number): Question => {
+    const attempt = rows.attempt[row] as number;
+    return {
+      fn: strings[rows.fn[row] as number] as string,
+      fingerprint: text(rows.fingerprint[row] as number) as Fingerprint | undefined,
+      site: text(rows.site[row] as number),
+      declared: text(rows.declared[row] as number),
+      preview: previews[row] ?? undefined,
+      attempt: attempt === NONE ? undefined : attempt,
+      scope: text(rows.scope[row] as number),
+      inside: insides[rows.inside[row] as number] as readonly string[],
+      answer: answerAt(row),
+    };
+  };
+
+  const asked = keys.length - body.pending.length;
+  for (let row = 0; row < asked; row += 1) {
+    const key = keys[row] as CallKey;
+    const when = rows.asked[row] as number;
+    state.questions.set(key, questionAt(row));
+    if ((when & BEFORE) !== 0) state.askedBefore.add(key);
+    if ((when & NOW) !== 0) state.askedNow.add(key);
+  }
+  body.pending.forEach(([op, key], place) => state.pending.set(op, { key, question: questionAt(asked + place) }));
+  for (const key of body.refused) state.refused.add(key);
+  for (const [fn, run] of body.called) state.called.set(fn, runs[run] as RunRef);
+  for (const [op, fn] of body.open) state.open.set(op, fn);
+  state.cleanedBy = runs[body.cleanedBy];
+  for (const run of body.outlasting) state.outlasting.add(run);
+  const keyAt = (place: number): CallKey => keys[place] as CallKey;
+  for (const [place, around] of body.within) state.within.set(keyAt(place), new Set(around.map(keyAt)));
+  state.current = runs[body.current];
+  state.scope = body.scope ?? undefined;
+  return state;
+}
+
+/** Numbers things in the order of their first appearance. */
+function numbering<Thing>(identity?: (thing: Thing) => unknown) {
+  const numbers = new Map<unknown, number>();
+  const all: Thing[] = [];
+  // Neighbours are often the same.
+  let last: Thing | undefined;
+  let lastNumber = NONE;
+  return {
+    all,
+    of(thing: Thing | undefined): number {
+      if (thing === undefined) return NONE;
+      if (thing === last) return lastNumber;
+      const id = identity ? identity(thing) : thing;
+      let number = numbers.get(id);
+      if (number === undefined) {
+        number = all.push(thing) - 1;
+        numbers.set(id, number);
+      }
+      last = thing;
+      lastNumber = number;
+      return number;
+    },
+  };
+}
+
+/** Whether a workflow's runs, as they are now, begin with what the index covers (S1). */
+export function coversPrefix(covered: readonly Covered[], runs: readonly RunFile[]): boolean {
+  return covered.every(({ run, bytes, from }, place) => {
+    const now = runs[place];
+    if (now?.ref.run !== run) return false;
+    return from === undefined ? now.bytes === bytes : now.bytes >= from.offset;
+  });
+}

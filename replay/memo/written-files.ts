@@ -1,0 +1,18 @@
+/** Which contents the calls of a run wrote to their declared output files. */
+import type { BlobId } from '../../journal/ids.js';
+import type { Projection } from '../fold/projection.js';
+
+/** By path. */
+export type WrittenFiles = Map<string, Set<BlobId>>;
+
+/** Of one run. */
+export const writtenFiles: Projection<WrittenFiles> = {
+  initial: () => new Map(),
+  apply(state, event) {
+    if (event.type !== 'call.completed') return state;
+    for (const output of event.outputs ?? []) {
+      if ('blob' in output) state.set(output.path, (state.get(output.path) ?? new Set()).add(output.blob));
+    }
+    return state;
+  },
+};

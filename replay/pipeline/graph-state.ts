@@ -1,0 +1,326 @@
+/**
+ * Where a graph pipeline is: position, context, history, goal gates, retry counters, fidelity, artifacts. A fold over the runs of one
+ * chain, a run and those that resumed it; any prefix of it is a checkpoint (`graph-checkpoint.ts`).
+ *
+ * G1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
+ * G2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
+ * G3 What a visit got before a crash (answers of people, replies of models, retries used up) stays until the visit ends.
+ */
+import type { EventOf, JournalEvent, Json, RunStatus } from '../../journal/event.js';
+import { gateStatusAfter, type Fidelity, type GateStatus, type StageOutcome, type StageStatus } from '../../journal/pipeline-event.js';
+import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
+import type { Position } from '../../journal/store.js';
+import { addToHistory, mainWalk, note, walkAtPath, walkFor, type HistoryEntry, type Walk } from './walk.js';
+import type { Projection } from '../fold/projection.js';
+
+export interface Artifact {
+  readonly id: string;
+  readonly name: string;
+  readonly node: string;
+  readonly sizeBytes: number;
+  readonly storedAt: string;
+  readonly fileBacked: boolean;
+  /** Where its event is: payloads are not held. */
+  readonly ref: RunRef;
+  readonly position: Position;
+}
+
+export interface OpenQuestion {
+  readonly id: string;
+  readonly op: OpPath;
+  readonly node: string;
+  readonly text: string;
+  readonly kind: EventOf<'question.asked'>['kind'];
+  readonly options: EventOf<'question.asked'>['options'];
+  readonly default: string | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly askedAt: string;
+}
+
+/** What an attempt got from outside before it ended. */
+export interface Received {
+  readonly reply?: CallKey;
+  readonly answer?: { readonly id: string; readonly answer: string; readonly by: EventOf<'question.answered'>['by'] };
+}
+
+export interface GraphState {
+  /** The first run of the chain, and the latest. */
+  runId: RunId | undefined;
+  journalRun: RunId | undefined;
+  seq: Seq | undefined;
+  /** Time of the last event, ISO. */
+  timestamp: string;
+  startedAt: string;
+  pipeline: string;
+  runDir: string;
+  gates: readonly string[];
+  /** What the command line put into the context. */
+  given: Json;
+  /** Of the latest run; undefined while it goes on, or when it has crashed. */
+  status: RunStatus | undefined;
+  error: EventOf<'run.finished'>['error'];
+  /** Status `restarted`: where the next run begins. */
+  restartAt: string | undefined;
+  readonly main: Walk;
+  /** Nodes in the order of their first start, with the status of their latest finished visit; `skipped` ones don't count. */
+  readonly results: Map<string, StageStatus | undefined>;
+  /** The goal gate that stopped the run. */
+  unmetGate: string | undefined;
+  /** Counters of nodes that were ever retried. */
+  readonly retries: Map<string, number>;
+  readonly artifacts: Map<string, Artifact>;
+  readonly outputs: Map<string, readonly string[]>;
+  /** By path of the attempt, or of the question that it puts to a model. */
+  readonly received: Map<OpPath, Received>;
+  readonly questions: Map<string, OpenQuestion>;
+  questionCount: number;
+  /** Threads that were ever spoken in. */
+  readonly threads: Set<string>;
+  /** The next node runs as `compact`. */
+  degradeNext: boolean;
+  lastFidelity: (Fidelity & { readonly node: string; readonly thread?: string }) | undefined;
+  /** Heads of the replies of the last model stages. */
+  readonly summaries: { readonly node: string; readonly outcome: StageStatus; readonly text: string }[];
+  steps: number;
+  jumps: number;
+  retriesTotal: number;
+}
+
+const SUMMARIES_MAX = 50;
+
+export const graphState: Projection<GraphState> = {
+  initial: () => ({
+    runId: undefined,
+    journalRun: undefined,
+    seq: undefined,
+    timestamp: '',
+    startedAt: '',
+    pipeline: '',
+    runDir: '',
+    gates: [],
+    given: {},
+    status: undefined,
+    error: undefined,
+    restartAt: undefined,
+    main: mainWalk(),
+    results: new Map(),
+    unmetGate: undefined,
+    retries: new Map(),
+    artifacts: new Map(),
+    outputs: new Map(),
+    received: new Map(),
+    questions: new Map(),
+    questionCount: 0,
+    threads: new Set(),
+    degradeNext: false,
+    lastFidelity: undefined,
+    summaries: [],
+    steps: 0,
+    jumps: 0,
+    retriesTotal: 0,
+  }),
+  apply(state, event, { ref, position }) {
+    state.seq = event.seq;
+    state.timestamp = event.ts;
+    switch (event.type) {
+      case 'run.started':
+        return startRun(state, event, ref.run);
+      case 'run.finished':
+        state.status = event.status;
+        state.error = event.error;
+        state.restartAt = event.next;
+        return state;
+      case 'node.started':
+        return startNode(state, event);
+      case 'node.finished':
+        return finishNode(state, event);
+      case 'edge.selected':
+        return selectEdge(state, event);
+      case 'context.updated':
+        Object.assign(walkFor(state.main, event.op).context, event.updates);
+        return state;
+      case 'gate.checked':
+        state.unmetGate = event.satisfied || event.target !== undefined ? undefined : event.node;
+        return state;
+      case 'retry.scheduled':
+        return scheduleRetry(state, event);
+      case 'question.asked':
+        state.questionCount = Math.max(state.questionCount + 1, numberOf(event.id));
+        state.questions.set(event.id, openQuestion(event));
+        return state;
+      case 'question.answered':
+        state.questionCount = Math.max(state.questionCount, numberOf(event.id));
+        state.questions.delete(event.id);
+        receive(state, event.op, { answer: { id: event.id, answer: event.answer, by: event.by } });
+        return state;
+      case 'call.completed':
+        if (event.unusable === undefined && isModelCall(event.op)) receive(state, event.op, { reply: event.key });
+        return state;
+      case 'artifact.stored': {
+        const { id, name, node, sizeBytes, fileBacked, ts } = event;
+        state.artifacts.set(id, { id, name, node, sizeBytes, fileBacked, storedAt: ts, ref, position });
+        return state;
+      }
+      case 'artifact.removed':
+        state.artifacts.delete(event.id);
+        return state;
+      default:
+        return state;
+    }
+  },
+};
+
+/** Of every gate of the graph. */
+export function gateStatuses({ gates, results }: Pick<GraphState, 'gates' | 'results'>): { readonly [node: string]: GateStatus } {
+  return Object.fromEntries(gates.map((node) => [node, gateStatusAfter(results.get(node))]));
+}
+
+/** The node that runs on the main path, else the one that finished last there. */
+export function currentNode({ main }: Pick<GraphState, 'main'>): string | undefined {
+  return main.running?.node ?? main.current;
+}
+
+/** Was this an event of a graph run? Other workflows have journals too. */
+export function isGraphRun(event: JournalEvent): event is EventOf<'run.started'> & { readonly pipeline: string } {
+  return event.type === 'run.started' && event.pipeline !== undefined;
+}
+
+function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId): GraphState {
+  state.runId ??= run;
+  state.journalRun = run;
+  state.pipeline = event.pipeline ?? '';
+  state.gates = event.gates ?? [];
+  state.runDir = event.runDir ?? '';
+  if (state.startedAt === '') state.startedAt = event.ts;
+  state.main.enterAt = event.enterAt;
+  if (event.resume === undefined) state.given = event.payload;
+  else {
+    state.degradeNext = true;
+    // A run that failed at a limit gets new ones; one that was cut short goes on with what it had left.
+    if (event.enterAt !== undefined) state.steps = state.jumps = 0;
+  }
+  state.status = undefined;
+  state.error = undefined;
+  state.restartAt = undefined;
+  // Whoever was asked is asked again: nobody waits for these answers any more.
+  state.questions.clear();
+  return state;
+}
+
+function startNode(state: GraphState, event: EventOf<'node.started'>): GraphState {
+  const { op, node, fidelity, thread } = event;
+  beginVisit(state, walkFor(state.main, op, event.branch), event);
+  state.degradeNext = false;
+  if (fidelity !== undefined) state.lastFidelity = { ...fidelity, node, ...(thread === undefined ? {} : { thread }) };
+  if (thread !== undefined) state.threads.add(thread);
+  return state;
+}
+
+/** A visit that goes on after a crash has begun already. */
+export function beginVisit(
+  state: GraphState,
+  walk: Walk,
+  { op, node, visit }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit'>,
+): void {
+  walk.enterAt = undefined;
+  walk.context['current_node'] = node;
+  if (walk.running?.op !== op) {
+    walk.running = { op, node, visit, retries: 0 };
+    walk.branches.clear();
+    if (state.retries.has(node)) countRetries(state, walk, node, 0);
+    state.outputs.delete(node); // its folder is emptied for the visit
+  }
+  if (!state.results.has(node)) state.results.set(node, undefined);
+}
+
+function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphState {
+  const { op, node, visit, status, outcome, attempts, files, excerpt } = event;
+  const walk = walkFor(state.main, op, event.branch);
+  Object.assign(walk.context, outcome.context_updates);
+  if (outcome.carried === undefined) {
+    walk.context['outcome'] = status;
+    if (outcome.preferred_label !== '') walk.context['preferred_label'] = outcome.preferred_label;
+  }
+  if ((status === 'success' || status === 'partial_success') && state.retries.has(node)) countRetries(state, walk, node, 0);
+  addToHistory(walk, {
+    node_id: node,
+    outcome: status,
+    visit,
+    attempts,
+    ...(status === 'fail' ? { failure_reason: outcome.failure_reason } : {}),
+    ...(walk.branches.size > 0 ? { branches: branchHistories(walk, outcome) } : {}),
+  });
+  const choice = outcome.context_updates['human.gate.label'];
+  if (typeof choice === 'string') note(walk, { kind: 'answered', node, choice });
+  walk.current = node;
+  walk.outcome = outcome;
+  walk.next = undefined;
+  walk.running = undefined;
+  walk.branches.clear(); // G2
+  if (status !== 'skipped') state.results.set(node, status);
+  if (files !== undefined) state.outputs.set(node, files);
+  if (excerpt !== undefined) {
+    state.summaries.push({ node, outcome: status, text: excerpt });
+    if (state.summaries.length > SUMMARIES_MAX) state.summaries.shift();
+  }
+  for (const attempt of state.received.keys()) if (attempt.startsWith(`${op}/`)) state.received.delete(attempt);
+  state.steps += 1;
+  return state;
+}
+
+function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphState {
+  const { op, from, to, via, label, condition, fidelity, thread } = event;
+  const walk = walkAtPath(state.main, op, event.branch);
+  walk.next = {
+    from,
+    to,
+    via,
+    ...(label === undefined ? {} : { label }),
+    ...(condition === undefined ? {} : { condition }),
+    ...(fidelity === undefined ? {} : { fidelity }),
+    ...(thread === undefined ? {} : { thread }),
+  };
+  if (via === 'retry_target' || via === 'fallback_retry_target' || via === 'gate') {
+    state.jumps += 1;
+    note(walk, { kind: 'jumped', from, to });
+  }
+  return state;
+}
+
+function scheduleRetry(state: GraphState, { op, node, attempt }: EventOf<'retry.scheduled'>): GraphState {
+  const walk = walkFor(state.main, op);
+  if (walk.running?.op === op) walk.running.retries = attempt;
+  countRetries(state, walk, node, attempt);
+  state.retriesTotal += 1;
+  return state;
+}
+
+function countRetries(state: GraphState, walk: Walk, node: string, count: number): void {
+  state.retries.set(node, count);
+  walk.context[`internal.retry_count.${node}`] = count;
+}
+
+/** `q7`: where an earlier question is lost the numbers of the others still tell how many there were. */
+function numberOf(question: string): number {
+  return Number(question.slice(1)) || 0;
+}
+
+function openQuestion(event: EventOf<'question.asked'>): OpenQuestion {
+  const { id, op, node, text, kind, options, timeoutMs, ts } = event;
+  return { id, op, node, text, kind, options, default: event.default, timeoutMs, askedAt: ts };
+}
+
+function receive(state: GraphState, op: OpPath, received: Received): void {
+  state.received.set(op, { ...state.received.get(op), ...received });
+}
+
+/** `main/plan#0/try#2/model#0`: the question that an attempt puts to a model. */
+function isModelCall(op: OpPath): boolean {
+  return /\/try#\d+\/model#0$/.test(op);
+}
+
+function branchHistories(walk: Walk, { context_updates }: StageOutcome): NonNullable<HistoryEntry['branches']> {
+  // Written by the parallel handler together with this outcome; a graph whose handler is custom has none.
+  const results = context_updates['parallel.results'] as readonly { readonly id: string; readonly outcome: StageStatus }[] | undefined;
+  return (results ?? []).map(({ id, outcome }, index) => ({ id, outcome, node_history: walk.branches.get(index)?.history ?? [] }));
+}

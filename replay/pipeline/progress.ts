@@ -1,0 +1,75 @@
+/** Where a run of a pipeline stands or ended, node by node, and where a resume of it would go on. */
+import type { NodeVisits, Visit } from './node-visits.js';
+import { walkOf } from './node-visits.js';
+import type { ReportedStatus } from '../reports/summary/summary.js';
+
+/** Durations in milliseconds. */
+export interface PipelineStand {
+  /** In the order in which they began; those in branches have a longer `op`. */
+  readonly nodes: readonly NodeStand[];
+  /** The goal gate that stopped the run. */
+  readonly unmetGate: string | undefined;
+  /** What people are waited for, or were. */
+  readonly questions: readonly {
+    readonly id: string;
+    readonly node: string;
+    readonly text: string;
+    readonly options: readonly { readonly key: string; readonly label: string }[];
+    readonly waitedMs: number;
+  }[];
+  /** Where a resume goes on: at this node, or behind it. Undefined: it begins anew, or there is nothing left to do. */
+  readonly resume: { readonly node: string; readonly place: 'at' | 'behind' } | undefined;
+}
+
+export interface NodeStand {
+  readonly op: string;
+  readonly node: string;
+  /** From 0. */
+  readonly visit: number;
+  /** `running`: it had begun, and the record has no end of it. */
+  readonly status: NonNullable<Visit['status']> | 'running';
+  readonly attempts: number;
+  readonly elapsedMs: number;
+  readonly reason: string;
+}
+
+/** `untilMs`: the time of the last event, or the present of a run that goes on. */
+export function pipelineStand({ visits, gates, questions }: NodeVisits, status: ReportedStatus, untilMs: number): PipelineStand {
+  const all = [...visits.values()];
+  const unmetGate = gates && !gates.satisfied && gates.target === undefined ? gates.node : undefined;
+  return {
+    nodes: all.map(({ op, node, visit, status: ended, attempts, elapsedMs, reason, startedMs }) => ({
+      op,
+      node,
+      visit,
+      status: ended ?? 'running',
+      attempts,
+      elapsedMs: elapsedMs ?? untilMs - startedMs,
+      reason,
+    })),
+    unmetGate,
+    questions: [...questions.values()].map(({ id, node, text, options, ts }) => ({
+      id,
+      node,
+      text,
+      options: options.map(({ key, label }) => ({ key, label })),
+      waitedMs: untilMs - Date.parse(ts),
+    })),
+    resume: resumePlace(all, status, unmetGate),
+  };
+}
+
+/** A run that failed goes on at what failed, or at its dead end; one that was cut short behind what was done, or again at what was begun. */
+function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineStand['resume'] {
+  if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
+  const main = visits.filter(({ op }) => walkOf(op) === 'main');
+  const last = main.at(-1);
+  if (unmetGate !== undefined) return { node: unmetGate, place: 'at' };
+  if (last === undefined) return undefined;
+  if (last.status === undefined) return { node: last.node, place: 'at' };
+  // Whether the run could still say that it failed makes no difference.
+  const isStuck = status === 'failed' || (last.status === 'fail' && last.next === undefined);
+  const isDeadEnd = last.routedBy !== 'fail' && last.next === undefined;
+  const failed = isStuck ? ((isDeadEnd ? undefined : main.findLast((visit) => visit.status === 'fail')) ?? last) : undefined;
+  return failed ? { node: failed.node, place: 'at' } : { node: last.node, place: 'behind' };
+}

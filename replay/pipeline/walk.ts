@@ -1,0 +1,121 @@
+/** A walk of a pipeline: the main path, or a branch on a copy of the context around it. Found by the paths of operations. */
+import type { EventOf, Json } from '../../journal/event.js';
+import type { BranchRef, StageOutcome, StageStatus } from '../../journal/pipeline-event.js';
+import type { OpPath } from '../../journal/ids.js';
+
+export const MAIN = 'main' as OpPath;
+
+type Context = { [key: string]: Json };
+type SelectedEdge = Omit<EventOf<'edge.selected'>, 'type' | 'op' | 'branch' | 'v' | 'seq' | 'ts' | 'hash'>;
+
+/** Named as in `checkpoint.json`. */
+export interface HistoryEntry {
+  readonly node_id: string;
+  readonly outcome: StageStatus;
+  readonly visit: number;
+  readonly attempts: number;
+  readonly failure_reason?: string;
+  readonly branches?: readonly { readonly id: string; readonly outcome: StageStatus; readonly node_history: readonly HistoryEntry[] }[];
+}
+
+/** What a model that goes on is told of in any case. */
+export type Notable =
+  | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
+  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
+  | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
+  | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
+
+/** A visit that has begun and not ended. */
+interface Running {
+  readonly op: OpPath;
+  readonly node: string;
+  readonly visit: number;
+  retries: number;
+}
+
+/** The main path, or a branch. */
+export interface Walk {
+  readonly path: OpPath;
+  readonly branch: BranchRef | undefined;
+  readonly context: Context;
+  /** The node that finished last, and its outcome. */
+  current: string | undefined;
+  outcome: StageOutcome | undefined;
+  /** The transition behind it, once it is recorded. */
+  next: SelectedEdge | undefined;
+  running: Running | undefined;
+  /** Where the walk begins or goes on, whatever the edges say. */
+  enterAt: string | undefined;
+  readonly history: HistoryEntry[];
+  /** Finished visits by node. */
+  readonly visits: Map<string, number>;
+  /** The latest visit of every node, in the order in which they ended; counts over the history: nobody has to go through all of it. */
+  readonly latest: Map<string, HistoryEntry>;
+  failures: number;
+  retried: number;
+  /** The last of them, newest last. */
+  readonly notable: Notable[];
+  /** Of the parallel node that runs, by index. */
+  readonly branches: Map<number, Walk>;
+}
+
+const NOTABLE_MAX = 50;
+
+export const mainWalk = (): Walk => walkAt(MAIN, {});
+
+/** A visit has ended. */
+export function addToHistory(walk: Walk, entry: HistoryEntry): void {
+  const { node_id: node, visit, attempts, outcome } = entry;
+  walk.history.push(entry);
+  walk.visits.set(node, visit + 1);
+  walk.latest.delete(node);
+  walk.latest.set(node, entry);
+  walk.retried += attempts - 1;
+  if (outcome === 'fail') {
+    walk.failures += 1;
+    note(walk, { kind: 'failed', node, visit });
+  } else if (attempts > 1) note(walk, { kind: 'retried', node, attempts });
+}
+
+export function note({ notable }: Walk, fact: Notable): void {
+  notable.push(fact);
+  if (notable.length > NOTABLE_MAX) notable.shift();
+}
+
+/** The walk that a node (or one of its attempts) belongs to. */
+export function walkFor(main: Walk, op: OpPath, branch?: BranchRef): Walk {
+  return walkAtPath(main, op === MAIN ? op : (op.slice(0, op.lastIndexOf('/')) as OpPath), branch);
+}
+
+/** `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, when the context around it stands still. */
+export function walkAtPath(main: Walk, path: OpPath, branch?: BranchRef): Walk {
+  if (path === MAIN) return main;
+  const bracket = path.lastIndexOf('[');
+  const outer = walkAtPath(main, path.slice(0, path.lastIndexOf('/', bracket)) as OpPath);
+  const index = Number(path.slice(bracket + 1, -1));
+  const known = outer.branches.get(index);
+  if (known !== undefined) return known;
+  const walk = walkAt(path, structuredClone(outer.context), branch);
+  outer.branches.set(index, walk);
+  return walk;
+}
+
+function walkAt(path: OpPath, context: Context, branch?: BranchRef): Walk {
+  return {
+    path,
+    branch,
+    context,
+    current: undefined,
+    outcome: undefined,
+    next: undefined,
+    running: undefined,
+    enterAt: undefined,
+    history: [],
+    visits: new Map(),
+    latest: new Map(),
+    failures: 0,
+    retried: 0,
+    notable: [],
+    branches: new Map(),
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * What a run of a pipeline recorded of its walk, for one that walks again: the facts in their places, and how attempts ended.
+ *
+ * K1  A fact is taken once, by what it is and the operation that it is about, in the order of the run.
+ */
+import { canonicalJson } from '../../journal/canonical.js';
+import type { EventOf, JournalEvent } from '../../journal/event.js';
+import type { GraphFact } from '../../journal/pipeline-event.js';
+import type { OpPath, Seq } from '../../journal/ids.js';
+import type { Projection } from '../fold/projection.js';
+
+export type GraphEvent = EventOf<GraphFact['type']>;
+
+export interface RecordedWalk {
+  /** Not taken so far, by type and operation. */
+  readonly facts: Map<string, GraphEvent[]>;
+  /** By path of the attempt: its retry, or the commit of its visit. */
+  readonly ends: Map<OpPath, EventOf<'retry.scheduled' | 'node.finished'>>;
+  /** When an attempt began, by its path. */
+  readonly begun: Map<OpPath, Seq>;
+  readonly answered: Map<OpPath, EventOf<'question.answered'>>;
+  /** First visits on whatever path, by node. */
+  readonly started: Map<string, EventOf<'node.started'>>;
+  /** Beginnings of the names of those who answered model stages. */
+  readonly backends: Set<string>;
+  /** Of the last fact about the walk. */
+  last: Seq | undefined;
+}
+
+export const recordedWalk: Projection<RecordedWalk> = {
+  initial: () => ({
+    facts: new Map(),
+    ends: new Map(),
+    begun: new Map(),
+    answered: new Map(),
+    started: new Map(),
+    backends: new Set(),
+    last: undefined,
+  }),
+  apply(state, event) {
+    if (event.type === 'op.started' && event.kind === 'attempt') state.begun.set(event.op, event.seq);
+    if (event.type === 'definition.recorded') {
+      for (const { kind, name, preview } of event.parts)
+        if (kind === 'variable' && name === 'backend' && preview !== undefined) state.backends.add(preview);
+    }
+    if (!isGraphEvent(event)) return state;
+    state.last = event.seq;
+    const name = placeOf(event);
+    const known = state.facts.get(name);
+    if (known) known.push(event);
+    else state.facts.set(name, [event]);
+    if (event.type === 'retry.scheduled') state.ends.set(attemptAt(event.op, event.attempt), event);
+    else if (event.type === 'node.finished') state.ends.set(attemptAt(event.op, event.attempts), event);
+    else if (event.type === 'question.answered') state.answered.set(event.op, event);
+    else if (event.type === 'node.started' && !state.started.has(event.node)) state.started.set(event.node, event);
+    return state;
+  },
+};
+
+/** The next one of its kind that its operation has left (K1). */
+export function takeFact({ facts }: RecordedWalk, fact: GraphFact): GraphEvent | undefined {
+  return facts.get(placeOf(fact))?.shift();
+}
+
+/** In the order of the run. */
+export function factsLeft({ facts }: RecordedWalk): readonly GraphEvent[] {
+  return [...facts.values()].flat().sort((a, b) => a.seq - b.seq);
+}
+
+/** Whether both say the same. How long something took or has to wait differs between any two runs. */
+export function saysTheSame(fact: GraphFact, event: GraphEvent): boolean {
+  return canonicalJson(saying(fact)) === canonicalJson(saying(event));
+}
+
+/** Of the event itself, of the clock and the dice; and of a payload, which tells by its digest what was answered elsewhere. */
+const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload']);
+
+/** The members that come out the same. */
+export function saying(fact: GraphFact | GraphEvent): { readonly [member: string]: unknown } {
+  const said = Object.entries(fact).filter(([member, value]) => value !== undefined && !NOT_SAID.has(member));
+  return Object.fromEntries(said);
+}
+
+/** A row per kind: a new one doesn't compile until it is here. */
+const GRAPH_TYPES: { readonly [T in GraphFact['type']]: true } = {
+  'node.started': true,
+  'node.finished': true,
+  'edge.selected': true,
+  'context.updated': true,
+  'gate.checked': true,
+  'retry.scheduled': true,
+  'question.asked': true,
+  'question.answered': true,
+  'artifact.stored': true,
+  'artifact.removed': true,
+};
+
+function isGraphEvent(event: JournalEvent): event is GraphEvent {
+  return Object.hasOwn(GRAPH_TYPES, event.type);
+}
+
+function placeOf({ type, op }: GraphFact): string {
+  return `${type} ${op}`;
+}
+
+function attemptAt(node: OpPath, attempt: number): OpPath {
+  return `${node}/try#${attempt}` as OpPath;
+}

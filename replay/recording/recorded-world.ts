@@ -1,0 +1,191 @@
+/**
+ * What the world answered in one run, by the operation that asked and the digest of its request: all that is needed to run it again.
+ *
+ * W1  An answer is given once, in the order in which an operation asked the same thing several times.
+ * W2  The state holds places, not answers: those are read when they are given.
+ */
+import type { EventOf, FactType, JournalEvent, ResultForm, RunStatus } from '../../journal/event.js';
+import type { BlobId, CallKey, OpPath, RunId, Seq, Workflow } from '../../journal/ids.js';
+import type { Payload } from '../../journal/event.js';
+import { ancestorsOf } from '../fold/op-path.js';
+import type { Place, Projection } from '../fold/projection.js';
+
+export interface RecordedAnswer {
+  readonly seq: Seq;
+  readonly op: OpPath;
+  readonly kind: string;
+  readonly request: string;
+  readonly subject: string;
+  readonly place: Place;
+  /** `call`: the text is the result of the call whose body asked. `nothing`: it could not be recorded. `interrupted`: there was none. */
+  readonly holds: 'result' | 'error' | 'call' | 'nothing' | 'interrupted';
+  given: boolean;
+}
+
+/** A call as it was asked. */
+export interface RecordedCall {
+  readonly seq: Seq;
+  readonly op: OpPath;
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly place: Place;
+  /** Where its result lies. */
+  completed?: { readonly seq: Seq; readonly place: Place; readonly form: ResultForm | undefined };
+  /** It was served. */
+  readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
+}
+
+export interface RecordedSource {
+  readonly blob: BlobId;
+  readonly role: 'script' | 'module' | 'template';
+  readonly whole: Payload | undefined;
+}
+
+export interface Recording {
+  started: EventOf<'run.started'> | undefined;
+  finished: EventOf<'run.finished'> | undefined;
+  /** By path as it was recorded. */
+  readonly sources: Map<string, RecordedSource>;
+  readonly answers: Map<OpPath, RecordedAnswer[]>;
+  readonly calls: Map<OpPath, RecordedCall>;
+  /** When an operation handed a fact over that it waited for. */
+  readonly turns: Map<string, Seq[]>;
+  readonly checkpoints: Map<string, Seq>;
+  /** Hooks that were ended by their time limit: by operation, timing and hook. */
+  readonly timeouts: Map<string, { readonly seq: Seq; readonly message: string }>;
+  /** Of the last event. */
+  last: number;
+}
+
+export const recording: Projection<Recording> = {
+  initial: () => ({
+    started: undefined,
+    finished: undefined,
+    sources: new Map(),
+    answers: new Map(),
+    calls: new Map(),
+    turns: new Map(),
+    checkpoints: new Map(),
+    timeouts: new Map(),
+    last: -1,
+  }),
+  apply(state, event, place) {
+    state.last = event.seq;
+    switch (event.type) {
+      case 'run.started':
+        state.started = event;
+        return state;
+      case 'run.finished':
+        state.finished = event;
+        return state;
+      case 'source.loaded':
+        state.sources.set(event.path, { blob: event.blob, role: event.role, whole: event.whole });
+        return state;
+      case 'effect.performed':
+        push(state.answers, event.op, answerOf(event, place));
+        return state;
+      case 'call.started':
+      case 'call.reused': {
+        const { seq, op, key, fn } = event;
+        state.calls.set(op, { seq, op, key, fn, place, ...(event.type === 'call.reused' ? { from: event.from } : {}) });
+        return turn(state, event, op);
+      }
+      case 'call.completed': {
+        const call = state.calls.get(event.op);
+        if (call) call.completed = { seq: event.seq, place, form: event.form };
+        return turn(state, event, event.op);
+      }
+      case 'call.failed':
+        return turn(state, event, event.op);
+      case 'checkpoint.reached':
+        state.checkpoints.set(event.name, event.seq);
+        return turn(state, event, event.name);
+      case 'checkpoint.closed':
+        return turn(state, event, event.name);
+      case 'hook.fired': {
+        const { op, timing, hook, error, errorCode, seq } = event;
+        if (errorCode === 'HOOK_TIMEOUT') state.timeouts.set(`${op} ${timing} ${hook}`, { seq, message: error ?? '' });
+        return state;
+      }
+      default:
+        return state;
+    }
+  },
+};
+
+const ENDED_EARLY: ReadonlySet<RunStatus> = new Set<RunStatus>(['interrupted', 'timed-out', 'paused']);
+
+/** It ended by itself: its journal has all that it was answered. */
+export function isWhole({ finished }: Recording): boolean {
+  return finished !== undefined && !ENDED_EARLY.has(finished.status) && finished.lost === undefined;
+}
+
+/** The next answer to this request that wasn't given yet (W1); undefined: nobody asked this there. */
+export function nextAnswer(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedAnswer | undefined {
+  return state.answers
+    .get(op)
+    ?.find((answer) => !answer.given && answer.kind === kind && (request === undefined || answer.request === request));
+}
+
+/** The same question, wherever it was asked. */
+export function anyAnswer(state: Recording, kind: string, request: string): RecordedAnswer | undefined {
+  for (const answers of state.answers.values()) {
+    const found = answers.find((answer) => answer.kind === kind && answer.request === request);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** What was answered and was not asked for so far, in the order of the run. */
+export function notGiven(state: Recording): readonly RecordedAnswer[] {
+  return [...state.answers.values()].flatMap((answers) => answers.filter(({ given }) => !given)).sort((a, b) => a.seq - b.seq);
+}
+
+/** The call whose body was the command or code that this operation ran. */
+export function callAround(state: Recording, op: OpPath): RecordedCall | undefined {
+  const own = state.calls.get(op);
+  if (own) return own;
+  for (const path of ancestorsOf(op)) {
+    const call = state.calls.get(path);
+    if (call) return call;
+  }
+  return undefined;
+}
+
+/** When the operation (or the checkpoint) handed over this fact; each time is told once. */
+export function nextTurn(state: Recording, type: FactType, about: string): Seq | undefined {
+  return state.turns.get(`${type} ${about}`)?.shift();
+}
+
+/** The operation handed over such a fact that is not told yet. */
+export function hasTurn(state: Recording, type: FactType, about: string): boolean {
+  return (state.turns.get(`${type} ${about}`)?.length ?? 0) > 0;
+}
+
+function answerOf(event: EventOf<'effect.performed'>, place: Place): RecordedAnswer {
+  const { seq, op, kind, request, subject } = event;
+  return { seq, op, kind, request, subject, place, holds: holdingOf(event), given: false };
+}
+
+function holdingOf({ kind, result, error, errorCode }: EventOf<'effect.performed'>): RecordedAnswer['holds'] {
+  if (error !== undefined) return errorCode === 'INTERRUPTED' ? 'interrupted' : 'error';
+  if (kind === 'code.run' && result === undefined) return 'call';
+  if (result === undefined) return 'nothing';
+  if (kind === 'command.run' && 'inline' in result && !hasMember(result.inline, 'stdout')) return 'call';
+  return 'result';
+}
+
+function hasMember(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && name in value;
+}
+
+function turn(state: Recording, { type, seq }: JournalEvent, about: string): Recording {
+  push(state.turns, `${type} ${about}`, seq);
+  return state;
+}
+
+function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}

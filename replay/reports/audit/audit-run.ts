@@ -1,0 +1,145 @@
+/** Reads one run for its audit: the entries that a filter lets through, as they come, then what they come to and whether the run is whole. */
+import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
+import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { auditTrail, unended, type AuditedHook, type AuditEntry } from './audit.js';
+import { loadWorkflow } from '../../memo/load.js';
+import type { Memo } from '../../memo/memo.js';
+import { isInside } from '../../fold/op-path.js';
+import { conclude, legality, type VerifyReport } from './verify.js';
+
+export interface AuditFilter {
+  /** A path: the operation itself and what is inside it. */
+  readonly op?: string | undefined;
+  /** Carried by the operation or by one around it. */
+  readonly label?: string | undefined;
+  /** Milliseconds since 1970; both ends included. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+}
+
+/** Of the entries that were let through. */
+export interface AuditTotals extends CallCounts {
+  unfinished: number;
+  commands: number;
+  filesRead: number;
+  filesWritten: number;
+  denials: number;
+  hookErrors: number;
+  /** In the order of their first firing. */
+  readonly hooks: HookCost[];
+}
+
+/** What one hook came to. */
+export interface HookCost {
+  readonly hook: string;
+  readonly timing: 'before' | 'after';
+  readonly filter: string;
+  firings: number;
+  errors: number;
+  /** With everything that its body did; hooks that ran side by side are added up. */
+  elapsedMs: number;
+}
+
+export interface AuditConclusion {
+  readonly totals: AuditTotals;
+  readonly integrity: VerifyReport;
+}
+
+export async function auditRun(
+  store: JournalStore,
+  file: RunFile,
+  filter: AuditFilter,
+  see: (entry: AuditEntry) => void,
+): Promise<AuditConclusion> {
+  const { ref } = file;
+  const previews = await previewsOfServed(store, file);
+  const defects: Defect[] = [];
+  const legal = legality.initial();
+  const projection = auditTrail({ keepAnswers: false });
+  const trail = projection.initial();
+  const totals = noTotals();
+  const take = (entry: AuditEntry): void => {
+    if (!matches(entry, filter)) return;
+    count(totals, entry);
+    // Firings that went well are in the totals: there may be several for every operation.
+    if (entry.entry !== 'hook' || entry.error !== undefined) see(entry);
+  };
+  await store.scan(
+    ref,
+    (event, position) => {
+      const place = { ref, position };
+      legality.apply(legal, event, place);
+      projection.apply(trail, event, place);
+      if (trail.entries.length === 0) return;
+      for (const entry of trail.entries) take(withPreview(entry, previews));
+      trail.entries = [];
+    },
+    { onDefect: (defect) => defects.push(defect) },
+  );
+  for (const call of unended(trail)) take(call);
+  return { totals, integrity: await conclude(store, ref, legal, defects) };
+}
+
+/** A served answer doesn't repeat what was asked; the run that asked it told. */
+async function previewsOfServed(store: JournalStore, { ref, finished }: RunFile): Promise<Memo | undefined> {
+  if (finished?.totals.reused === 0) return undefined;
+  // What is damaged in other runs is no news here.
+  return (await loadWorkflow(store, ref.workflow, { onDefect: () => undefined })).memo;
+}
+
+function withPreview(entry: AuditEntry, previews: Memo | undefined): AuditEntry {
+  if (entry.entry !== 'call' || entry.outcome !== 'reused' || entry.preview !== undefined) return entry;
+  const preview = previews?.questions.get(entry.key)?.preview;
+  return preview === undefined ? entry : { ...entry, preview };
+}
+
+function matches(entry: AuditEntry, { op, label, fromMs, toMs }: AuditFilter): boolean {
+  if (op !== undefined && (entry.op === undefined || !isInside(entry.op, op))) return false;
+  if (label !== undefined && entry.labels?.includes(label) !== true) return false;
+  if (fromMs === undefined && toMs === undefined) return true;
+  const atMs = Date.parse(entry.ts);
+  return atMs >= (fromMs ?? -Infinity) && atMs <= (toMs ?? Infinity);
+}
+
+function noTotals(): AuditTotals {
+  return {
+    ...noCalls(),
+    unfinished: 0,
+    commands: 0,
+    filesRead: 0,
+    filesWritten: 0,
+    denials: 0,
+    hookErrors: 0,
+    hooks: [],
+  };
+}
+
+function count(totals: AuditTotals, entry: AuditEntry): void {
+  switch (entry.entry) {
+    case 'call':
+      if (entry.outcome === 'unfinished') totals.unfinished += 1;
+      else countCall(totals, { ...entry, outcome: entry.outcome });
+      return;
+    case 'command':
+      totals.commands += 1;
+      return;
+    case 'file':
+      if (entry.did === 'read') totals.filesRead += 1;
+      else if (entry.did !== 'missed') totals.filesWritten += 1;
+      return;
+    case 'guard':
+      if (entry.decision === 'deny') totals.denials += 1;
+      return;
+    case 'hook':
+      if (entry.error !== undefined) totals.hookErrors += 1;
+      addFiring(totals.hooks, entry);
+  }
+}
+
+function addFiring(hooks: HookCost[], { hook, timing, filter, elapsedMs, error }: AuditedHook): void {
+  let cost = hooks.find((known) => known.hook === hook && known.timing === timing && known.filter === filter);
+  if (cost === undefined) hooks.push((cost = { hook, timing, filter, firings: 0, errors: 0, elapsedMs: 0 }));
+  cost.firings += 1;
+  cost.elapsedMs += elapsedMs;
+  if (error !== undefined) cost.errors += 1;
+}

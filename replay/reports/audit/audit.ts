@@ -1,0 +1,261 @@
+/**
+ * What a run did to the world and what the world did to it: model calls, commands, files, decisions of guards, errors of hooks.
+ *
+ * A1 an entry is complete when it is given out: a call with what came of it, at the place in the order where that was known
+ * A2 entries are collected in `entries`; whoever reads a long run takes them out as it goes, and memory stays with what is open
+ * A3 what had not ended when the events do is an entry too: `unended` says which calls
+ */
+import type { EventOf, Payload, Usage } from '../../../journal/event.js';
+import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../../../journal/ids.js';
+import type { Position } from '../../../journal/store.js';
+import { endedCall, type CallOutcome } from '../../fold/call-counts.js';
+import { ancestorsOf } from '../../fold/op-path.js';
+import { previewOf } from '../../fold/preview.js';
+import type { Place, Projection } from '../../fold/projection.js';
+
+interface Common {
+  readonly seq: Seq;
+  /** ISO 8601, UTC. */
+  readonly ts: string;
+  readonly op?: OpPath;
+  /** Labels of the operation and of those around it. */
+  readonly labels?: readonly string[];
+}
+
+export interface AuditedCall extends Common {
+  readonly entry: 'call';
+  readonly op: OpPath;
+  readonly fn: string;
+  readonly key: CallKey;
+  readonly site?: string;
+  /** The first argument as text, clipped; absent for a secret. */
+  readonly preview?: string;
+  /** As `call-counts.ts` has it; `unfinished`: it was in flight when the events ended. */
+  readonly outcome: CallOutcome | 'unfinished';
+  readonly message?: string;
+  /** Where a served answer came from. */
+  readonly from?: EventRef & { readonly workflow?: Workflow };
+  readonly usage?: Usage;
+  readonly elapsedMs?: number;
+  /** Declared output files. */
+  readonly outputs?: readonly { readonly path: string; readonly hash?: string }[];
+}
+
+export interface AuditedCommand extends Common {
+  readonly entry: 'command';
+  /** As the script has it, clipped. */
+  readonly command: string;
+  readonly exitCode?: number;
+  readonly error?: string;
+  readonly elapsedMs?: number;
+}
+
+export interface AuditedFile extends Common {
+  readonly entry: 'file';
+  /** `missed`: it was looked for, and was not there to be read. */
+  readonly did: 'read' | 'missed' | 'write' | 'append' | 'remove';
+  /** As it was asked for. */
+  readonly path: string;
+  /** Of what was read or written: `sha256:` and 64 hex digits. */
+  readonly hash?: string;
+  readonly error?: string;
+}
+
+export interface AuditedGuard extends Common {
+  readonly entry: 'guard';
+  readonly guard: string;
+  readonly timing: 'before' | 'after';
+  readonly filter: string;
+  readonly decision: 'allow' | 'deny' | 'retry';
+  readonly reason?: string;
+  readonly transformed: boolean;
+}
+
+export interface AuditedHook extends Common {
+  readonly entry: 'hook';
+  readonly hook: string;
+  readonly timing: 'before' | 'after';
+  readonly filter: string;
+  readonly elapsedMs: number;
+  readonly error?: string;
+}
+
+export type AuditEntry = AuditedCall | AuditedCommand | AuditedFile | AuditedGuard | AuditedHook;
+
+interface OpenCall {
+  readonly seq: Seq;
+  readonly ts: string;
+  readonly op: OpPath;
+  readonly fn: string;
+  readonly key: CallKey;
+  readonly site?: string;
+  readonly preview?: string;
+}
+
+export interface AuditTrail {
+  entries: AuditEntry[];
+  readonly open: Map<OpPath, OpenCall>;
+  /** Labels of open operations that carry some. */
+  readonly labels: Map<OpPath, readonly string[]>;
+  /** Where the answers lie that this run was given itself, by the number of their entry; only where they are wanted. */
+  readonly answers: Map<Seq, Position> | undefined;
+}
+
+/** Of one run. `keepAnswers`: also where each answer lies, for who wants to look into them. */
+export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): Projection<AuditTrail> {
+  return {
+    initial: () => ({ entries: [], open: new Map(), labels: new Map(), answers: keepAnswers ? new Map() : undefined }),
+    apply(state, event, place) {
+      switch (event.type) {
+        case 'source.loaded':
+          state.entries.push({ entry: 'file', seq: event.seq, ts: event.ts, did: 'read', path: event.path, hash: event.blob });
+          break;
+        case 'op.started':
+          if (event.labels !== undefined) state.labels.set(event.op, event.labels);
+          break;
+        case 'op.finished':
+          state.labels.delete(event.op);
+          break;
+        case 'call.started':
+          open(state, event);
+          break;
+        case 'call.completed':
+          complete(state, event, place);
+          break;
+        case 'call.failed':
+          state.entries.push(ended(state, event));
+          break;
+        case 'call.reused':
+          serve(state, event);
+          break;
+        case 'effect.performed':
+          effect(state, event);
+          break;
+        case 'guard.decided': {
+          const { guard, timing, filter, decision, reason, transformed } = event;
+          const why = reason === undefined ? {} : { reason };
+          state.entries.push({ entry: 'guard', ...common(state, event), guard, timing, filter, decision, ...why, transformed });
+          break;
+        }
+        case 'hook.fired': {
+          const { hook, timing, filter, elapsedMs, error } = event;
+          const why = error === undefined ? {} : { error };
+          state.entries.push({ entry: 'hook', ...common(state, event), hook, timing, filter, elapsedMs, ...why });
+          break;
+        }
+        default:
+          break;
+      }
+      return state;
+    },
+  };
+}
+
+/** Calls that were asked and had no answer when the events ended (A3). */
+export function unended(state: AuditTrail): readonly AuditedCall[] {
+  return [...state.open.values()].map((call) => ({ entry: 'call', ...call, ...labelled(state, call.op), outcome: 'unfinished' }));
+}
+
+function open(state: AuditTrail, event: EventOf<'call.started'>): void {
+  const { seq, ts, op, fn, key, site, preview = previewOf(event.args) } = event;
+  state.open.set(op, { seq, ts, op, fn, key, ...(site !== undefined && { site }), ...(preview !== undefined && { preview }) });
+}
+
+function complete(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
+  const { outputs, seq } = event;
+  state.answers?.set(seq, position);
+  state.entries.push({
+    ...ended(state, event),
+    ...(outputs !== undefined && { outputs: outputs.map((file) => ({ path: file.path, ...('blob' in file && { hash: file.blob }) })) }),
+  });
+}
+
+/** A damaged `call.started` loses the names, not the entry. */
+function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): AuditedCall {
+  const { op, key } = event;
+  const { outcome, message, usage, elapsedMs } = endedCall(event);
+  const begun = state.open.get(op);
+  state.open.delete(op);
+  const { fn = '', site, preview } = begun ?? {};
+  return {
+    entry: 'call',
+    ...common(state, event),
+    op,
+    fn,
+    key,
+    ...(site !== undefined && { site }),
+    ...(preview !== undefined && { preview }),
+    outcome,
+    ...(message !== undefined && { message }),
+    ...(usage !== undefined && { usage }),
+    ...(elapsedMs !== undefined && { elapsedMs }),
+  };
+}
+
+function serve(state: AuditTrail, event: EventOf<'call.reused'>): void {
+  const { op, fn, key, site, preview, from, outputs } = event;
+  state.entries.push({
+    entry: 'call',
+    ...common(state, event),
+    op,
+    fn,
+    key,
+    ...(site !== undefined && { site }),
+    ...(preview !== undefined && { preview }),
+    outcome: 'reused',
+    from,
+    ...(outputs !== undefined && { outputs: outputs.map(({ path }) => ({ path })) }),
+  });
+}
+
+const FILE_EFFECTS: { readonly [kind: string]: AuditedFile['did'] } = {
+  'file.read': 'read',
+  'file.write': 'write',
+  'file.append': 'append',
+  'file.remove': 'remove',
+};
+
+function effect(state: AuditTrail, event: EventOf<'effect.performed'>): void {
+  const { kind, subject, file, error, elapsedMs, result } = event;
+  const why = error === undefined ? {} : { error };
+  const did = kind === 'file.read' && isMissing(result) ? 'missed' : FILE_EFFECTS[kind];
+  if (did !== undefined) {
+    state.entries.push({ entry: 'file', ...common(state, event), did, path: subject, ...(file !== undefined && { hash: file }), ...why });
+  } else if (kind === 'command.run' || kind === 'code.run') {
+    const exitCode = exitCodeOf(result);
+    state.entries.push({
+      entry: 'command',
+      ...common(state, event),
+      command: subject,
+      ...(exitCode !== undefined && { exitCode }),
+      ...why,
+      ...(elapsedMs !== undefined && { elapsedMs }),
+    });
+  }
+}
+
+function isMissing(result: Payload | undefined): boolean {
+  return (
+    result !== undefined && 'inline' in result && typeof result.inline === 'object' && result.inline !== null && 'missing' in result.inline
+  );
+}
+
+function exitCodeOf(result: Payload | undefined): number | undefined {
+  if (result === undefined || !('inline' in result)) return undefined;
+  const { exitCode } = (result.inline ?? {}) as { readonly exitCode?: unknown };
+  return typeof exitCode === 'number' ? exitCode : undefined;
+}
+
+function common(state: AuditTrail, { seq, ts, op }: { readonly seq: Seq; readonly ts: string; readonly op: OpPath }) {
+  return { seq, ts, op, ...labelled(state, op) };
+}
+
+function labelled({ labels }: AuditTrail, op: OpPath): { readonly labels?: readonly string[] } {
+  if (labels.size === 0) return {};
+  let all = labels.get(op);
+  for (const path of ancestorsOf(op)) {
+    const around = labels.get(path);
+    if (around !== undefined && around !== all) all = all === undefined ? around : [...new Set([...all, ...around])];
+  }
+  return all === undefined ? {} : { labels: all };
+}

@@ -1,0 +1,176 @@
+/**
+ * Is this a possible history? One legal-transition function over the events of a run, for tests and for `journal verify`.
+ *
+ * V1 `seq` counts 0, 1, 2, … ; the first event is `run.started`, nothing follows `run.finished`
+ * V2 an operation starts once, ends once after it started, never starts below one that has ended, never ends before what it contains
+ * V3 `call.completed` answers a `call.started` of the same operation and key; `call.failed` too, unless the call was denied before
+ * V4 calls belong to operations that are open; a run that completed leaves nothing open
+ * V5 every payload and source that events name is there
+ */
+import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
+import type { BlobId, CallKey, OpPath, RunRef, Seq } from '../../../journal/ids.js';
+import type { Defect, JournalStore } from '../../../journal/store.js';
+import { ancestorsOf } from '../../fold/op-path.js';
+import type { Projection } from '../../fold/projection.js';
+
+export interface Violation {
+  readonly rule: 'V1' | 'V2' | 'V3' | 'V4' | 'V5';
+  readonly seq: Seq;
+  readonly message: string;
+}
+
+export interface Legality {
+  readonly violations: Violation[];
+  events: number;
+  nextSeq: number;
+  finished: boolean;
+  /** Operations so far; `open` says how many operations directly below are open, `undefined` that it has ended. */
+  readonly operations: Map<OpPath, { open: number } | undefined>;
+  readonly calls: Map<OpPath, CallKey>;
+  /** Blobs that were named, and by which event first. */
+  readonly blobs: Map<BlobId, Seq>;
+}
+
+/** Of one run. */
+export const legality: Projection<Legality> = {
+  initial: () => ({ violations: [], events: 0, nextSeq: 0, finished: false, operations: new Map(), calls: new Map(), blobs: new Map() }),
+  apply(state, event) {
+    const complain = (rule: Violation['rule'], message: string): void => void state.violations.push({ rule, seq: event.seq, message });
+    checkSequence(state, event, complain);
+    switch (event.type) {
+      case 'run.finished':
+        finishRun(state, event, complain);
+        break;
+      case 'source.loaded':
+        if (event.blob !== undefined) nameBlob(state, event.blob, event.seq);
+        break;
+      case 'op.started':
+        startOperation(state, event.op, complain);
+        break;
+      case 'op.finished':
+        finishOperation(state, event.op, complain);
+        break;
+      case 'call.started':
+        if (!isOpen(state, event.op)) complain('V4', `a call starts in ${event.op}, which is not open`);
+        state.calls.set(event.op, event.key);
+        namePayload(state, event.args, event.seq);
+        break;
+      case 'call.completed':
+        endCall(state, event, complain);
+        namePayload(state, event.result, event.seq);
+        if (event.notes !== undefined) namePayload(state, event.notes, event.seq);
+        for (const output of event.outputs ?? []) if ('blob' in output) nameBlob(state, output.blob, event.seq);
+        break;
+      case 'call.failed':
+        if (event.denied !== true || state.calls.has(event.op)) endCall(state, event, complain);
+        break;
+      case 'call.reused':
+        if (!isOpen(state, event.op)) complain('V4', `an answer is served to ${event.op}, which is not open`);
+        break;
+      case 'effect.performed':
+        if (event.result !== undefined) namePayload(state, event.result, event.seq);
+        break;
+      default:
+        break;
+    }
+    return state;
+  },
+};
+
+export interface VerifyReport {
+  /** Nothing is lost that was promised. A torn tail is no loss: nobody was told that it had been written. */
+  readonly ok: boolean;
+  readonly ref: RunRef;
+  readonly events: number;
+  /** What can't be read. */
+  readonly defects: readonly Defect[];
+  /** What can be read and can't have happened. */
+  readonly violations: readonly Violation[];
+}
+
+export async function verifyRun(store: JournalStore, ref: RunRef): Promise<VerifyReport> {
+  const defects: Defect[] = [];
+  const state = legality.initial();
+  await store.scan(ref, (event, position) => void legality.apply(state, event, { ref, position }), {
+    onDefect: (defect) => defects.push(defect),
+  });
+  return conclude(store, ref, state, defects);
+}
+
+/** What the fold of a whole run and the defects of its reading come to. Looks for the payloads that events name. */
+export async function conclude(store: JournalStore, ref: RunRef, state: Legality, defects: readonly Defect[]): Promise<VerifyReport> {
+  for (const [blob, seq] of state.blobs) {
+    if ((await store.getBlob(blob)) === undefined) state.violations.push({ rule: 'V5', seq, message: `${blob} is missing or damaged` });
+  }
+  const { violations, events } = state;
+  const ok = violations.length === 0 && defects.every(({ kind }) => kind === 'torn-tail');
+  return { ok, ref, events, defects, violations };
+}
+
+type Complain = (rule: Violation['rule'], message: string) => void;
+
+function checkSequence(state: Legality, event: JournalEvent, complain: Complain): void {
+  if (event.seq !== state.nextSeq) complain('V1', `expected seq ${state.nextSeq}`);
+  if ((event.type === 'run.started') !== (event.seq === 0)) {
+    complain('V1', event.seq === 0 ? `begins with ${event.type}` : 'the run starts a second time');
+  }
+  if (state.finished) complain('V1', `${event.type} after run.finished`);
+  state.nextSeq = event.seq + 1;
+  state.events += 1;
+}
+
+function finishRun(state: Legality, { status, lost }: EventOf<'run.finished'>, complain: Complain): void {
+  state.finished = true;
+  if (status !== 'completed' || lost !== undefined) return;
+  for (const [op, status] of state.operations) if (status !== undefined) complain('V4', `the run completes while ${op} is open`);
+  for (const op of state.calls.keys()) complain('V4', `the run completes while the call in ${op} is in flight`);
+}
+
+function startOperation(state: Legality, op: OpPath, complain: Complain): void {
+  if (state.operations.has(op)) complain('V2', `${op} starts a second time`);
+  const parent = nearest(state, op);
+  if (parent !== undefined) {
+    const around = state.operations.get(parent);
+    if (around === undefined) complain('V2', `${op} starts below ${parent}, which has ended`);
+    else around.open += 1;
+  }
+  state.operations.set(op, { open: 0 });
+}
+
+function finishOperation(state: Legality, op: OpPath, complain: Complain): void {
+  const operation = state.operations.get(op);
+  if (operation === undefined) {
+    complain('V2', state.operations.has(op) ? `${op} ends a second time` : `${op} ends without having started`);
+    return;
+  }
+  if (operation.open > 0) complain('V2', `${op} ends before ${operation.open} of the operations in it`);
+  state.operations.set(op, undefined);
+  const parent = nearest(state, op);
+  const around = parent === undefined ? undefined : state.operations.get(parent);
+  if (around !== undefined) around.open -= 1;
+}
+
+/** The innermost operation around a path that was ever started: not every step of a path is an operation. */
+function nearest(state: Legality, op: OpPath): OpPath | undefined {
+  for (const path of ancestorsOf(op)) if (state.operations.has(path)) return path;
+  return undefined;
+}
+
+function isOpen(state: Legality, op: OpPath): boolean {
+  return state.operations.get(op) !== undefined;
+}
+
+function endCall(state: Legality, { op, key, type }: EventOf<'call.completed' | 'call.failed'>, complain: Complain): void {
+  const asked = state.calls.get(op);
+  if (asked === undefined) complain('V3', `${type} in ${op}, where no call is in flight`);
+  else if (asked !== key) complain('V3', `${type} in ${op} answers another question than was asked there`);
+  state.calls.delete(op);
+}
+
+function namePayload(state: Legality, payload: Payload, seq: Seq): void {
+  if ('blob' in payload) nameBlob(state, payload.blob, seq);
+}
+
+function nameBlob(state: Legality, blob: BlobId, seq: Seq): void {
+  if (!state.blobs.has(blob)) state.blobs.set(blob, seq);
+}

@@ -1,0 +1,303 @@
+/** Compares two recorded runs: folds both, then reads the arguments and answers of a bounded number of calls that differ. */
+import type { Json } from '../../../journal/event.js';
+import { sha256 } from '../../../journal/canonical.js';
+import type { BlobId, CallKey, RunRef } from '../../../journal/ids.js';
+import type { Defect, JournalStore, Position, RunFile } from '../../../journal/store.js';
+import {
+  diffCalls,
+  diffFiles,
+  forkPoint,
+  needsDigest,
+  type AnswerDigest,
+  type CallChange,
+  type ComparedPair,
+  type FileDifference,
+  type ForkPoint,
+} from './diff.js';
+import { align } from './align.js';
+import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
+import { foldRun, readAnswer } from '../../memo/load.js';
+import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
+import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
+import type { ReportedStatus } from '../summary/summary.js';
+import { textDiff, type DiffLines } from './text-diff.js';
+
+/** A run on one side. Durations in milliseconds, costs in US dollars. */
+export interface DiffSide {
+  readonly workflow: string;
+  readonly run: string;
+  readonly status: ReportedStatus;
+  readonly error: string | null;
+  readonly calls: number;
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+  readonly elapsedMs: number;
+  readonly callsMs: number;
+  /** Null when no call told its cost. */
+  readonly costUsd: number | null;
+}
+
+export interface DiffCall {
+  readonly fn: string;
+  readonly op: string;
+  readonly seq: number;
+  readonly outcome: ComparedCall['outcome'];
+  readonly preview: string | undefined;
+}
+
+export interface DiffPair {
+  readonly left: DiffCall;
+  readonly right: DiffCall;
+  readonly changes: readonly CallChange[];
+  /** By argument; only of the first calls that differ, and where they can be read. */
+  readonly arguments?: readonly { readonly number: number; readonly lines: DiffLines }[];
+  readonly result?: DiffLines;
+}
+
+export interface RunDiff {
+  /** Status, calls, answers, output, files and sources are the same; times and costs never are. */
+  readonly same: boolean;
+  readonly left: DiffSide;
+  readonly right: DiffSide;
+  readonly calls: {
+    readonly same: number;
+    /** Of the same ones, those that stand at another place. */
+    readonly moved: number;
+    readonly changed: readonly DiffPair[];
+    readonly onlyLeft: readonly DiffCall[];
+    readonly onlyRight: readonly DiffCall[];
+  };
+  readonly sources: readonly { readonly path: string; readonly lines: DiffLines }[];
+  readonly output: { readonly same: boolean; readonly lines: DiffLines };
+  readonly files: readonly FileDifference[];
+  /** Only where one is a run of a pipeline. */
+  readonly nodes?: NodesDiff;
+}
+
+export interface ForkPointReport {
+  readonly left: DiffSide;
+  readonly right: DiffSide;
+  readonly common: number;
+  readonly last: DiffCall | null;
+  readonly nextLeft: DiffCall | null;
+  readonly nextRight: DiffCall | null;
+  readonly ancestor: NonNullable<ForkPoint['ancestor']> | null;
+  /** Only where one is a run of a pipeline. */
+  readonly nodes?: NodesFork;
+}
+
+/** So many calls are told in detail. */
+const DETAILS_MAX = 100;
+
+export interface DiffOptions {
+  readonly onDefect: (defect: Defect) => void;
+}
+
+export async function diffRuns(store: JournalStore, leftFile: RunFile, rightFile: RunFile, options: DiffOptions): Promise<RunDiff> {
+  const { left, right, calls } = await compare(store, leftFile, rightFile, options);
+  const changed: DiffPair[] = [];
+  for (const pair of calls.pairs) {
+    if (pair.changes.length === 0) continue;
+    const details = changed.length < DETAILS_MAX ? await detailsOf(store, leftFile.ref, rightFile.ref, pair) : {};
+    changed.push({ left: briefly(pair.left), right: briefly(pair.right), changes: pair.changes, ...details });
+  }
+  const same = calls.pairs.length - changed.length;
+  const sources = await diffSources(store, left, right);
+  const files = diffFiles(left.files, right.files);
+  const isOutputSame = left.output.digest === right.output.digest;
+  const lines = isOutputSame ? [] : await textDiff(left.output.beginnings.join('\n'), right.output.beginnings.join('\n'));
+  const [leftSide, rightSide] = [sideOf(leftFile, left), sideOf(rightFile, right)];
+  const nodes = isPipeline(left, right) ? diffNodes(left.nodes, right.nodes) : undefined;
+  const areCallsSame = changed.length + calls.onlyLeft.length + calls.onlyRight.length === 0;
+  return {
+    same:
+      areCallsSame &&
+      (!nodes || areNodesSame(nodes)) &&
+      leftSide.status === rightSide.status &&
+      sources.length === 0 &&
+      files.length === 0 &&
+      isOutputSame,
+    left: leftSide,
+    right: rightSide,
+    calls: {
+      same,
+      moved: calls.pairs.filter(({ moved, changes }) => moved && changes.length === 0).length,
+      changed,
+      onlyLeft: calls.onlyLeft.map(briefly),
+      onlyRight: calls.onlyRight.map(briefly),
+    },
+    sources,
+    output: { same: isOutputSame, lines },
+    files,
+    ...(nodes ? { nodes } : {}),
+  };
+}
+
+export async function forkPointOf(
+  store: JournalStore,
+  leftFile: RunFile,
+  rightFile: RunFile,
+  options: DiffOptions,
+): Promise<ForkPointReport> {
+  const { left, right, calls } = await compare(store, leftFile, rightFile, options);
+  const point = forkPoint(calls, left, right);
+  return {
+    left: sideOf(leftFile, left),
+    right: sideOf(rightFile, right),
+    common: point.common,
+    last: point.last === undefined ? null : briefly(point.last.left),
+    nextLeft: point.left === undefined ? null : briefly(point.left),
+    nextRight: point.right === undefined ? null : briefly(point.right),
+    ancestor: point.ancestor ?? null,
+    ...(isPipeline(left, right) ? { nodes: forkOfNodes(left.nodes, right.nodes) } : {}),
+  };
+}
+
+function isPipeline(left: RunCalls, right: RunCalls): boolean {
+  return left.nodes.visits.size + right.nodes.visits.size > 0;
+}
+
+/** Whether there is a point at which they part. */
+export function doPart({ nextLeft, nextRight, nodes }: ForkPointReport): boolean {
+  return [nextLeft, nextRight, nodes?.nextLeft ?? null, nodes?.nextRight ?? null].some((next) => next !== null);
+}
+
+async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFile, { onDefect }: DiffOptions) {
+  const memoOf = rememberMemos(store, onDefect);
+  const left = await foldRun(store, leftFile.ref, runCalls, { onDefect });
+  const right = leftFile.ref.run === rightFile.ref.run ? left : await foldRun(store, rightFile.ref, runCalls, { onDefect });
+  const both = [
+    [leftFile.ref, left],
+    [rightFile.ref, right],
+  ] as const;
+  await namePreviews(both, memoOf);
+  const alignment = align(left.calls, right.calls);
+  const unsure = alignment.pairs.filter(needsDigest);
+  const sides = [
+    { ref: leftFile.ref, calls: left.calls, unsure: unsure.map((pair) => pair.left) },
+    { ref: rightFile.ref, calls: right.calls, unsure: unsure.map((pair) => pair.right) },
+  ];
+  return { left, right, calls: diffCalls(alignment, await answerDigests(store, sides, memoOf)) };
+}
+
+/** A served answer doesn't repeat what was asked: the other run may tell, or the one that asked first. */
+async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
+  const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'reused' && preview === undefined;
+  if (!sides.some(([, { calls }]) => calls.some(isNameless))) return;
+  const previews = new Map<CallKey, string>();
+  for (const [, { calls }] of sides) for (const { key, preview } of calls) if (preview !== undefined) previews.set(key, preview);
+  for (const [{ workflow }, { calls }] of sides) {
+    for (const call of calls) {
+      if (!isNameless(call)) continue;
+      call.preview = previews.get(call.key) ?? (await memoOf(workflow)).questions.get(call.key)?.preview;
+    }
+  }
+}
+
+interface UnsureSide {
+  readonly ref: RunRef;
+  readonly calls: readonly ComparedCall[];
+  readonly unsure: readonly ComparedCall[];
+}
+
+/** What served answers are: most come from one of the two runs; of the others the answer is read. */
+async function answerDigests(store: JournalStore, sides: readonly UnsureSide[], memoOf: MemoOf): Promise<AnswerDigest> {
+  const known = new Map<string, string>();
+  const lacksDigest = ({ digest, answer }: ComparedCall): boolean => digest === undefined && answer !== undefined;
+  if (!sides.some(({ unsure }) => unsure.some(lacksDigest))) return ({ digest }) => digest;
+  for (const { ref, calls } of sides) {
+    for (const { answer, digest } of calls)
+      if (answer?.run === ref.run && digest !== undefined) known.set(`${ref.run}:${answer.seq}`, digest);
+  }
+  const lookUp: AnswerDigest = ({ digest, answer }) => digest ?? (answer && known.get(`${answer.run}:${answer.seq}`));
+  for (const { ref, unsure } of sides) {
+    for (const call of unsure) {
+      if (call.answer === undefined || lookUp(call) !== undefined) continue;
+      const memo = await memoOf(call.answer.workflow ?? ref.workflow);
+      const place = memo.questions.get(call.key)?.answer;
+      const isIt = place?.ref.run === call.answer.run && place.seq === call.answer.seq;
+      const answer = isIt ? await readAnswer(store, call.key, place) : undefined;
+      if (answer !== undefined) known.set(`${call.answer.run}:${call.answer.seq}`, sha256(JSON.stringify(answer.result.json)));
+    }
+  }
+  return lookUp;
+}
+
+async function detailsOf(
+  store: JournalStore,
+  leftRef: RunRef,
+  rightRef: RunRef,
+  { left, right, changes }: ComparedPair,
+): Promise<Pick<DiffPair, 'arguments' | 'result'>> {
+  const details: { arguments?: NonNullable<DiffPair['arguments']>; result?: DiffLines } = {};
+  if (changes.includes('arguments')) {
+    const [was, is] = [await argumentsOf(store, leftRef, left.asked), await argumentsOf(store, rightRef, right.asked)];
+    if (was !== undefined && is !== undefined) details.arguments = await argumentDiffs(was, is);
+  }
+  if (changes.includes('result') || changes.includes('arguments')) {
+    const [was, is] = [await resultOf(store, leftRef, left), await resultOf(store, rightRef, right)];
+    if (was !== undefined && is !== undefined) details.result = await textDiff(textOf(was), textOf(is));
+  }
+  return details;
+}
+
+async function argumentDiffs(was: readonly Json[], is: readonly Json[]): Promise<NonNullable<DiffPair['arguments']>> {
+  const differences = [];
+  for (let index = 0; index < Math.max(was.length, is.length); index++) {
+    const lines = await textDiff(textOf(was[index]), textOf(is[index]));
+    if (lines.length > 0) differences.push({ number: index + 1, lines });
+  }
+  return differences;
+}
+
+async function argumentsOf(store: JournalStore, ref: RunRef, position: Position | undefined): Promise<readonly Json[] | undefined> {
+  const event = position && (await store.readAt(ref, position));
+  const value = event?.type === 'call.started' ? await store.resolve(event.args) : undefined;
+  return Array.isArray(value) ? (value as readonly Json[]) : undefined;
+}
+
+async function resultOf(store: JournalStore, ref: RunRef, { ended }: ComparedCall): Promise<Json | undefined> {
+  const event = ended && (await store.readAt(ref, ended));
+  return event?.type === 'call.completed' ? store.resolve(event.result, event.key) : undefined;
+}
+
+/** Text as it is, anything else with a member a line, so that a difference is about members. */
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value, undefined, 2);
+}
+
+async function diffSources(store: JournalStore, left: RunCalls, right: RunCalls): Promise<RunDiff['sources']> {
+  const differences = [];
+  for (const path of new Set([...left.sources.keys(), ...right.sources.keys()])) {
+    const [was, is] = [left.sources.get(path), right.sources.get(path)];
+    if (was !== is) differences.push({ path, lines: await textDiff(await blobText(store, was), await blobText(store, is)) });
+  }
+  return differences;
+}
+
+async function blobText(store: JournalStore, blob: BlobId | undefined): Promise<string> {
+  const content = blob && (await store.getBlob(blob));
+  return content === undefined ? '' : Buffer.from(content).toString('utf8');
+}
+
+function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
+  const { executed, reused, failed, callsMs, costUsd } = state.counts;
+  return {
+    workflow: ref.workflow,
+    run: ref.run,
+    status: state.status ?? (liveness === 'running' ? 'running' : 'crashed'),
+    error: state.error?.message ?? null,
+    calls: state.calls.length,
+    executed,
+    reused,
+    failed,
+    elapsedMs: state.startedMs === undefined ? 0 : state.lastMs - state.startedMs,
+    callsMs,
+    costUsd,
+  };
+}
+
+function briefly({ fn, op, seq, outcome, preview }: ComparedCall): DiffCall {
+  return { fn, op, seq, outcome, preview };
+}

@@ -1,0 +1,175 @@
+/** The calls of a run as a comparison needs them: what was asked, how, and what came of it. Results stay where they are, by a digest. */
+import type { EventOf, Payload } from '../../../journal/event.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../../../journal/ids.js';
+import type { Position } from '../../../journal/store.js';
+import { sha256Hex } from '../../../journal/sha256.js';
+import { countCall, endedCall, noCalls, type CallCounts, type CallOutcome } from '../../fold/call-counts.js';
+import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
+import type { Place, Projection } from '../../fold/projection.js';
+import { previewOf } from '../../fold/preview.js';
+
+export interface ComparedCall {
+  readonly seq: Seq;
+  readonly op: OpPath;
+  readonly fn: string;
+  readonly key: CallKey;
+  readonly fingerprint: Fingerprint | undefined;
+  /** A served answer doesn't repeat what was asked: who compares fills it in. */
+  preview: string | undefined;
+  outcome: CallOutcome | 'unfinished';
+  /** Of the result or of the message; undefined where it is served, or there is none. */
+  digest: string | undefined;
+  /** Where its answer was first given: its own event, or that of another run. */
+  answer: (EventRef & { readonly workflow?: Workflow }) | undefined;
+  /** Of `call.started` and of what ended it. */
+  readonly asked: Position | undefined;
+  ended: Position | undefined;
+}
+
+export interface RunCalls {
+  readonly calls: ComparedCall[];
+  readonly open: Map<OpPath, ComparedCall>;
+  readonly sources: Map<string, BlobId>;
+  /** The last content that was written, by path. */
+  readonly files: Map<string, string>;
+  readonly output: RunOutput;
+  /** Empty but of a pipeline. */
+  readonly nodes: NodeVisits;
+  status: EventOf<'run.finished'>['status'] | undefined;
+  error: EventOf<'run.finished'>['error'];
+  forks: EventOf<'run.started'>['forks'];
+  startedMs: number | undefined;
+  lastMs: number;
+  readonly counts: CallCounts;
+}
+
+/** What went to standard output: all of it by a digest, and beginnings of what was written first. */
+interface RunOutput {
+  digest: string;
+  writes: number;
+  readonly beginnings: string[];
+}
+
+/** So many writes are kept to be shown. */
+const WRITES_KEPT = 1000;
+
+/** Of one run. */
+export const runCalls: Projection<RunCalls> = {
+  initial: () => ({
+    calls: [],
+    open: new Map(),
+    sources: new Map(),
+    files: new Map(),
+    output: { digest: '', writes: 0, beginnings: [] },
+    nodes: nodeVisits.initial(),
+    status: undefined,
+    error: undefined,
+    forks: undefined,
+    startedMs: undefined,
+    lastMs: 0,
+    counts: noCalls(),
+  }),
+  apply(state, event, place) {
+    const { position } = place;
+    nodeVisits.apply(state.nodes, event, place);
+    switch (event.type) {
+      case 'run.started':
+        state.startedMs = Date.parse(event.ts);
+        state.forks = event.forks;
+        break;
+      case 'run.finished':
+        state.status = event.status;
+        state.error = event.error;
+        break;
+      case 'source.loaded':
+        state.sources.set(event.path, event.blob);
+        break;
+      case 'call.started': {
+        const { seq, op, fn, key, fingerprint, preview = previewOf(event.args) } = event;
+        const call: ComparedCall = {
+          seq,
+          op,
+          fn,
+          key,
+          fingerprint,
+          preview,
+          outcome: 'unfinished',
+          digest: undefined,
+          answer: undefined,
+          asked: position,
+          ended: undefined,
+        };
+        state.calls.push(call);
+        state.open.set(op, call);
+        break;
+      }
+      case 'call.completed':
+        end(state, event, place, digestOf(event.result));
+        break;
+      case 'call.failed':
+        end(state, event, place, event.message);
+        break;
+      case 'call.reused': {
+        const { seq, op, fn, key, fingerprint, preview, from } = event;
+        countCall(state.counts, endedCall(event));
+        state.calls.push({
+          seq,
+          op,
+          fn,
+          key,
+          fingerprint,
+          preview,
+          outcome: 'reused',
+          digest: undefined,
+          answer: from,
+          asked: undefined,
+          ended: undefined,
+        });
+        break;
+      }
+      case 'effect.performed':
+        if (event.file !== undefined && event.kind !== 'file.read') state.files.set(event.subject, event.file);
+        else if (event.kind === 'stream.write' && event.subject.startsWith('stdout')) write(state.output, event);
+        break;
+      default:
+        break;
+    }
+    // Parsing the time of every event would cost more than all else here.
+    if (event.type !== 'op.started' && event.type !== 'op.finished') state.lastMs = Date.parse(event.ts);
+    return state;
+  },
+};
+
+function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, { ref, position }: Place, digest: string): void {
+  const { op, key, seq } = event;
+  const ended = endedCall(event);
+  countCall(state.counts, ended);
+  const call = state.open.get(op) ?? nameless(state, seq, op, key);
+  state.open.delete(op);
+  call.outcome = ended.outcome;
+  call.digest = digest;
+  call.answer = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
+  call.ended = position;
+}
+
+/** The line that began it is damaged. */
+function nameless({ calls }: RunCalls, seq: Seq, op: OpPath, key: CallKey): ComparedCall {
+  const unknown = { fingerprint: undefined, preview: undefined, digest: undefined, answer: undefined, asked: undefined, ended: undefined };
+  const call: ComparedCall = { seq, op, fn: '', key, ...unknown, outcome: 'unfinished' };
+  calls.push(call);
+  return call;
+}
+
+function write(output: RunOutput, { request, subject }: EventOf<'effect.performed'>): void {
+  output.writes += 1;
+  output.digest = sha256Hex(output.digest + request);
+  if (output.beginnings.length < WRITES_KEPT) output.beginnings.push(subject.replace(/^stdout: /, ''));
+}
+
+/** Equal for equal payloads, wherever they lie. */
+function digestOf(payload: Payload): string {
+  if ('inline' in payload) return `sha256:${sha256Hex(JSON.stringify(payload.inline))}`;
+  if ('blob' in payload) return payload.blob;
+  if ('sealed' in payload) return payload.sealed;
+  return 'digest' in payload ? payload.digest : 'redacted';
+}

@@ -1,0 +1,141 @@
+/** Explains one recorded run: folds its workflow up to it, then reads the arguments of the few questions that resemble a new one. */
+import type { Json } from '../../../journal/event.js';
+import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
+import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
+import { alike } from '../../resume/text-similarity.js';
+import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
+import { definitionChanges, type DefinitionChange, type RecordedDefinition } from '../../memo/definitions.js';
+import { explanation, type ExplainedCall, type Explanation, type LendingPast } from './explain.js';
+import { foldRun, loadWorkflow } from '../../memo/load.js';
+import { isInside } from '../../fold/op-path.js';
+import type { Projection } from '../../fold/projection.js';
+
+/** The question of an earlier run that a new one most resembles, and how it differs. */
+export interface Resembles {
+  readonly key: CallKey;
+  readonly preview: string | undefined;
+  /** Empty where the arguments are the same: then it differs in what it forwards. Absent where they can't be read. */
+  readonly differences?: readonly ArgumentDifference[];
+  /** Where it differs in what it forwards: how the definition was edited, as far as it is recorded. */
+  readonly changes?: readonly DefinitionChange[];
+}
+
+export interface ReportedCall extends ExplainedCall {
+  /** For a question that no recorded run asked. */
+  readonly resembles?: Resembles;
+}
+
+export interface RunExplanation {
+  readonly workflow: Workflow;
+  readonly run: RunId;
+  readonly calls: readonly ReportedCall[];
+}
+
+/** So many candidates are compared with a question that stands nowhere an earlier run asked: a bound on the work. */
+const CANDIDATES_MAX = 200;
+/** A question resembles another when at least this part of the longer preview is common to both. */
+const ALIKE_MIN = 0.5;
+
+export interface ExplainOptions {
+  readonly onDefect: (defect: Defect) => void;
+  /** Only calls in this operation. */
+  readonly op?: string | undefined;
+}
+
+export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefect, op }: ExplainOptions): Promise<RunExplanation> {
+  const projection = explanation(ref.run, await lendersOf(store, ref, onDefect));
+  let state = projection.initial();
+  for (const file of await store.runs(ref.workflow)) {
+    if (file.ref.run > ref.run) break;
+    await store.scan(file.ref, (event, position) => void (state = projection.apply(state, event, { ref: file.ref, position })), {
+      onDefect,
+    });
+  }
+  const resembling = findResembling(state);
+  const calls: ReportedCall[] = [];
+  for (const call of state.calls) {
+    if (op !== undefined && !isInside(call.op, op)) continue;
+    const earlier = resembling.get(call);
+    calls.push(earlier === undefined ? call : { ...call, resembles: await differing(store, state, call, earlier) });
+  }
+  return { workflow: ref.workflow, run: ref.run, calls };
+}
+
+/** The fork sources as they are told to have been: up to a run or an event where the run said so, else as they are now. */
+async function lendersOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<LendingPast[]> {
+  const lenders: LendingPast[] = [];
+  for (const { workflow, run, seq } of await foldRun(store, ref, forkRefs)) {
+    const until = run === undefined ? {} : { until: { run, ...(seq !== undefined && { seq }) } };
+    const { memo, definitions } = await loadWorkflow(store, workflow, { onDefect, ...until });
+    lenders.push({ workflow, memo, definitions });
+  }
+  return lenders;
+}
+
+interface ForkRef {
+  readonly workflow: Workflow;
+  readonly run?: RunId;
+  readonly seq?: Seq;
+}
+
+const forkRefs: Projection<readonly ForkRef[]> = {
+  initial: () => [],
+  apply: (state, event) => (event.type === 'run.started' ? (event.forks ?? []) : state),
+};
+
+// ---- what a new question resembles
+
+/** An earlier question of the same function that this run does not ask any more: the one at the same place, else the most alike. */
+function findResembling(state: Explanation): ReadonlyMap<ExplainedCall, CallKey> {
+  const asked = new Set(state.calls.map(({ key }) => key));
+  const found = new Map<ExplainedCall, CallKey>();
+  const isNew = ({ miss }: ExplainedCall): boolean => miss?.why === 'new';
+  for (const call of state.calls.filter(isNew)) {
+    const there = state.earlier.get(call.fn)?.get(call.op);
+    if (there !== undefined && !asked.has(there)) {
+      found.set(call, there);
+      asked.add(there);
+    }
+  }
+  for (const call of state.calls.filter(isNew)) {
+    if (found.has(call)) continue;
+    const candidates = [...new Set(state.earlier.get(call.fn)?.values())].filter((key) => !asked.has(key)).slice(0, CANDIDATES_MAX);
+    const scored = candidates.map((key) => ({ key, alike: alike(previewOf(state, key), call.preview) }));
+    const best = scored.reduce<(typeof scored)[number] | undefined>(
+      (top, each) => (top === undefined || each.alike > top.alike ? each : top),
+      undefined,
+    );
+    if (best !== undefined && best.alike >= ALIKE_MIN) {
+      found.set(call, best.key);
+      asked.add(best.key);
+    }
+  }
+  return found;
+}
+
+function previewOf({ index }: Explanation, key: CallKey): string | undefined {
+  return index.memo.questions.get(key)?.preview;
+}
+
+async function differing(store: JournalStore, state: Explanation, call: ExplainedCall, earlier: CallKey): Promise<Resembles> {
+  const [before, now] = [await argumentsOf(store, state, earlier), await argumentsOf(store, state, call.key)];
+  const preview = previewOf(state, earlier);
+  if (before === undefined || now === undefined) return { key: earlier, preview };
+  const differences = argumentDifferences(before, now);
+  const changes =
+    differences.length === 0 ? { changes: definitionChanges(definitionOf(state, earlier), definitionOf(state, call.key)) } : {};
+  return { key: earlier, preview, differences, ...changes };
+}
+
+function definitionOf({ index }: Explanation, key: CallKey): RecordedDefinition | undefined {
+  const fingerprint = index.memo.questions.get(key)?.fingerprint;
+  return fingerprint === undefined ? undefined : index.definitions.get(fingerprint);
+}
+
+async function argumentsOf(store: JournalStore, { asked }: Explanation, key: CallKey): Promise<readonly Json[] | undefined> {
+  const place = asked.get(key);
+  const event = place && (await store.readAt(place.ref, place.position));
+  if (event?.type !== 'call.started' || event.key !== key) return undefined;
+  const value = await store.resolve(event.args);
+  return Array.isArray(value) ? (value as readonly Json[]) : undefined;
+}

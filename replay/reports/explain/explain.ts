@@ -1,0 +1,330 @@
+/**
+ * Why each llm call of a run was served or asked: a fold over the runs of its workflow up to that run, oldest first.
+ *
+ * E1 the reason is the one that held when the call came up: later events never change it
+ * E2 what was taken out of the journal after the run had begun was there for it: then as well it was served, dropped or forgotten
+ * E3 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
+ */
+import type { CacheFlags, EventOf, JournalEvent } from '../../../journal/event.js';
+import {
+  startOf,
+  type CallKey,
+  type EventRef,
+  type Fingerprint,
+  type OpPath,
+  type RunId,
+  type Seq,
+  type Workflow,
+} from '../../../journal/ids.js';
+import { endedCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
+import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
+import { answered, cameLater, usable, type Answered, type Memo } from '../../memo/memo.js';
+import type { Lender } from '../../memo/overlay.js';
+import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
+import { previewOf } from '../../fold/preview.js';
+import type { Place, Projection } from '../../fold/projection.js';
+import { index, type Index } from '../../memo/snapshot.js';
+
+/** Why no answer was served. `run` is the run that did it, or in which it happened. */
+export type Miss =
+  /** No recorded run asked it. */
+  | { readonly why: 'new' }
+  | { readonly why: 'invalidated'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
+  /** A fork source has an answer that this script does not borrow any more. */
+  | { readonly why: 'refused'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
+  | { readonly why: 'forgotten'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
+  | { readonly why: 'failed'; readonly message: string; readonly denied: boolean; readonly run: RunId; readonly seq: Seq }
+  /** There was a result, and it was no answer: a command that failed. */
+  | { readonly why: 'unusable'; readonly message: string; readonly run: RunId; readonly seq: Seq }
+  /** The run ended while it was being asked. */
+  | { readonly why: 'interrupted'; readonly run: RunId; readonly seq: Seq }
+  | { readonly why: 'expired'; readonly ttlMs: number; readonly ageMs: number; readonly run: RunId; readonly seq: Seq }
+  /** The checkpoint's `complete` was not true when it was last evaluated. */
+  | { readonly why: 'incomplete'; readonly checkpoint: string }
+  /** `resume: manual`: results of earlier runs are there and were not wanted. */
+  | { readonly why: 'manual'; readonly run: RunId; readonly seq: Seq }
+  /** A pipeline that ran without `--checkpoint`: it asks anew. */
+  | { readonly why: 'off'; readonly run: RunId; readonly seq: Seq }
+  /** `--changed ask` and the definition is another, or it or `--changed ask-guards` and other guards or hooks hold. */
+  | {
+      readonly why: 'edited';
+      readonly changed: 'ask' | 'ask-guards';
+      readonly changes: readonly DefinitionChange[];
+      readonly run: RunId;
+      readonly seq: Seq;
+    }
+  /** Declared output files were not what the known answer had written. */
+  | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
+  /** There is an answer, and it could not be read. */
+  | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq }
+  /** `journal redact` took the answer out of the run that had it. */
+  | { readonly why: 'redacted'; readonly reason: string; readonly run: RunId; readonly seq: Seq }
+  /** An earlier run was served an answer of `run`, which is not in the journal any more. */
+  | { readonly why: 'collected'; readonly run: RunId; readonly seq: Seq }
+  /** An earlier run borrowed the answer; this one does not fork `workflow`. */
+  | { readonly why: 'lent'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
+
+export interface Hit {
+  readonly from: EventRef & { readonly workflow?: Workflow };
+  /** It was made with another definition, or other guards or hooks held. */
+  readonly edited: boolean;
+  /** What the recorded parts tell of that. */
+  readonly changes: readonly DefinitionChange[];
+}
+
+export interface ExplainedCall {
+  readonly op: OpPath;
+  readonly seq: Seq;
+  readonly fn: string;
+  readonly key: CallKey;
+  /** First argument as text, clipped. */
+  readonly preview: string | undefined;
+  readonly attempt: number | undefined;
+  outcome: CallOutcome | 'unfinished';
+  /** Exactly one of the two is there. */
+  readonly hit?: Hit;
+  readonly miss?: Miss;
+}
+
+/** The latest thing that happened to a question that has no usable answer. */
+type Fate = Extract<Miss, { why: 'invalidated' | 'forgotten' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
+
+export interface Explanation {
+  /** The past as the call that comes next sees it. */
+  readonly index: Index;
+  /** In the order in which they came up. */
+  readonly calls: ExplainedCall[];
+  /** Where the arguments of every question stand. */
+  readonly asked: Map<CallKey, Place>;
+  /** What earlier runs asked, by function and path. */
+  readonly earlier: Map<string, Map<OpPath, CallKey>>;
+  // How the answers of questions were lost.
+  readonly fates: Map<CallKey, Fate>;
+  readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' }>>;
+  /** What answered it when an earlier run was served. */
+  readonly servedFrom: Map<CallKey, Hit['from']>;
+  // The run that is being folded.
+  current: RunId | undefined;
+  ended: boolean;
+  flags: CacheFlags;
+  header: ResumeMode | undefined;
+  isPipeline: boolean;
+  forks: number;
+  scope: Scope | undefined;
+  readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
+}
+
+export type LendingPast = Lender;
+
+/** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
+export function explanation(target: RunId, lenders: readonly LendingPast[]): Projection<Explanation> {
+  const startMs = startOf(target);
+  return {
+    initial: () => ({
+      index: index.initial(),
+      calls: [],
+      asked: new Map(),
+      earlier: new Map(),
+      fates: new Map(),
+      refusals: new Map(),
+      servedFrom: new Map(),
+      current: undefined,
+      ended: false,
+      flags: {},
+      header: undefined,
+      isPipeline: false,
+      forks: 0,
+      scope: undefined,
+      pending: new Map(),
+    }),
+    apply(state, read, place) {
+      const event = asItWas(read, startMs);
+      const { run } = place.ref;
+      if (state.current !== run) enterRun(state, run);
+      if (event.type === 'call.started') started(state, event, place, run === target ? lenders : undefined);
+      else if (event.type === 'call.reused' && run === target) served(state, event, lenders);
+      else follow(state, event, run);
+      index.apply(state.index, event, place);
+      if (event.type === 'memo.invalidated') noteInvalidation(state, event, run);
+      return state;
+    },
+  };
+}
+
+/** E2. That there was a result is all that counts here, not what it was. */
+function asItWas(event: JournalEvent, startMs: number): JournalEvent {
+  if (event.type !== 'call.completed' || event.redacted === undefined || !('redacted' in event.result)) return event;
+  return Date.parse(event.redacted.at) > startMs ? { ...event, result: { inline: null } } : event;
+}
+
+function enterRun(state: Explanation, run: RunId): void {
+  // Whatever had not ended by the end of its run: a crash, or in a run that ended in order a line that can't be read.
+  for (const { key, seq } of state.pending.values()) {
+    if (state.current !== undefined) state.fates.set(key, { why: state.ended ? 'damaged' : 'interrupted', run: state.current, seq });
+  }
+  state.pending.clear();
+  state.current = run;
+  state.ended = false;
+  state.flags = {};
+  state.header = undefined;
+  state.isPipeline = false;
+  state.forks = 0;
+  state.scope = undefined;
+}
+
+function started(state: Explanation, event: EventOf<'call.started'>, place: Place, lenders: readonly LendingPast[] | undefined): void {
+  const { key, op, seq, fn, attempt } = event;
+  let call: ExplainedCall | undefined;
+  if (lenders !== undefined) {
+    const preview = event.preview ?? previewOf(event.args);
+    call = { op, seq, fn, key, preview, attempt, outcome: 'unfinished', miss: whyAsked(state, event, lenders) };
+    state.calls.push(call);
+  } else noteEarlier(state, fn, op, key);
+  state.asked.set(key, place);
+  state.pending.set(op, { key, seq, call });
+}
+
+function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: CallKey): void {
+  let paths = earlier.get(fn);
+  if (paths === undefined) earlier.set(fn, (paths = new Map()));
+  paths.set(op, key);
+}
+
+function served(state: Explanation, event: EventOf<'call.reused'>, lenders: readonly LendingPast[]): void {
+  const { key, op, seq, fn, from, fingerprint } = event;
+  const sources = from.workflow === undefined ? [state.index] : lenders.filter(({ workflow }) => workflow === from.workflow);
+  const known = sources.map(({ memo }) => memo.questions.get(key)).find((question) => isFrom(question?.answer, from));
+  const edit = editSince(known?.fingerprint, fingerprint, state.index, lenders);
+  const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
+  state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'reused', hit });
+}
+
+function isFrom(answer: Answered['answer'] | undefined, { run, seq }: EventRef): boolean {
+  return answer !== undefined && answer.ref.run === run && answer.seq === seq;
+}
+
+/** A fingerprint names its definition, whoever recorded it. */
+function editSince(
+  before: Fingerprint | undefined,
+  now: Fingerprint | undefined,
+  { definitions }: Index,
+  lenders: readonly LendingPast[],
+): Edit {
+  return editBetween(
+    before,
+    now,
+    (fingerprint) =>
+      definitions.get(fingerprint) ?? lenders.find((lender) => lender.definitions.has(fingerprint))?.definitions.get(fingerprint),
+  );
+}
+
+function follow(state: Explanation, event: JournalEvent, run: RunId): void {
+  switch (event.type) {
+    case 'run.started':
+      state.flags = event.flags;
+      state.header = event.header;
+      state.isPipeline = event.pipeline !== undefined;
+      state.forks = event.forks?.length ?? 0;
+      return;
+    case 'run.finished':
+      state.ended = true;
+      return;
+    case 'checkpoint.reached':
+      state.scope = { name: event.name, resume: event.resume, ttlMs: event.ttlMs, complete: event.conditional };
+      return;
+    case 'call.reused':
+      noteEarlier(state, event.fn, event.op, event.key);
+      state.servedFrom.set(event.key, event.from);
+      return;
+    case 'call.completed':
+      finishCall(state, event);
+      if (event.unusable !== undefined) state.fates.set(event.key, { why: 'unusable', message: event.unusable, run, seq: event.seq });
+      else if ('redacted' in event.result)
+        state.fates.set(event.key, { why: 'redacted', reason: event.result.redacted, run, seq: event.seq });
+      else state.fates.delete(event.key);
+      return;
+    case 'call.failed': {
+      const denied = event.denied === true;
+      finishCall(state, event);
+      state.fates.set(event.key, { why: 'failed', message: event.message, denied, run, seq: event.seq });
+      return;
+    }
+    case 'memo.reset':
+      for (const [key, { answer }] of usable(state.index.memo)) {
+        if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'forgotten', by: event.reason, run, seq: event.seq });
+      }
+      state.refusals.clear();
+      state.servedFrom.clear();
+      return;
+    default:
+  }
+}
+
+function finishCall(state: Explanation, event: EndOfCall): void {
+  const pending = state.pending.get(event.op);
+  if (pending?.call !== undefined) pending.call.outcome = endedCall(event).outcome;
+  state.pending.delete(event.op);
+}
+
+function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }: EventOf<'memo.invalidated'>, run: RunId): void {
+  for (const key of keys) {
+    if (borrowed === true) state.refusals.set(key, { why: 'refused', selector, run, seq });
+    else state.fates.set(key, { why: 'invalidated', selector, run, seq });
+  }
+}
+
+/** The first reason that holds, in the order in which an answer is looked for. */
+function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: readonly LendingPast[]): Miss {
+  const { key } = event;
+  const own = answered(state.index.memo, key);
+  const lent = lenders.map(({ memo }: { memo: Memo }) => answered(memo, key)).find((entry) => entry !== undefined);
+  const refusal = state.refusals.get(key);
+  const borrowed = refusal === undefined ? lent : undefined;
+  if (own !== undefined || borrowed !== undefined)
+    return whyNotServed(state, event, (own ?? borrowed) as Answered, own !== undefined, lenders);
+  const fate = state.fates.get(key);
+  // The later of the two is what stands in the way.
+  if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
+  return fate ?? whereItWent(state.servedFrom.get(key));
+}
+
+/** A question that left no other trace than that it was served once. */
+function whereItWent(from: Hit['from'] | undefined): Miss {
+  if (from === undefined) return { why: 'new' };
+  const { workflow, run, seq } = from;
+  return workflow === undefined ? { why: 'collected', run, seq } : { why: 'lent', workflow, run, seq };
+}
+
+function isLater(left: EventRef, right: EventRef): boolean {
+  return left.run > right.run || (left.run === right.run && left.seq > right.seq);
+}
+
+function whyNotServed(
+  state: Explanation,
+  event: EventOf<'call.started'>,
+  { answer, fingerprint }: Answered,
+  isOwn: boolean,
+  lenders: readonly LendingPast[],
+): Miss {
+  const { flags, header, scope } = state;
+  const where = { run: answer.ref.run, seq: answer.seq };
+  if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
+  const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
+  const isEarlier = answer.ref.run !== state.current;
+  const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.serves === 'no';
+  if (isOff) return { why: 'off', ...where };
+  if (isEarlier && isOwn && policy.serves === 'this-run') return { why: 'manual', ...where };
+  if (isEarlier && policy.ttlMs !== undefined) {
+    const ageMs = Math.max(0, Date.parse(event.ts) - answer.endedMs);
+    if (ageMs >= policy.ttlMs) return { why: 'expired', ttlMs: policy.ttlMs, ageMs, ...where };
+  }
+  if (isEarlier && policy.requireComplete !== undefined && state.index.complete.get(policy.requireComplete) !== true) {
+    return { why: 'incomplete', checkpoint: policy.requireComplete };
+  }
+  const { changed = 'serve' } = flags;
+  if (changed !== 'serve') {
+    const edit = editSince(fingerprint, event.fingerprint, state.index, lenders);
+    if (isRefused(edit, changed)) return { why: 'edited', changed, changes: edit.changes, ...where };
+  }
+  return { why: 'damaged', ...where };
+}

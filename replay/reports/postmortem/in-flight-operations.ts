@@ -1,0 +1,143 @@
+/**
+ * What is open in a run, and what has failed in it: operations by their paths.
+ *
+ * Q1 an error rises through the operations around it: the chain of an operation that failed is that of the part that failed with it
+ * Q2 an operation that ends well has dealt with what failed inside it; that stays a failure, and is no cause
+ */
+import type { EventOf } from '../../../journal/event.js';
+import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
+import { countFailure, type FailureGroups } from './failure-groups.js';
+import { ancestorsOf, iterationOf } from '../../fold/op-path.js';
+
+/** An operation that has not ended, or one of the chain. */
+export interface Step {
+  readonly op: OpPath;
+  readonly kind: string;
+  readonly name: string | undefined;
+  readonly item: string | undefined;
+  /** Where it was called: `llm/run/job.mld:12:9`. */
+  site: string | undefined;
+  readonly startedMs: number;
+  readonly seq: Seq;
+  /** Loops only. */
+  readonly loop: LoopCount | undefined;
+  /** Operations directly inside that have not ended. */
+  open: number;
+  call: AskedCall | undefined;
+}
+
+interface LoopCount {
+  readonly total: number;
+  begun: number;
+  ended: number;
+  /** Questions inside, by function. */
+  readonly calls: Map<string, number>;
+}
+
+export interface AskedCall {
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly preview: string | undefined;
+  readonly startedMs: number;
+}
+
+interface Chain {
+  readonly message: string | undefined;
+  /** Outermost first. */
+  readonly steps: readonly Step[];
+}
+
+/** Part of a state that is folded. */
+export interface OpenSteps extends FailureGroups {
+  finished: EventOf<'run.finished'> | undefined;
+  readonly steps: Map<OpPath, Step>;
+  /** What has failed inside an operation that is still open; under '' what failed at the top. */
+  readonly risen: Map<string, Chain[]>;
+  /** Operations whose failure was counted when their call failed. */
+  readonly counted: Set<OpPath>;
+}
+
+const TOP = '';
+
+/** The operations down to what ended the run, or to where a run without an end stands: outermost first. */
+export function causeChain(state: OpenSteps): readonly Step[] {
+  const status = state.finished?.status;
+  if (status !== undefined) {
+    if (status === 'completed') return [];
+    return state.risen.get(TOP)?.at(-1)?.steps ?? openChain(state);
+  }
+  return openChain(state);
+}
+
+/** Innermost operations that have not ended, and every call in flight; nothing twice. */
+export function inFlight(state: OpenSteps): readonly Step[] {
+  const calls = [...state.steps.values()].filter(({ call }) => call !== undefined);
+  const asking = new Set(calls.map(({ op }) => op));
+  const leaves = [...state.steps.values()].filter(({ open, call }) => open === 0 && call === undefined);
+  return [...calls, ...leaves.filter(({ op }) => !ancestors(op).some((path) => asking.has(path)))];
+}
+
+export function startStep(state: OpenSteps, event: EventOf<'op.started'>, startedMs: number): void {
+  const { op, kind, name, item, site, seq, total } = event;
+  const loop = total === undefined ? undefined : { total, begun: 0, ended: 0, calls: new Map<string, number>() };
+  const around = nearest(state, op);
+  if (around !== undefined) around.open += 1;
+  if (kind === 'for:iteration' && around?.loop !== undefined) around.loop.begun += 1;
+  state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, open: 0, call: undefined });
+}
+
+export function endStep(state: OpenSteps, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
+  const step = state.steps.get(op);
+  state.steps.delete(op);
+  const inside = state.risen.get(op);
+  state.risen.delete(op);
+  const around = nearest(state, op);
+  if (around !== undefined) {
+    around.open -= 1;
+    if (around.loop !== undefined && iterationOf(op) !== undefined) around.loop.ended += 1;
+  }
+  const wasCounted = state.counted.delete(op);
+  if (outcome !== 'failed' && outcome !== 'denied') return; // Q2
+  // Side by side several may have failed: the one that rose is the one that is told of here.
+  const cause = inside?.findLast((chain) => chain.message === message) ?? inside?.at(-1);
+  if (cause === undefined && !wasCounted && message !== undefined) {
+    countFailure(state, step?.call?.fn ?? step?.name ?? step?.kind ?? op, message, { op, seq });
+  }
+  const steps = [...(step === undefined ? [] : [step]), ...(cause?.steps ?? [])]; // Q1
+  if (steps.length === 0) return;
+  const under = around?.op ?? TOP;
+  const beside = state.risen.get(under);
+  if (beside === undefined) state.risen.set(under, [{ message, steps }]);
+  else {
+    beside.push({ message, steps });
+    if (beside.length > CHAINS_MAX) beside.shift();
+  }
+}
+
+/** Of one operation: a loop may collect any number of failed iterations before it ends. */
+const CHAINS_MAX = 100;
+
+function nearest(state: OpenSteps, op: OpPath): Step | undefined {
+  for (const path of ancestorsOf(op)) {
+    const step = state.steps.get(path);
+    if (step !== undefined) return step;
+  }
+  return undefined;
+}
+
+function ancestors(op: OpPath): readonly OpPath[] {
+  return [...ancestorsOf(op)];
+}
+
+/** Down to the call that was asked last, or to the operation that was begun last. */
+function openChain(state: OpenSteps): readonly Step[] {
+  const candidates = inFlight(state);
+  const asking = candidates.filter(({ call }) => call !== undefined);
+  const last = (asking.length > 0 ? asking : candidates).reduce<Step | undefined>(
+    (latest, step) => (latest === undefined || step.seq > latest.seq ? step : latest),
+    undefined,
+  );
+  if (last === undefined) return [];
+  const around = ancestors(last.op).map((path) => state.steps.get(path));
+  return [...around.filter((step) => step !== undefined).reverse(), last];
+}

@@ -1,0 +1,106 @@
+/**
+ * Picks the run that a post-mortem is about when none is named: the latest that ended badly and was not resumed to its end since.
+ *
+ * A run ended badly when it has not completed, did not go on as another one (`restarted`), and nobody writes it any more. A run that another
+ * one started is part of that one. A later run of the same workflow has resumed it to its end when that one completed and
+ *
+ * - continues it, directly or through runs between the two (`resume` and `restartOf` of pipelines), or
+ * - had the same payload: a script is resumed by the same command again, and nothing else ties the two runs.
+ */
+import { canonicalJson } from '../../../journal/canonical.js';
+import type { EventOf } from '../../../journal/event.js';
+import type { RunId, Workflow } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { foldRun } from '../../memo/load.js';
+import { postMortem } from './postmortem.js';
+
+type Head = EventOf<'run.started'>;
+
+/** What is known of a workflow from its runs that are later than the one in question. */
+interface Later {
+  readonly completedPayloads: Map<string, RunFile>;
+  /** Runs that a completed one continues, and that one. */
+  readonly continued: Map<RunId, RunFile>;
+}
+
+const noneLater = (): Later => ({ completedPayloads: new Map(), continued: new Map() });
+
+/** The run to look at; undefined when every run came to its end, and the latest of each workflow without a failure. `runs` oldest first. */
+export async function latestFailure(store: JournalStore, runs: readonly RunFile[]): Promise<RunFile | undefined> {
+  const byWorkflow = new Map<Workflow, Later>();
+  let running: RunFile | undefined;
+  const latestCompleted = new Map<Workflow, RunFile>();
+  for (const file of runs.toReversed()) {
+    const { workflow } = file.ref;
+    if (file.bytes === 0 || file.isOfUnknownVersion || file.finished?.cleaned === true) continue;
+    const head = await readHead(store, file);
+    if (head?.parent !== undefined) continue;
+    if (file.liveness === 'running') {
+      running ??= file;
+      continue;
+    }
+    const later = byWorkflow.get(workflow) ?? noneLater();
+    byWorkflow.set(workflow, later);
+    const successor = successorIn(later, file, head);
+    note(later, file, head);
+    if (file.finished?.status === 'completed') {
+      if (!latestCompleted.has(workflow)) latestCompleted.set(workflow, file);
+    } else if (file.finished?.status !== 'restarted' && successor === undefined) return file;
+  }
+  if (running !== undefined) return running;
+  for (const file of latestCompleted.values()) {
+    const { failures } = await foldRun(store, file.ref, postMortem);
+    if (failures.size > 0) return file;
+  }
+  return undefined;
+}
+
+/** The run that resumed this one to its end; else the latest that continues it or had the same payload. `runs`: of its workflow. */
+export async function successorOf(store: JournalStore, file: RunFile, runs: readonly RunFile[]): Promise<RunFile | undefined> {
+  const own = await readHead(store, file);
+  const heads: { readonly file: RunFile; readonly head: Head }[] = [];
+  for (const each of runs) {
+    if (each.ref.run <= file.ref.run || each.isOfUnknownVersion || each.finished?.cleaned === true) continue;
+    const head = await readHead(store, each);
+    if (head !== undefined && head.parent === undefined) heads.push({ file: each, head });
+  }
+  const later = noneLater();
+  for (const each of heads.toReversed()) note(later, each.file, each.head);
+  const continuing = new Set<RunId | undefined>([file.ref.run]);
+  for (const each of heads) if (continuing.has(previousOf(each.head))) continuing.add(each.file.ref.run);
+  const isTied = (head: Head, run: RunId): boolean => continuing.has(run) || (own !== undefined && payloadOf(head) === payloadOf(own));
+  return successorIn(later, file, own) ?? heads.findLast((each) => isTied(each.head, each.file.ref.run))?.file;
+}
+
+function successorIn({ completedPayloads, continued }: Later, { ref }: RunFile, head: Head | undefined): RunFile | undefined {
+  return continued.get(ref.run) ?? (head && completedPayloads.get(payloadOf(head)));
+}
+
+/** Called from the latest run to the earliest. */
+function note(later: Later, file: RunFile, head: Head | undefined): void {
+  if (head === undefined) return;
+  const { completedPayloads, continued } = later;
+  const isCompleted = file.finished?.status === 'completed';
+  const end = isCompleted ? file : successorIn(later, file, head);
+  if (isCompleted && !completedPayloads.has(payloadOf(head))) completedPayloads.set(payloadOf(head), file);
+  const previous = previousOf(head);
+  if (end !== undefined && previous !== undefined && !continued.has(previous)) continued.set(previous, end);
+}
+
+function previousOf({ resume, restartOf }: Head): RunId | undefined {
+  return resume?.run ?? restartOf;
+}
+
+/** The data of a run, without what its flags put there: `--fresh` is `new`, too, and a script that reads `@payload.resume` is given it. */
+function payloadOf({ payload, flags }: Head): string {
+  const ofFlags = new Set([...Object.keys(flags), ...(flags.fresh === true ? ['new'] : [])]);
+  const members = Object.entries(payload ?? {}).filter(([name]) => !ofFlags.has(name));
+  return canonicalJson(Object.fromEntries(members));
+}
+
+/** Undefined where it can't be read. */
+async function readHead(store: JournalStore, { ref }: RunFile): Promise<Head | undefined> {
+  let head: Head | undefined;
+  await store.scan(ref, (event) => void (head = event.type === 'run.started' ? event : undefined), { eventsMax: 1 });
+  return head;
+}

@@ -1,0 +1,195 @@
+/** Tells of one recorded run why it did not get to its end, and what going on would take: reads that run and the lines it names. */
+import type { EventOf } from '../../../journal/event.js';
+import type { Defect, JournalStore, RunFile, RunLiveness } from '../../../journal/store.js';
+import type { Workflow } from '../../../journal/ids.js';
+import { countingRuns, foldRun } from '../../memo/load.js';
+import { successorOf } from './latest-failure.js';
+import { answered, usable, type Memo } from '../../memo/memo.js';
+import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
+import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
+import { causeChain, inFlight, type Step } from './in-flight-operations.js';
+import { pipelineStand, type PipelineStand } from '../../pipeline/progress.js';
+import { postMortem, type PostMortem } from './postmortem.js';
+import { estimateResume, type RecordedNow, type ResumeEstimate } from '../../resume/estimate.js';
+import { sourceLines, type SourceLines } from './source-lines.js';
+import type { ReportedStatus } from '../summary/summary.js';
+
+/** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
+export interface PostMortemReport {
+  readonly workflow: string;
+  readonly run: string;
+  readonly name: string | undefined;
+  readonly argv: readonly string[];
+  readonly status: ReportedStatus;
+  /** `place`: file, line and column; `source`: that line. */
+  readonly error: { readonly code: string; readonly message: string; readonly place?: string; readonly source?: string } | undefined;
+  readonly startedMs: number | undefined;
+  readonly elapsedMs: number | undefined;
+  readonly events: number;
+  /** The last line was cut off: the process was killed while it wrote. */
+  readonly torn: boolean;
+  /** Down to what ended the run, or to where it stands; outermost first. */
+  readonly chain: readonly ChainLink[];
+  /** `resumable`: `--resume NAME` looks for it in this run, the latest that counts. */
+  readonly checkpoint: { readonly name: string; readonly seq: number; readonly closed: boolean; readonly resumable: boolean } | undefined;
+  readonly inFlight: readonly Pending[];
+  /** The most frequent first. */
+  readonly failures: readonly FailureGroup[];
+  readonly hookErrors: readonly HookFailure[];
+  readonly denials: readonly GuardDenial[];
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+  /** By what is recorded now, not by what was when the run ended. */
+  readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
+  /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
+  readonly since: { readonly run: string; readonly status: ReportedStatus } | null;
+  /** Only of a pipeline. */
+  readonly pipeline?: PipelineStand;
+}
+
+export interface ChainLink {
+  readonly op: string;
+  readonly kind: string;
+  readonly name: string | undefined;
+  readonly item: string | undefined;
+  readonly site: string | undefined;
+  readonly source: string | undefined;
+}
+
+export interface Pending {
+  readonly op: string;
+  readonly kind: string;
+  /** `@review`, or the kind of the operation. */
+  readonly what: string;
+  readonly preview: string | undefined;
+  readonly elapsedMs: number;
+}
+
+export interface PostMortemOptions {
+  readonly nowMs: number;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, onDefect }: PostMortemOptions): Promise<PostMortemReport> {
+  const { ref, liveness } = file;
+  let torn = false;
+  const state = await foldRun(store, ref, postMortem, {
+    onDefect: (defect) => {
+      // What a writer is in the middle of is no damage.
+      if (defect.kind === 'torn-tail') torn = liveness !== 'running';
+      else onDefect(defect);
+    },
+  });
+  const runs = await store.runs(ref.workflow);
+  // What is damaged was reported where it was read, or belongs to other runs.
+  const memoOf = rememberMemos(store, () => undefined);
+  const own = await memoOf(ref.workflow);
+  return reportPostMortem(state, file, {
+    nowMs,
+    torn,
+    usual: lastComplete(runs, file),
+    now: await recordedNow(memoOf, own, state, file),
+    isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
+    successor: await successorOf(store, file, runs),
+    lines: sourceLines(store, state.sources),
+  });
+}
+
+/** Looks results up where a resumed run would: in what its fork sources have now, then in what its workflow has. */
+async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: { run } }: RunFile): Promise<RecordedNow> {
+  const { answered: had, unanswered } = state;
+  const lenders = new Map<Workflow, Memo>();
+  for (const { lentBy } of had.values()) if (lentBy !== undefined) lenders.set(lentBy, await memoOf(lentBy));
+  let since = 0;
+  for (const [key, { answer }] of usable(own)) if (answer.ref.run > run && !had.has(key) && !unanswered.has(key)) since += 1;
+  return {
+    since,
+    has(key, call) {
+      if (answered(own, key) !== undefined) return true;
+      const lender = call?.lentBy === undefined ? undefined : lenders.get(call.lentBy);
+      return lender !== undefined && !own.refused.has(key) && answered(lender, key) !== undefined;
+    },
+  };
+}
+
+interface Known {
+  readonly nowMs: number;
+  readonly torn: boolean;
+  readonly usual: RunFile | undefined;
+  readonly now: RecordedNow;
+  readonly successor: RunFile | undefined;
+  /** Whether it is the run that the next one would resume. */
+  readonly isPrior: boolean;
+  readonly lines: SourceLines;
+}
+
+async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, known: Known): Promise<PostMortemReport> {
+  const { started, finished } = state;
+  const status = statusOf(finished, liveness);
+  const startedMs = started === undefined ? undefined : Date.parse(started.ts);
+  const untilMs = status === 'running' ? known.nowMs : state.lastMs;
+  const { usual, successor } = known;
+  const usualCalls = usual?.finished === undefined ? undefined : callsOf(usual.finished);
+  return {
+    workflow: ref.workflow,
+    run: ref.run,
+    name: started?.name,
+    argv: started?.argv ?? [],
+    status,
+    error: await errorOf(finished, known.lines),
+    startedMs,
+    elapsedMs: startedMs === undefined ? undefined : untilMs - startedMs,
+    events: state.lastSeq + 1,
+    torn: known.torn,
+    chain: await linksOf(causeChain(state), known.lines),
+    checkpoint: state.checkpoint && { ...state.checkpoint, resumable: known.isPrior },
+    inFlight: inFlight(state).map(({ op, kind, name, item, call, startedMs: begunMs }) => ({
+      op,
+      kind,
+      what: call === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${call.fn}`,
+      preview: call === undefined ? item : call.preview,
+      elapsedMs: untilMs - (call?.startedMs ?? begunMs),
+    })),
+    failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
+    hookErrors: [...state.hookFailures.values()],
+    denials: [...state.denials.values()],
+    executed: state.counts.executed,
+    reused: state.counts.reused,
+    failed: state.counts.failed,
+    resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
+    since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor.finished, successor.liveness) },
+    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineStand(state.nodes, status, untilMs) }),
+  };
+}
+
+function statusOf(finished: RunFile['finished'], liveness: RunLiveness): ReportedStatus {
+  return finished?.status ?? (liveness === 'running' ? 'running' : 'crashed');
+}
+
+async function errorOf(finished: PostMortem['finished'], lines: SourceLines): Promise<PostMortemReport['error']> {
+  const error = finished?.error;
+  if (error === undefined) return undefined;
+  const source = await lines(error.location);
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error.location !== undefined && { place: error.location }),
+    ...(source !== undefined && { source }),
+  };
+}
+
+async function linksOf(steps: readonly Step[], lines: SourceLines): Promise<readonly ChainLink[]> {
+  const links: ChainLink[] = [];
+  for (const { op, kind, name, item, site } of steps) links.push({ op, kind, name, item, site, source: await lines(site) });
+  return links;
+}
+
+/** The latest other run of the workflow that completed, told from the ends of the journals alone. */
+function lastComplete(runs: readonly RunFile[], { ref }: RunFile): RunFile | undefined {
+  return runs.findLast(({ ref: { run }, finished }) => run !== ref.run && finished?.status === 'completed' && callsOf(finished) > 0);
+}
+
+function callsOf({ totals: { executed, reused } }: EventOf<'run.finished'>): number {
+  return executed + reused;
+}

@@ -1,0 +1,211 @@
+/**
+ * Why a run did not get to its end: a fold over its events.
+ *
+ * Q3 any prefix is a legal input: of a run that crashed or goes on, what is open says where it stands
+ * Q4 memory in proportion to what is open and to the questions asked, not to events
+ */
+import type { EventOf } from '../../../journal/event.js';
+import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
+import { countCall, endedCall, flawOf, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { beginningOf, countFailure, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
+import { ancestorsOf } from '../../fold/op-path.js';
+import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
+import { endStep, startStep, type OpenSteps } from './in-flight-operations.js';
+import { previewOf } from '../../fold/preview.js';
+import type { Projection } from '../../fold/projection.js';
+
+/** Why a call has no result that could be reused. `invalidated`: it had one when the run ended, and has none now. */
+export type Unanswered = 'in-flight' | 'failed' | 'denied' | 'unusable' | 'invalidated';
+
+/** A call that had a result when the run ended. */
+export interface Had {
+  readonly fn: string;
+  readonly preview: string | undefined;
+  /** Of the fork source whose result it is. */
+  readonly lentBy: Workflow | undefined;
+}
+
+/** What the calls of a function took and cost. */
+export interface Rate {
+  calls: number;
+  elapsedMs: number;
+  priced: number;
+  costUsd: number;
+}
+
+export interface PostMortem extends OpenSteps {
+  started: EventOf<'run.started'> | undefined;
+  /** Empty but of a pipeline. */
+  readonly nodes: NodeVisits;
+  lastMs: number;
+  lastSeq: number;
+  readonly sources: Map<string, BlobId>;
+  readonly hookFailures: Map<string, HookFailure>;
+  readonly denials: Map<string, GuardDenial>;
+  checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
+  readonly counts: CallCounts;
+  readonly answered: Map<CallKey, Had>;
+  readonly unanswered: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unanswered }>;
+  readonly rates: Map<string, Rate>;
+}
+
+/** Of one run. */
+export const postMortem: Projection<PostMortem> = {
+  initial: () => ({
+    started: undefined,
+    finished: undefined,
+    nodes: nodeVisits.initial(),
+    lastMs: 0,
+    lastSeq: -1,
+    sources: new Map(),
+    steps: new Map(),
+    risen: new Map(),
+    counted: new Set(),
+    failures: new Map(),
+    hookFailures: new Map(),
+    denials: new Map(),
+    checkpoint: undefined,
+    counts: noCalls(),
+    answered: new Map(),
+    unanswered: new Map(),
+    rates: new Map(),
+  }),
+  apply(state, event, place) {
+    nodeVisits.apply(state.nodes, event, place);
+    state.lastMs = Date.parse(event.ts);
+    state.lastSeq = event.seq;
+    switch (event.type) {
+      case 'run.started':
+        state.started = event;
+        break;
+      case 'run.finished':
+        state.finished = event;
+        break;
+      case 'source.loaded':
+        state.sources.set(event.path, event.blob);
+        break;
+      case 'op.started':
+        startStep(state, event, state.lastMs);
+        break;
+      case 'op.finished':
+        endStep(state, event);
+        break;
+      case 'call.started':
+        startCall(state, event);
+        break;
+      case 'call.completed':
+        completeCall(state, event);
+        break;
+      case 'call.reused':
+        countCall(state.counts, endedCall(event));
+        settle(state, event.key, { fn: event.fn, preview: event.preview, lentBy: event.from.workflow });
+        countInLoops(state, event.op, event.fn);
+        break;
+      case 'call.failed':
+        failCall(state, event);
+        break;
+      case 'effect.performed':
+        noteExitStatus(state, event);
+        break;
+      case 'hook.fired':
+        if (event.error !== undefined) {
+          const { hook, timing, filter, error, op, seq } = event;
+          tally(state.hookFailures, [hook, timing, filter, error], { hook, timing, filter, error, op, seq });
+        }
+        break;
+      case 'guard.decided':
+        if (event.decision === 'deny') {
+          const { guard, timing, filter, reason, op, seq } = event;
+          tally(state.denials, [guard, timing, filter, reason], { guard, timing, filter, reason, op, seq });
+        }
+        break;
+      case 'checkpoint.reached':
+        state.checkpoint = { name: event.name, seq: event.seq, closed: false };
+        break;
+      case 'checkpoint.closed':
+        if (state.checkpoint?.name === event.name) state.checkpoint.closed = true;
+        break;
+      default:
+        break;
+    }
+    return state;
+  },
+};
+
+function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
+  const { op, key, fn, site } = event;
+  const preview = event.preview ?? previewOf(event.args);
+  const step = state.steps.get(op);
+  if (step !== undefined) {
+    step.call = { key, fn, preview, startedMs: state.lastMs };
+    step.site ??= site;
+  }
+  state.answered.delete(key);
+  state.unanswered.set(key, { fn, preview, why: 'in-flight' });
+  countInLoops(state, op, fn);
+}
+
+function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void {
+  const { op, key, elapsedMs, usage, unusable, result, seq } = event;
+  countCall(state.counts, endedCall(event));
+  const step = state.steps.get(op);
+  const fn = step?.call?.fn ?? state.unanswered.get(key)?.fn ?? op;
+  if (step !== undefined) step.call = undefined;
+  const rate = rateOf(state, fn);
+  rate.calls += 1;
+  rate.elapsedMs += elapsedMs;
+  if (usage?.costUsd !== undefined) {
+    rate.priced += 1;
+    rate.costUsd += usage.costUsd;
+  }
+  const open = state.unanswered.get(key);
+  if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, lentBy: undefined });
+  if (open !== undefined) open.why = 'unusable';
+  if (flawOf(event) !== 'command') return;
+  const said = beginningOf(result);
+  countFailure(state, fn, said === '' ? unusable : `${unusable}: ${said}`, { op, seq });
+}
+
+function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
+  const { op, key, message, denied, seq } = event;
+  countCall(state.counts, endedCall(event));
+  const step = state.steps.get(op);
+  const open = state.unanswered.get(key);
+  countFailure(state, step?.call?.fn ?? open?.fn ?? step?.name ?? op, message, { op, seq }, denied === true ? 'denied' : undefined);
+  if (open !== undefined) open.why = denied === true ? 'denied' : 'failed';
+  if (step !== undefined) {
+    step.call = undefined;
+    state.counted.add(op);
+  }
+}
+
+function settle(state: PostMortem, key: CallKey, had: Had): void {
+  state.answered.set(key, had);
+  state.unanswered.delete(key);
+}
+
+function countInLoops(state: PostMortem, op: OpPath, fn: string): void {
+  for (const path of ancestorsOf(op)) {
+    const loop = state.steps.get(path)?.loop;
+    if (loop !== undefined) loop.calls.set(fn, (loop.calls.get(fn) ?? 0) + 1);
+  }
+}
+
+/** Commands of the script itself; that of a call tells its status in the call. */
+function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): void {
+  if (state.steps.get(event.op)?.call !== undefined) return;
+  if (event.kind !== 'command.run' || event.result === undefined || !('inline' in event.result)) return;
+  const { exitCode, stderr } = (event.result.inline ?? {}) as { readonly exitCode?: unknown; readonly stderr?: unknown };
+  if (typeof exitCode !== 'number' || exitCode === 0) return;
+  const said = typeof stderr === 'string' ? stderr.trim().slice(0, SAID_UNITS_MAX) : '';
+  const message = `ended with status ${exitCode}: ${said === '' ? event.subject : said}`;
+  countFailure(state, 'command', message, { op: event.op, seq: event.seq });
+  // Where the status ends the operation too, it is one failure.
+  if (state.steps.has(event.op)) state.counted.add(event.op);
+}
+
+function rateOf(state: PostMortem, fn: string): Rate {
+  let rate = state.rates.get(fn);
+  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, elapsedMs: 0, priced: 0, costUsd: 0 }));
+  return rate;
+}

@@ -1,0 +1,110 @@
+/** One sentence per event, for `journal show`, and which events it shows. */
+import type { EventOf, FactType, JournalEvent, Payload } from '../../../journal/event.js';
+import { recordedCounts } from '../../fold/call-counts.js';
+import { isInside } from '../../fold/op-path.js';
+import { duration } from '../../fold/duration.js';
+import { previewOf } from '../../fold/preview.js';
+
+/** A row per kind: a new one doesn't compile until it has its sentence. */
+const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
+  'run.started': ({ name, argv, forks = [], versions }) =>
+    `run of ${name} started by mlld ${versions.mlld} on node ${versions.node}${given('arguments', argv)}${given(
+      'forks from',
+      forks.map((fork) => fork.workflow),
+    )}`,
+  'run.finished': ({ status, error, totals }) => {
+    const { executed, reused, failed } = recordedCounts(totals) ?? totals;
+    return `run ${status}${error === undefined ? '' : `: ${error.message}`} (${executed} executed, ${reused} reused, ${failed} failed)`;
+  },
+  'source.loaded': ({ role, path }) => `read the ${role} ${path}`,
+  'definition.recorded': ({ fn, parts }) => `@${fn} is defined by ${parts.length === 1 ? 'one part' : `${parts.length} parts`}`,
+  'op.started': ({ kind, name, item, total }) =>
+    `${kind}${name === undefined ? '' : ` ${name}`} started${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
+  'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
+  'call.started': ({ fn, args, preview, attempt }) =>
+    `@${fn} asked${about(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}`,
+  'call.completed': ({ elapsedMs, result, usage, unusable }) =>
+    `answered in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not to be served again: ${unusable}`}`,
+  'call.reused': ({ fn, from, preview }) =>
+    `@${fn} served${about(preview)} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
+  'call.failed': ({ message, denied }) => `call ${denied === true ? 'denied' : 'failed'}: ${message}`,
+  'effect.performed': ({ kind, subject, error }) => `${kind} ${subject}${because(error)}`,
+  'process.started': ({ group }) => `process group ${group} started`,
+  'hook.fired': ({ hook, timing, filter, transformed, error }) =>
+    `hook ${hook} ran ${timing} ${filter}${transformed ? ' and changed the value' : ''}${because(error)}`,
+  'guard.decided': ({ guard, timing, filter, decision, reason, transformed }) =>
+    `guard ${guard} ${timing} ${filter}: ${decision}${transformed ? ' with another value' : ''}${because(reason)}`,
+  'checkpoint.reached': ({ name, resume, ttlMs }) =>
+    `checkpoint "${name}" reached${resume === undefined ? '' : `, resume ${resume}`}${ttlMs === undefined ? '' : `, ttl ${duration(ttlMs)}`}`,
+  'checkpoint.closed': ({ name, complete }) =>
+    `checkpoint "${name}" closed${complete === undefined ? '' : complete ? ', complete' : ', not complete'}`,
+  'memo.invalidated': ({ selector, keys, borrowed }) =>
+    `${selector} dropped ${keys.length} ${borrowed === true ? 'borrowed ' : ''}answer${keys.length === 1 ? '' : 's'}`,
+  'memo.reset': ({ reason }) => `all earlier answers dropped (${reason})`,
+  'node.started': ({ node, visit, handler, branch, fidelity }) =>
+    `${node} (${handler}) started${visit === 0 ? '' : `, visit ${visit}`}${branch === undefined ? '' : ` in branch ${branch.id} of ${branch.of}`}${fidelity === undefined ? '' : `, told ${fidelity.mode}`}`,
+  'node.finished': ({ node, status, outcome, attempts, elapsedMs }) =>
+    `${node} ended ${status} in ${duration(elapsedMs)}${attempts === 1 ? '' : ` after ${attempts} attempts`}${because(outcome.failure_reason === '' ? undefined : outcome.failure_reason)}`,
+  'edge.selected': ({ from, to, via, label, condition }) =>
+    `${from} -> ${to} by ${via}${condition === undefined ? '' : ` ${condition}`}${label === undefined ? '' : ` ${short(label)}`}`,
+  'context.updated': ({ updates, by }) => `context set by ${by}: ${Object.keys(updates).join(' ')}`,
+  'gate.checked': ({ satisfied, node, target }) =>
+    satisfied ? 'the goal gates are met' : `the goal gate ${node} is not met${target === undefined ? '' : `, back to ${target}`}`,
+  'retry.scheduled': ({ node, attempt, delayMs, reason }) =>
+    `${node} is tried again in ${duration(delayMs)} (retry ${attempt})${because(reason)}`,
+  'question.asked': ({ id, text, options }) =>
+    `${id} asked: ${short(text)}${given(
+      'options',
+      options.map(({ label }) => label),
+    )}`,
+  'question.answered': ({ id, answer, by }) => `${id} answered by ${by}: ${short(answer)}`,
+  'artifact.removed': ({ id }) => `artifact ${id} removed`,
+  'artifact.stored': ({ id, sizeBytes }) => `artifact ${id} stored, ${sizeBytes} bytes`,
+};
+
+/** Events of a kind that this version doesn't know are carried along; their type is all there is to say. */
+export function describeEvent(event: JournalEvent): string {
+  // Sound because the table's type pairs every kind with its own event.
+  const sentence = SENTENCES[event.type] as ((event: JournalEvent) => string) | undefined;
+  return sentence === undefined ? event.type : sentence(event);
+}
+
+export interface EventFilter {
+  /** A whole type (`call.completed`) or its group (`call`). */
+  readonly types?: readonly string[] | undefined;
+  /** A path: the operation itself and what is inside it. */
+  readonly op?: string | undefined;
+}
+
+export function matchesFilter(event: JournalEvent, { types, op }: EventFilter): boolean {
+  if (types !== undefined && !types.some((type) => event.type === type || event.type.startsWith(`${type}.`))) return false;
+  if (op === undefined) return true;
+  return 'op' in event && isInside(event.op, op);
+}
+
+const SENTENCE_UNITS_MAX = 80;
+
+function short(text: string): string {
+  const line = text.replaceAll('\n', '\\n');
+  return `"${line.length > SENTENCE_UNITS_MAX ? `${line.slice(0, SENTENCE_UNITS_MAX - 3)}...` : line}"`;
+}
+
+function about(preview: string | undefined): string {
+  return preview === undefined ? '' : ` about ${short(preview)}`;
+}
+
+function because(message: string | undefined): string {
+  return message === undefined ? '' : `: ${message}`;
+}
+
+function given(title: string, words: readonly string[]): string {
+  return words.length === 0 ? '' : `, ${title} ${words.join(' ')}`;
+}
+
+function payload(result: Payload): string {
+  if ('inline' in result) return short(typeof result.inline === 'string' ? result.inline : JSON.stringify(result.inline));
+  if ('blob' in result) return `${result.bytes} bytes`;
+  if ('sealed' in result) return 'a sealed value';
+  if ('digest' in result) return 'a secret that was not kept';
+  return `a value that was taken out: ${result.redacted}`;
+}

@@ -1,0 +1,172 @@
+/** What a run came to, or is coming to: status, counts, durations, cost, what is in flight. Live while it is followed. */
+import type { EventOf, RunStatus } from '../../../journal/event.js';
+import type { OpPath, RunRef } from '../../../journal/ids.js';
+import type { RunLiveness } from '../../../journal/store.js';
+import { countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { iterationOf } from '../../fold/op-path.js';
+import { previewOf } from '../../fold/preview.js';
+import type { Projection } from '../../fold/projection.js';
+
+export interface InFlight {
+  readonly op: OpPath;
+  readonly fn: string;
+  readonly preview: string | undefined;
+  readonly startedMs: number;
+}
+
+/** A loop that has not ended. */
+export interface LoopProgress {
+  readonly op: OpPath;
+  readonly total: number;
+  done: number;
+}
+
+export interface RunSummary extends Readonly<CallCounts> {
+  readonly ref: RunRef | undefined;
+  /** The script's name in messages. */
+  readonly name: string | undefined;
+  readonly argv: readonly string[];
+  readonly flags: EventOf<'run.started'>['flags'];
+  /** Undefined: no `run.finished`; it is running or has crashed. */
+  readonly status: RunStatus | undefined;
+  readonly error: EventOf<'run.finished'>['error'];
+  readonly startedMs: number | undefined;
+  /** Time of the last event. */
+  readonly lastMs: number | undefined;
+  /** Names in the order in which they were reached. */
+  readonly checkpoints: readonly string[];
+  readonly inFlight: ReadonlyMap<OpPath, InFlight>;
+  readonly loops: ReadonlyMap<OpPath, LoopProgress>;
+}
+
+/** The same, as the fold may write it. */
+type Draft = {
+  -readonly [K in keyof RunSummary]: RunSummary[K] extends ReadonlyMap<infer Key, infer Value>
+    ? Map<Key, Value>
+    : RunSummary[K] extends readonly string[]
+      ? string[]
+      : RunSummary[K];
+};
+
+const EMPTY = { status: undefined, error: undefined, startedMs: undefined, lastMs: undefined } as const;
+
+/** Of one run. */
+export const summary: Projection<RunSummary> = {
+  initial: () => ({
+    ...EMPTY,
+    ref: undefined,
+    name: undefined,
+    argv: [],
+    flags: {},
+    ...noCalls(),
+    checkpoints: [],
+    inFlight: new Map(),
+    loops: new Map(),
+  }),
+  apply(state, event, { ref }) {
+    // Made by `initial` above, where every list and map is a fresh one.
+    const draft = state as Draft;
+    draft.ref = ref;
+    draft.lastMs = Date.parse(event.ts);
+    switch (event.type) {
+      case 'run.started':
+        draft.name = event.name;
+        draft.argv = [...event.argv];
+        draft.flags = event.flags;
+        draft.startedMs = draft.lastMs;
+        break;
+      case 'run.finished':
+        draft.status = event.status;
+        draft.error = event.error;
+        break;
+      case 'op.started':
+        if (event.total !== undefined) draft.loops.set(event.op, { op: event.op, total: event.total, done: 0 });
+        break;
+      case 'op.finished':
+        endOperation(draft, event.op);
+        break;
+      case 'call.started': {
+        const { op, fn, preview = previewOf(event.args) } = event;
+        draft.inFlight.set(op, { op, fn, preview, startedMs: draft.lastMs });
+        break;
+      }
+      case 'call.completed':
+      case 'call.failed':
+      case 'call.reused':
+        draft.inFlight.delete(event.op);
+        countCall(draft, endedCall(event));
+        break;
+      case 'checkpoint.reached':
+        draft.checkpoints.push(event.name);
+        break;
+      default:
+        break;
+    }
+    return draft;
+  },
+};
+
+export type ReportedStatus = RunStatus | 'running' | 'crashed';
+
+/** A summary as plain data, for `--json` and lists. Times are milliseconds since 1970, durations milliseconds. */
+export interface RunReport {
+  readonly workflow: string;
+  readonly run: string;
+  readonly name: string | undefined;
+  readonly status: ReportedStatus;
+  readonly error?: RunSummary['error'];
+  readonly startedMs: number | undefined;
+  readonly endedMs: number | undefined;
+  readonly elapsedMs: number | undefined;
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+  readonly callsMs: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly costUsd: number | null;
+  readonly checkpoints: readonly string[];
+  /** Begun and not ended: what a running run waits for, what a crashed one lost. */
+  readonly inFlight: readonly {
+    readonly op: string;
+    readonly fn: string;
+    readonly preview: string | undefined;
+    readonly elapsedMs: number;
+  }[];
+  readonly loops: readonly { readonly op: string; readonly done: number; readonly total: number }[];
+}
+
+/** `liveness` tells a crash from a run that goes on; `nowMs` is the present for what is running. */
+export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness, nowMs: number): RunReport {
+  const status = state.status ?? (liveness === 'running' ? 'running' : 'crashed');
+  const endedMs = status === 'running' ? undefined : state.lastMs;
+  const untilMs = endedMs ?? nowMs;
+  return {
+    workflow: ref.workflow,
+    run: ref.run,
+    name: state.name,
+    status,
+    ...(state.error !== undefined && { error: state.error }),
+    startedMs: state.startedMs,
+    endedMs,
+    elapsedMs: state.startedMs === undefined ? undefined : untilMs - state.startedMs,
+    executed: state.executed,
+    reused: state.reused,
+    failed: state.failed,
+    callsMs: state.callsMs,
+    inputTokens: state.inputTokens,
+    outputTokens: state.outputTokens,
+    costUsd: state.costUsd,
+    checkpoints: [...state.checkpoints],
+    inFlight: [...state.inFlight.values()].map(({ op, fn, preview, startedMs }) => ({ op, fn, preview, elapsedMs: untilMs - startedMs })),
+    loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
+  };
+}
+
+function endOperation(draft: Draft, op: OpPath): void {
+  if (draft.loops.size === 0) return;
+  draft.loops.delete(op);
+  const iteration = iterationOf(op);
+  const progress = iteration === undefined ? undefined : draft.loops.get(iteration.loop);
+  if (progress !== undefined) progress.done += 1;
+}

@@ -1,0 +1,131 @@
+/** What a report shows of a run, as plain data: numbers first, spans as columns, because there are tens of thousands of them. */
+import type { RunRef } from '../../../journal/ids.js';
+import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
+import { tracksOf } from '../../export/chrome-trace.js';
+import { callsOf, endOf, type Span, type Timeline } from './timeline.js';
+
+/** The calls of a run, of a function, or of a phase. */
+export interface Tally extends CallCounts {
+  readonly name: string;
+}
+
+/** `open`: it never ended. `done`: it asked nothing by itself. */
+export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'open';
+const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'open'];
+
+/** A column each; the n-th of every column belongs to the n-th span, in the order in which they began. */
+export interface SpanColumns {
+  readonly op: readonly string[];
+  readonly kind: readonly string[];
+  readonly name: readonly string[];
+  /** What it is about: the beginning of an argument, an item. */
+  readonly about: readonly string[];
+  readonly message: readonly string[];
+  /** The place of the span around it; -1 for none. */
+  readonly parent: readonly number[];
+  /** Milliseconds since the start of the run. */
+  readonly start: readonly number[];
+  readonly end: readonly number[];
+  /** Where it is drawn: spans of one row don't overlap, and what lies in a span is drawn below it. */
+  readonly row: readonly number[];
+  /** By its place in `states` of the report. */
+  readonly state: readonly number[];
+  /** Cost in US dollars, null where no call reported one. */
+  readonly costUsd: readonly (number | null)[];
+}
+
+export interface ReportData {
+  readonly workflow: string;
+  readonly run: string;
+  readonly name: string;
+  readonly status: string;
+  readonly error: string | null;
+  /** ISO 8601, UTC. */
+  readonly started: string;
+  readonly elapsedMs: number;
+  readonly total: Tally;
+  readonly functions: readonly Tally[];
+  readonly phases: readonly Tally[];
+  readonly marks: readonly { readonly name: string; readonly at: number }[];
+  /** What the numbers in `spans.state` mean. */
+  readonly states: readonly SpanState[];
+  readonly spans: SpanColumns;
+}
+
+/** `status`: of a run that has no last event, what became of it. */
+export function reportData({ workflow, run }: RunRef, state: Timeline, status: string): ReportData {
+  const startedMs = state.startedMs ?? 0;
+  const total: Tally = { name: 'all', ...noCalls() };
+  const functions = new Map<string, Tally>();
+  const phases = new Map<string, Tally>();
+  for (const { span, call } of callsOf(state)) {
+    const { outcome } = call;
+    if (outcome === 'unfinished') continue;
+    for (const tally of [total, tallyOf(functions, call.fn), tallyOf(phases, span.phase ?? 'before the first checkpoint')])
+      countCall(tally, { ...call, outcome });
+  }
+  return {
+    workflow,
+    run,
+    name: state.name ?? workflow,
+    status: state.status ?? status,
+    error: state.error?.message ?? null,
+    started: new Date(startedMs).toISOString(),
+    elapsedMs: (state.lastMs ?? startedMs) - startedMs,
+    total,
+    functions: [...functions.values()].sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
+    phases: [...phases.values()],
+    marks: state.phases.map(({ name, atMs }) => ({ name, at: atMs - startedMs })),
+    states: SPAN_STATES,
+    spans: columnsOf(state, startedMs),
+  };
+}
+
+function columnsOf(state: Timeline, startedMs: number): SpanColumns {
+  const { spans } = state;
+  const places = new Map(spans.map((span, place) => [span, place]));
+  return {
+    op: spans.map(({ op }) => op),
+    kind: spans.map(({ kind }) => kind),
+    name: spans.map(({ name, kind }) => name ?? kind),
+    about: spans.map(({ item, calls }) => calls[0]?.preview ?? item ?? ''),
+    message: spans.map(({ message, calls }) => message ?? calls.findLast((call) => call.message !== undefined)?.message ?? ''),
+    parent: spans.map(({ parent }) => (parent === undefined ? -1 : (places.get(parent) ?? -1))),
+    start: spans.map((span) => span.startedMs - startedMs),
+    end: spans.map((span) => endOf(span, state) - startedMs),
+    row: rowsOf(state),
+    state: spans.map((span) => SPAN_STATES.indexOf(stateOf(span))),
+    costUsd: spans.map(costOf),
+  };
+}
+
+/** A track takes as many rows as its spans lie in each other. */
+function rowsOf(state: Timeline): readonly number[] {
+  const placed = tracksOf(state);
+  const heights: number[] = [];
+  for (const { track, depth } of placed) heights[track] = Math.max(heights[track] ?? 0, depth + 1);
+  let above = 0;
+  const tops = heights.map((height) => (above += height) - height);
+  return placed.map(({ track, depth }) => (tops[track] as number) + depth);
+}
+
+/** A call that failed shows in its span also where the script went on with what the call gave. */
+function stateOf({ outcome, calls }: Span): SpanState {
+  if (outcome === undefined) return 'open';
+  if (outcome !== 'ok') return outcome;
+  const last = calls.at(-1)?.outcome;
+  if (last === undefined) return 'done';
+  return last === 'failed' || last === 'denied' ? last : 'executed';
+}
+
+function costOf({ calls }: Span): number | null {
+  const counts = noCalls();
+  for (const { outcome, usage } of calls) if (outcome !== 'unfinished') countCall(counts, { outcome, usage });
+  return counts.costUsd;
+}
+
+function tallyOf(tallies: Map<string, Tally>, name: string): Tally {
+  let tally = tallies.get(name);
+  if (tally === undefined) tallies.set(name, (tally = { name, ...noCalls() }));
+  return tally;
+}

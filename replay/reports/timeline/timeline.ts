@@ -1,0 +1,282 @@
+/**
+ * What a run did as spans: one for every operation, with the questions it asked and what else happened to it. Used by reports and
+ * exports. Arguments and results stay in the journal; a span keeps their places.
+ */
+import type { EventOf, RunStatus, Usage } from '../../../journal/event.js';
+import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../../../journal/ids.js';
+import type { Position } from '../../../journal/store.js';
+import { endedCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
+import { ancestorsOf } from '../../fold/op-path.js';
+import { previewOf } from '../../fold/preview.js';
+import type { Projection } from '../../fold/projection.js';
+
+export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
+
+/** One question that an operation asked, or was served the answer to. */
+export interface TimelineCall {
+  /** Of its first event. */
+  readonly seq: Seq;
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly attempt: number | undefined;
+  readonly preview: string | undefined;
+  readonly startedMs: number;
+  readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
+  /** Where `call.started` lies, which has the arguments; undefined where the answer was served. */
+  readonly askedAt: Position | undefined;
+  /** Where `call.completed` lies, which has the result. */
+  answeredAt: Position | undefined;
+  outcome: CallOutcome | 'unfinished';
+  endedMs: number | undefined;
+  /** As the call measured it. */
+  elapsedMs: number | undefined;
+  usage: Usage | undefined;
+  message: string | undefined;
+  /** Of a call that failed: the code of its error, where that is known. */
+  errorCode: string | undefined;
+}
+
+/** Something that happened to an operation at one moment: a command, a guard's decision, a hook. */
+export interface Moment {
+  readonly seq: Seq;
+  readonly atMs: number;
+  readonly event: EventOf<'effect.performed' | 'hook.fired' | 'guard.decided' | 'retry.scheduled'>;
+}
+
+export interface Span {
+  /** Of its first event: unique in the run. */
+  readonly seq: Seq;
+  readonly op: OpPath;
+  /** The innermost span around it; undefined for what lies directly in the run. */
+  readonly parent: Span | undefined;
+  readonly kind: string;
+  /** Of a function or a graph node. */
+  readonly name: string | undefined;
+  /** What an iteration is about. */
+  readonly item: string | undefined;
+  readonly site: string | undefined;
+  /** Of a stage that asks a model, and of what is inside it. */
+  model: string | undefined;
+  provider: string | undefined;
+  /** The checkpoint that was reached last when it began. */
+  readonly phase: string | undefined;
+  readonly startedMs: number;
+  readonly calls: TimelineCall[];
+  readonly moments: Moment[];
+  /** Undefined: it never ended. */
+  endedMs: number | undefined;
+  endedSeq: Seq | undefined;
+  outcome: SpanOutcome | undefined;
+  message: string | undefined;
+  /** Of what failed last in it: the code of its error, where that is known. */
+  errorCode: string | undefined;
+}
+
+export interface Timeline {
+  ref: RunRef | undefined;
+  name: string | undefined;
+  versions: EventOf<'run.started'>['versions'] | undefined;
+  /** Undefined: the run has no last event. */
+  status: RunStatus | undefined;
+  error: EventOf<'run.finished'>['error'];
+  startedMs: number | undefined;
+  /** Time of the last event so far. */
+  lastMs: number | undefined;
+  lastSeq: Seq | undefined;
+  phase: string | undefined;
+  readonly phases: { readonly name: string; readonly atMs: number }[];
+  /** In the order in which they began. */
+  readonly spans: Span[];
+  readonly byPath: Map<OpPath, Span>;
+}
+
+/** Of one run. */
+export const timeline: Projection<Timeline> = {
+  initial: () => ({
+    ref: undefined,
+    name: undefined,
+    versions: undefined,
+    status: undefined,
+    error: undefined,
+    startedMs: undefined,
+    lastMs: undefined,
+    lastSeq: undefined,
+    phase: undefined,
+    phases: [],
+    spans: [],
+    byPath: new Map(),
+  }),
+  apply(state, event, { ref, position }) {
+    const atMs = Date.parse(event.ts);
+    state.ref = ref;
+    state.startedMs ??= atMs;
+    state.lastMs = atMs;
+    state.lastSeq = event.seq;
+    switch (event.type) {
+      case 'run.started':
+        state.name = event.name;
+        state.versions = event.versions;
+        break;
+      case 'run.finished':
+        state.status = event.status;
+        state.error = event.error;
+        break;
+      case 'checkpoint.reached':
+        state.phase = event.name;
+        state.phases.push({ name: event.name, atMs });
+        break;
+      case 'op.started':
+        open(state, event, atMs, { kind: event.kind, name: event.name, item: event.item, site: event.site });
+        break;
+      case 'op.finished':
+        close(state, event, atMs, event.outcome, event.message);
+        break;
+      case 'node.started': {
+        // After a crash the same visit begins again.
+        const span = state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'node', name: event.node });
+        [span.model, span.provider] = [event.model, event.provider];
+        break;
+      }
+      case 'node.finished':
+        close(state, event, atMs, event.status === 'fail' ? 'failed' : 'ok', event.outcome.failure_reason || undefined);
+        break;
+      case 'call.started':
+        spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
+          ...callBegun(event, event.fn, atMs),
+          attempt: event.attempt,
+          preview: event.preview ?? previewOf(event.args),
+          askedAt: position,
+        });
+        break;
+      case 'call.reused':
+        spanOf(state, event, atMs, { name: event.fn, site: event.site }).calls.push({
+          ...callBegun(event, event.fn, atMs),
+          outcome: 'reused',
+          preview: event.preview,
+          from: event.from,
+          endedMs: atMs,
+        });
+        break;
+      case 'call.completed':
+      case 'call.failed': {
+        const span = spanOf(state, event, atMs, {});
+        const call = span.calls.findLast(({ outcome }) => outcome === 'unfinished') ?? nameless(span, event, atMs);
+        Object.assign(call, NOTHING_ENDED, endedCall(event));
+        span.errorCode = call.errorCode;
+        call.endedMs = atMs;
+        if (event.type === 'call.completed') call.answeredAt = position;
+        break;
+      }
+      case 'effect.performed':
+      case 'hook.fired':
+      case 'guard.decided':
+      case 'retry.scheduled':
+        nearest(state, event.op)?.moments.push({ seq: event.seq, atMs, event });
+        break;
+      default:
+        break;
+    }
+    return state;
+  },
+};
+
+/** When the span ended, or how far the run got while it was open. */
+export function endOf({ endedMs, startedMs }: Span | TimelineCall, { lastMs }: Timeline): number {
+  return endedMs ?? lastMs ?? startedMs;
+}
+
+/** All questions of a run in the order in which they came up, each with its operation. */
+export function* callsOf({ spans }: Timeline): Generator<{ readonly span: Span; readonly call: TimelineCall }> {
+  for (const span of spans) for (const call of span.calls) yield { span, call };
+}
+
+type Described = Partial<Pick<Span, 'name' | 'item' | 'site'>> & { readonly kind: string };
+
+function open(state: Timeline, { op, seq }: { readonly op: OpPath; readonly seq: Seq }, startedMs: number, described: Described): Span {
+  const parent = above(state, op);
+  const span: Span = {
+    name: undefined,
+    item: undefined,
+    site: undefined,
+    ...described,
+    model: parent?.model,
+    provider: parent?.provider,
+    seq,
+    op,
+    parent,
+    phase: state.phase,
+    startedMs,
+    calls: [],
+    moments: [],
+    endedMs: undefined,
+    endedSeq: undefined,
+    outcome: undefined,
+    message: undefined,
+    errorCode: undefined,
+  };
+  state.spans.push(span);
+  state.byPath.set(op, span);
+  return span;
+}
+
+function close(
+  state: Timeline,
+  { op, seq }: { readonly op: OpPath; readonly seq: Seq },
+  atMs: number,
+  outcome: SpanOutcome,
+  message: string | undefined,
+) {
+  const span = state.byPath.get(op);
+  if (span === undefined) return;
+  span.endedMs = atMs;
+  span.endedSeq = seq;
+  // Its operation ends in order also where a node failed.
+  if (outcome === 'ok' && span.outcome === 'failed' && span.kind === 'node') return;
+  span.outcome = outcome;
+  span.message = message;
+  if (outcome === 'failed' && span.kind === 'node') span.errorCode ??= 'STAGE_FAILED';
+  if (outcome !== 'ok' && span.parent !== undefined) span.parent.errorCode = span.errorCode;
+}
+
+/** The operation that makes the call; made up where the line that began it is damaged. */
+function spanOf(state: Timeline, event: EndOfCall | EventOf<'call.started'>, atMs: number, described: Partial<Described>): Span {
+  return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', ...described });
+}
+
+const NOTHING_ENDED = { elapsedMs: undefined, usage: undefined, message: undefined, errorCode: undefined };
+
+function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, fn: string, startedMs: number): TimelineCall {
+  return {
+    seq,
+    key,
+    fn,
+    startedMs,
+    attempt: undefined,
+    preview: undefined,
+    from: undefined,
+    askedAt: undefined,
+    answeredAt: undefined,
+    outcome: 'unfinished',
+    endedMs: undefined,
+    ...NOTHING_ENDED,
+  };
+}
+
+/** The line that began it is damaged. */
+function nameless({ calls }: Span, event: EndOfCall, atMs: number): TimelineCall {
+  const call = callBegun(event, '', atMs);
+  calls.push(call);
+  return call;
+}
+
+function nearest(state: Timeline, op: OpPath): Span | undefined {
+  return state.byPath.get(op) ?? above(state, op);
+}
+
+function above(state: Timeline, op: OpPath): Span | undefined {
+  for (const path of ancestorsOf(op)) {
+    const span = state.byPath.get(path);
+    if (span !== undefined) return span;
+  }
+  return undefined;
+}

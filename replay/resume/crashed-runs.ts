@@ -1,0 +1,64 @@
+/**
+ * What crashed runs came to. A run that ended in order says so in its last line, unless an older program wrote that, which counted otherwise;
+ * of the others all has to be read, once: nobody appends to them any more, so the summary is kept beside the runs of their workflow.
+ *
+ * C1  What is kept is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
+ * C2  It counts only for a file of the same length.
+ */
+import type { RunId, Workflow } from '../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../journal/store.js';
+import { recordedCounts } from '../fold/call-counts.js';
+import { summariseRun } from '../memo/load.js';
+import type { RunReport } from '../reports/summary/summary.js';
+
+/** Holds beginnings of arguments. */
+export const CRASHED_RUNS = 'crashed';
+const VERSION = 2;
+
+type Kept = { readonly [run: string]: { readonly bytes: number; readonly report: RunReport } };
+
+/** `files` are all runs of the workflow; the result has those whose last line does not have their counts. */
+export async function crashedRuns(
+  store: JournalStore,
+  workflow: Workflow,
+  files: readonly RunFile[],
+): Promise<ReadonlyMap<RunId, RunReport>> {
+  const crashed = files.filter(
+    ({ liveness, finished, isOfUnknownVersion }) =>
+      !isOfUnknownVersion && (finished === undefined ? liveness === 'crashed' : recordedCounts(finished.totals) === undefined),
+  );
+  if (crashed.length === 0) return new Map();
+  const kept = await readKept(store, workflow);
+  const reports = new Map<RunId, RunReport>();
+  let isNew = false;
+  for (const file of crashed) {
+    const { run } = file.ref;
+    const known = kept[run];
+    const report = known?.bytes === file.bytes ? known.report : await summariseRun(store, file, { nowMs: 0 });
+    isNew ||= known?.report !== report;
+    reports.set(run, report);
+  }
+  if (isNew) await writeKept(store, workflow, crashed, reports);
+  return reports;
+}
+
+async function readKept(store: JournalStore, workflow: Workflow): Promise<Kept> {
+  const content = await store.readAside(workflow, CRASHED_RUNS);
+  if (!content) return {};
+  try {
+    const { version, runs } = JSON.parse(Buffer.from(content).toString('utf8')) as { readonly version?: unknown; readonly runs?: Kept };
+    return version === VERSION && runs ? runs : {};
+  } catch {
+    return {}; // C1
+  }
+}
+
+async function writeKept(
+  store: JournalStore,
+  workflow: Workflow,
+  crashed: readonly RunFile[],
+  reports: ReadonlyMap<RunId, RunReport>,
+): Promise<void> {
+  const runs = Object.fromEntries(crashed.map(({ ref: { run }, bytes }) => [run, { bytes, report: reports.get(run) }]));
+  await store.writeAside(workflow, CRASHED_RUNS, JSON.stringify({ version: VERSION, runs })).catch(() => undefined); // C1
+}

@@ -1,0 +1,381 @@
+/**
+ * What a run would be served and what it would ask, told before it starts. Decided from the journal, the flags and the definitions as
+ * the script has them now; whether a question comes up at all only the run can tell.
+ */
+import type { CallKey, Fingerprint } from '../../journal/ids.js';
+import { comingUp } from './predict-calls.js';
+import {
+  definitionChanges,
+  isInterceptor,
+  isRefused,
+  UNEDITED,
+  type DefinitionChange,
+  type Edit,
+  type Parts,
+  type RecordedDefinition,
+} from '../memo/definitions.js';
+import type { LendingPast } from '../reports/explain/explain.js';
+import type { LatestRun } from './latest-run.js';
+import { answered, type Answer, type Answered, type Question } from '../memo/memo.js';
+import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
+import type { Index } from '../memo/snapshot.js';
+
+/** Why an answer that is usable now would not be served. */
+export type DropReason = 'invalidated' | 'forgotten' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
+
+/** How a function stands now. */
+export interface CurrentDefinition {
+  readonly fingerprint: Fingerprint;
+  readonly parts: Parts;
+  /** Captured variables whose values only the run will tell. */
+  readonly unknown: readonly string[];
+  /** Guards that hold for some of its calls, by the labels of their arguments: only the run will tell for which. */
+  readonly guardsByLabel: readonly string[];
+  /** Its body is one call and nothing else: what that forwards is part of the question. */
+  readonly forwards: boolean;
+  /** It declares output files. */
+  readonly writes: boolean;
+}
+
+export interface PlannedFunction {
+  readonly fn: string;
+  /** Answers to what comes up that could be served without the flags, one's own and borrowed ones. */
+  usable: number;
+  /** How many of them will be asked again, and why. */
+  again: number;
+  readonly reasons: { [R in DropReason]?: number };
+  /** Questions that come up and that no answer can be served to: failed, interrupted, dropped before. */
+  unanswered: number;
+  /** Answers from before an edit that are served all the same. */
+  servedOld: number;
+  /**
+   * Answers to what the last run asked by a function that forwards, from before its body or a variable in it changed: they are not served
+   * where it forwards something else now.
+   */
+  forwarded: number;
+  /** Of those that are served: see `Plan`. */
+  later: number;
+  /** Usable answers that are not counted: see `Plan`. */
+  unasked: number;
+  /** What differs between the definition now and those that the usable answers were made with. */
+  readonly changes: DefinitionChange[];
+  /** Captured variables of which that can't be told before the run. */
+  readonly unknown: readonly string[];
+  /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
+  readonly declared: boolean;
+  /** A few of those that will be asked again or have no answer, in the order of first asking. */
+  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: DropReason | 'unanswered' }[];
+}
+
+export interface Plan {
+  readonly usable: number;
+  readonly again: number;
+  readonly unanswered: number;
+  /** The sum of those of the functions: another bound. */
+  readonly forwarded: number;
+  /**
+   * Answers that are served as far as the journal can tell, to questions that the last run asked when it had an answer of one that is now
+   * asked again: if that one comes out differently, so may they. What a script does with an answer is not recorded, so this is a bound.
+   */
+  readonly later: number;
+  /** Answers that could be served to questions that don't come up: nothing asked them lately, or only calls that are served did. */
+  readonly unasked: number;
+  /** In the order of first asking. */
+  readonly functions: readonly PlannedFunction[];
+  /** If the run asks what the last one did. Undefined without a recorded run. */
+  readonly estimate: Estimate | undefined;
+}
+
+export interface Estimate {
+  readonly calls: number;
+  /** Time in calls, those side by side added up; by what they took before, else by the mean of the function. */
+  readonly elapsedMs: number;
+  /** Only where recorded calls of the same functions told their cost. */
+  readonly costUsd?: number;
+}
+
+export interface PlanFacts {
+  /** Before the flags were looked at. */
+  readonly before: Index;
+  readonly forks: readonly LendingPast[];
+  readonly droppedKeys: ReadonlySet<CallKey>;
+  readonly droppedBorrowed: ReadonlySet<CallKey>;
+  readonly flags: PolicyFlags;
+  readonly header: ResumeMode | undefined;
+  /** Of the checkpoints whose options the script tells as it is now, by name; of others, those of the last run count. */
+  readonly scopes: ReadonlyMap<string, Scope>;
+  readonly nowMs: number;
+  readonly latest: LatestRun | undefined;
+  /** By the name of the function; several where modules declare the same name. */
+  readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
+  /** Answers that can't be served because of the output files of their calls. */
+  readonly outdated: ReadonlySet<Answer>;
+}
+
+const EXAMPLES_MAX = 3;
+/** Names under which `var llm @x = sh { … }` asks. */
+const COMMANDS: ReadonlySet<string> = new Set(['cmd', 'sh', 'bash', 'js', 'node', 'py']);
+
+export function planRun(facts: PlanFacts): Plan {
+  const functions = new Map<string, PlannedFunction>();
+  const entryOf = (fn: string): PlannedFunction => {
+    const known = functions.get(fn);
+    if (known !== undefined) return known;
+    const made: PlannedFunction = {
+      fn,
+      usable: 0,
+      again: 0,
+      reasons: {},
+      unanswered: 0,
+      servedOld: 0,
+      forwarded: 0,
+      later: 0,
+      unasked: 0,
+      changes: [],
+      unknown: [...new Set(facts.current.get(fn)?.flatMap(({ unknown }) => unknown))],
+      declared: facts.current.has(fn) || COMMANDS.has(fn),
+      examples: [],
+    };
+    functions.set(fn, made);
+    return made;
+  };
+  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: DropReason | 'unanswered'): void => {
+    if (entry.examples.length < EXAMPLES_MAX) entry.examples.push({ key, preview: preview ?? null, why });
+  };
+
+  const asked = new Map<CallKey, Asked>();
+  const served: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
+  let firstAnswer = Number.POSITIVE_INFINITY;
+  const standings = new Map<CallKey, Standing>();
+  for (const [key, question] of everyQuestion(facts)) standings.set(key, standingOf(key, question, facts));
+  const coming = comingUp(
+    facts.before.memo,
+    facts.forks.map(({ memo }) => memo),
+    (key) => standings.get(key)?.kind === 'served',
+  );
+  for (const [key, question] of everyQuestion(facts)) {
+    const entry = entryOf(question.fn);
+    const standing = standings.get(key) ?? NOTHING;
+    const comes = coming.has(key);
+    asked.set(key, {
+      fn: question.fn,
+      served: !comes || (standing.kind === 'served' && !standing.forwards),
+      elapsedMs: standing.kind === 'none' ? undefined : standing.answer.elapsedMs,
+    });
+    if (standing.kind === 'none') {
+      if (!comes) continue;
+      entry.unanswered++;
+      firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
+      example(entry, key, question.preview, 'unanswered');
+      continue;
+    }
+    if (!comes) {
+      entry.unasked++;
+      continue;
+    }
+    // What other runs forwarded is no matter of the next one.
+    if (standing.kind === 'served' && standing.forwards && facts.latest?.asked.has(key) !== true) continue;
+    entry.usable++;
+    for (const change of standing.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
+    if (standing.kind === 'served' && standing.forwards) {
+      entry.forwarded++;
+      firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
+      continue;
+    }
+    if (standing.kind === 'served') {
+      if (standing.edited) entry.servedOld++;
+      served.push({ key, entry });
+      continue;
+    }
+    entry.again++;
+    firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
+    entry.reasons[standing.why] = (entry.reasons[standing.why] ?? 0) + 1;
+    example(entry, key, question.preview, standing.why);
+  }
+  for (const { key, entry } of served) if ((facts.latest?.asked.get(key)?.lastSeq ?? -1) > firstAnswer) entry.later++;
+  const all = [...functions.values()].filter(({ usable, unanswered }) => usable + unanswered > 0);
+  return {
+    usable: sum(all, ({ usable }) => usable),
+    again: sum(all, ({ again }) => again),
+    unanswered: sum(all, ({ unanswered }) => unanswered),
+    forwarded: sum(all, ({ forwarded }) => forwarded),
+    later: sum(all, ({ later }) => later),
+    unasked: sum([...functions.values()], ({ unasked }) => unasked),
+    functions: all,
+    estimate: facts.latest && estimateOf(facts.latest, asked, coming),
+  };
+}
+
+/** Where the last run first had something to go on with. */
+function answeredAt({ latest }: PlanFacts, key: CallKey): number {
+  return latest?.asked.get(key)?.answeredSeq ?? Number.POSITIVE_INFINITY;
+}
+
+/** One's own, then what only fork sources know. */
+function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallKey, Question]> {
+  for (const [key, question] of before.memo.questions) {
+    // What was only ever borrowed has its text where it was asked first.
+    const lent = question.preview === undefined ? forks.map(({ memo }) => memo.questions.get(key)?.preview).find(Boolean) : undefined;
+    yield [key, lent === undefined ? question : { ...question, preview: lent }];
+  }
+  const seen = new Set<CallKey>();
+  for (const { memo } of forks) {
+    for (const [key, question] of memo.questions) {
+      if (before.memo.questions.has(key) || seen.has(key) || question.answer === undefined) continue;
+      seen.add(key);
+      yield [key, question];
+    }
+  }
+}
+
+const NOTHING: Standing = { kind: 'none' };
+
+type Standing =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'served';
+      readonly answer: Answered['answer'];
+      readonly edited: boolean;
+      readonly forwards: boolean;
+      readonly changes: readonly DefinitionChange[];
+    }
+  | {
+      readonly kind: 'again';
+      readonly answer: Answered['answer'];
+      readonly why: DropReason;
+      readonly changes: readonly DefinitionChange[];
+    };
+
+/** As `createAnswers` looks it up: what the forks lend, then one's own; the first reason of the first that is there. */
+function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standing {
+  const { before, forks, droppedBorrowed, droppedKeys, flags } = facts;
+  const lent =
+    before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => answered(memo, key)).find(Boolean);
+  const own = answered(before.memo, key);
+  let standing = NOTHING;
+  for (const [entry, isOwn] of [
+    [lent, false],
+    [own, true],
+  ] as const) {
+    if (entry === undefined) continue;
+    const edit = editOf(entry, facts);
+    const dropped = isOwn ? whyOwnIsDropped(droppedKeys.has(key), flags) : droppedBorrowed.has(key) ? 'invalidated' : undefined;
+    const why =
+      dropped ?? whyNotServed(entry, question.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.answer) ? 'outputs' : undefined);
+    if (why === undefined) return { kind: 'served', answer: entry.answer, ...edit };
+    if (standing.kind === 'none') standing = { kind: 'again', answer: entry.answer, why, changes: edit.changes };
+  }
+  return standing;
+}
+
+function whyOwnIsDropped(isSelected: boolean, { fresh }: PolicyFlags): DropReason | undefined {
+  if (fresh === true) return 'forgotten';
+  return isSelected ? 'invalidated' : undefined;
+}
+
+function whyNotServed(
+  { answer }: Answered,
+  scopeName: string | undefined,
+  isOwn: boolean,
+  edit: PlannedEdit,
+  facts: PlanFacts,
+): DropReason | undefined {
+  const { flags, header, nowMs, before, latest, scopes } = facts;
+  const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
+  const then = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
+  const scope = (scopeName === undefined ? undefined : scopes.get(scopeName)) ?? then;
+  const { serves, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
+  if (serves === 'no') return 'off';
+  if (serves === 'this-run' && isOwn) return 'manual';
+  if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return 'expired';
+  if (requireComplete !== undefined && before.complete.get(requireComplete) !== true) return 'incomplete';
+  return isRefused(edit, flags.changed ?? 'serve') ? 'edited' : undefined;
+}
+
+interface PlannedEdit extends Edit {
+  /** Any of the two. */
+  readonly edited: boolean;
+  /** What was edited may be part of what the function forwards. */
+  readonly forwards: boolean;
+}
+
+const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false };
+
+/** Against the definition of this name that is nearest to what the answer was made with. */
+function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanFacts): PlannedEdit {
+  const now = current.get(fn) ?? [];
+  if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
+    return UNEDITED_PLAN;
+  const recorded =
+    before.definitions.get(fingerprint) ?? forks.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
+  const edits = now.map((definition) => editAgainst(recorded, definition));
+  return edits.reduce((nearest, edit) =>
+    edit.edited && (!nearest.edited || nearest.changes.length <= edit.changes.length) ? nearest : edit,
+  );
+}
+
+function editAgainst(
+  recorded: RecordedDefinition | undefined,
+  { parts, unknown, guardsByLabel, forwards }: CurrentDefinition,
+): PlannedEdit {
+  if (recorded === undefined) {
+    const isKnown = unknown.length === 0;
+    return { definition: isKnown, interceptors: false, edited: isKnown, forwards: forwards && isKnown, changes: [] };
+  }
+  // A name that can't be told may stand for a function, with everything behind it: then nothing can be told.
+  if (recorded.parts.some(({ kind, name }) => kind !== 'variable' && !isInterceptor({ kind }) && unknown.includes(name)))
+    return UNEDITED_PLAN;
+  const changes = definitionChanges(recorded, { parts, interceptors: true }).filter(({ kind, name, how }) => {
+    if (kind === 'guard') return how === 'changed' || !guardsByLabel.includes(name);
+    return kind !== 'variable' || !unknown.includes(name);
+  });
+  return {
+    definition: changes.some((change) => !isInterceptor(change)),
+    interceptors: changes.some(isInterceptor),
+    edited: changes.length > 0,
+    forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'),
+    changes,
+  };
+}
+
+function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
+  return left.kind === right.kind && left.name === right.name && left.was === right.was && left.is === right.is;
+}
+
+interface Asked {
+  readonly fn: string;
+  /** Or not come to. */
+  readonly served: boolean;
+  readonly elapsedMs: number | undefined;
+}
+
+function estimateOf({ asked: last, costs }: LatestRun, asked: ReadonlyMap<CallKey, Asked>, coming: ReadonlySet<CallKey>): Estimate {
+  const means = meanTimes(asked);
+  let [calls, elapsedMs, costUsd, costKnown] = [0, 0, 0, false];
+  for (const key of new Set([...last.keys(), ...coming])) {
+    const known = asked.get(key);
+    const fn = known?.fn ?? last.get(key)?.fn;
+    if (fn === undefined || known?.served === true) continue;
+    calls++;
+    elapsedMs += known?.elapsedMs ?? means.get(fn) ?? 0;
+    const cost = costs.get(fn);
+    if (cost === undefined) continue;
+    costKnown = true;
+    costUsd += cost.usd / cost.calls;
+  }
+  return { calls, elapsedMs: Math.round(elapsedMs), ...(costKnown && { costUsd }) };
+}
+
+function meanTimes(asked: ReadonlyMap<CallKey, Asked>): ReadonlyMap<string, number> {
+  const times = new Map<string, { ms: number; calls: number }>();
+  for (const { fn, elapsedMs } of asked.values()) {
+    if (elapsedMs === undefined) continue;
+    const { ms, calls } = times.get(fn) ?? { ms: 0, calls: 0 };
+    times.set(fn, { ms: ms + elapsedMs, calls: calls + 1 });
+  }
+  return new Map([...times].map(([fn, { ms, calls }]) => [fn, ms / calls]));
+}
+
+function sum<Item>(items: readonly Item[], count: (item: Item) => number): number {
+  return items.reduce((total, item) => total + count(item), 0);
+}

@@ -1,0 +1,39 @@
+/** What `--resume` was given, read as a selector. */
+import { PREVIEW_UNITS_MAX } from '../fold/preview.js';
+
+export type Selector =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'function'; readonly text: string; readonly name: string; readonly site?: number; readonly prefix?: string }
+  | { readonly kind: 'checkpoint'; readonly text: string; readonly name: string }
+  /** Refused where the past is known, so that the refusal can say what could have been meant. */
+  | { readonly kind: 'malformed'; readonly text: string; readonly why: string };
+
+export type FunctionSelector = Selector & { readonly kind: 'function' };
+export type CheckpointSelector = Selector & { readonly kind: 'checkpoint' };
+export type MalformedSelector = Selector & { readonly kind: 'malformed' };
+
+const FUNCTION_TARGET =
+  /^@(?<name>[\p{L}_$][\p{L}\p{N}_$-]*)(?::(?<site>\d{1,9}))?(?:\((?<quoted>(?<quote>["'`])(?<prefix>[^]*)\k<quote>)\))?$/u;
+const QUOTED = /^(["'`])([^]*)\1$/;
+
+/** `''` and undefined are a bare `--resume`. */
+export function parseSelector(target: string | undefined): Selector {
+  if (target === undefined || target === '') return { kind: 'none' };
+  if (target.startsWith('@')) return functionSelector(target);
+  const name = (QUOTED.exec(target)?.[2] ?? target).trim();
+  if (name === '') return malformed(target, 'the name of a checkpoint is empty');
+  return { kind: 'checkpoint', text: target, name };
+}
+
+function functionSelector(text: string): FunctionSelector | MalformedSelector {
+  const groups = FUNCTION_TARGET.exec(text)?.groups;
+  if (groups?.name === undefined) return malformed(text, 'it starts with @, but names no function');
+  const { name, site, prefix } = groups;
+  if (prefix !== undefined && prefix.length > PREVIEW_UNITS_MAX)
+    return malformed(text, `the prefix is longer than ${PREVIEW_UNITS_MAX} characters`);
+  return { kind: 'function', text, name, ...(site !== undefined && { site: Number(site) }), ...(prefix !== undefined && { prefix }) };
+}
+
+function malformed(text: string, why: string): MalformedSelector {
+  return { kind: 'malformed', text, why };
+}

@@ -1,0 +1,47 @@
+/** What a run takes along: itself, the runs that its answers were served from, those of a pipeline that it goes on with, and what they name. */
+import type { JournalEvent } from '../../journal/event.js';
+import type { BlobId, RunId, RunRef } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { forEachDigest } from './blob-references.js';
+
+/** The run itself first. Runs that are gone are left out. */
+export async function runsToBundle(store: JournalStore, ref: RunRef): Promise<readonly RunRef[]> {
+  const others = new Set<RunId>();
+  let before: RunId | undefined;
+  await store.scan(ref, (event) => {
+    if (event.type === 'call.reused') others.add(event.from.run);
+    else if (event.type === 'run.started') before = event.resume?.run;
+  });
+  for (const run of await lineUpTo(store, before)) others.add(run);
+  others.delete(ref.run);
+  const found = await Promise.all([...others].sort().map((run) => store.find(run)));
+  return [ref, ...found.filter((other) => other !== undefined)];
+}
+
+/** A run of a pipeline and those that it goes on with. */
+async function lineUpTo(store: JournalStore, last: RunId | undefined): Promise<readonly RunId[]> {
+  const line: RunId[] = [];
+  for (let run = last; run !== undefined && !line.includes(run);) {
+    line.push(run);
+    const ref = await store.find(run);
+    run = undefined;
+    if (ref) await store.scan(ref, (event) => void (event.type === 'run.started' && (run = event.resume?.run)));
+  }
+  return line;
+}
+
+/** The contents that events of a run name once an edit has gone over them. */
+export async function contentsOf(
+  store: JournalStore,
+  ref: RunRef,
+  edit: (event: JournalEvent) => JournalEvent | undefined,
+): Promise<ReadonlyMap<BlobId, Uint8Array>> {
+  const named = new Set<BlobId>();
+  await store.scan(ref, (event) => forEachDigest(edit(event) ?? event, (digest) => named.add(digest)));
+  const contents = new Map<BlobId, Uint8Array>();
+  for (const blob of named) {
+    const content = await store.getBlob(blob);
+    if (content !== undefined) contents.set(blob, content);
+  }
+  return contents;
+}

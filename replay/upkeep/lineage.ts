@@ -1,0 +1,127 @@
+/**
+ * What the runs of a workflow owe each other: where the answers come from that a next run would be served, and which run changed what
+ * earlier ones left. Folded over all runs of a workflow, oldest first.
+ */
+import type { EventOf } from '../../journal/event.js';
+import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../journal/ids.js';
+import { memo, type Memo } from '../memo/memo.js';
+import type { Place, Projection } from '../fold/projection.js';
+import { index, type Index } from '../memo/snapshot.js';
+import { unknownEvents, type UnknownEvents } from './unknown-events.js';
+
+/** A workflow as it was at the end of one of its runs, or at an event of it (which still counts). */
+export interface PastPoint {
+  readonly workflow: Workflow;
+  readonly run: RunId;
+  readonly seq: Seq | undefined;
+}
+
+/** What one run does to others. */
+export interface RunTies {
+  readonly ref: RunRef;
+  /** Answers that were served to it, by the runs that hold them. */
+  readonly servedFrom: Map<RunId, Workflow | undefined>;
+  /** Runs that it goes on with, that started it, whose past it was forked from. */
+  readonly builtOn: RunRef[];
+  /** Runs as whose past another script was borrowed from. */
+  readonly forkedFrom: PastPoint[];
+  /** Questions that it answered. */
+  readonly answered: Set<CallKey>;
+  readonly dropped: Set<CallKey>;
+  readonly refused: Set<CallKey>;
+  reset: boolean;
+  readonly unknown: UnknownEvents;
+}
+
+export interface Lineage {
+  readonly index: Index;
+  readonly runs: Map<RunId, RunTies>;
+  /** Checkpoint -> the run that said last whether it is complete. */
+  readonly completedBy: Map<string, RunId>;
+  /** Question and the name of a function around it -> a run that shows it there. */
+  readonly insideBy: Map<CallKey, Map<string, RunId>>;
+  /** The run that is being folded, as if there were no others. */
+  alone: Memo;
+}
+
+export const lineage: Projection<Lineage> = {
+  initial: () => ({ index: index.initial(), runs: new Map(), completedBy: new Map(), insideBy: new Map(), alone: memo.initial() }),
+  apply(state, event, place) {
+    const ties = tiesOf(state, place);
+    const asks = event.type === 'call.started' || event.type === 'call.reused';
+    const before = asks ? state.index.memo.questions.get(event.key)?.inside : undefined; // folding replaces the array
+    index.apply(state.index, event, place);
+    memo.apply(state.alone, event, place);
+    unknownEvents.apply(ties.unknown, event, place);
+    switch (event.type) {
+      case 'run.started':
+        noteStart(ties, event);
+        break;
+      case 'call.completed':
+        if (event.unusable !== undefined) break;
+        if (event.redacted !== undefined && 'redacted' in event.result) {
+          ties.dropped.add(event.key);
+          break;
+        }
+        ties.answered.add(event.key);
+        noteInside(state, event.key, place, namesIn(state.alone, event.key));
+        break;
+      case 'call.reused':
+        ties.servedFrom.set(event.from.run, event.from.workflow);
+        break;
+      case 'checkpoint.closed':
+        if (event.complete !== undefined) state.completedBy.set(event.name, place.ref.run);
+        break;
+      case 'memo.invalidated':
+        for (const key of event.keys) (event.borrowed === true ? ties.refused : ties.dropped).add(key);
+        break;
+      case 'memo.reset':
+        ties.reset = true;
+        if (event.reason === 'clean') state.completedBy.clear();
+        break;
+      default:
+        break;
+    }
+    if (asks) noteInside(state, event.key, place, namesIn(state.index.memo, event.key, before));
+    return state;
+  },
+};
+
+function tiesOf(state: Lineage, { ref }: Place): RunTies {
+  const known = state.runs.get(ref.run);
+  if (known !== undefined) return known;
+  const ties: RunTies = {
+    ref,
+    servedFrom: new Map(),
+    builtOn: [],
+    forkedFrom: [],
+    answered: new Set(),
+    dropped: new Set(),
+    refused: new Set(),
+    reset: false,
+    unknown: unknownEvents.initial(),
+  };
+  state.runs.set(ref.run, ties);
+  state.alone = memo.initial();
+  return ties;
+}
+
+function noteStart({ ref: { workflow }, builtOn, forkedFrom }: RunTies, event: EventOf<'run.started'>): void {
+  for (const fork of event.forks ?? []) {
+    if (fork.run !== undefined) forkedFrom.push({ workflow: fork.workflow, run: fork.run, seq: fork.seq });
+  }
+  for (const run of [event.resume?.run, event.restartOf, event.parent?.run]) if (run !== undefined) builtOn.push({ workflow, run });
+}
+
+/** A run that shows all of it by itself replaces earlier ones; one that was only served, or only asked, adds what is new. */
+function noteInside(state: Lineage, key: CallKey, { ref: { run } }: Place, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const known = state.insideBy.get(key) ?? new Map<string, RunId>();
+  for (const name of names) known.set(name, run);
+  state.insideBy.set(key, known);
+}
+
+function namesIn({ questions }: Memo, key: CallKey, but: readonly string[] = []): readonly string[] {
+  const names = questions.get(key)?.inside ?? [];
+  return names === but ? [] : names.filter((name) => !but.includes(name));
+}

@@ -1,0 +1,143 @@
+/**
+ * Which runs may go, and for each that stays the reason.
+ *
+ * N1 a run stays that holds an answer which a next run would be served, or that a fork at a point of the past would be
+ * N2 a run stays whose events a `--resume` is resolved in: the latest, the latest that called a function, the one that told a checkpoint's end
+ * N3 a run stays from which a staying run was served, which it goes on with or was started by
+ * N4 a run stays that took back something of an earlier run that stays: without it, what was taken back would be served again
+ * N5 a run stays while its writer lives, and while its record is damaged: then nobody knows what it needs
+ * N6 a run stays that holds events which this program does not know, and so do the runs that these events name
+ */
+import type { CallKey, RunId, RunRef, Workflow } from '../../journal/ids.js';
+import type { RunFile } from '../../journal/store.js';
+import type { Lineage, PastPoint, RunTies } from './lineage.js';
+import { usable } from '../memo/memo.js';
+
+export type Reason = 'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'answers' | 'resume' | 'fork' | 'served' | 'takes-back';
+
+/** The runs of one workflow, oldest first, with what they owe each other. */
+export interface Folded {
+  readonly workflow: Workflow;
+  readonly files: readonly RunFile[];
+  readonly lineage: Lineage;
+  /** Runs that could not be read in full. */
+  readonly damaged: ReadonlySet<RunId>;
+  /** Runs in a version of the format that this program does not know. */
+  readonly newer: ReadonlySet<RunId>;
+}
+
+export interface Wish {
+  /** So many latest runs of each workflow stay. Undefined: the number decides nothing. */
+  readonly keep: number | undefined;
+  /** Runs from this time on stay: milliseconds since 1970. Undefined: the time decides nothing. */
+  readonly sinceMs: number | undefined;
+  /** Only runs of this workflow go. */
+  readonly workflow: Workflow | undefined;
+  /** Whether what others need stays. */
+  readonly needed: 'stays' | 'goes';
+}
+
+export interface Kept {
+  readonly ref: RunRef;
+  readonly reason: Reason;
+}
+
+export interface Decision {
+  /** Oldest first: in this order each beginning of the removal leaves a history that serves the same (N4). */
+  readonly remove: readonly RunRef[];
+  /** Those that the wish alone would have removed. */
+  readonly protectedRuns: readonly Kept[];
+}
+
+/** `startOf`: when a run began, milliseconds since 1970. `lentAt`: a workflow as a fork of its past sees it. */
+export function decide(
+  workflows: readonly Folded[],
+  wish: Wish,
+  { startOf, lentAt }: { startOf(run: RunId): number; lentAt(point: PastPoint): Lineage | undefined },
+): Decision {
+  const all = new Map(workflows.flatMap(({ files }) => files.map((file) => [file.ref.run, file] as const)));
+  const stays = new Map<RunId, Reason>();
+  const queue: RunId[] = [];
+  const keep = (run: RunId, reason: Reason): void => {
+    if (stays.has(run) || !all.has(run)) return;
+    stays.set(run, reason);
+    queue.push(run);
+  };
+
+  for (const folded of workflows) for (const [run, reason] of roots(folded, wish, startOf)) keep(run, reason);
+  if (wish.needed === 'stays') for (const { lineage } of workflows) for (const [run, reason] of servingRuns(lineage)) keep(run, reason);
+
+  const ties = new Map(workflows.flatMap(({ lineage }) => [...lineage.runs]));
+  for (;;) {
+    for (let run = queue.pop(); run !== undefined; run = queue.pop()) {
+      const own = ties.get(run);
+      if (own === undefined) continue;
+      for (const other of own.unknown.names) keep(other, 'unknown');
+      if (wish.needed === 'goes') continue;
+      for (const other of own.servedFrom.keys()) keep(other, 'served');
+      for (const other of own.builtOn) keep(other.run, 'resume');
+      for (const fork of own.forkedFrom) {
+        keep(fork.run, 'fork');
+        const lent = lentAt(fork);
+        if (lent !== undefined) for (const [other] of servingRuns(lent)) keep(other, 'fork');
+      }
+    }
+    for (const { lineage } of workflows) for (const run of takingBack(lineage, stays)) keep(run, 'takes-back');
+    if (queue.length === 0) break;
+  }
+  const wished = [...all.keys()].filter((run) => stays.get(run) !== 'recent').sort();
+  return {
+    remove: wished.filter((run) => !stays.has(run)).map((run) => (all.get(run) as RunFile).ref),
+    protectedRuns: wished.flatMap((run) => {
+      const reason = stays.get(run);
+      return reason === undefined ? [] : [{ ref: (all.get(run) as RunFile).ref, reason }];
+    }),
+  };
+}
+
+function* roots(
+  { workflow, files, damaged, newer, lineage }: Folded,
+  wish: Wish,
+  startOf: (run: RunId) => number,
+): Generator<readonly [RunId, Reason]> {
+  const { keep, sinceMs } = wish;
+  const isWished = keep !== undefined || sinceMs !== undefined;
+  for (const [number, { ref, liveness }] of files.entries()) {
+    const fromEnd = files.length - number;
+    const isRecent = (keep !== undefined && fromEnd <= keep) || (sinceMs !== undefined && startOf(ref.run) >= sinceMs);
+    if (!isWished || isRecent || (wish.workflow !== undefined && wish.workflow !== workflow)) yield [ref.run, 'recent'];
+    else if (liveness === 'running') yield [ref.run, 'running'];
+    else if (newer.has(ref.run) || (lineage.runs.get(ref.run)?.unknown.types.size ?? 0) > 0) yield [ref.run, 'unknown'];
+    else if (damaged.has(ref.run)) yield [ref.run, 'damaged'];
+    else if (fromEnd === 1) yield [ref.run, 'latest'];
+  }
+}
+
+/** N1 and N2. */
+function* servingRuns({ index, completedBy, insideBy }: Lineage): Generator<readonly [RunId, Reason]> {
+  for (const [key, { answer }] of usable(index.memo)) {
+    yield [answer.ref.run, 'answers'];
+    for (const run of insideBy.get(key)?.values() ?? []) yield [run, 'resume'];
+  }
+  for (const { run } of index.memo.called.values()) yield [run, 'resume'];
+  for (const run of completedBy.values()) yield [run, 'resume'];
+}
+
+/** N4. */
+function* takingBack({ runs, index }: Lineage, stays: ReadonlyMap<RunId, Reason>): Generator<RunId> {
+  const earlier: RunTies[] = [];
+  for (const [run, ties] of runs) {
+    const stillDropped = (key: CallKey): boolean => {
+      const answer = index.memo.questions.get(key)?.answer;
+      return (
+        !(answer !== undefined && answer.ref.run > run && stays.has(answer.ref.run)) && earlier.some(({ answered }) => answered.has(key))
+      );
+    };
+    const isNeeded =
+      (ties.reset && earlier.length > 0) ||
+      [...ties.dropped].some(stillDropped) ||
+      [...ties.refused].some((key) => index.memo.refused.has(key));
+    if (isNeeded) yield run;
+    if (isNeeded || stays.has(run)) earlier.push(ties);
+  }
+}

@@ -1,0 +1,91 @@
+/** `runGraph` and `watchGraph` as a program calls them: everything but the file has a default. */
+import path from 'node:path';
+import { displayPath } from '../language/paths.js';
+import { runGraph as runWhole } from '../session/pipeline/run-pipeline.js';
+import { WHO_ANSWERS, type GraphReport, type GraphRunIo, type GraphRunOptions } from '../session/pipeline/run-pipeline-options.js';
+import { watch, type WatchedGraph } from '../session/pipeline/watch-pipeline.js';
+import { hostDefaults } from '../world/host-defaults.js';
+import { badOption, checkMembers, type Members } from './check.js';
+import { checkIo, defined, projectFor } from './run.js';
+
+export interface GraphRunRequest extends Partial<Omit<GraphRunOptions, 'file' | 'io' | 'parent'>> {
+  /** Path of the `.dot` file, relative to `workingDirectory`. */
+  readonly file: string;
+  readonly io?: Partial<GraphRunIo>;
+}
+
+const MEMBERS: Members<GraphRunRequest> = {
+  file: 'text',
+  name: 'text',
+  project: 'object',
+  workingDirectory: 'text',
+  argv: 'list of texts',
+  set: 'object',
+  backend: 'text',
+  runDirectory: 'text',
+  checkpoint: 'true or false',
+  resume: 'text',
+  forks: 'list of texts',
+  keepOrphans: 'true or false',
+  people: 'text or object',
+  environment: 'object',
+  timeoutMs: 'number',
+  io: 'object',
+  signal: 'AbortSignal',
+  openStore: 'function',
+  journalWaitMs: 'number',
+  unrecorded: 'true or false',
+  handlers: 'object',
+  backends: 'object',
+  transforms: 'list',
+  rules: 'list',
+  onFindings: 'function',
+  onEvent: 'function',
+  onState: 'function',
+  onCheckpoint: 'function',
+};
+
+const IO: Members<GraphRunIo> = {
+  stdin: 'function',
+  stdout: 'function',
+  stderr: 'function',
+  nowMs: 'function',
+  monotonicMs: 'function',
+  readLine: 'function',
+};
+
+/** Runs a pipeline. What goes wrong with it is in the report; MlldError BAD_OPTION is thrown for a request that is not right. */
+export async function runGraph(request: GraphRunRequest): Promise<GraphReport> {
+  return runWhole(await optionsFor('runGraph()', request));
+}
+
+/** The same with its events as they come. A request that is not right rejects the report. */
+export function watchGraph(request: Omit<GraphRunRequest, 'onEvent' | 'onCheckpoint'>): WatchedGraph {
+  return watch((callbacks) => runGraph({ ...request, ...callbacks }));
+}
+
+async function optionsFor(where: string, request: GraphRunRequest): Promise<GraphRunOptions> {
+  checkMembers(where, request, MEMBERS, ['file']);
+  const { io, people } = request;
+  checkIo(where, io, IO);
+  if (typeof people === 'string' && !WHO_ANSWERS.includes(people)) {
+    throw badOption(where, `people is ${JSON.stringify(people)}`, `it is one of ${WHO_ANSWERS.join(', ')}, or an interviewer`);
+  }
+  const defaults = hostDefaults();
+  const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
+  const file = path.resolve(workingDirectory, request.file);
+  return {
+    argv: [],
+    set: {},
+    checkpoint: false,
+    people: 'stdin',
+    environment: defaults.environment,
+    signal: new AbortController().signal,
+    name: displayPath(file, { workingDirectory }),
+    ...defined(request),
+    file,
+    project: await projectFor(where, request.project, path.dirname(file)),
+    workingDirectory,
+    io: { ...defaults.io, ...defined(io ?? {}) },
+  };
+}

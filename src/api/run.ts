@@ -1,0 +1,152 @@
+/** `run` as a program calls it: everything but the script has a default, and what is not right is an error that names the member. */
+import path from 'node:path';
+import { findProject, scriptName, type Project } from '../session/project.js';
+import { run as runWhole } from '../session/script/run-script.js';
+import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '../session/script/run-options.js';
+import { hostDefaults } from '../world/host-defaults.js';
+import { badOption, checkMembers, isObject, type Members } from './check.js';
+
+export type ScriptRequest =
+  /** Relative to `workingDirectory`. */
+  | { readonly kind: 'file'; readonly path: string }
+  /**
+   * With a name the text stands for the file of that name in the project, which need not be there: paths in it are relative to the folder of
+   * that file, and a record goes by the name. Without one paths are relative to `directory`, by default the working directory, and there is
+   * no record.
+   */
+  | { readonly kind: 'text'; readonly text: string; readonly name?: string; readonly directory?: string };
+
+export interface RunRequest extends Partial<Omit<RunOptions, 'script' | 'io' | 'pipeline'>> {
+  readonly script: ScriptRequest;
+  /** By default what the script shows goes to the streams of the process, and standard input is empty. */
+  readonly io?: Partial<RunIo>;
+}
+
+const MEMBERS: Members<RunRequest> = {
+  script: 'object',
+  mode: ['strict', 'markdown'],
+  name: 'text',
+  project: 'object',
+  workingDirectory: 'text',
+  argv: 'list of texts',
+  payload: 'object',
+  inject: 'list of texts',
+  state: 'list of texts',
+  cache: 'object',
+  environment: 'object',
+  timeoutMs: 'number',
+  errorBehavior: ['continue', 'halt'],
+  streaming: 'true or false',
+  structured: 'true or false',
+  io: 'object',
+  signal: 'AbortSignal',
+  openStore: 'function',
+  journalWaitMs: 'number',
+  unrecorded: 'true or false',
+  onProgress: 'function',
+};
+
+const CACHE: Members<CacheRequest> = {
+  record: 'true or false',
+  checkpoint: 'true or false',
+  fresh: 'true or false',
+  resume: 'text',
+  changed: ['serve', 'ask', 'ask-guards'],
+  keepFiles: 'true or false',
+  keepOrphans: 'true or false',
+  noCheckpoint: 'true or false',
+  forks: 'list of texts',
+};
+
+const IO: Members<RunIo> = {
+  stdin: 'function',
+  stdout: 'function',
+  stderr: 'function',
+  message: 'function',
+  nowMs: 'function',
+  monotonicMs: 'function',
+};
+
+/**
+ * Runs a script. What goes wrong with the script is in the report; MlldError BAD_OPTION is thrown for a request that is not right, and
+ * CONFIG_INVALID for a configuration that can't be read.
+ */
+export async function run(request: RunRequest): Promise<RunReport> {
+  checkMembers('run()', request, MEMBERS, ['script']);
+  checkScript(request.script);
+  const { io, ...given } = request;
+  checkIo('run()', io);
+  if (given.cache !== undefined) checkMembers('run(), cache', given.cache, CACHE);
+  const defaults = hostDefaults();
+  const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
+  const project = await projectFor('run()', request.project, folderOf(request.script, workingDirectory));
+  const script = sourceFor(request.script, { project, workingDirectory });
+  return runWhole({
+    argv: [],
+    payload: {},
+    inject: [],
+    state: [],
+    cache: {},
+    environment: defaults.environment,
+    errorBehavior: 'continue',
+    streaming: true,
+    structured: false,
+    signal: new AbortController().signal,
+    name: script.kind === 'file' ? scriptName(project, script.path) : script.label,
+    ...defined(given),
+    script,
+    project,
+    workingDirectory,
+    io: { ...defaults.io, ...defined(io ?? {}) },
+  });
+}
+
+function checkScript(script: { readonly [name: string]: unknown }): void {
+  const { kind } = script;
+  if (kind === 'file') checkMembers('run(), script', script, { kind: ['file'], path: 'text' }, ['path']);
+  else if (kind === 'text')
+    checkMembers('run(), script', script, { kind: ['text'], text: 'text', name: 'text', directory: 'text' }, ['text']);
+  else throw badOption('run()', 'script.kind is missing or unknown', "{ kind: 'file', path } or { kind: 'text', text, name }");
+  if (script['name'] === '') throw badOption('run()', 'script.name is empty', 'leave it out, or name the file that the text stands for');
+  if (script['name'] !== undefined && script['directory'] !== undefined) {
+    throw badOption(
+      'run()',
+      'script.directory and script.name are both given',
+      'with a name, paths are relative to the folder of that name',
+    );
+  }
+}
+
+export function checkIo(where: string, io: unknown, members: Members<Omit<RunIo, 'message'>> = IO): void {
+  if (io !== undefined) checkMembers(`${where}, io`, io, members);
+}
+
+function folderOf(script: ScriptRequest, workingDirectory: string): string {
+  if (script.kind === 'file') return path.dirname(path.resolve(workingDirectory, script.path));
+  return path.resolve(workingDirectory, script.directory ?? '.');
+}
+
+/** The project that was given, or the one that a script in this folder belongs to. */
+export async function projectFor(where: string, given: Project | undefined, folder: string): Promise<Project> {
+  if (given === undefined) return findProject(folder);
+  if (typeof given.root === 'string' && isObject(given.config)) return given;
+  throw badOption(where, 'project is no project', 'await findProject(folder) makes one');
+}
+
+function sourceFor(
+  script: ScriptRequest,
+  { project, workingDirectory }: { readonly project: Project; readonly workingDirectory: string },
+): ScriptSource {
+  if (script.kind === 'file') return { kind: 'file', path: path.resolve(workingDirectory, script.path) };
+  const { text, name } = script;
+  if (name === undefined) return { kind: 'text', text, directory: folderOf(script, workingDirectory), label: 'text' };
+  const recordAs = path.resolve(project.root, name);
+  return { kind: 'text', text, directory: path.dirname(recordAs), label: name, recordAs };
+}
+
+/** Without members that are undefined: they would take the place of defaults. */
+export function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,233 @@
+/** Calling a function. Control sections 4 and 6, checkpoint section 4. */
+import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { callHost } from '../../modules/node-module.js';
+import { definitionOf } from '../../operation/fingerprint.js';
+import { questionArgs } from '../../operation/cache-stage.js';
+import type { Body, FormedQuestion, LlmCall, Operation } from '../../runtime/operation.js';
+import { denialContext, type Denial } from '../../runtime/denial.js';
+import { perform } from '../../operation/perform.js';
+import { isSecret, SECRET } from '../../runtime/secret-registry.js';
+import { Callable } from '../../values/kinds/callable.js';
+import { HostFunction } from '../../values/kinds/host-function.js';
+import { valueOfText } from '../../values/formats/json-text.js';
+import { dataOf, flow, union, type Value } from '../../values/value.js';
+import { evaluateArguments } from './arguments.js';
+import { BuiltIn } from '../expressions/built-ins.js';
+import { stepsToCallee } from './called-steps.js';
+import { Return, Signal, type Outcome } from '../../runtime/completion.js';
+import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from '../../runtime/evaluator-ports.js';
+import { locationOf, rise } from '../../runtime/errors.js';
+import { Executable } from '../../runtime/executable.js';
+import type { CallStack, Frame } from '../../runtime/frame.js';
+import { siteOf } from '../../runtime/position.js';
+import { Scope } from '../../runtime/scope.js';
+import { renderTemplateFile } from '../expressions/template-body.js';
+import { writtenPaths } from './declared-outputs.js';
+
+/** The result of a call where `done`, `continue` and `retry` are understood. */
+export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+  if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
+  if (callee instanceof BuiltIn) return callee.apply(args[0], args.slice(1));
+  if (callee instanceof HostFunction) return callHost(callee, args, locationOf(frame.module, details.at));
+  throw new Error(`a function of an unknown kind: ${callee.name}`);
+}
+
+async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
+  const stack = enterFunction(executable, frame, details.at);
+  const breath = executable.isRecursive ? frame.run.breath.afterTurn(frame.ending) : undefined; // two calls of itself make 2^64 soon
+  if (breath) await breath;
+  const body: Body = (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
+  const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
+  const { deniedBody, code } = executable;
+  const name = details.called.at(-1) ?? executable.name;
+  const operation: Operation = {
+    kind: 'exe',
+    segment: executable.name,
+    name,
+    labels,
+    inputs: args,
+    call: {
+      declared: executable.name,
+      called: details.called.length > 1 ? [name, details.called.join('.')] : [name],
+      params: executable.params,
+      ...(code ? { language: code.language } : {}),
+      site: () => siteOf(frame.module, details.at),
+      declaredAt: () => siteOf(executable.module, executable.node.at),
+      repeatable: details.repeatable ?? false,
+      ...(deniedBody
+        ? { onDenied: async (inner, inputs, denial) => runDenied(executable, deniedBody, inputs, { ...inner, stack }, denial) }
+        : {}),
+      ...(details.guards ? { guards: details.guards } : {}),
+    },
+    ...(labels.includes('llm') ? { llm: llmCall(executable, labels, frame, stack, details) } : {}),
+  };
+  try {
+    return await perform(frame, operation, body);
+  } catch (error) {
+    throw rise(error, frame.module, details.at, `@${name}`);
+  }
+}
+
+/** Control section 6: a function that is reached again while its body runs needs the label `recursive`, and there is a limit. */
+function enterFunction(executable: Executable, frame: Frame, at: number): CallStack {
+  let depth = 0;
+  for (let call = frame.stack; call; call = call.parent) if (call.executable === executable) depth++;
+  if (depth > 0 && !executable.isRecursive) {
+    throw new MlldError('CIRCULAR_CALL', `Circular reference: @${executable.name} is called again while it runs`, {
+      location: locationOf(frame.module, at),
+      hint: `declare it with the label: exe recursive @${executable.name}(…)`,
+    });
+  }
+  const limit = frame.run.settings.recursionDepth;
+  if (depth >= limit) {
+    throw new MlldError('RECURSION_DEPTH', `@${executable.name} is nested more than ${limit} times; MLLD_RECURSION_DEPTH sets the limit`, {
+      location: locationOf(frame.module, at),
+    });
+  }
+  return { executable, parent: frame.stack };
+}
+
+function functionFrame(executable: Executable, inputs: readonly Value[], frame: Frame, ambient?: ReadonlyMap<string, Value>): Frame {
+  const { module } = executable;
+  const scope = new Scope('function', module.scope);
+  if (ambient) for (const [name, value] of ambient) scope.define({ name, value, kind: 'ambient' });
+  executable.params.forEach((name, i) => scope.define({ name, value: inputs[i], kind: 'param' }));
+  const { code, labels } = executable;
+  const secret = labels.includes(SECRET) ? true : frame.secret;
+  const context = { ...frame.context, parallel: undefined };
+  return { ...frame, module, scope, context, within: 'body', secret, bodyCode: code ?? frame.bodyCode };
+}
+
+async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
+  const inner = functionFrame(executable, inputs, frame, details.ambient);
+  const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
+  if (!(result instanceof Signal)) return flow(result, inputs, executable.labels);
+  // A control word is on its way to a loop or pipeline; the type of a body's result does not speak of it.
+  const word = result.given ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
+  return word as unknown as Value;
+}
+
+/** Text that leaves a function and is a JSON object or array becomes that value; its text view stays as it was (values 11.2). */
+function asStructure(result: Outcome): Outcome {
+  const text = result instanceof Signal ? undefined : dataOf(result);
+  if (typeof text !== 'string') return result;
+  const value = valueOfText(text);
+  return value === text ? result : flow(value, [result as Value]);
+}
+
+async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
+  switch (body.kind) {
+    case 'template':
+      return renderText(body.parts, frame);
+    case 'template-file':
+      return renderTemplateFile(frame);
+    case 'block': {
+      const completion = await frame.execute(body.statements, frame);
+      if (completion instanceof Return) return completion.value;
+      return completion ?? '';
+    }
+    case 'reference':
+      return aliased(await outcomeOf(body, frame), body, inputs, frame);
+    default:
+      return outcomeOf(body, frame);
+  }
+}
+
+/** `exe @alias = @other`: what the alias receives is handed on. */
+async function aliased(result: Outcome, body: Reference, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
+  const callee = result instanceof Signal ? undefined : dataOf(result);
+  return callee instanceof Callable ? callOutcome(callee, inputs, frame, { at: body.at, called: [body.name] }) : result;
+}
+
+async function runDenied(executable: Executable, body: When, inputs: readonly Value[], frame: Frame, denial: Denial): Promise<Value> {
+  const { facts } = denial;
+  frame.run.warn(`[Guard Warning] ${facts.reason}`);
+  const context = { ...frame.context, denied: true, guard: denialContext(facts), args: facts.args };
+  const inner = functionFrame(executable, inputs, { ...frame, context });
+  const result = await outcomeOf(body, inner);
+  return result instanceof Signal ? result.value : flow(result, inputs, executable.labels);
+}
+
+function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
+  const { forwarded, code, keyOption, writesOption } = executable;
+  return {
+    question(inputs) {
+      const asked = (values: readonly Value[]): FormedQuestion => ({
+        question: {
+          fn: executable.name,
+          args: questionArgs(values),
+          ...(frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {}),
+        },
+        hasSecret: values.some(isSecret),
+      });
+      if (!keyOption && !forwarded) return asked(withoutMissing(inputs));
+      const around = { ...frame, stack };
+      const chosen = keyValues(executable, inputs, around).then(asked);
+      return forwarded ? chosen.then((own) => forwardedQuestion(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
+    },
+    definition: () => definitionOf(executable, frame.run.answers.digest, frame.run.secrets),
+    ...(writesOption && {
+      writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
+    }),
+    isCommand: isCommandBody(executable),
+    labels,
+    sources: code ? [`src:${code.language}`] : [],
+  };
+}
+
+interface Forwarding {
+  readonly executable: Executable;
+  readonly forwarded: Reference;
+  readonly inputs: readonly Value[];
+  readonly frame: Frame;
+  readonly details: CallDetails;
+}
+
+/** What a wrapper of one call hands on belongs to its question. Evaluated once, before the lookup; on a miss the body uses these values. */
+async function forwardedQuestion(
+  own: FormedQuestion,
+  { executable, forwarded, inputs, frame, details }: Forwarding,
+): Promise<FormedQuestion> {
+  const inner = functionFrame(executable, inputs, frame, details.ambient);
+  const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
+  const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
+  if (!(target instanceof Callable)) return own;
+  const args = await evaluateArguments(call.args, inner);
+  const path = [forwarded.name, ...stepsToCallee(forwarded.steps).flatMap((step) => (step.kind === 'field' ? [step.name] : []))];
+  const body: Body = async (entered, received) => {
+    const bodyFrame = functionFrame(executable, received, { ...entered, stack: frame.stack }, details.ambient);
+    const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
+    return flow(value, received, executable.labels);
+  };
+  const { attempt, ...asked } = own.question;
+  const via = { fn: target.name, args: questionArgs(withoutMissing(args)) };
+  return {
+    question: { ...asked, via, ...(attempt === undefined ? {} : { attempt }) },
+    body,
+    hasSecret: own.hasSecret === true || args.some(isSecret),
+  };
+}
+
+/** The arguments of the question: those of the call, or what the option `key` names instead. */
+async function keyValues(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<readonly Value[]> {
+  const { keyOption } = executable;
+  if (!keyOption) return withoutMissing(inputs);
+  const chosen = await frame.evaluate(keyOption, functionFrame(executable, inputs, frame));
+  const data = dataOf(chosen);
+  // What is read out of a labelled list is labelled.
+  return Array.isArray(data) ? data.map((element: Value) => flow(element ?? null, [chosen])) : [chosen];
+}
+
+/** Arguments that were not passed are not part of the question. */
+function withoutMissing(inputs: readonly Value[]): readonly Value[] {
+  let length = inputs.length;
+  while (length > 0 && inputs[length - 1] === undefined) length--;
+  return inputs.slice(0, length).map((input) => input ?? null);
+}
+
+/** A command, or a wrapper whose one call may be one: only then the result's exit status counts. */
+function isCommandBody(executable: Executable): boolean {
+  const { body } = executable;
+  return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;
+}

@@ -1,0 +1,169 @@
+/** Commands and code in other languages. Control sections 5, 7 and 8, world section 15. */
+import type { Code } from '../../../grammar/ast.js';
+import type { Json } from '../../../journal/event.js';
+import { MlldError } from '../../errors.js';
+import { askWorld } from '../../operation/perform-effect.js';
+import { isSecret } from '../../runtime/secret-registry.js';
+import { resolveDirectory } from '../paths.js';
+import { shellText, toNative, toJson } from '../../values/native.js';
+import { parseResult, resultOfCode } from '../../values/results.js';
+import { compactJson, textOf } from '../../values/text.js';
+import { annotate, Annotated, dataOf, flow, type CommandFacts, type Value } from '../../values/value.js';
+import { commandLineOf, type CommandLine } from './command-line.js';
+import { lenient } from '../../runtime/evaluator-ports.js';
+import { locationOf, rise } from '../../runtime/errors.js';
+import type { Executable } from '../../runtime/executable.js';
+import type { Frame } from '../../runtime/frame.js';
+import { siteOf } from '../../runtime/position.js';
+import type { Scope } from '../../runtime/scope.js';
+
+/** A code block in any position. As the body of a function its text is read by the rules of bodies (5.8). */
+export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine): Promise<Value> {
+  try {
+    return await (node.language === 'js' || node.language === 'node' ? runCode(node, node.language, frame) : runCommand(node, frame, line));
+  } catch (error) {
+    throw rise(error, frame.module, node.at, node.language);
+  }
+}
+
+interface Variable {
+  readonly name: string;
+  readonly value: Value;
+}
+
+/** The listed variables, or the parameters of the enclosing function. */
+function variablesFor(node: Code, frame: Frame): Variable[] {
+  if (node.variables) return node.variables.map((name) => ({ name, value: frame.scope.find(name)?.value }));
+  const scope = functionScope(frame.scope);
+  const params = scope ? (frame.stack?.executable.params ?? []) : [];
+  return params.map((name) => ({ name, value: scope?.own(name)?.value }));
+}
+
+function functionScope(scope: Scope): Scope | undefined {
+  for (let at: Scope | undefined = scope; at; at = at.parent) if (at.kind === 'function') return at;
+  return undefined;
+}
+
+async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promise<Value> {
+  const listed = variablesFor(node, frame);
+  const variables: Record<string, unknown> = {};
+  const unset: string[] = [];
+  for (const { name, value } of listed) {
+    if (value === undefined) unset.push(name);
+    else variables[name] = toNative(value);
+  }
+  // A `js` body is a function of this process and sees where the process works (world 15).
+  const { workingDirectory, projectRoot } = frame.run.settings;
+  // In the order of canonical JSON, in which the journal takes its digest.
+  const request = {
+    code: sourceOf(node),
+    directory: node.directory ? await resolveDirectory(node.directory, frame) : language === 'js' ? workingDirectory : projectRoot,
+    echo: !frame.quietCode,
+    language,
+    ...shadowOf(node, frame),
+    unset,
+    variables,
+  };
+  const answer = await askWorld(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
+  const nothing = answer.value === undefined || answer.value === null;
+  // A `node` body that returns null has null for its result; in `js` that is no result, and what it logged counts.
+  const isNull = language === 'node' && answer.value === null && answer.log === '';
+  const result = isNull ? null : nothing ? parseResult(answer.log, 'code', 'both') : resultOfCode(answer.value);
+  return flow(result, valuesOf(listed), [], [`src:${language}`]);
+}
+
+async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promise<Value> {
+  const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
+  const listed = language === 'cmd' ? [] : variablesFor(node, frame);
+  const line: CommandLine =
+    language === 'cmd' ? (given ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
+  const code = line.text;
+  const used = [...line.used];
+  const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
+  if (stdin !== undefined) used.push(stdin);
+  const request = {
+    language,
+    code,
+    ...(line.executed === undefined ? {} : { executed: line.executed }),
+    ...(line.used.some(isSecret) && language === 'cmd' ? { isSecret: true as const } : {}),
+    directory: node.directory ? await resolveDirectory(node.directory, frame) : frame.run.settings.projectRoot,
+    variables: commandVariables(language, listed),
+    ...(stdin === undefined ? {} : { stdin: stdinText(stdin) }),
+    ...shadowOf(node, frame),
+    ...(frame.streaming ? { stream: true } : {}),
+  };
+  // What a guard put in the place of the command is written nowhere.
+  const written = line.isReplaced ? {} : { written: writtenIn(node) };
+  const answer = await askWorld(frame, 'command.run', request, { values: used, ...written });
+  if (answer.stderr !== '' && answer.exitCode === 0) await frame.run.world.ask('stream.write', { stream: 'stderr', text: answer.stderr });
+  if (answer.exitCode !== 0) failed(node, frame, used.some(isSecret) ? (written.written ?? language) : code, answer);
+  const output = answer.exitCode !== 0 && answer.stdout.trimEnd() === '' ? answer.stderr : answer.stdout;
+  const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
+  const facts = { source: language, command: code, exitCode: answer.exitCode, durationMs: answer.durationMs, stderr: answer.stderr };
+  return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
+}
+
+/** A missing argument is None in Python and an unset variable in a shell. */
+function commandVariables(language: string, listed: readonly Variable[]): { readonly [name: string]: Json } {
+  const entries = listed.flatMap(({ name, value }): [string, Json][] => {
+    if (language === 'py') return [[name, value === undefined ? null : toJson(value)]];
+    return value === undefined ? [] : [[name, shellText(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A `cmd` function that is a stage also has the piped value on its standard input (control 19.2). */
+function pipedInto(node: Code, frame: Frame): Value {
+  if (node.language !== 'cmd' || frame.bodyCode !== node) return undefined;
+  const input = functionScope(frame.scope)?.own('input');
+  return input?.kind === 'ambient' ? input.value : undefined;
+}
+
+function withFacts(value: Value, command: CommandFacts): Value {
+  const note = value instanceof Annotated ? value.note : {};
+  return annotate(dataOf(value), { ...note, command });
+}
+
+/** A failing command doesn't end the run, unless it was told to; the list at the end names it (control 24.2). */
+function failed(node: Code, frame: Frame, command: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
+  const firstLine = command.trim().split('\n')[0] ?? '';
+  if (frame.run.settings.errorBehavior === 'halt') {
+    const said = stderr.trim();
+    throw new MlldError('COMMAND_FAILED', `Command ended with status ${exitCode}: ${firstLine}${said ? `\n${said}` : ''}`, {
+      location: locationOf(frame.module, node.at),
+    });
+  }
+  frame.run.failedCommands.push({ command: firstLine, exitCode, where: siteOf(frame.module, node.at) });
+}
+
+function valuesOf(listed: readonly Variable[]): Value[] {
+  return listed.map(({ value }) => value);
+}
+
+/** The text of the source, with its references as they are written. */
+function writtenIn({ text }: Code): string {
+  return text.map((part) => (part.kind === 'text' ? part.text : part.kind === 'hole' ? part.written : '')).join('');
+}
+
+function sourceOf(node: Code): string {
+  const [part] = node.text;
+  return part?.kind === 'text' ? part.text : '';
+}
+
+function stdinText(value: Value): string {
+  const data = dataOf(value);
+  if (value instanceof Annotated && value.text !== undefined) return value.text;
+  return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
+}
+
+/** Functions that code of this language may call: the latest set that the module declared. Control section 7. */
+function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
+  const functions = frame.module.shadows.get(node.language);
+  if (!functions || functions.length === 0) return {};
+  return { shadow: functions.map(shadowSource) };
+}
+
+function shadowSource(executable: Executable): { name: string; params: readonly string[]; code: string } {
+  const { code } = executable;
+  return { name: executable.name, params: executable.params, code: code ? sourceOf(code) : '' };
+}

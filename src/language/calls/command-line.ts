@@ -1,0 +1,150 @@
+/**
+ * The command line of a `cmd`. Control section 5.3.
+ *
+ * C1  No value is in the text that the shell reads as a command. Each is assigned to a variable before that text, in single quotes, and
+ *     its place holds an expansion in double quotes: what stands around the place means nothing to the value, and the reverse.
+ * C2  The readable text has the values in it, quoted for people, hooks and guards. It is what a run records and what a call is known by;
+ *     run as it is, it is the same command, because a guard may hand a changed one back.
+ */
+import type { Code, HolePart, TemplatePart } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { commandText, isDataForCommand } from '../../values/native.js';
+import { isTruthy } from '../../values/truth.js';
+import type { Value } from '../../values/value.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { holeValue } from '../expressions/template.js';
+
+export interface CommandLine {
+  /** For people (C2). */
+  readonly text: string;
+  /** For the shell (C1), where values went into it. */
+  readonly executed?: string;
+  readonly used: readonly Value[];
+  /** By a guard. */
+  readonly isReplaced?: true;
+}
+
+export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLine> {
+  const line = new Line();
+  await write(node.text, frame, line);
+  return line.finished();
+}
+
+class Line {
+  private readonly used: Value[] = [];
+  /** By text, with the number of their variable: a text of many words has most of them often. */
+  private readonly words = new Map<string, number>();
+  private text = '';
+  private executed = '';
+
+  write(text: string): void {
+    this.text += text;
+    this.executed += text;
+  }
+
+  use(value: Value): void {
+    this.used.push(value);
+  }
+
+  /** A value, or a word of it: how it reads, and how the shell gets it. */
+  word(word: string, readable: string, quote: '"' | ''): void {
+    const known = this.words.get(word);
+    const number = known ?? this.words.size + 1;
+    if (known === undefined) this.words.set(word, number);
+    this.text += readable;
+    this.executed += `${quote}\${${VARIABLE}${number}}${quote}`;
+  }
+
+  finished(): CommandLine {
+    const { text, used, words } = this;
+    if (words.size === 0) return { text, used };
+    const values = [...words].map(([word, number]) => `${VARIABLE}${number}=${singleQuoted(word)};`);
+    return { text, executed: values.join('') + this.executed, used };
+  }
+}
+
+const VARIABLE = '__mlld_';
+
+async function write(parts: readonly TemplatePart[], frame: Frame, line: Line): Promise<void> {
+  for (const part of parts) {
+    if (part.kind === 'text') line.write(part.text);
+    else if (part.kind === 'hole') await writeHole(part, frame, line);
+    else throw new Error(`a ${part.kind} in a command`);
+  }
+}
+
+async function writeHole(part: HolePart, frame: Frame, line: Line): Promise<void> {
+  const value = await holeValue(part, frame);
+  if (part.then) {
+    if (isTruthy(value)) await write(part.then, frame, line);
+    return;
+  }
+  if (value !== undefined) line.use(value);
+  const text = (part.dollar ? '$' : '') + (value === undefined ? part.written : commandText(value));
+  const readable = (quoted: string): string => inBackquotes(quoted, part.backquotes);
+  switch (part.quoting) {
+    case 'double':
+      return line.word(text, readable(text.replace(/[\\"$`]/g, '\\$&')), '');
+    case 'parameter':
+      return line.word(text, readable(text.replace(/[\\"$`}]/g, '\\$&')), '');
+    case 'document':
+      return line.word(text, readable(documentQuoted(text)), '');
+    case 'number':
+      if (!/^\s*[-+]?\d+\s*$/.test(text)) throw notANumber(part, frame);
+      return line.word(text, text, '');
+    case 'pattern':
+      return line.word(text, readable(singleQuoted(text)), '"');
+    default:
+  }
+  // Outside quotes. Data and what has no value are one word.
+  const isText = value !== undefined && !isDataForCommand(value);
+  if (isText) refuseOperators(text, part, frame);
+  if (isText && part.quoting === 'bare') return writeWords(text, line, readable);
+  line.word(text, readable(wordQuoted(text)), '"');
+}
+
+/** Each word is literal; what separates words in the value separates them in the command. */
+function writeWords(text: string, line: Line, readable: (quoted: string) => string): void {
+  for (const piece of text.split(/([ \t\r\n]+)/)) {
+    if (piece === '') continue;
+    if (/^[ \t\r\n]/.test(piece)) line.write(piece.replace(/[\r\n]+/g, ' '));
+    else line.word(piece, readable(wordQuoted(piece)), '"');
+  }
+}
+
+/** What has a meaning to the shell inside single quotes is only the quote. */
+function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function wordQuoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : singleQuoted(word);
+}
+
+/** `$()` is nothing, and no line that begins with it ends the document. */
+function documentQuoted(text: string): string {
+  return `$()${text.replace(/[\\$`]/g, '\\$&').replaceAll('\n', '\n$()')}`;
+}
+
+/** The shell takes a backslash away before these when it takes the text out of backquotes. */
+function inBackquotes(text: string, pairs = 0): string {
+  return pairs === 0 ? text : inBackquotes(text.replace(/[\\$`]/g, '\\$&'), pairs - 1);
+}
+
+function refuseOperators(text: string, part: HolePart, frame: Frame): void {
+  const operator = /&&|\|\||[;&|<>]/.exec(text);
+  if (!operator) return;
+  throw new MlldError('SHELL_OPERATOR', `The value of ${part.written} holds the shell operator ${operator[0]}`, {
+    location: locationOf(frame.module, part.at),
+    hint: `put the reference into double quotes: "${part.written}"`,
+  });
+}
+
+/** bash runs what it finds in the index of an array (`a[$(…)]`) when it computes with a text. */
+function notANumber(part: HolePart, frame: Frame): MlldError {
+  return new MlldError('SHELL_NUMBER', `The value of ${part.written} is computed with by the shell, and is not a whole number`, {
+    location: locationOf(frame.module, part.at),
+    hint: 'compute in `js`, or compare text with `[ … ]`',
+  });
+}

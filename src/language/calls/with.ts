@@ -1,0 +1,58 @@
+/** `X with { … }` and `stream X`. Control 3.1, 20 and 23, instrumentation 4.6. */
+import type { Expression, Options, Stream, With } from '../../../grammar/ast.js';
+import type { GuardSwitch } from '../../runtime/operation.js';
+import { isTruthy } from '../../values/truth.js';
+import { textOf } from '../../values/text.js';
+import { dataOf, type DataObject, type Value } from '../../values/value.js';
+import type { Frame } from '../../runtime/frame.js';
+import { evaluateCall } from '../expressions/reference.js';
+
+/** `labels`: those of the `var` that a call is the right side of. */
+export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
+  const { value, options } = node;
+  const streaming = await option(options, 'stream', frame);
+  const inner: Frame =
+    streaming !== undefined && isTruthy(streaming) && frame.run.settings.streaming ? { ...frame, streaming: true } : frame;
+  const guards = await guardSwitch(options, inner);
+  if (value.kind === 'reference' && (guards || labels)) {
+    if (guards) frame.run.warn(`guards are switched ${'off' in guards ? 'off' : 'by name'} for a call of @${value.name}`);
+    return evaluateCall(value, inner, { ...(labels && { labels }), ...(guards && { guards }) });
+  }
+  return inner.evaluate(withOptions(value, options), inner);
+}
+
+/** Options that belong to the value itself. */
+function withOptions(value: Expression, options: Options): Expression {
+  const find = (name: string): Expression | undefined => options.find((candidate) => candidate.name === name)?.value;
+  const stdin = find('stdin');
+  if (value.kind === 'code' && stdin) return { ...value, stdin };
+  if (value.kind === 'pipeline') {
+    const cap = find('parallel');
+    const pace = find('delay');
+    const source = stdin && value.source.kind === 'code' ? { ...value.source, stdin } : value.source;
+    if (!cap && !pace) return { ...value, source };
+    const limits = { ...(cap ? { cap } : {}), ...(pace ? { pace } : {}) };
+    return { ...value, source, stages: value.stages.map((stage) => (stage.kind === 'group-stage' ? { ...stage, limits } : stage)) };
+  }
+  return value;
+}
+
+async function option(options: Options, name: string, frame: Frame): Promise<Value> {
+  const found = options.find((candidate) => candidate.name === name);
+  return found && frame.evaluate(found.value, frame);
+}
+
+async function guardSwitch(options: Options, frame: Frame): Promise<GuardSwitch | undefined> {
+  const value = dataOf(await option(options, 'guards', frame));
+  if (value === undefined || value === true) return undefined;
+  if (value === false) return { off: true };
+  const names = (list: Value): string[] => ((dataOf(list) as Value[] | undefined) ?? []).map((name) => textOf(name).replace(/^@/, ''));
+  const { only, except } = value as DataObject;
+  if (only !== undefined) return { only: names(only) };
+  return except === undefined ? undefined : { except: names(except) };
+}
+
+/** Live output while it runs; never another value. */
+export async function evaluateStream(node: Stream, frame: Frame): Promise<Value> {
+  return frame.evaluate(node.value, frame.run.settings.streaming ? { ...frame, streaming: true } : frame);
+}

@@ -1,0 +1,42 @@
+/** Names that nobody declares: the reserved variables and the built-in functions. Values sections 11.3, 12 and 13. */
+import { MlldError } from '../../errors.js';
+import { askWorld } from '../../operation/perform-effect.js';
+import type { Value } from '../../values/value.js';
+import { builtIn } from './built-ins.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame, Module } from '../../runtime/frame.js';
+import { readInput } from './input.js';
+
+const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);
+
+/** Undefined when the name stands for nothing. */
+export async function ambientValue(name: string, frame: Frame): Promise<Value> {
+  const { settings, state } = frame.run;
+  switch (name) {
+    case 'now':
+      return new Date((await askWorld(frame, 'clock.now', {})).ms).toISOString();
+    case 'root':
+    case 'base':
+      return settings.projectRoot;
+    case 'input':
+    case 'stdin':
+      return readInput(frame);
+    case 'payload':
+      return settings.payload;
+    case 'state':
+      return settings.hasState ? state : undefined;
+    case 'debug':
+      return `mlld: ${frame.module.display}, project ${settings.projectRoot}, names ${frame.scope.visible().toSorted().join(' ')}`;
+    default:
+      return builtIn(name);
+  }
+}
+
+/** `at`: of the name. */
+export function refuseReserved(name: string, module: Module, at: number): void {
+  if (!RESERVED.has(name)) return;
+  throw new MlldError('RESERVED_NAME', `@${name} is a reserved name and can't be declared`, {
+    location: locationOf(module, at),
+    hint: 'choose another name',
+  });
+}

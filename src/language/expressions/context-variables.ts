@@ -1,0 +1,64 @@
+/** `@mx`: what the running operation may know about itself. Control section 25, instrumentation section 8. All of it is always defined. */
+import { labelsOf, sourcesOf, union, NO_LABELS, type DataObject, type Value } from '../../values/value.js';
+import type { Frame } from '../../runtime/frame.js';
+
+const rows: { readonly [name: string]: (frame: Frame) => Value } = {
+  op: ({ context: { op } }) => ({
+    type: op?.kind ?? null,
+    name: op?.name ?? null,
+    labels: op?.labels ?? [],
+    target: op?.target ?? null,
+  }),
+  for: ({ context: { for: loop } }) => ({ ...(loop ?? NO_FOR) }),
+  loop: ({ context: { loop } }) => ({ iteration: loop?.iteration ?? null, limit: loop?.limit ?? null, active: loop ? true : null }),
+  while: ({ context }) => ({
+    iteration: context.while?.iteration ?? null,
+    limit: context.while?.limit ?? null,
+    active: context.while ? true : null,
+  }),
+  stage: ({ context }) => context.stage?.stage ?? 0,
+  isPipeline: ({ context }) => context.stage?.isPipeline ?? false,
+  try: ({ context }) => context.stage?.try ?? 1,
+  tries: ({ context }) => context.stage?.tries ?? [],
+  hint: ({ context }) => context.stage?.hint ?? null,
+  input: ({ context, scope }) => context.stage?.input ?? scope.find('input')?.value ?? null,
+  lastOutput: ({ context }) => context.stage?.lastOutput ?? null,
+  errors: ({ context }) => context.errors.list,
+  denied: ({ context }) => context.denied,
+  args: ({ context }) => {
+    const args = context.args ?? [];
+    const named = Object.fromEntries(args.map(({ name, value }) => [name, value ?? null]));
+    return { ...named, names: args.map(({ name }) => name) };
+  },
+  guard: ({ context: { guard } }) => ({
+    denied: guard?.denied ?? false,
+    name: guard?.name ?? null,
+    reason: guard?.reason ?? null,
+    reasons: guard?.reasons ?? [],
+    hints: guard?.hints ?? [],
+    trace: [],
+    filter: guard?.filter ?? null,
+    timing: guard?.timing ?? null,
+    try: guard?.try ?? 0,
+  }),
+  checkpoint: ({ context: { checkpoint } }) => ({ hit: checkpoint?.hit ?? false, key: checkpoint?.key ?? null }),
+  hooks: ({ context, run }) => ({ errors: [...(context.hookErrors ?? run.hookErrors)] }),
+  labels: (frame) => inputsOf(frame).reduce<readonly string[]>((all, input) => union(all, labelsOf(input)), NO_LABELS),
+  taint: (frame) => {
+    const inputs = inputsOf(frame);
+    const labels = inputs.reduce<readonly string[]>((all, input) => union(all, labelsOf(input)), NO_LABELS);
+    return inputs.reduce<readonly string[]>((all, input) => union(all, sourcesOf(input)), labels);
+  },
+};
+
+const NO_FOR = { index: null, total: null, key: null, parallel: null, batchIndex: null, batchSize: null };
+
+function inputsOf({ context }: Frame): readonly Value[] {
+  return context.guard?.inputs ?? context.op?.inputs ?? [];
+}
+
+/** One field of `@mx`, or all of them; null for a name it doesn't have. */
+export function contextValue(name: string | undefined, frame: Frame): Value {
+  if (name !== undefined) return Object.hasOwn(rows, name) ? (rows[name]?.(frame) ?? null) : null;
+  return Object.fromEntries(Object.entries(rows).map(([key, row]) => [key, row(frame)])) as DataObject;
+}

@@ -1,0 +1,27 @@
+/** What a loop goes over: the elements of an array, or the entries of an object in the order of its keys. Control 11.2. */
+import { Callable } from '../../values/kinds/callable.js';
+import { annotate, Annotated, dataOf, HostObject, labelsOf, sourcesOf, type DataObject, type Value } from '../../values/value.js';
+
+export interface Entry {
+  readonly value: Value;
+  /** Property name, or position as text. */
+  readonly key: string;
+  /** Position, for arrays only. */
+  readonly index?: number;
+}
+
+/** Undefined for what is no list and no object. Elements carry the labels of the collection. */
+export function entriesOf(source: Value): Entry[] | undefined {
+  const data = dataOf(source);
+  if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return undefined;
+  const labels = labelsOf(source);
+  const sources = sourcesOf(source);
+  const plain = labels.length === 0 && sources.length === 0;
+  const labelled = (value: Value): Value => {
+    if (plain) return value ?? null;
+    if (value instanceof Annotated) return value.withNote({ ...value.note, labels, sources });
+    return annotate(value ?? null, { labels, sources });
+  };
+  if (Array.isArray(data)) return data.map((value: Value, index) => ({ value: labelled(value), key: String(index), index }));
+  return Object.entries(data as DataObject).map(([key, value]) => ({ value: labelled(value), key }));
+}

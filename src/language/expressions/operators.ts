@@ -1,0 +1,54 @@
+/** Operators. Values section 9; those that look at both sides are in `values/operators.ts`. */
+import type { Binary, Denied, Expression, Subject, Ternary, Unary } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { binary } from '../../values/operators.js';
+import { isTruthy } from '../../values/truth.js';
+import { annotate, dataOf, flow, type Value } from '../../values/value.js';
+import { lenient } from '../../runtime/evaluator-ports.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { evaluateReference } from './reference.js';
+
+export async function evaluateUnary(node: Unary, frame: Frame): Promise<Value> {
+  const value = await lenient(node.operand, frame);
+  return flow(annotate(!isTruthy(value), {}), [value]);
+}
+
+export async function evaluateBinary(node: Binary, frame: Frame): Promise<Value> {
+  const left = await lenient(node.left, frame);
+  switch (node.operator) {
+    case '&&':
+      return isTruthy(left) ? operand(node.right, frame) : (left ?? null);
+    case '||':
+      return isTruthy(left) ? left : operand(node.right, frame);
+    case '??':
+      return left === undefined || dataOf(left) === null ? operand(node.right, frame) : left;
+    default: {
+      const right = await lenient(node.right, frame);
+      try {
+        return binary(node.operator, left, right);
+      } catch (error) {
+        if (error instanceof MlldError) error.location ??= locationOf(frame.module, node.at);
+        throw error;
+      }
+    }
+  }
+}
+
+/** The operand that becomes the result: an undefined name is null here. */
+async function operand(node: Expression, frame: Frame): Promise<Value> {
+  return (await lenient(node, frame)) ?? null;
+}
+
+export async function evaluateTernary(node: Ternary, frame: Frame): Promise<Value> {
+  const branch = isTruthy(await lenient(node.condition, frame)) ? node.then : node.otherwise;
+  return branch.kind === 'reference' ? evaluateReference(branch, frame) : frame.evaluate(branch, frame);
+}
+
+export async function evaluateSubject(_node: Subject, frame: Frame): Promise<Value> {
+  return frame.subject?.value;
+}
+
+export async function evaluateDenied(_node: Denied, frame: Frame): Promise<Value> {
+  return frame.context.denied;
+}

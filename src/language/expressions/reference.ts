@@ -1,0 +1,250 @@
+/** `@name` and what is chained to it. Values sections 8, 10, 14 and 16.1. */
+import type { Chain, Expression, MethodStep, Reference, Step } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { each, filterBy, readField, readIndex, slice } from '../../values/access.js';
+import { Callable } from '../../values/kinds/callable.js';
+import { callMethod } from '../../values/methods/methods.js';
+import { textOf } from '../../values/text.js';
+import { typeChecks } from '../../values/methods/type-checks.js';
+import { mxField, mxObject, type Binding as MxBinding } from '../../values/metadata.js';
+import { InputTest } from '../../values/methods/input-test.js';
+import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../../values/value.js';
+import { ambientValue } from './ambient.js';
+import { stepsToCallee } from '../calls/called-steps.js';
+import { contextValue } from './context-variables.js';
+import { boundValue, type CallDetails, callValue } from '../../runtime/evaluator-ports.js';
+import { locationOf, undefinedVariable } from '../../runtime/errors.js';
+import { Executable } from '../../runtime/executable.js';
+import { evaluateArguments, evaluateMethodArguments } from '../calls/arguments.js';
+import type { Frame } from '../../runtime/frame.js';
+import { readNamespace } from './namespaces.js';
+import { specialForm } from './special-forms.js';
+import type { Binding } from '../../runtime/scope.js';
+import { positionOf } from '../../runtime/position.js';
+
+/** The value; an undefined name is an error that names it. */
+export async function evaluateReference(node: Reference, frame: Frame): Promise<Value> {
+  const value = boundValue(node, frame) ?? (await lookUp(node, frame));
+  if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
+  return value;
+}
+
+/** A reference that ends in a call, made with more to say about it; anything else is an ordinary reference. */
+export async function evaluateCall(node: Reference, frame: Frame, details: Pick<CallDetails, 'labels' | 'guards'>): Promise<Value> {
+  const last = node.steps.at(-1);
+  if (last?.kind !== 'apply' && last?.kind !== 'method') return evaluateReference(node, frame);
+  const steps = stepsToCallee(node.steps);
+  const isName = steps.every((step) => step.kind === 'field');
+  const callee = isName ? dataOf(await memberOrNothing({ ...node, steps }, frame)) : undefined;
+  if (!(callee instanceof Executable)) return evaluateReference(node, frame);
+  const path = [node.name, ...steps.map((step) => (step.kind === 'field' ? step.name : ''))];
+  return callValue(callee, await evaluateArguments(last.args, frame), frame, { at: last.at, called: path, ...details });
+}
+
+/** A field chain that may end in a method of a text: then there is no function. */
+async function memberOrNothing(node: Reference, frame: Frame): Promise<Value> {
+  let data = dataOf(frame.scope.find(node.name)?.value);
+  for (const step of node.steps) {
+    if (step.kind !== 'field' || typeof data !== 'object' || data === null || Array.isArray(data) || data instanceof Callable)
+      return undefined;
+    data = dataOf(readMember(data, step.name, `@${node.name}`));
+  }
+  return data;
+}
+
+export async function evaluateChain(node: Chain, frame: Frame): Promise<Value> {
+  return follow(await frame.evaluate(node.base, frame), node.steps, 0, frame, { written: '', at: node.at, binding: undefined });
+}
+
+interface Origin {
+  /** The reference so far as it is written, for messages, and where it begins. */
+  readonly written: string;
+  readonly at: number;
+  readonly binding: Binding | undefined;
+  /** Names before a call, for hooks on a namespace: `mine.dig`. Grows while the reference is followed. */
+  readonly path?: string[];
+}
+
+/** The value; undefined for a name that is not defined. */
+export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
+  const binding = frame.scope.find(node.name);
+  if (binding && node.steps.length === 0) return binding.value;
+  const origin = { written: `@${node.name}`, at: node.at, binding, path: [node.name] };
+  if (binding) return follow(binding.value, node.steps, 0, frame, origin);
+  if (node.name === 'mx') return followContext(node, frame, origin);
+  const [first] = node.steps;
+  const form = first?.kind === 'apply' ? specialForm(node.name, frame) : undefined;
+  if (form && first?.kind === 'apply') return follow(await form(first.args, frame), node.steps, 1, frame, origin);
+  const ambient = await ambientValue(node.name, frame);
+  return follow(ambient, node.steps, 0, frame, origin);
+}
+
+/** `@mx.first.rest`: only the part that is asked for is made. */
+async function followContext(node: Reference, frame: Frame, origin: Origin): Promise<Value> {
+  const [first] = node.steps;
+  const name =
+    first?.kind === 'field'
+      ? first.name
+      : first?.kind === 'index' && first.index.kind === 'literal'
+        ? String(first.index.value)
+        : undefined;
+  if (name === undefined) return follow(contextValue(undefined, frame), node.steps, 0, frame, origin);
+  const value = contextValue(name, frame);
+  // What a context variable holds differs from moment to moment; a field that it lacks now is null.
+  const isScalar = typeof dataOf(value) !== 'object';
+  return isScalar && node.steps[1]?.kind === 'field' ? null : follow(value, node.steps, 1, frame, { ...origin, written: `@mx.${name}` });
+}
+
+async function follow(start: Value, steps: readonly Step[], from: number, frame: Frame, origin: Origin): Promise<Value> {
+  let value = start;
+  const { path } = origin;
+  let { written, binding } = origin;
+  for (let i = from; i < steps.length; i++) {
+    const step = steps[i] as Step;
+    if (value === undefined && !(step.kind === 'method' && step.name in typeChecks)) {
+      if (step.kind === 'field' || step.kind === 'index') continue; // a field of nothing is nothing
+      if (step.kind === 'apply' || step.kind === 'method') throw unknownFunction(origin, step.kind, frame);
+      throw undefinedVariable(origin.written.slice(1), frame.module, origin.at, frame.scope);
+    }
+    try {
+      switch (step.kind) {
+        case 'field':
+          if (step.name === 'mx' && !(dataOf(value) instanceof InputTest)) {
+            const next = steps[i + 1];
+            const about = mxBinding(binding, frame);
+            if (next?.kind === 'field') {
+              value = mxField(value, next.name, about);
+              i++;
+              // What follows `.mx.data` is read from the data, a member called `mx` too (world 9).
+              const member = steps[i + 1];
+              if (next.name === 'data' && member?.kind === 'field' && member.name === 'mx') {
+                value = readField(value, 'mx', { written: `${written}.mx.data` });
+                i++;
+              }
+            } else value = mxObject(value, about);
+          } else {
+            const base = await constructed(value, frame, step.at);
+            value = readNamespace(base, step.name, written) ?? readField(base, step.name, { written });
+          }
+          written += `.${step.name}`;
+          path?.push(step.name);
+          break;
+        case 'index': {
+          const index = await indexOf(step.index, frame);
+          value = readNamespace(value, textOf(index), written) ?? readIndex(value, index, { written });
+          written += '[…]';
+          path?.push(String(dataOf(index)));
+          break;
+        }
+        case 'slice':
+          value = slice(value, step.from && (await frame.evaluate(step.from, frame)), step.to && (await frame.evaluate(step.to, frame)));
+          break;
+        case 'filter':
+          value = filterBy(value, step.path, step.operator, step.value && (await frame.evaluate(step.value, frame)));
+          break;
+        case 'each': {
+          const end = endOfPath(steps, i + 1);
+          value = await eachElement(value, steps.slice(i + 1, end), frame, { written, at: origin.at });
+          i = end - 1;
+          break;
+        }
+        case 'method':
+          value = await callMember(value, step, frame, written, [...(path ?? [])]);
+          break;
+        case 'apply':
+          value = await apply(value, step.args, step.at, frame, written, [...(path ?? [])]);
+          break;
+      }
+    } catch (error) {
+      if (error instanceof MlldError) error.location ??= locationOf(frame.module, step.at);
+      throw error;
+    }
+    binding = undefined;
+  }
+  return value;
+}
+
+/** `[*].a[0].b`: the fields behind it belong to every element, a method to the list of results. */
+function endOfPath(steps: readonly Step[], from: number): number {
+  let end = from;
+  while (end < steps.length && (steps[end]?.kind === 'field' || steps[end]?.kind === 'index' || steps[end]?.kind === 'each')) end++;
+  return end;
+}
+
+async function eachElement(
+  value: Value,
+  rest: readonly Step[],
+  frame: Frame,
+  { written, at }: Pick<Origin, 'written' | 'at'>,
+): Promise<Value> {
+  const elements = each(value);
+  if (elements === null) return null;
+  const results: Value[] = [];
+  for (const element of elements) {
+    const found = await follow(element, rest, 0, frame, { written: `${written}[*]`, at, binding: undefined });
+    results.push(asElement(found ?? null));
+  }
+  return flow(annotate(results, {}), [value]);
+}
+
+/** `exe @u = new @URL(…)` is read by field like the object that it makes (world 11.3). */
+async function constructed(value: Value, frame: Frame, at: number): Promise<Value> {
+  const made = dataOf(value);
+  return made instanceof Executable && made.body.kind === 'new' ? callValue(made, [], frame, { at, called: [made.name] }) : value;
+}
+
+async function indexOf(node: Expression, frame: Frame): Promise<Value> {
+  return node.kind === 'literal' ? node.value : frame.evaluate(node, frame);
+}
+
+/** A function that is stored in a field wins over a method of the same name. */
+async function callMember(value: Value, step: MethodStep, frame: Frame, written: string, path: readonly string[]): Promise<Value> {
+  const data = dataOf(value);
+  const member = typeof data === 'object' && data !== null && !Array.isArray(data) ? readMember(value, step.name, written) : undefined;
+  if (member instanceof Callable) return apply(member, step.args, step.at, frame, `${written}.${step.name}`, [...path, step.name]);
+  const args = await evaluateMethodArguments(step.args, frame);
+  return callMethod(value, step.name, args, { written });
+}
+
+function readMember(value: Value, name: string, written: string): Value {
+  const found = readNamespace(value, name, written);
+  if (found !== undefined) return dataOf(found);
+  const data = dataOf(value) as DataObject;
+  if (Object.hasOwn(data, name)) return dataOf(data[name]);
+  const field = data.constructor === Object ? undefined : readField(value, name, { written });
+  return dataOf(field);
+}
+
+async function apply(
+  callee: Value,
+  args: readonly Expression[],
+  at: number,
+  frame: Frame,
+  written: string,
+  path: readonly string[],
+): Promise<Value> {
+  const function_ = dataOf(callee);
+  if (!(function_ instanceof Callable)) {
+    throw new MlldError('NOT_A_FUNCTION', `${written} is not a function`, { location: locationOf(frame.module, at) });
+  }
+  const values = await evaluateArguments(args, frame);
+  return callValue(function_, values, frame, { at, called: path });
+}
+
+function unknownFunction({ written, at }: Origin, called: 'apply' | 'method', frame: Frame): MlldError {
+  const name = written.slice(1);
+  const error = undefinedVariable(name, frame.module, at, frame.scope);
+  if (called === 'method') return error;
+  return new MlldError('UNKNOWN_FUNCTION', `Function @${name} is not defined`, { location: error.location, hint: error.hint });
+}
+
+function mxBinding(binding: Binding | undefined, frame: Frame): MxBinding | undefined {
+  if (!binding) return undefined;
+  const { name, at, index, key } = binding;
+  return {
+    name,
+    ...(at === undefined ? {} : { definedAt: { ...positionOf(frame.module, at), filePath: frame.module.path } }),
+    ...(index === undefined ? {} : { index }),
+    ...(key === undefined ? {} : { key }),
+  };
+}

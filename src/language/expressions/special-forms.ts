@@ -1,0 +1,44 @@
+/** Built-in functions that look at how their argument is written, not only at its value. Values section 12, world 5.5. */
+import type { Expression } from '../../../grammar/ast.js';
+import { askWorld } from '../../operation/perform-effect.js';
+import { resolveText } from '../paths.js';
+import { textOf } from '../../values/text.js';
+import { dataOf, type Value } from '../../values/value.js';
+import { lenient } from '../../runtime/evaluator-ports.js';
+import type { Frame } from '../../runtime/frame.js';
+import { findFiles } from '../files/load.js';
+
+type Form = (args: readonly Expression[], frame: Frame) => Promise<Value>;
+
+const forms: { readonly [name: string]: Form } = { exists, fileExists };
+
+/** The form of this name, unless the script has declared a function of the name. */
+export function specialForm(name: string, frame: Frame): Form | undefined {
+  return Object.hasOwn(forms, name) && !frame.scope.find(name) ? forms[name] : undefined;
+}
+
+/** A text or a load asks for files; a reference asks whether name, field or index is there, whatever its value. */
+async function exists([node]: readonly Expression[], frame: Frame): Promise<Value> {
+  if (!node) return false;
+  if (node.kind === 'load') return (await findFiles(node, frame)).length > 0;
+  if (node.kind === 'reference') return isThere(node, frame);
+  return fileExists([node], frame);
+}
+
+async function isThere(node: Expression & { kind: 'reference' }, frame: Frame): Promise<boolean> {
+  const last = node.steps.at(-1);
+  if (!last || (last.kind !== 'field' && last.kind !== 'index')) return (await lenient(node, frame)) !== undefined;
+  const holder = dataOf(await lenient({ ...node, steps: node.steps.slice(0, -1) }, frame));
+  if (typeof holder !== 'object' || holder === null) return false;
+  const key = last.kind === 'field' ? last.name : textOf(await frame.evaluate(last.index, frame));
+  return Array.isArray(holder) ? Number(key) >= 0 && Number(key) < holder.length : Object.hasOwn(holder, key);
+}
+
+async function fileExists([node]: readonly Expression[], frame: Frame): Promise<Value> {
+  if (!node) return false;
+  if (node.kind === 'load') return (await findFiles(node, frame)).length > 0;
+  const value = await lenient(node, frame);
+  if (value === undefined || dataOf(value) === null) return false;
+  const { kind } = await askWorld(frame, 'file.stat', { path: resolveText(textOf(value), frame) });
+  return kind === 'file';
+}

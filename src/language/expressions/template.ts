@@ -1,0 +1,144 @@
+/** Text with references in it. Values sections 5 to 7. */
+import type { HolePart, LoopPart, Template, TemplatePart } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { textOf } from '../../values/text.js';
+import { isTruthy } from '../../values/truth.js';
+import { Callable } from '../../values/kinds/callable.js';
+import { annotate, Annotated, dataOf, union, NO_LABELS, type Value } from '../../values/value.js';
+import { boundValue, callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
+import { entriesOf } from './entries.js';
+import type { Frame } from '../../runtime/frame.js';
+import { renderLoadPart } from '../files/load.js';
+import { Scope } from '../../runtime/scope.js';
+
+/** As a value: always text. */
+export async function evaluateTemplate(node: Template, frame: Frame): Promise<Value> {
+  return renderParts(node.parts, frame);
+}
+
+/** The reference that a template consists of, when it consists of exactly one: as a bound value it is what it refers to (5.3). */
+export function soleReference(node: Template): HolePart['value'] | undefined {
+  const [part] = node.parts;
+  if (node.parts.length !== 1 || part?.kind !== 'hole' || part.pipes.length > 0) return undefined;
+  return part.negated || part.optional || part.then || part.fallback !== undefined ? undefined : part.value;
+}
+
+/** The text, with the labels of everything that went into it. */
+export async function renderParts(parts: readonly TemplatePart[], frame: Frame): Promise<Value> {
+  const ink = new Ink();
+  await render(parts, frame, ink);
+  return ink.value();
+}
+
+/** Collects text, and labels as they are met. */
+class Ink {
+  private text = '';
+  private labels = NO_LABELS;
+  private sources = NO_LABELS;
+
+  write(text: string): void {
+    this.text += text;
+  }
+
+  draw(value: Value): void {
+    this.text += textOf(value);
+    this.mark(value);
+  }
+
+  mark(value: Value): void {
+    if (!(value instanceof Annotated)) return;
+    this.labels = union(this.labels, value.note.labels);
+    this.sources = union(this.sources, value.note.sources);
+  }
+
+  value(): Value {
+    return annotate(this.text, { labels: this.labels, sources: this.sources });
+  }
+}
+
+async function render(parts: readonly TemplatePart[], frame: Frame, ink: Ink): Promise<void> {
+  for (const part of parts) {
+    switch (part.kind) {
+      case 'text':
+        ink.write(part.text);
+        break;
+      case 'hole': {
+        const value = isBare(part) ? boundValue(part.value, frame) : undefined;
+        if (value === undefined || dataOf(value) instanceof Callable) await renderHole(part, frame, ink);
+        else ink.draw(value);
+        break;
+      }
+      case 'load-part':
+        ink.draw(await renderLoadPart(part, frame));
+        break;
+      case 'loop-part':
+        await renderLoop(part, frame, ink);
+        break;
+      case 'file-text':
+        throw new Error('a file placeholder outside an `as` clause');
+    }
+  }
+}
+
+/** Nothing is said about it but the value. */
+function isBare({ negated, then, optional, fallback, pipes }: HolePart): boolean {
+  return !negated && !then && !optional && fallback === undefined && pipes.length === 0;
+}
+
+async function renderHole(part: HolePart, frame: Frame, ink: Ink): Promise<void> {
+  const value = await holeValue(part, frame);
+  if (part.negated) return ink.write(String(!isTruthy(value)));
+  if (part.then) {
+    if (isTruthy(value)) await render(part.then, frame, ink);
+    return;
+  }
+  if (part.optional && !isTruthy(value)) return;
+  if (part.fallback !== undefined && (value === undefined || dataOf(value) === null)) return ink.write(part.fallback);
+  if (value === undefined) return ink.write(part.written);
+  const stages = await functionPipes(part.pipes, frame);
+  ink.draw(stages.length > 0 ? await runStages(value, stages, frame) : value);
+  for (const { at, name, path } of part.pipes.slice(stages.length)) {
+    const steps = path.map((field) => ({ kind: 'field' as const, name: field, at }));
+    const written = ['@' + name, ...path].join('.');
+    ink.write('|');
+    await renderHole({ kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written }, frame, ink);
+  }
+}
+
+/** A name that holds no function is no stage: in `@a|@b` both are values then, and the bar is text. */
+async function functionPipes(pipes: HolePart['pipes'], frame: Frame): Promise<HolePart['pipes']> {
+  for (const [i, { at, name, path }] of pipes.entries()) {
+    if (!frame.scope.find(name)) continue;
+    const steps = path.map((field) => ({ kind: 'field' as const, name: field, at }));
+    const value = await lenient({ kind: 'reference', at, name, steps }, frame);
+    if (!(dataOf(value) instanceof Callable)) return pipes.slice(0, i);
+  }
+  return pipes;
+}
+
+/** The value of a hole; undefined for a name that is not defined. A function without parentheses is called. */
+export async function holeValue(part: HolePart, frame: Frame): Promise<Value> {
+  const value = await lenient(part.value, frame).catch(nullIfNotExported);
+  const data = dataOf(value);
+  return data instanceof Callable ? callValue(data, [], frame, { at: part.at, called: [part.value.name] }) : value;
+}
+
+/** In text, what a module does not export is null (world 11.2). */
+function nullIfNotExported(error: unknown): null {
+  if (error instanceof MlldError && error.code === 'NOT_EXPORTED') return null;
+  throw error;
+}
+
+/** `/for`: a source that is no list or object gives nothing. */
+async function renderLoop(part: LoopPart, frame: Frame, ink: Ink): Promise<void> {
+  const source = await lenient(part.source, frame);
+  ink.mark(source);
+  for (const { key, value, index } of entriesOf(source) ?? []) {
+    const scope = new Scope('block', frame.scope);
+    const isList = index !== undefined;
+    scope.define({ name: part.name, value, kind: 'loop', key, ...(isList ? { index } : {}) });
+    if (part.key !== undefined) scope.define({ name: part.key, value: isList ? index : key, kind: 'loop' });
+    else if (!isList) scope.define({ name: `${part.name}_key`, value: key, kind: 'loop' });
+    await render(part.body, { ...frame, scope }, ink);
+  }
+}

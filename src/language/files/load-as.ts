@@ -1,0 +1,61 @@
+/** `as`: a template over a loaded file, or another heading for a section. World section 8. */
+import type { FileTextPart, Template, TemplatePart, TextPart } from '../../../grammar/ast.js';
+import { mxField, mxObject } from '../../values/metadata.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { renameHeading } from '../../values/formats/sections.js';
+import { textOf } from '../../values/text.js';
+import { annotate, dataOf, flow, noteOf, sourcesOf, type Value } from '../../values/value.js';
+import { renderText } from '../../runtime/evaluator-ports.js';
+import type { Frame } from '../../runtime/frame.js';
+
+/** The text of the template for this file; what is known about the file stays known. */
+export async function applyTemplate(template: Template, file: Value, frame: Frame): Promise<Value> {
+  const rendered = await renderText(filled(template.parts, file), frame);
+  return flow(aboutFile(textOf(rendered), file), [rendered]);
+}
+
+/** The section under the heading that the template gives. */
+export async function renameSection(template: Template, section: Value, frame: Frame): Promise<Value> {
+  const heading = await renderText(filled(template.parts, section), frame);
+  return flow(aboutFile(renameHeading(textOf(section), textOf(heading)), section), [heading]);
+}
+
+function aboutFile(text: string, from: Value): Value {
+  const file = noteOf(from)?.file;
+  return annotate(text, { sources: sourcesOf(from), ...(file ? { file } : {}) });
+}
+
+/** The parts with the placeholders for the file replaced, at any depth. */
+function filled(parts: readonly TemplatePart[], file: Value): readonly TemplatePart[] {
+  return parts.map((part) => {
+    switch (part.kind) {
+      case 'file-text':
+        return { kind: 'text', text: placeholderText(part, file) } satisfies TextPart;
+      case 'loop-part':
+        return { ...part, body: filled(part.body, file) };
+      case 'hole':
+        // oxlint-disable-next-line no-thenable -- a member of the tree; nobody awaits nodes
+        return part.then ? { ...part, then: filled(part.then, file) } : part;
+      default:
+        return part;
+    }
+  });
+}
+
+/** `<>`, `<>.mx.filename`, `<>.name`; nothing for a field that is not there. */
+function placeholderText({ path }: FileTextPart, file: Value): string {
+  const [first, second, ...deeper] = path;
+  if (first === undefined) return textOf(file);
+  if (first !== 'mx') return memberText(file, path);
+  return second === undefined ? textOf(mxObject(file)) : memberText(mxField(file, second), deeper);
+}
+
+function memberText(value: Value, path: readonly string[]): string {
+  let found: Value = value;
+  for (const name of path) {
+    const data = dataOf(found);
+    const isMember = Array.isArray(data) || isDataObject(data);
+    found = isMember && Object.hasOwn(data, name) ? (data as { readonly [key: string]: Value })[name] : null;
+  }
+  return (dataOf(found) ?? null) === null ? '' : textOf(found);
+}

@@ -1,0 +1,29 @@
+/** What is known about a loaded file, and values that know it. World section 9. */
+import path from 'node:path';
+import { parseYaml, splitFrontmatter } from '../../values/formats/frontmatter.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { annotate, dataOf, noteOf, type Data, type FileFacts, type Value } from '../../values/value.js';
+import type { Frame } from '../../runtime/frame.js';
+
+/** The marker that tells where such values come from. */
+export const FILE_SOURCES = ['src:file'];
+
+export async function fileFacts(absolute: string, text: string, frame: Frame): Promise<FileFacts> {
+  const relative = `./${path.relative(frame.run.settings.projectRoot, absolute)}`;
+  const frontmatter = text.startsWith('---') || text.startsWith('\uFEFF---') ? await frontmatterOf(text) : undefined;
+  return { absolute, relative, ...(frontmatter === undefined ? {} : { frontmatter }) };
+}
+
+/** A block that is no YAML, or no map, is text between two rules. */
+async function frontmatterOf(text: string): Promise<Data | undefined> {
+  const block = splitFrontmatter(text);
+  if (!block) return undefined;
+  const data = await parseYaml(block.yaml).catch(() => undefined);
+  return isDataObject(data) ? data : undefined;
+}
+
+/** The value of the whole file, or of a part of it. */
+export function withFile(value: Value, file: FileFacts): Value {
+  const text = noteOf(value)?.text;
+  return annotate(dataOf(value), { sources: FILE_SOURCES, file, ...(text === undefined ? {} : { text }) });
+}

@@ -1,0 +1,62 @@
+/** `file` and `files`: written below the folder of the script, and no operations. World section 14.5. */
+import path from 'node:path';
+import type { TemplatePart, WriteFile, WriteFiles } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { renderPath, resolvePath, writeDirectory, type ResolvedPath } from '../paths.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { dataOf, flow, type Value } from '../../values/value.js';
+import type { Completion } from '../../runtime/completion.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { writeText } from './write-text.js';
+import { writtenText } from './written-text.js';
+
+/** `file "notes/a.md" = V` */
+export async function executeFile(node: WriteFile, frame: Frame): Promise<Completion> {
+  const value = await frame.evaluate(node.value, frame);
+  const place = await placeBelow(node.path, frame, node.at);
+  await writeText('file.write', { ...place, at: node.at }, writtenText(value), value, frame);
+  return undefined;
+}
+
+/** `files "src/" = [ { "a.js": V, desc: "…" } ]` */
+export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Completion> {
+  const value = await frame.evaluate(node.value, frame);
+  const list = dataOf(value);
+  const wrong = (found: string): MlldError =>
+    new MlldError('BAD_FILES', `files takes a list of objects with one file name each: ${found}`, {
+      location: locationOf(frame.module, node.at),
+      hint: 'files "src/" = [ { "a.js": @text, desc: "a remark" } ]',
+    });
+  if (!Array.isArray(list)) throw wrong('this is no list');
+  const folder = await placeBelow(node.path, frame, node.at);
+  for (const element of list as readonly Value[]) {
+    const entry = dataOf(element);
+    if (!isDataObject(entry)) throw wrong('an element is no object');
+    const names = Object.keys(entry).filter((name) => name !== 'desc');
+    const [name] = names;
+    if (name === undefined || names.length > 1)
+      throw wrong(names.length === 0 ? 'an element names no file' : `${names.join(' and ')} stand in one object`);
+    refuseEscape(name, frame, node.at);
+    const content = flow(entry[name] ?? null, [value]);
+    const place = { written: path.join(folder.written, name), absolute: path.resolve(folder.absolute, name), at: node.at };
+    await writeText('file.write', place, writtenText(content), content, frame);
+  }
+  return undefined;
+}
+
+async function placeBelow(parts: readonly TemplatePart[], frame: Frame, at: number): Promise<ResolvedPath> {
+  refuseEscape(await renderPath(parts, frame), frame, at);
+  return resolvePath(parts, frame, at, writeDirectory(frame));
+}
+
+/** `file` and `files` stay below the folder of the script. */
+function refuseEscape(written: string, frame: Frame, at: number): void {
+  const refuse = (what: string): MlldError =>
+    new MlldError('PATH_NOT_BELOW', `${written} ${what}`, {
+      location: locationOf(frame.module, at),
+      hint: 'file and files take paths relative to the script and below it; output takes any path',
+    });
+  if (path.isAbsolute(written)) throw refuse('is absolute, and the path must be relative');
+  if (written.split(/[/\\]/).includes('..')) throw refuse('leads out of the folder with ..');
+}

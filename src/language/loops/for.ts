@@ -1,0 +1,176 @@
+/** `for` as a statement and as a value. Control section 11, instrumentation 5.8. */
+import type { Action, Expression, For } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { perform } from '../../operation/perform.js';
+import { aKind, kindOf } from '../../values/kinds/kind.js';
+import { isTruthy } from '../../values/truth.js';
+import { annotate, asElement, dataOf, flow, labelsOf, type Value } from '../../values/value.js';
+import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
+import { lenient, outcomeOf, runStages } from '../../runtime/evaluator-ports.js';
+import { entriesOf, type Entry } from '../expressions/entries.js';
+import { locationOf, undefinedVariable } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { parallelSettings, runParallel, type Settled } from './parallel.js';
+import { siteOf } from '../../runtime/position.js';
+import { Scope } from '../../runtime/scope.js';
+import { callStatement, showValue } from '../statements/show.js';
+import { isStatement } from '../statements/statement-kinds.js';
+import { decide } from '../statements/when.js';
+
+/** What one iteration gave: a value, or a word. `skip` leaves the element out. */
+type Iterate = (entry: Entry, frame: Frame) => Promise<Outcome>;
+
+/** The array of the iteration values, in the order of the source. */
+export async function evaluateFor(node: For, frame: Frame): Promise<Value> {
+  const { source, entries } = await sourceOf(node, frame);
+  const result = await perform(frame, operationFor(entries.length), async (inner) => {
+    const outcomes = await runIterations(node, entries, inner, (_entry, body) => valueOfBody(node, body));
+    return collect(outcomes, source);
+  });
+  return node.batch ? runStages(result, node.batch, frame) : result;
+}
+
+/** Runs the action for each element; nothing is collected. A `=>` in an `if` inside leaves the function or the script. */
+export async function executeFor(node: For, frame: Frame): Promise<Completion> {
+  const { entries } = await sourceOf(node, frame);
+  let left: Completion;
+  await perform(frame, operationFor(entries.length), async (inner) => {
+    await runIterations(node, entries, inner, async (_entry, body) => {
+      const completion = await runBody(node, body);
+      if (completion instanceof Signal) return completion;
+      if (!(completion instanceof Return)) return null;
+      left = completion;
+      return new Signal('done', null, false);
+    });
+    return null;
+  });
+  return left;
+}
+
+function operationFor(total: number): { kind: string; segment: string; name: null; labels: []; inputs: []; total: number } {
+  return { kind: 'for', segment: 'for', name: null, labels: [], inputs: [], total };
+}
+
+async function sourceOf(node: For, frame: Frame): Promise<{ source: Value; entries: Entry[] }> {
+  const source = await lenient(node.source, frame);
+  if (source === undefined && node.source.kind === 'reference') {
+    throw undefinedVariable(node.source.name, frame.module, node.source.at, frame.scope);
+  }
+  const entries = entriesOf(source);
+  if (!entries) {
+    const kind = kindOf(source);
+    throw new MlldError('NOT_ITERABLE', `for @${node.name}: the source must be an array or an object, and is ${aKind(source)}`, {
+      location: locationOf(frame.module, node.source.at),
+      hint:
+        kind === 'string'
+          ? `an array is expected here; split a text first: .split("\\n")`
+          : kind === 'null' || kind === 'undefined'
+            ? 'where there may be nothing, write `?? []` behind it'
+            : undefined,
+    });
+  }
+  for (const entry of entries) requireFields(node, entry, frame);
+  return { source, entries };
+}
+
+/** `for @p.name in S` */
+function requireFields(node: For, entry: Entry, frame: Frame): void {
+  for (const field of node.fields) {
+    const data = dataOf(entry.value);
+    if (typeof data !== 'object' || data === null || !Object.hasOwn(data, field)) {
+      throw new MlldError('MISSING_FIELD', `for @${node.name}.${field}: element ${entry.key} has no field "${field}"`, {
+        location: locationOf(frame.module, node.at),
+      });
+    }
+  }
+}
+
+async function runIterations(node: For, entries: readonly Entry[], frame: Frame, iterate: Iterate): Promise<Settled[]> {
+  if (node.parallel?.isOldForm) {
+    frame.run.warn(`\`for N parallel\` is the old form of \`for parallel(N, PACE)\` (${siteOf(frame.module, node.at)})`);
+  }
+  const parallel = await parallelSettings(node.parallel, frame, node.at);
+  const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> =>
+    iteration(node, entry, position, entries.length, inside, iterate);
+  if (parallel)
+    return runParallel(entries, { ...parallel, name: node.name, isValue: node.batch !== undefined || !isEffectBody(node) }, frame, one);
+  const settled: Settled[] = [];
+  for (const [position, entry] of entries.entries()) {
+    const view = { index: position, total: entries.length, key: entry.key, parallel: false, batchIndex: null, batchSize: null };
+    const inside = { ...frame, context: { ...frame.context, for: view } };
+    const outcome = await one(entry, position, inside);
+    settled.push({ outcome });
+    if (outcome instanceof Signal && outcome.word === 'done') break;
+  }
+  return settled;
+}
+
+function isEffectBody(node: For): boolean {
+  return node.body !== undefined && isStatement(node.body);
+}
+
+/** One item as an operation: its scope, the filter, the body. */
+async function iteration(node: For, entry: Entry, position: number, total: number, frame: Frame, iterate: Iterate): Promise<Outcome> {
+  const operation = {
+    kind: 'for:iteration',
+    segment: node.name,
+    name: node.name,
+    labels: labelsOf(entry.value),
+    inputs: [entry.value],
+    index: position,
+  };
+  return perform(frame, operation, async (inner, [item]) => {
+    const scope = new Scope(frame.context.for?.parallel ? 'branch' : 'block', frame.scope);
+    bind(node, { ...entry, value: item }, scope);
+    const body = { ...inner, scope };
+    const passes = node.filter === undefined || isTruthy(await lenient(node.filter, body));
+    const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);
+    const breath = frame.run.breath.afterTurn(frame.ending);
+    if (breath) await breath;
+    return outcome as Value; // a word travels through the operation as its result
+  });
+}
+
+function bind(node: For, { value, key, index }: Entry, scope: Scope): void {
+  scope.define({ name: node.name, value, kind: 'loop', key, ...(index === undefined ? {} : { index }) });
+  if (node.key !== undefined) scope.define({ name: node.key, value: key, kind: 'loop' });
+  else if (index === undefined) scope.define({ name: `${node.name}_key`, value: key, kind: 'loop' });
+}
+
+async function valueOfBody(node: For, frame: Frame): Promise<Outcome> {
+  const inner: Frame = { ...frame, within: 'body' };
+  if (node.arms) {
+    const decision = await decide(node.arms, inner);
+    return decision.kind === 'nothing' ? new Signal('skip', null, false) : decision.outcome;
+  }
+  return (await outcomeOf(node.body as Action, inner)) ?? null;
+}
+
+async function runBody(node: For, frame: Frame): Promise<Completion> {
+  const body = node.body as Action;
+  if (body.kind === 'block') {
+    // A `=>` that ends the block itself is allowed and ignored; one in an `if` inside it is not.
+    const last = body.statements.at(-1);
+    const statements = last?.kind === 'return' ? body.statements.slice(0, -1) : body.statements;
+    const completion = await frame.execute(statements, { ...frame, within: 'for' });
+    if (!completion && last?.kind === 'return' && last.value) await frame.evaluate(last.value, frame);
+    return completion;
+  }
+  if (body.kind === 'when' || body.kind === 'for' || body.kind === 'loop' || isStatement(body)) {
+    return frame.execute([body], body.kind === 'when' ? { ...frame, within: 'script' } : { ...frame, within: 'for' });
+  }
+  return showAction(body, frame);
+}
+
+/** `for … => @f(x)` shows the result of the call; `for … => "text"` the text. */
+async function showAction(body: Expression, frame: Frame): Promise<Completion> {
+  if (body.kind === 'reference') return callStatement(body, frame);
+  await showValue(await frame.evaluate(body, frame), frame);
+  return undefined;
+}
+
+function collect(settled: readonly Settled[], source: Value): Value {
+  const values: Value[] = [];
+  for (const { outcome } of settled) if (!(outcome instanceof Signal)) values.push(outcome ?? null);
+  return flow(annotate(values.map(asElement), {}), [source, ...values]);
+}

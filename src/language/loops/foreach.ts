@@ -1,0 +1,94 @@
+/** `foreach @f(XS, YS)`: a call for every combination. Control section 13. */
+import type { ApplyStep, Expression, Foreach, MethodStep, Options } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { Denial } from '../../runtime/denial.js';
+import { Callable } from '../../values/kinds/callable.js';
+import { textOf } from '../../values/text.js';
+import { showText } from '../../values/show.js';
+import { annotate, asElement, dataOf, flow, type Value } from '../../values/value.js';
+import { callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
+import { entriesOf } from '../expressions/entries.js';
+import { stepsToCallee } from '../calls/called-steps.js';
+import { endsTheRun, locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+
+const COMBINATIONS_MAX = 10_000;
+
+export async function evaluateForeach(node: Foreach, frame: Frame): Promise<Value> {
+  const result = await combine(node, frame);
+  return node.batch ? runStages(result, node.batch, frame) : result;
+}
+
+async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
+  const location = locationOf(frame.module, at);
+  const last = call.steps.at(-1) as ApplyStep | MethodStep;
+  const callee = dataOf(await lenient({ ...call, steps: stepsToCallee(call.steps) }, frame));
+  const name = last.kind === 'method' ? last.name : call.name;
+  if (!(callee instanceof Callable)) throw new MlldError('UNKNOWN_FUNCTION', `Function @${name} is not defined`, { location });
+  if (callee.params.length !== last.args.length) {
+    throw new MlldError(
+      'FOREACH_ARITY',
+      `foreach @${name}: ${callee.params.length} arrays are needed, one for each parameter, and ${last.args.length} are given`,
+      { location },
+    );
+  }
+  const lists: Value[][] = [];
+  const sources: Value[] = [];
+  for (const arg of last.args) {
+    const source = await frame.evaluate(arg, frame);
+    if (!Array.isArray(dataOf(source)))
+      throw new MlldError('NOT_AN_ARRAY', `foreach @${name}: each argument must be an array`, { location });
+    sources.push(source);
+    lists.push((entriesOf(source) ?? []).map(({ value }) => value));
+  }
+  const total = lists.reduce((product, list) => product * list.length, lists.length === 0 ? 0 : 1);
+  if (total > COMBINATIONS_MAX)
+    throw new MlldError('FOREACH_SIZE', `foreach @${name}: ${total} combinations, and the limit is ${COMBINATIONS_MAX}`, { location });
+  const results: Value[] = [];
+  for (let i = 0; i < total; i++) {
+    try {
+      results.push(await callValue(callee, combination(lists, i), frame, { at, called: [name] }));
+    } catch (error) {
+      // A denial stays one: whoever handles it is further out.
+      if (error instanceof MlldError && !(error instanceof Denial) && !endsTheRun(error))
+        throw new MlldError(error.code, `foreach @${name}, iteration ${i + 1}: ${error.message}`, {
+          location,
+          cause: error,
+          hint: error.hint,
+        });
+      throw error;
+    }
+  }
+  return flow(annotate(results.map(asElement), {}), [...sources, ...results]);
+}
+
+/** The i-th combination; the last list varies fastest. */
+function combination(lists: readonly Value[][], i: number): Value[] {
+  const chosen: Value[] = [];
+  let rest = i;
+  for (const list of lists.toReversed()) {
+    chosen.unshift(list[rest % list.length]);
+    rest = Math.floor(rest / list.length);
+  }
+  return chosen;
+}
+
+/** `show foreach …`: a line for each result, by the options `separator` and `template`. Undefined for anything else. */
+export async function foreachLines(node: Expression, frame: Frame): Promise<Value> {
+  const options = node.kind === 'with' ? node.options : [];
+  const loop = node.kind === 'with' ? node.value : node;
+  if (loop.kind !== 'foreach') return undefined;
+  const result = await evaluateForeach(loop, frame);
+  const entries = entriesOf(result);
+  if (!entries) return result;
+  const template = await optionText(options, 'template', frame);
+  const lines = entries.map(({ value }, index) =>
+    template === undefined ? showText(value) : template.replaceAll('{{index}}', String(index)).replaceAll('{{result}}', textOf(value)),
+  );
+  return flow(annotate(lines.join((await optionText(options, 'separator', frame)) ?? '\n'), {}), [result]);
+}
+
+async function optionText(options: Options, name: string, frame: Frame): Promise<string | undefined> {
+  const option = options.find((candidate) => candidate.name === name);
+  return option && textOf(await frame.evaluate(option.value, frame));
+}

@@ -1,0 +1,143 @@
+/** Where a path of the script leads. World section 4. */
+import path from 'node:path';
+import type { HolePart, TemplatePart } from '../../grammar/ast.js';
+import { MlldError } from '../errors.js';
+import { locationOf, undefinedVariable } from '../runtime/errors.js';
+import type { Frame, Settings } from '../runtime/frame.js';
+import { askWorld } from '../operation/perform-effect.js';
+import { aKind, kindOf } from '../values/kinds/kind.js';
+import { textOf } from '../values/text.js';
+import { lenient, renderText } from '../runtime/evaluator-ports.js';
+
+export interface ResolvedPath {
+  /** As the script has it, for messages. */
+  readonly written: string;
+  readonly absolute: string;
+  /** With its variables filled in: relative where the script has it relative. */
+  readonly name: string;
+  /** The folder that the rest starts from, and the rest: what a glob needs, whose root may itself hold glob characters. */
+  readonly root: string;
+  readonly rest: string;
+}
+
+/** Relative paths start at `directory`, by default that of the file that contains them. */
+export async function resolvePath(
+  parts: readonly TemplatePart[],
+  frame: Frame,
+  at: number,
+  directory: string = frame.module.directory,
+): Promise<ResolvedPath> {
+  const written = writtenPath(parts);
+  const start = await startOf(parts, frame);
+  const rest = await renderPath(start ? start.parts : parts, frame);
+  if (rest.trim() === '' && !start) {
+    throw new MlldError('EMPTY_PATH', written === '' ? 'The path is empty' : `The path ${written} is empty`, {
+      location: locationOf(frame.module, at),
+    });
+  }
+  if (!start) return { written, name: rest, absolute: path.resolve(directory, rest), root: directory, rest };
+  const below = rest.replace(/^\/+/, '');
+  const absolute = path.resolve(start.root, below);
+  return { written, name: absolute, absolute, root: start.root, rest: below };
+}
+
+/** Absolute, for a path that is the text of a value. */
+export function resolveText(text: string, frame: Frame): string {
+  return path.resolve(frame.module.directory, text);
+}
+
+/** Where a command runs: `cmd:@root/sub { … }`. Relative names are refused, because they would depend on where mlld was started. World 15. */
+export async function resolveDirectory(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
+  const text = await renderPath(parts, frame);
+  const expanded = text === '~' || text.startsWith('~/') ? `${await homeDirectory(frame)}${text.slice(1)}` : text;
+  if (path.isAbsolute(expanded)) return path.resolve(expanded);
+  const hole = parts.find((part) => part.kind === 'hole');
+  throw new MlldError('WORKING_DIRECTORY', `The working directory must be an absolute path, and "${text}" is none`, {
+    location: hole && locationOf(frame.module, hole.at),
+    hint: `cmd:@root/${text.replace(/^(\.?\/)+/, '')} starts at the project root`,
+  });
+}
+
+async function homeDirectory(frame: Frame): Promise<string> {
+  const { values } = await askWorld(frame, 'env.read', { names: ['HOME'], prefixes: [] });
+  const home = values['HOME'];
+  if (home === undefined || home === '') throw new MlldError('WORKING_DIRECTORY', 'The working directory ~ is unknown: HOME is not set');
+  return home;
+}
+
+/** The folder of a resolver prefix, and what follows the prefix; undefined when the text begins with none. */
+export function resolvePrefix(text: string, settings: Settings): { readonly root: string; readonly rest: string } | undefined {
+  const found = settings.prefixes.find(({ prefix }) => text.startsWith(prefix));
+  return found && { root: found.basePath, rest: text.slice(found.prefix.length) };
+}
+
+/** The folder of relative writes: that of the file, but for functions of a module that of the script which calls them. */
+export function writeDirectory(frame: Frame): string {
+  return frame.stack && !frame.module.isMain ? frame.run.settings.scriptDirectory : frame.module.directory;
+}
+
+/** As messages show it: relative to the working directory where that is shorter. */
+export function displayPath(absolute: string, settings: Pick<Settings, 'workingDirectory'>): string {
+  const relative = path.relative(settings.workingDirectory, absolute);
+  return relative.length < absolute.length ? relative || '.' : absolute;
+}
+
+/** The text of path parts. Unlike in other text a hole must hold something that can be part of a name. */
+export async function renderPath(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
+  let text = '';
+  for (const part of parts) {
+    if (part.kind === 'text') text += part.text;
+    else if (isPlainHole(part)) text += await nameIn(part, frame);
+    else text += textOf(await renderText([part], frame));
+  }
+  return text;
+}
+
+export function writtenPath(parts: readonly TemplatePart[]): string {
+  return parts.map((part) => (part.kind === 'text' ? part.text : part.kind === 'hole' ? part.written : '…')).join('');
+}
+
+/** `@root/…`, `@base/…` and `@prefix/…`; a variable with the name of a prefix is nearer than the configuration. */
+async function startOf(
+  parts: readonly TemplatePart[],
+  frame: Frame,
+): Promise<{ root: string; parts: readonly TemplatePart[] } | undefined> {
+  const [first, second, ...others] = parts;
+  if (first?.kind !== 'hole' || !isPlainHole(first) || first.value.steps.length > 0) return undefined;
+  const { name } = first.value;
+  const { settings } = frame.run;
+  if (frame.scope.find(name)) return undefined;
+  if (name === 'root' || name === 'base') return { root: settings.projectRoot, parts: parts.slice(1) };
+  if (second?.kind !== 'text') return undefined;
+  const prefixed = resolvePrefix(`@${name}${second.text}`, settings);
+  return prefixed && { root: prefixed.root, parts: [{ kind: 'text', text: prefixed.rest }, ...others] };
+}
+
+function isPlainHole(part: TemplatePart): part is HolePart {
+  if (part.kind !== 'hole') return false;
+  return part.pipes.length === 0 && !part.negated && !part.optional && !part.then && part.fallback === undefined;
+}
+
+async function nameIn(part: HolePart, frame: Frame): Promise<string> {
+  const location = locationOf(frame.module, part.at);
+  const value = await lenient(part.value, frame).catch((error: unknown) => {
+    throw error instanceof MlldError && error.code === 'NO_FIELDS' ? looksLikeField(part, frame) : error;
+  });
+  const kind = kindOf(value);
+  if (kind === 'undefined') throw undefinedVariable(part.value.name, frame.module, part.at, frame.scope);
+  if (kind === 'string' || kind === 'number' || kind === 'boolean') return textOf(value);
+  throw new MlldError('PATH_NOT_TEXT', `${part.written} is ${aKind(value)} and can't be part of a path`, {
+    location,
+    hint: kind === 'null' ? 'there is no such value; give one, or use ?? for a default' : 'a path takes texts and numbers',
+  });
+}
+
+function looksLikeField(part: HolePart, frame: Frame): MlldError {
+  const last = part.value.steps.at(-1);
+  const field = last?.kind === 'field' ? last.name : '';
+  const ended = part.written.endsWith(`.${field}`) ? `${part.written.slice(0, -field.length - 1)}\\.${field}` : `${part.written}\\`;
+  return new MlldError('PATH_FIELD', `${part.written} looks like a field access, and there is no such field`, {
+    location: locationOf(frame.module, part.at),
+    hint: `a backslash ends the name: ${ended}`,
+  });
+}

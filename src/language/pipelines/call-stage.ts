@@ -1,0 +1,68 @@
+/** A stage that is a call: of a function of the script, or of a built-in stage. Control section 19. */
+import type { CallStage } from '../../../grammar/ast.js';
+import { transformerNames } from '../../../grammar/keywords.js';
+import { MlldError } from '../../errors.js';
+import { Callable } from '../../values/kinds/callable.js';
+import { closest } from '../../values/suggest.js';
+import { dataOf, type Value } from '../../values/value.js';
+import { evaluateArguments } from '../calls/arguments.js';
+import { builtIn } from '../expressions/built-ins.js';
+import type { Outcome } from '../../runtime/completion.js';
+import { callOutcome, lenient } from '../../runtime/evaluator-ports.js';
+import { locationOf, rise } from '../../runtime/errors.js';
+import { Executable } from '../../runtime/executable.js';
+import type { Frame } from '../../runtime/frame.js';
+import { Scope } from '../../runtime/scope.js';
+import { stageInput } from './stage-input.js';
+
+export async function runCallStage(
+  stage: CallStage,
+  input: Value,
+  frame: Frame,
+  ambient: ReadonlyMap<string, Value>,
+  repeatable: boolean,
+): Promise<Outcome> {
+  const callee = await stageFunction(stage, frame);
+  const explicit = await evaluateArguments(stage.args, withInput(frame, input));
+  const details = { at: stage.at, called: [stage.name, ...stage.path], ambient, repeatable };
+  if (!(callee instanceof Executable)) {
+    return callOutcome(callee, [input, ...explicit], frame, details).catch((error: unknown) => {
+      throw rise(error, frame.module, stage.at, `@${details.called.join('.')}`);
+    });
+  }
+  const given = callee.params.length === 0 ? explicit : [stageInput(callee, input), ...explicit];
+  // Missing arguments of a stage are the empty text, surplus ones are ignored.
+  const args = callee.params.map((_, i) => (i < given.length ? given[i] : ''));
+  return callOutcome(callee, args, frame, details);
+}
+
+/** A function of the script wins over a built-in stage of its name. */
+async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> {
+  const written = [stage.name, ...stage.path].join('.');
+  const steps = stage.path.map((name) => ({ kind: 'field' as const, name, at: stage.at }));
+  const binding = frame.scope.find(stage.name);
+  const found = binding ? dataOf(await lenient({ kind: 'reference', name: stage.name, steps, at: stage.at }, frame)) : builtIn(written);
+  if (found instanceof Callable) return found;
+  const near = closest(stage.name, [...frame.scope.visible(), ...transformerNames]);
+  throw new MlldError(
+    'UNKNOWN_STAGE',
+    binding ? `@${written} is not a function and can't be a stage` : `The pipeline stage @${written} is not defined`,
+    {
+      location: locationOf(frame.module, stage.at),
+      hint: near === undefined || binding ? undefined : `did you mean @${near}?`,
+    },
+  );
+}
+
+export function withInput(frame: Frame, value: Value): Frame {
+  const scope = new Scope('block', frame.scope);
+  scope.define({ name: 'input', value, kind: 'ambient' });
+  return { ...frame, scope };
+}
+
+/** The first member of a row to which nothing is piped. */
+export async function runUnpiped(member: CallStage, frame: Frame): Promise<Outcome> {
+  const callee = await stageFunction(member, frame);
+  const args = await evaluateArguments(member.args, frame);
+  return callOutcome(callee, args, frame, { at: member.at, called: [member.name, ...member.path] });
+}

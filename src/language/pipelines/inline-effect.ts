@@ -1,0 +1,25 @@
+/** `| log`, `| show`, `| output to …`, `| append …`: the value passes through unchanged. Control section 22. */
+import type { EffectStage } from '../../../grammar/ast.js';
+import type { Value } from '../../values/value.js';
+import type { Frame } from '../../runtime/frame.js';
+import { Scope } from '../../runtime/scope.js';
+import { logValue, showValue } from '../statements/show.js';
+import { writeTarget } from '../files/write.js';
+
+export async function evaluateInlineEffect(stage: EffectStage, current: Value, frame: Frame): Promise<void> {
+  const scope = new Scope('block', frame.scope);
+  scope.define({ name: 'input', value: current, kind: 'ambient' });
+  const inner = { ...frame, scope };
+  const value = stage.value ? await frame.evaluate(stage.value, inner) : current;
+  switch (stage.effect) {
+    case 'show':
+      await showValue(value, inner);
+      return;
+    case 'log':
+      await logValue(value, inner);
+      return;
+    default:
+      if (!stage.target) throw new Error(`an ${stage.effect} without a target`);
+      await writeTarget(stage.effect, value, stage.target, stage.format, inner);
+  }
+}

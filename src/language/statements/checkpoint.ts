@@ -1,0 +1,68 @@
+/** The `checkpoint` directive. Checkpoint sections 9 and 11.2: it notes that a point was reached, and opens a scope. */
+import type { Checkpoint } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { isTruthy } from '../../values/truth.js';
+import { textOf } from '../../values/text.js';
+import { dataOf } from '../../values/value.js';
+import type { Completion } from '../../runtime/completion.js';
+import { lenient } from '../../runtime/evaluator-ports.js';
+import { durationOf } from './durations.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+
+export async function executeCheckpoint(node: Checkpoint, frame: Frame): Promise<Completion> {
+  const { run } = frame;
+  const location = locationOf(frame.module, node.at);
+  const name = textOf(await frame.evaluate(node.name, frame)).trim();
+  if (name === '') throw new MlldError('CHECKPOINT_NAME', 'A checkpoint needs a name that is not empty', { location });
+  if (run.checkpoints.has(name)) {
+    throw new MlldError('CHECKPOINT_TWICE', `checkpoint "${name}" is registered twice in this run`, {
+      location,
+      hint: 'names of checkpoints are unique, in modules as well',
+    });
+  }
+  await run.closeCheckpoint?.();
+  run.checkpoints.add(name);
+  const options = await optionsOf(node, frame);
+  run.answers.enterScope({ name, ...options });
+  const { hasComplete, ...recorded } = options;
+  await run.recorder.append({ type: 'checkpoint.reached', name, ...recorded, ...(hasComplete ? { conditional: true } : {}) });
+  const complete = node.options.find((option) => option.name === 'complete')?.value;
+  run.closeCheckpoint = async () => {
+    const holds = complete ? { complete: isTruthy(await lenient(complete, frame)) } : {};
+    await run.recorder.append({ type: 'checkpoint.closed', name, ...holds });
+  };
+  return undefined;
+}
+
+interface ScopeOptions {
+  readonly resume?: 'auto' | 'manual' | 'never';
+  readonly ttlMs?: number;
+  readonly hasComplete: boolean;
+}
+
+async function optionsOf(node: Checkpoint, frame: Frame): Promise<ScopeOptions> {
+  let options: ScopeOptions = { hasComplete: false };
+  for (const { name, value, at } of node.options) {
+    const location = locationOf(frame.module, at);
+    switch (name) {
+      case 'complete':
+        options = { ...options, hasComplete: true };
+        break;
+      case 'ttl':
+        options = { ...options, ttlMs: durationOf(await frame.evaluate(value, frame), location) };
+        break;
+      case 'resume': {
+        const mode = String(dataOf(await frame.evaluate(value, frame))).toLowerCase();
+        if (mode !== 'auto' && mode !== 'manual' && mode !== 'never') {
+          throw new MlldError('CHECKPOINT_OPTION', `resume: ${mode} is not a mode`, { location, hint: 'auto, manual or never' });
+        }
+        options = { ...options, resume: mode };
+        break;
+      }
+      default:
+        throw new MlldError('CHECKPOINT_OPTION', `Unknown option of a checkpoint: ${name}`, { location, hint: 'resume, ttl, complete' });
+    }
+  }
+  return options;
+}

@@ -1,0 +1,52 @@
+/** Control words, `=>` and `bail`. Control sections 16 to 18, instrumentation 3.3 for labels on a return. */
+import type { Bail as BailNode, Control, Expression, Return as ReturnNode } from '../../../grammar/ast.js';
+import { textOf, compactJson } from '../../values/text.js';
+import { dataOf, flow, type Value } from '../../values/value.js';
+import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
+import { outcomeOf } from '../../runtime/evaluator-ports.js';
+import { Bail, locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { evaluateReference } from '../expressions/reference.js';
+import { soleReference } from '../expressions/template.js';
+
+/** The value is evaluated where it stands, with the locals of its block. `pass` is the value null. */
+export async function evaluateControl(node: Control, frame: Frame): Promise<Outcome> {
+  if (node.word === 'pass') return null;
+  const value = node.value ? await bound(node.value, frame) : null;
+  return new Signal(node.word, value, node.value !== undefined);
+}
+
+export async function executeControl(node: Control, frame: Frame): Promise<Completion> {
+  const outcome = await evaluateControl(node, frame);
+  return outcome instanceof Signal ? outcome : undefined;
+}
+
+export async function executeReturn(node: ReturnNode, frame: Frame): Promise<Completion> {
+  if (!node.value) return new Return(null, false);
+  const outcome = await boundOutcome(node.value, frame);
+  if (outcome instanceof Signal) return outcome;
+  return new Return(node.labels.length > 0 ? flow(outcome, [], node.labels) : outcome);
+}
+
+/** What gets bound or returned; an arm of a `when` may give a control word instead, and that is for the loop or pipeline around. */
+export async function boundOutcome(node: Expression, frame: Frame): Promise<Outcome> {
+  return node.kind === 'when' ? ((await outcomeOf(node, frame)) ?? null) : bound(node, frame);
+}
+
+/** A value that gets bound or returned: a template that is one reference is the referenced value itself (values 5.3). */
+export async function bound(node: Expression, frame: Frame): Promise<Value> {
+  const reference = node.kind === 'template' ? soleReference(node) : undefined;
+  return reference ? evaluateReference(reference, frame) : frame.evaluate(node, frame);
+}
+
+export async function executeBail(node: BailNode, frame: Frame): Promise<never> {
+  const value = node.message && (await frame.evaluate(node.message, frame));
+  const data = dataOf(value);
+  const text =
+    value === undefined || data === '' ? 'the script ended itself with bail' : typeof data === 'string' ? data : compactOf(value);
+  throw new Bail(text, locationOf(frame.module, node.at));
+}
+
+function compactOf(value: Value): string {
+  return typeof dataOf(value) === 'object' ? compactJson(value) : textOf(value);
+}

@@ -1,0 +1,48 @@
+/** Declaring functions. Control sections 3 and 7. */
+import type { Exe, Shadow } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { dataOf } from '../../values/value.js';
+import { refuseReserved } from '../expressions/ambient.js';
+import type { Completion } from '../../runtime/completion.js';
+import { locationOf } from '../../runtime/errors.js';
+import { Executable } from '../../runtime/executable.js';
+import type { Frame } from '../../runtime/frame.js';
+import { keepTemplate } from '../expressions/template-body.js';
+import { loadTemplateFile } from '../expressions/template-file.js';
+import { redeclared } from './variables.js';
+
+export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
+  const { scope, module } = frame;
+  refuseReserved(node.name, module, node.nameAt);
+  const existing = scope.own(node.name);
+  if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
+  if (node.body.kind === 'new' && node.params.length === 0) {
+    // An object of the host under a name: `exe @u = new @URL("…")` is read by field.
+    scope.define({ name: node.name, value: await frame.evaluate(node.body, frame), kind: 'exe', at: node.nameAt });
+    return undefined;
+  }
+  const executable = new Executable(withBodyOptions(node), module);
+  if (node.body.kind === 'template-file') keepTemplate(executable, await loadTemplateFile(node.body.path, frame));
+  scope.define({ name: node.name, value: executable, kind: 'exe', at: node.nameAt });
+  return undefined;
+}
+
+const BODY_OPTIONS = new Set(['stdin', 'stream', 'streamFormat', 'parallel', 'delay', 'format']);
+
+/** Options that say how the body runs stand around the body; the others are about the function. */
+function withBodyOptions(node: Exe): Exe {
+  const options = node.options.filter(({ name }) => BODY_OPTIONS.has(name));
+  return options.length === 0 ? node : { ...node, body: { kind: 'with', value: node.body, options, at: node.at } };
+}
+
+export async function executeShadow(node: Shadow, frame: Frame): Promise<Completion> {
+  const functions = node.names.map(({ name, at }) => {
+    const found = dataOf(frame.scope.find(name)?.value);
+    if (found instanceof Executable) return found;
+    throw new MlldError('UNKNOWN_FUNCTION', `exe ${node.language} = { … }: @${name} is not a declared function`, {
+      location: locationOf(frame.module, at),
+    });
+  });
+  frame.module.shadows.set(node.language, functions);
+  return undefined;
+}

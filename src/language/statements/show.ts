@@ -1,0 +1,114 @@
+/** What a script shows: `show`, `log`, `run`, and calls on a line of their own. Values 15, control 8, world 3 and 14.4. */
+import type { CallStatement, Expression, Log, Prose, Reference, Run, Show } from '../../../grammar/ast.js';
+import { perform } from '../../operation/perform.js';
+import { showText } from '../../values/show.js';
+import { compactJson, textOf } from '../../values/text.js';
+import { annotate, dataOf, flow, type Value } from '../../values/value.js';
+import type { Completion } from '../../runtime/completion.js';
+import { evaluateCode } from '../calls/code.js';
+import { commandLineOf } from '../calls/command-line.js';
+import { lenient } from '../../runtime/evaluator-ports.js';
+import { foreachLines } from '../loops/foreach.js';
+import type { Frame } from '../../runtime/frame.js';
+import { undefinedVariable } from '../../runtime/errors.js';
+import { writtenText } from '../files/written-text.js';
+
+export async function executeProse(node: Prose, frame: Frame): Promise<Completion> {
+  await frame.run.document.prose(node.text, frame);
+  return undefined;
+}
+
+export async function executeShow(node: Show, frame: Frame): Promise<Completion> {
+  const lines = node.value.kind === 'foreach' || node.value.kind === 'with' ? await foreachLines(node.value, frame) : undefined;
+  await showValue(lines ?? (await shown(node.value, frame)), frame, node.labels);
+  return undefined;
+}
+
+/** An undefined name alone in a quoted text stays as written; as an operand of its own it is an error. */
+async function shown(node: Expression, frame: Frame): Promise<Value> {
+  if (node.kind !== 'reference') return frame.evaluate(node, frame);
+  const value = await lenient(node, frame);
+  if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
+  return value;
+}
+
+/** Shows a value as the operation `show`. */
+export async function showValue(value: Value, frame: Frame, labels: readonly string[] = []): Promise<Value> {
+  return effect('show', value, frame, async (emitted, inner) => frame.run.document.show(showText(emitted), emitted, inner), labels);
+}
+
+export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
+  await logValue(await shown(node.value, frame), frame);
+  return undefined;
+}
+
+/** `log x` is `output x to stderr`. World 14.4. */
+export async function logValue(value: Value, frame: Frame): Promise<Value> {
+  return effect('log', value, frame, async (emitted, inner) =>
+    frame.run.document.write('stderr', `${writtenText(emitted)}\n`, emitted, inner),
+  );
+}
+
+async function effect(
+  kind: 'show' | 'log' | 'stream',
+  value: Value,
+  frame: Frame,
+  emit: (value: Value, frame: Frame) => Promise<void>,
+  labels: readonly string[] = [],
+): Promise<Value> {
+  return perform(frame, { kind, segment: kind, name: null, labels, inputs: [value] }, async (inner, [input]) => {
+    await emit(input, inner);
+    return input;
+  });
+}
+
+/** `run`: executes and shows the text, unless it is empty. A command is interpolated once, before the operation: hooks see it. */
+export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
+  const { value: operand } = node;
+  const code = operand.kind === 'code' && operand.language === 'cmd' ? operand : undefined;
+  const line = code && (await commandLineOf(code, frame));
+  const inputs = line ? [flow(annotate(line.text.trim(), {}), line.used)] : [];
+  await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs }, async (inner, [allowed]) => {
+    const quiet: Frame = { ...inner, quietCode: true };
+    // A guard may have put another command in its place.
+    const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed], isReplaced: true as const } : line;
+    const value = code ? await evaluateCode(code, quiet, command) : await inner.evaluate(operand, quiet);
+    await showRunText(value, inner);
+    return value;
+  });
+  return undefined;
+}
+
+async function showRunText(value: Value, frame: Frame): Promise<void> {
+  const data = dataOf(value);
+  const text = typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
+  if (data === null || text === '') return;
+  await frame.run.document.show(text, value, frame);
+}
+
+/** A call at the top level shows its result; in a block it runs for its effects. Control 8.2. */
+export async function executeCall(node: CallStatement, frame: Frame): Promise<Completion> {
+  const { value } = node;
+  if (value.kind === 'stream') {
+    await effect('stream', await frame.evaluate(value, frame), frame, showRunText);
+    return undefined;
+  }
+  if (frame.within === 'script') return callStatement(value, frame);
+  await frame.evaluate(value, frame);
+  return undefined;
+}
+
+/** `@f(x)` is `run @f(x)`; anything else is shown. */
+export async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
+  const isCall = node.kind !== 'reference' || node.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
+  if (!isCall) {
+    await showValue(await frame.evaluate(node, frame), frame);
+    return undefined;
+  }
+  await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs: [] }, async (inner) => {
+    const value = await inner.evaluate(node, inner);
+    await showRunText(value, inner);
+    return value;
+  });
+  return undefined;
+}

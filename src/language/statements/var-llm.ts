@@ -1,0 +1,63 @@
+/** `var llm @x = …`: a call or a command that is the whole right side is an invocation of its own. Checkpoint section 4. */
+import type { Code, Expression, Var } from '../../../grammar/ast.js';
+import { sha256 } from '../../../journal/canonical.js';
+import type { Fingerprint } from '../../../journal/ids.js';
+import type { LlmCall } from '../../runtime/operation.js';
+import { perform } from '../../operation/perform.js';
+import { isSecret } from '../../runtime/secret-registry.js';
+import type { Value } from '../../values/value.js';
+import { evaluateCode } from '../calls/code.js';
+import { commandLineOf } from '../calls/command-line.js';
+import { bound } from './control.js';
+import { runStages } from '../../runtime/evaluator-ports.js';
+import type { Frame } from '../../runtime/frame.js';
+import { evaluateCall } from '../expressions/reference.js';
+import { evaluateWith } from '../calls/with.js';
+
+export async function evaluateLabelled(node: Var, frame: Frame): Promise<Value> {
+  return head(node.value, node.labels, frame);
+}
+
+async function head(node: Expression, labels: readonly string[], frame: Frame): Promise<Value> {
+  switch (node.kind) {
+    case 'reference':
+      return evaluateCall(node, frame, { labels });
+    case 'code':
+      return labelledCode(node, labels, frame);
+    case 'pipeline':
+      return runStages(await head(node.source, labels, frame), node.stages, frame);
+    case 'stream':
+      return head(node.value, labels, { ...frame, streaming: true });
+    case 'with': {
+      const stdin = node.options.find(({ name }) => name === 'stdin')?.value;
+      if (node.value.kind === 'code') return labelledCode(stdin ? { ...node.value, stdin } : node.value, labels, frame);
+      if (node.value.kind === 'reference') return evaluateWith(node, frame, labels);
+      return bound(node, frame);
+    }
+    default:
+      return bound(node, frame);
+  }
+}
+
+/** The question is the language and the text after interpolation. */
+async function labelledCode(node: Code, labels: readonly string[], frame: Frame): Promise<Value> {
+  const line = node.language === 'cmd' ? await commandLineOf(node, frame) : undefined;
+  const [part] = node.text;
+  const text = line?.text ?? (part?.kind === 'text' ? part.text : '');
+  const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
+  const definition = `${node.language} ${text}`;
+  const llm: LlmCall = {
+    question: async () => ({ question: { fn: node.language, args: [text], ...attempt } }),
+    async definition() {
+      const isHidden = frame.secret === true || line?.used.some(isSecret);
+      const digest = isHidden ? await frame.run.answers.digest(definition) : sha256(definition);
+      const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
+      return { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
+    },
+    isCommand: true,
+    labels,
+    sources: [`src:${node.language}`],
+  };
+  const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: line?.used ?? [], llm };
+  return perform(frame, operation, async (inner) => evaluateCode(node, inner, line));
+}

@@ -1,0 +1,88 @@
+/** Names that a script declares and changes. Values section 3, control 2.3 to 2.5. */
+import type { Append, Let, Var } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { perform } from '../../operation/perform.js';
+import { SECRET } from '../../runtime/secret-registry.js';
+import { appendTo } from '../../values/append.js';
+import { flow } from '../../values/value.js';
+import { refuseReserved } from '../expressions/ambient.js';
+import { Signal, type Completion, type Outcome } from '../../runtime/completion.js';
+import { bound, boundOutcome } from './control.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { evaluateLabelled } from './var-llm.js';
+import { siteOf } from '../../runtime/position.js';
+import type { Binding } from '../../runtime/scope.js';
+
+export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
+  const owner = frame.scope;
+  const existing = owner.own(node.name);
+  refuseReserved(node.name, frame.module, node.nameAt);
+  if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
+  const outcome = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
+  // Around the top level of a file is no loop and no pipeline.
+  if (outcome instanceof Signal && owner !== frame.module.scope) return outcome;
+  const value = outcome instanceof Signal ? outcome.value : outcome;
+  const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
+  const result = await perform(frame, operation, async (_inner, [input]) => flow(input, [], node.labels));
+  owner.define({ name: node.name, value: flow(result, [], node.labels), kind: 'var', at: node.nameAt });
+  return undefined;
+}
+
+function declared(node: Var, frame: Frame): Promise<Outcome> {
+  return node.labels.includes('llm') ? evaluateLabelled(node, frame) : boundOutcome(node.value, frame);
+}
+
+export async function executeLet(node: Let, frame: Frame): Promise<Completion> {
+  refuseReserved(node.name, frame.module, node.nameAt);
+  const taken = frame.scope.takenFor(node.name);
+  if (taken) throw redeclared(node.name, node.nameAt, taken, frame);
+  const own = frame.scope.own(node.name);
+  if (own?.kind === 'var') throw redeclared(node.name, node.nameAt, own, frame);
+  const outcome = await boundOutcome(node.value, frame);
+  const isWord = outcome instanceof Signal;
+  frame.scope.define({ name: node.name, value: isWord ? outcome.value : outcome, kind: 'let', at: node.nameAt });
+  return isWord ? outcome : undefined;
+}
+
+/** `@x += v`: a new value for the nearest binding. */
+export async function executeAppendTo(node: Append, frame: Frame): Promise<Completion> {
+  const location = locationOf(frame.module, node.nameAt);
+  const found = frame.scope.findForChange(node.name);
+  if (!found) {
+    throw new MlldError('UNKNOWN_VARIABLE', `@${node.name} += …: the variable @${node.name} does not exist`, {
+      location,
+      hint: `declare it first: let @${node.name} = …`,
+    });
+  }
+  const { binding, owner, shared } = found;
+  if (shared) {
+    throw new MlldError('PARALLEL_CHANGE', `@${node.name} can't be changed with += inside a parallel loop: it belongs to the code around`, {
+      location,
+      hint: 'return the value from the iteration with `=>` and use the loop as a value',
+    });
+  }
+  if (binding.kind === 'var' && owner.kind !== 'module') {
+    throw new MlldError('IMMUTABLE', `@${node.name} is declared with var and can't be changed with +=`, {
+      location,
+      hint: 'declare it with let',
+    });
+  }
+  const added = await bound(node.value, frame);
+  try {
+    owner.define({ ...binding, value: appendTo(binding.value, added, node.name) });
+  } catch (error) {
+    if (error instanceof MlldError) error.location ??= location;
+    throw error;
+  }
+  return undefined;
+}
+
+export function redeclared(name: string, at: number, existing: Binding, frame: Frame): MlldError {
+  const where = existing.at === undefined ? '' : `, first in ${siteOf(frame.module, existing.at)}`;
+  const what = existing.kind === 'param' ? 'is a parameter of this function' : `is already declared${where}`;
+  return new MlldError('REDECLARED', `@${name} ${what}`, {
+    location: locationOf(frame.module, at),
+    hint: 'names are declared once; choose another name',
+  });
+}

@@ -1,0 +1,105 @@
+/** `when` in its three forms. Control section 9. */
+import type { Expression, When, WhenArm } from '../../../grammar/ast.js';
+import { MlldError } from '../../errors.js';
+import { isTruthy } from '../../values/truth.js';
+import type { Value } from '../../values/value.js';
+import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
+import { lenient, outcomeOf } from '../../runtime/evaluator-ports.js';
+import { callStatement, showValue } from './show.js';
+import { locationOf } from '../../runtime/errors.js';
+import type { Frame } from '../../runtime/frame.js';
+import { Scope } from '../../runtime/scope.js';
+import { isStatement } from './statement-kinds.js';
+import { executeAppendTo, executeLet } from './variables.js';
+
+export type Decision =
+  | { readonly kind: 'nothing' }
+  /** An effect, a block without a value, `pass`, which is null where a value is wanted. */
+  | { readonly kind: 'acted'; readonly outcome: undefined | null }
+  | { readonly kind: 'value'; readonly outcome: Outcome; readonly fromBlock: boolean };
+
+const NOTHING: Decision = { kind: 'nothing' };
+const ACTED: Decision = { kind: 'acted', outcome: undefined };
+const PASSED: Decision = { kind: 'acted', outcome: null };
+
+/** In a place that wants a value: null when nothing matched. */
+export async function evaluateWhen(node: When, frame: Frame): Promise<Value> {
+  const decision = await decide(node, frame);
+  if (decision.kind === 'nothing') return null;
+  return decision.outcome instanceof Signal ? decision.outcome.value : (decision.outcome ?? null);
+}
+
+/** The first arm whose condition holds acts; nothing after it is looked at. */
+export async function decide(node: When, frame: Frame): Promise<Decision> {
+  const found = await matchingArm(node, frame);
+  return found ? act(found.arm, found.frame) : NOTHING;
+}
+
+async function matchingArm(node: When, frame: Frame): Promise<{ arm: WhenArm; frame: Frame } | undefined> {
+  const inner = {
+    ...frame,
+    scope: new Scope('block', frame.scope),
+    ...(node.subject ? { subject: await subjectOf(node.subject, frame) } : {}),
+  };
+  let fallback: WhenArm | undefined;
+  for (const entry of node.entries) {
+    if (entry.kind === 'let') await executeLet(entry, inner);
+    else if (entry.kind === 'append-to') await executeAppendTo(entry, inner);
+    else if (entry.condition === 'none') {
+      fallback ??= entry;
+    } else if (fallback && entry.condition !== 'any') {
+      throw new MlldError('NONE_NOT_LAST', '`none` must be the last arm of a when', { location: locationOf(frame.module, fallback.at) });
+    } else if (entry.condition === 'any' || (await holds(entry.condition, inner))) return { arm: entry, frame: inner };
+  }
+  return fallback && { arm: fallback, frame: inner };
+}
+
+async function subjectOf(node: Expression, frame: Frame): Promise<{ readonly value: Value }> {
+  return { value: await lenient(node, frame) };
+}
+
+async function holds(condition: Expression, frame: Frame): Promise<boolean> {
+  return isTruthy(await lenient(condition, frame));
+}
+
+async function act(arm: WhenArm, frame: Frame): Promise<Decision> {
+  const { action } = arm;
+  if (action.kind === 'block') {
+    const completion = await frame.execute(action.statements, { ...frame, scope: new Scope('block', frame.scope) });
+    if (completion instanceof Return) return { kind: 'value', outcome: completion.value, fromBlock: true };
+    return completion ? { kind: 'value', outcome: completion, fromBlock: true } : ACTED;
+  }
+  if (action.kind === 'when') {
+    const inner = await decide(action, frame);
+    return inner.kind === 'nothing' ? PASSED : inner;
+  }
+  if (action.kind === 'control' && action.word === 'pass') return PASSED;
+  const outcome = await outcomeOf(action, frame);
+  if (outcome instanceof Signal) return { kind: 'value', outcome, fromBlock: false };
+  return isStatement(action) ? ACTED : { kind: 'value', outcome, fromBlock: false };
+}
+
+/** As a statement. What a value does depends on the block around (`frame.within`). */
+export async function executeWhen(node: When, frame: Frame): Promise<Completion> {
+  if (frame.within === 'script') return executeInScript(node, frame);
+  const decision = await decide(node, frame);
+  if (decision.kind !== 'value') return undefined;
+  const { outcome, fromBlock } = decision;
+  if (outcome instanceof Signal) return outcome;
+  if (frame.within === 'body' || fromBlock) return new Return(outcome);
+  return undefined;
+}
+
+/** At the top level a value is shown, a call shows its result, and `=>` in a block ends the script. Control 9.5. */
+async function executeInScript(node: When, frame: Frame): Promise<Completion> {
+  const found = await matchingArm(node, frame);
+  if (!found) return undefined;
+  const { action } = found.arm;
+  if (action.kind === 'block') return frame.execute(action.statements, { ...found.frame, scope: new Scope('block', found.frame.scope) });
+  if (action.kind === 'var') return frame.execute([action], frame); // `when C => var @m = V` declares in the module
+  if (action.kind === 'when') return executeInScript(action, found.frame);
+  if (action.kind === 'for' || action.kind === 'loop' || isStatement(action)) return frame.execute([action], found.frame);
+  if (action.kind === 'reference') return callStatement(action, found.frame);
+  await showValue(await frame.evaluate(action, found.frame), found.frame);
+  return undefined;
+}

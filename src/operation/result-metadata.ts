@@ -1,0 +1,129 @@
+/**
+ * What is known about a result beside its data and its labels: the file that it was loaded from, the command that printed it, the text
+ * that it was read from. It is recorded beside the result, so that a served answer knows what a fresh one knows.
+ *
+ * N1  Files are recorded by their path in the project: where that was moved, they are served where they are now.
+ * N2  A long command line is cut, in a fresh answer as in a served one: it may hold a whole prompt.
+ */
+import path from 'node:path';
+import type { Json, ResultNote } from '../../journal/event.js';
+import { Signal } from '../runtime/completion.js';
+import { FILE_SOURCES } from '../language/files/loaded-file.js';
+import { toJson } from '../values/native.js';
+import { isDataObject, putEntry } from '../values/plain-object.js';
+import { shortened } from '../values/shortened.js';
+import {
+  annotate,
+  Annotated,
+  dataOf,
+  type CommandFacts,
+  type Data,
+  type FileFacts,
+  NO_LABELS,
+  type Note,
+  type Value,
+} from '../values/value.js';
+
+const COMMAND_UNITS = 1000;
+
+/** `hasText`: the text of the whole is what is recorded. `hasParts`: its data holds values with notes of their own. */
+export function notesOf(value: Value, { hasText, hasParts }: { readonly hasText: boolean; readonly hasParts: boolean }): ResultNote[] {
+  const notes: ResultNote[] = [];
+  note(value, [], hasText, notes);
+  if (hasParts) noteParts(dataOf(value), [], notes);
+  return notes;
+}
+
+function note(value: Value, at: readonly (string | number)[], hasText: boolean, notes: ResultNote[]): void {
+  if (!(value instanceof Annotated)) return;
+  const { file, command, isResult, isKept } = value.note;
+  const text = hasText ? undefined : value.text;
+  const found = {
+    ...(text !== undefined && { text }),
+    ...(file && { file: recordedFile(file) }),
+    ...(command && { command: recordedCommand(command) }),
+    ...(isResult && { isResult }),
+    ...(isKept && { isKept }),
+  };
+  if (Object.keys(found).length > 0) notes.push({ ...(at.length > 0 && { at }), ...found });
+}
+
+function noteParts(data: Data | undefined, at: readonly (string | number)[], notes: ResultNote[]): void {
+  if (typeof data !== 'object' || data === null) return;
+  const entries = Array.isArray(data) ? data.entries() : isDataObject(data) ? Object.entries(data) : [];
+  for (const [key, part] of entries as Iterable<[string | number, Value]>) {
+    const place = [...at, key];
+    note(part, place, false, notes);
+    noteParts(dataOf(part), place, notes);
+  }
+}
+
+function recordedFile({ relative, frontmatter }: FileFacts): NonNullable<ResultNote['file']> {
+  return { path: relative, ...(frontmatter !== undefined && { frontmatter: toJson(frontmatter) }) };
+}
+
+function recordedCommand({ source, command, exitCode, durationMs, stderr }: CommandFacts): NonNullable<ResultNote['command']> {
+  return { source, line: command, durationMs, ...(exitCode !== 0 && { exitCode }), ...(stderr !== '' && { stderr }) };
+}
+
+/** N2, of a fresh answer. */
+export function withShortCommand(result: Value): Value {
+  const signal: unknown = result;
+  if (signal instanceof Signal)
+    return signal.given ? (new Signal(signal.word, withShortCommand(signal.value), true) as unknown as Value) : result;
+  if (!(result instanceof Annotated)) return result;
+  const { command } = result.note;
+  if (command === undefined || command.command.length <= COMMAND_UNITS) return result;
+  return result.withNote({ ...result.note, command: { ...command, command: shortened(command.command, COMMAND_UNITS) } });
+}
+
+/** A decoded result with what was known about it. `root`: the project's folder (N1). */
+export function noted(value: Value, notes: readonly ResultNote[], root: string): Value {
+  if (notes.length === 0) return value;
+  const parts = notes.filter(({ at }) => at !== undefined);
+  const data = parts.length === 0 ? dataOf(value) : withParts(toJson(value), parts, root);
+  const whole = notes.find(({ at }) => at === undefined);
+  const text = value instanceof Annotated ? value.note.text : undefined;
+  return annotate(data, { ...(text !== undefined && { text }), ...(whole && noteFrom(whole, root)) });
+}
+
+/** Inner parts first: a loaded file holds none, but a list in a list may. */
+function withParts(json: Json, parts: readonly ResultNote[], root: string): Data {
+  const data = structuredClone(json) as Data;
+  for (const part of [...parts].reverse()) {
+    const { at = [] } = part;
+    const holder = at.slice(0, -1).reduce<Value>(memberOf, data);
+    const key = at.at(-1);
+    const members = dataOf(holder);
+    const held = key === undefined ? undefined : memberOf(members, key);
+    if (key === undefined || held === undefined) continue; // the journal was edited by hand
+    const sources = part.file ? FILE_SOURCES : NO_LABELS;
+    putEntry(members as Record<string, Value>, String(key), annotate(dataOf(held), { ...noteFrom(part, root), sources }));
+  }
+  return data;
+}
+
+function memberOf(holder: Value, key: string | number): Value {
+  const data = dataOf(holder);
+  if (typeof data !== 'object' || data === null || !Object.prototype.propertyIsEnumerable.call(data, key)) return undefined;
+  return (data as { readonly [key: string]: Value })[key];
+}
+
+/** The note of a whole or a part; without its labels, which come from the call that is served. */
+export function noteFrom({ text, file, command, isResult, isKept }: ResultNote, root: string): Partial<Note> {
+  return {
+    ...(text !== undefined && { text }),
+    ...(file && { file: fileFrom(file, root) }),
+    ...(command && { command: commandFrom(command) }),
+    ...(isResult && { isResult }),
+    ...(isKept && { isKept }),
+  };
+}
+
+function fileFrom({ path: relative, frontmatter }: NonNullable<ResultNote['file']>, root: string): FileFacts {
+  return { absolute: path.resolve(root, relative), relative, ...(frontmatter !== undefined && { frontmatter: frontmatter as Data }) };
+}
+
+function commandFrom({ source, line, durationMs, exitCode = 0, stderr = '' }: NonNullable<ResultNote['command']>): CommandFacts {
+  return { source, command: line, exitCode, durationMs, stderr };
+}

@@ -1,0 +1,52 @@
+/** A command of a stage: a tool, or a program that stands for a model. Reference 7.3, 7.7. */
+import { askWorld } from '../../operation/perform-effect.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { CommandAnswer } from '../../world/world.js';
+import type { Stage } from '../handlers/handler.js';
+import { StageError, type Updates } from '../model/outcome.js';
+
+/** With `/bin/sh -c` where the run was started, in a process group of its own; without `stdin` it reads nothing. */
+export async function runStageCommand(
+  stage: Stage,
+  frame: Frame,
+  code: string,
+  { variables = {}, stdin }: { readonly variables?: { readonly [name: string]: string }; readonly stdin?: string } = {},
+): Promise<CommandAnswer> {
+  const { run, folder, context } = stage;
+  folder.write('context.json', `${JSON.stringify(context, undefined, 2)}\n`);
+  await folder.settled();
+  const request = {
+    language: 'cmd' as const,
+    code,
+    directory: run.workingDirectory,
+    variables: { ...stageVariables(stage), ...variables },
+    ...(stdin === undefined ? {} : { stdin }),
+  };
+  // Its output gets into the context, which is kept in clear.
+  return askWorld(frame, 'command.run', request, { values: [], hides: run.secretSettings });
+}
+
+/** The end of a program that is no success; permanent when there was no program to run. */
+export function commandFailed({ exitCode, stderr }: CommandAnswer, updates: Updates = {}): StageError {
+  const last = stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const reason = `the command ended with status ${exitCode}${last === '' ? '' : `: ${last}`}`;
+  return new StageError(exitCode === 126 || exitCode === 127 ? 'permanent' : 'transient', reason, updates);
+}
+
+export function withoutLineEnds(text: string): string {
+  return text.replace(/[\r\n]+$/, '');
+}
+
+function stageVariables({ run, node, visit, attempt, folder }: Stage): { readonly [name: string]: string } {
+  return {
+    MLLD_RUN_ID: run.ledger.state.runId ?? '',
+    MLLD_RUN_DIR: run.folder.path,
+    MLLD_NODE_ID: node.id,
+    MLLD_VISIT: String(visit),
+    MLLD_ATTEMPT: String(attempt),
+    MLLD_GOAL: run.plan.goal,
+    MLLD_STAGE_DIR: folder.path,
+    MLLD_STATUS_FILE: folder.statusFile,
+    MLLD_CONTEXT_FILE: folder.contextFile,
+  };
+}

@@ -1,0 +1,28 @@
+/** A model stage. Reference 7.3. */
+import { INLINE_BYTES_MAX } from '../walk/artifacts.js';
+import { askModel } from '../backends/call-model.js';
+import { headOf } from '../walk/truncate.js';
+import { labelOf, nodeAttribute } from '../model/model.js';
+import { outcomeOf } from '../model/outcome.js';
+import { withReport } from '../walk/reported-outcome.js';
+import type { Handler } from './handler.js';
+
+const RESPONSE_CODE_POINTS = 200;
+
+export const codergen: Handler = {
+  asksModel: true,
+  isTimed: true,
+  async handle(stage) {
+    const { node, folder, run, artifacts, visit } = stage;
+    // The goal is expanded in prompts beforehand; a label stands in for one here.
+    const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.plan.goal) || node.id;
+    folder.write('prompt.md', prompt);
+    const { reply, outcome } = await askModel(stage, prompt);
+    folder.write('response.md', reply);
+    if (Buffer.byteLength(reply) > INLINE_BYTES_MAX) {
+      await artifacts.store(`${node.id}.${visit}.response`, 'response', reply);
+    }
+    const own = outcomeOf('success', { context_updates: { last_stage: node.id, last_response: headOf(reply, RESPONSE_CODE_POINTS) } });
+    return withReport(own, outcome);
+  },
+};

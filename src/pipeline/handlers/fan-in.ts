@@ -1,0 +1,55 @@
+/** Where branches meet: names the best of them. Reference 7.6. */
+import { askModel } from '../backends/call-model.js';
+import { nodeAttribute } from '../model/model.js';
+import { outcomeOf, StageError, type StageStatus } from '../model/outcome.js';
+import type { Handler, Stage } from './handler.js';
+import type { BranchResult } from './parallel.js';
+
+/** Best first. */
+const CANDIDATES: readonly StageStatus[] = ['success', 'partial_success', 'retry'];
+
+export const fanIn: Handler = {
+  asksModel: true,
+  isTimed: true,
+  async handle(stage) {
+    // Written by the parallel handler, or by nobody.
+    const results = (stage.context['parallel.results'] ?? []) as unknown as readonly BranchResult[];
+    if (!Array.isArray(results) || results.length === 0) {
+      throw new StageError('permanent', `${stage.node.id} has no results to choose from: no parallel node leads to it`);
+    }
+    const candidates = results.filter(({ outcome }) => CANDIDATES.includes(outcome));
+    const ranked = [...candidates].sort(byRank)[0];
+    if (!ranked) throw new StageError('permanent', `every branch in front of ${stage.node.id} failed`);
+    const { best, notes } = await chosen(stage, candidates, ranked);
+    const updates = { 'parallel.fan_in.best_id': best.id, 'parallel.fan_in.best_outcome': best.outcome };
+    return outcomeOf('success', { context_updates: updates, notes });
+  },
+};
+
+function byRank(a: BranchResult, b: BranchResult): number {
+  return CANDIDATES.indexOf(a.outcome) - CANDIDATES.indexOf(b.outcome) || b.score - a.score || (a.id < b.id ? -1 : 1);
+}
+
+async function chosen(
+  stage: Stage,
+  candidates: readonly BranchResult[],
+  ranked: BranchResult,
+): Promise<{ readonly best: BranchResult; readonly notes: string }> {
+  const prompt = nodeAttribute(stage.node, 'prompt') ?? '';
+  if (prompt === '') return { best: ranked, notes: '' };
+  const told = `${prompt}\n\nResults:\n${JSON.stringify(candidates, undefined, 2)}\n\nName the id of the best one.`;
+  stage.folder.write('prompt.md', prompt);
+  const { reply } = await askModel(stage, told);
+  stage.folder.write('response.md', reply);
+  const named = firstNamed(reply, candidates);
+  return named ? { best: named, notes: '' } : { best: ranked, notes: 'the model named no candidate: chosen by status, score and id' };
+}
+
+/** The candidate whose id stands first in the text as a whole word. */
+function firstNamed(reply: string, candidates: readonly BranchResult[]): BranchResult | undefined {
+  const places = candidates.map((candidate) => {
+    const { index } = new RegExp(`(?<![\\w-])${candidate.id.replaceAll(/[^\w]/g, '\\$&')}(?![\\w-])`).exec(reply) ?? { index: -1 };
+    return { candidate, index };
+  });
+  return places.filter(({ index }) => index >= 0).sort((a, b) => a.index - b.index)[0]?.candidate;
+}

@@ -1,0 +1,113 @@
+/** Supervises the run of another pipeline. Reference 7.8. */
+import path from 'node:path';
+import { parseCondition } from '../../../grammar/parse-dot.js';
+import { holds } from '../model/condition.js';
+import type { ChildRun } from '../walk/ports.js';
+import { graphAttribute, nodeAttribute } from '../model/model.js';
+import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } from '../model/outcome.js';
+import type { Handler, Stage } from './handler.js';
+
+const POLL_MS = 45_000;
+const CYCLES_MAX = 1_000;
+const COOLDOWN_MS = 300_000;
+const ACTIONS = 'observe,wait';
+
+export const managerLoop: Handler = {
+  isTimed: true,
+  async handle(stage) {
+    const child = await childOf(stage);
+    const ownsChild = autostarts(stage);
+    try {
+      return await supervise(stage, child);
+    } finally {
+      if (ownsChild) {
+        child.interrupt();
+        await child.ended; // a child never outlives its manager
+      }
+    }
+  },
+};
+
+function autostarts({ node }: Stage): boolean {
+  return nodeAttribute(node, 'stack.child_autostart') ?? true;
+}
+
+async function childOf(stage: Stage): Promise<ChildRun> {
+  const { run, node, context, frame } = stage;
+  if (!autostarts(stage)) {
+    const id = context['stack.child.run_id'];
+    const found = typeof id === 'string' ? await run.findChild(id) : undefined;
+    if (!found) throw new StageError('permanent', `${node.id} has no run to watch: stack.child.run_id is ${JSON.stringify(id ?? null)}`);
+    return found;
+  }
+  const { graph } = run.plan;
+  const written = graphAttribute(graph, 'stack.child_dotfile') ?? '';
+  if (written === '') throw new StageError('permanent', `${node.id} has no child: the graph names none in stack.child_dotfile`);
+  const workdir = graphAttribute(graph, 'stack.child_workdir') || undefined;
+  return run.startChild({
+    node: node.id,
+    op: frame.op.path,
+    file: path.resolve(run.fileDirectory, written),
+    workingDirectory: workdir === undefined ? undefined : path.resolve(run.workingDirectory, workdir),
+  });
+}
+
+async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
+  const { node, frame, signal } = stage;
+  const actions = new Set((nodeAttribute(node, 'manager.actions') ?? ACTIONS).split(',').map((action) => action.trim()));
+  const written = nodeAttribute(node, 'manager.stop_condition') ?? '';
+  const stop = written.trim() === '' ? undefined : parseCondition(written);
+  const pollMs = nodeAttribute(node, 'manager.poll_interval') ?? POLL_MS;
+  const steer = steering(stage, child);
+  let observed: Updates = {};
+  for (let cycle = 0; cycle < (nodeAttribute(node, 'manager.max_cycles') ?? CYCLES_MAX); cycle++) {
+    if (actions.has('observe')) observed = await telemetry(child);
+    if (actions.has('steer')) await steer();
+    const { status, error } = await child.observe();
+    if (status !== 'running') {
+      // The end is noticed even by a manager that doesn't observe.
+      if (actions.has('observe')) observed = await telemetry(child);
+      if (status === 'completed') return outcomeOf('success', { context_updates: observed });
+      throw new StageError('permanent', `the child pipeline ${status}${error === undefined ? '' : `: ${error}`}`, observed);
+    }
+    const context = { ...stage.context, ...observed };
+    if (stop && holds(stop, { routing: routingIn(context), context })) {
+      return outcomeOf('success', { context_updates: observed, notes: 'the stop condition holds' });
+    }
+    if (signal.aborted) break;
+    if (actions.has('wait')) await Promise.race([child.ended, frame.run.world.ask('clock.sleep', { ms: pollMs })]);
+    else await frame.run.world.ask('clock.sleep', { ms: 0 }); // a manager that never waits lets the child go on
+  }
+  throw new StageError('permanent', 'manager.max_cycles is used up, and the child still runs', observed);
+}
+
+/** What the engine wrote of the stage before; empty where nothing has ended yet. */
+function routingIn({ outcome = '', preferred_label = '' }: Updates): Pick<Routing, 'status' | 'preferred_label'> {
+  return { status: outcome as Routing['status'], preferred_label: preferred_label as string };
+}
+
+async function telemetry(child: ChildRun): Promise<Updates> {
+  const { status, outcome, currentNode, completed, retries } = await child.observe();
+  return {
+    'stack.child.run_id': child.runId,
+    'stack.child.status': status,
+    'stack.child.outcome': outcome,
+    'stack.child.current_node': currentNode,
+    'stack.child.completed': completed,
+    'stack.child.retries': retries,
+  };
+}
+
+/** Writes the node's prompt for the child's current stage, not too often. */
+function steering({ node, frame }: Stage, child: ChildRun): () => Promise<void> {
+  const prompt = nodeAttribute(node, 'prompt') ?? '';
+  const cooldownMs = nodeAttribute(node, 'manager.steer_cooldown') ?? COOLDOWN_MS;
+  const { world, monotonicMs } = frame.run;
+  let nextMs = -Infinity;
+  return async () => {
+    const folder = await child.stageFolder();
+    if (prompt === '' || folder === undefined || monotonicMs() < nextMs) return;
+    nextMs = monotonicMs() + cooldownMs;
+    await world.ask('file.write', { path: path.join(folder, 'steer.md'), text: prompt });
+  };
+}

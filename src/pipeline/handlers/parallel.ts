@@ -1,0 +1,158 @@
+/** Runs the branches below a node, each a walk of its own on a copy of the context. Reference 7.5. */
+import type { Json } from '../../../journal/event.js';
+import type { BranchRef } from '../../../journal/pipeline-event.js';
+import { perform } from '../../operation/perform.js';
+import { nodeAttribute } from '../model/model.js';
+import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';
+import { Cancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
+import type { PlannedEdge } from '../model/plan.js';
+import { isEngineKey } from '../model/context-keys.js';
+import { branchOutcome } from '../walk/walk-context.js';
+import type { Handler, Stage } from './handler.js';
+
+/** An element of `parallel.results`. */
+export interface BranchResult {
+  readonly id: string;
+  readonly outcome: StageStatus;
+  readonly score: number;
+  readonly last_node: string;
+  readonly notes: string;
+  readonly failure_reason: string;
+  readonly context_updates: Updates;
+}
+
+const PARALLEL_MAX = 4;
+
+export const parallel: Handler = {
+  async handle(stage) {
+    const { run, node } = stage;
+    const edges = run.plan.outgoing(node.id);
+    const ids = branchIds(edges);
+    const rule: JoinRule = {
+      join: nodeAttribute(node, 'join_policy') || 'wait_all',
+      errors: nodeAttribute(node, 'error_policy') || 'continue',
+      k: nodeAttribute(node, 'k') ?? 1,
+    };
+    const results = await runBounded(stage, { edges, ids, rule, width: nodeAttribute(node, 'max_parallel') ?? PARALLEL_MAX });
+    const ends = results.map(({ outcome }) => outcome);
+    const count = (status: StageStatus): number => ends.filter((end) => end === status).length;
+    const context_updates: Updates = {
+      'parallel.results': results as unknown as Json,
+      'parallel.branch_count': results.length,
+      'parallel.success_count': count('success'),
+      'parallel.fail_count': count('fail'),
+    };
+    const status = joinStatus(rule, ends);
+    return outcomeOf(status, { context_updates, ...(status === 'fail' ? { failure_reason: whyFailed(rule, results) } : {}) });
+  },
+};
+
+function whyFailed(rule: JoinRule, results: readonly BranchResult[]): string {
+  const failed = results.find(({ outcome }) => outcome === 'fail');
+  if (rule.errors === 'fail_fast' && failed) return `the branch ${failed.id} failed: ${failed.failure_reason}`;
+  const ends = results.map(({ outcome }) => outcome);
+  const successes = ends.filter((end) => end === 'success').length;
+  if (successes === 0) return 'no branch succeeded';
+  return `${successes} of ${results.length} branches succeeded, and ${needed(rule, ends)} are needed`;
+}
+
+/** Of the targets; a repeated one gets its number. */
+function branchIds(edges: readonly PlannedEdge[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return edges.map(({ to }) => {
+    const number = (seen.get(to) ?? 0) + 1;
+    seen.set(to, number);
+    return number === 1 ? to : `${to}#${number}`;
+  });
+}
+
+interface Branches {
+  readonly edges: readonly PlannedEdge[];
+  readonly ids: readonly string[];
+  readonly rule: JoinRule;
+  /** So many at a time. */
+  readonly width: number;
+}
+
+/** In the order of the branches. Those that run when the join is decided are ended; they and those that were never started are skipped. */
+async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<readonly BranchResult[]> {
+  const results: (BranchResult | undefined)[] = ids.map(() => undefined);
+  const decided = new AbortController();
+  const signal = AbortSignal.any([stage.signal, decided.signal]);
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < edges.length && !decided.signal.aborted) {
+      const index = next++;
+      const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as PlannedEdge, signal); // index < edges.length
+      if (decided.signal.aborted) return; // what ended behind the decision has no part in it
+      results[index] = result;
+      const verdict = joinVerdict(
+        rule,
+        results.map((known) => known?.outcome),
+      );
+      if (verdict !== 'open') decided.abort();
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(width, edges.length) }, lane));
+  for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
+  return results.map((result, index) => result ?? resultOf(ids[index] as string, outcomeOf('skipped'), '', {}));
+}
+
+/** Undefined when it was called off. */
+async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, signal: AbortSignal): Promise<BranchResult | undefined> {
+  const { run, node, walks, nodeFrame } = stage;
+  const before = stage.context;
+  let result: BranchResult | undefined;
+  try {
+    await perform(
+      nodeFrame,
+      { kind: 'branch', segment: 'branch', name: branch.id, labels: [], inputs: [], index: branch.index },
+      async (frame) => {
+        const join = run.plan.joinOf(node.id);
+        const bounds = {
+          branch,
+          entry: edge.to,
+          edge,
+          ends: new Set([run.plan.exit, ...(join === undefined ? [] : [join])]),
+          within: new Set([node.id, ...walks.flatMap(({ branch: around }) => (around ? [around.of] : []))]),
+        };
+        const end = await run.walk(run, { frame, signal, walks, bounds });
+        const walk = end.walk;
+        result = resultOf(
+          branch.id,
+          branchOutcome(end),
+          walk?.current ?? '',
+          walk ? changes(before, walk.context) : {},
+          walk?.context['score'],
+        );
+        return null;
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof Cancelled) || stage.signal.aborted) throw error;
+  }
+  return result;
+}
+
+function resultOf(
+  id: string,
+  { status, notes, failure_reason }: StageOutcome,
+  last_node: string,
+  context_updates: Updates,
+  score?: Json,
+): BranchResult {
+  return { id, outcome: status, score: scoreOf(score), last_node, notes, failure_reason, context_updates };
+}
+
+function scoreOf(score: Json | undefined): number {
+  const number = typeof score === 'string' && score.trim() !== '' ? Number(score) : score;
+  return typeof number === 'number' && Number.isFinite(number) ? number : 0;
+}
+
+/** The keys that the branch changed; those of the engine are its own business. */
+function changes(before: Updates, after: Updates): Updates {
+  const changed = Object.entries(after).filter(
+    ([key, value]) => !isEngineKey(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
+  );
+  return Object.fromEntries(changed);
+}

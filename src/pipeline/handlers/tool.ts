@@ -1,0 +1,31 @@
+/** A tool stage runs a shell command. Reference 7.7. */
+import { INLINE_BYTES_MAX } from '../walk/artifacts.js';
+import { headOf } from '../walk/truncate.js';
+import { nodeAttribute } from '../model/model.js';
+import { outcomeOf, StageError, type Updates } from '../model/outcome.js';
+import { commandFailed, runStageCommand, withoutLineEnds } from '../backends/stage-command.js';
+import type { Handler, Stage } from './handler.js';
+
+const HEAD_CODE_POINTS = 1_000;
+
+export const tool: Handler = {
+  isTimed: true,
+  mayReport: true,
+  async handle(stage) {
+    const command = nodeAttribute(stage.node, 'tool_command') ?? '';
+    if (command.trim() === '') throw new StageError('permanent', `${stage.node.id} has no tool_command`);
+    const answer = await runStageCommand(stage, stage.frame, command);
+    stage.folder.write('stdout.txt', answer.stdout);
+    stage.folder.write('stderr.txt', answer.stderr);
+    const updates = { ...(await outputUpdates(stage, answer.stdout)), 'tool.exit_code': answer.exitCode };
+    if (answer.exitCode !== 0) throw commandFailed(answer, updates);
+    return outcomeOf('success', { context_updates: updates });
+  },
+};
+
+async function outputUpdates(stage: Stage, stdout: string): Promise<Updates> {
+  if (Buffer.byteLength(stdout) <= INLINE_BYTES_MAX) return { 'tool.output': withoutLineEnds(stdout) };
+  const id = `${stage.node.id}.${stage.visit}.output`;
+  await stage.artifacts.store(id, 'output', stdout);
+  return { 'tool.output': headOf(stdout, HEAD_CODE_POINTS), 'tool.output_artifact': id };
+}

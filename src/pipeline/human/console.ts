@@ -1,0 +1,26 @@
+/** A person at a terminal. Reference 12.1. */
+import { choiceLine } from '../model/labels.js';
+import { given, type Interviewer } from './interviewer.js';
+
+export interface Terminal {
+  write(text: string): void;
+  /** Undefined at the end of the input. */
+  readLine(signal: AbortSignal): Promise<string | undefined>;
+}
+
+/** An empty line takes the default; a text that fits nothing is asked about again. */
+export function consoleInterviewer({ write, readLine }: Terminal): Interviewer {
+  return {
+    by: 'console',
+    onMisfit: 'ask-again',
+    async ask({ text, options, default: fallback }, signal) {
+      write(`\n${text}\n${options.map((option) => `  ${choiceLine(option)}\n`).join('')}`);
+      write(fallback === undefined ? '> ' : `(${fallback}) > `);
+      const line = await readLine(signal);
+      if (line === undefined) return { kind: 'skipped' };
+      if (line.trim() !== '') return given(line);
+      return fallback === undefined ? given('') : given(fallback);
+    },
+    inform: (message, stage) => write(`${stage}: ${message}\n`),
+  };
+}

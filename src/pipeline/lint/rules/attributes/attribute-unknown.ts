@@ -1,0 +1,52 @@
+import { nodeAttribute, type Graph } from '../../../model/model.js';
+import { closest } from '../../../../values/suggest.js';
+import { ATTRIBUTES } from '../../../model/attributes.js';
+import { GRAPHVIZ_ATTRIBUTES } from '../../../model/graphviz-attributes.js';
+import type { LintRule, Vocabulary } from '../../rule.js';
+import { attributesOf, type Written } from '../../written.js';
+
+const EDITS_MAX = 2;
+type Of = Written['of'];
+
+/** A key that nobody reads: not ours, not of Graphviz, not with a prefix of somebody else's, not of a handler of the program's own. */
+export const attributeUnknown: LintRule = {
+  severity: 'warning',
+  *check(graph, vocabulary) {
+    for (const { of, key, attribute, owner, about } of attributesOf(graph)) {
+      if (Object.hasOwn(ATTRIBUTES[of], key) || GRAPHVIZ_ATTRIBUTES.has(key)) continue;
+      const near = nearIn(of, key);
+      if (near === undefined && isSomebodys({ of, key, about }, graph, vocabulary)) continue;
+      const effect =
+        of === 'graph' ? `it is kept as \`graph.${key}\` in the context and has no other effect` : 'it is kept and has no effect';
+      const message = `\`${key}\` of ${owner} is no attribute that mlld knows: ${effect}`;
+      yield { message, ...about, at: attribute.at, fix: near ?? `what is meant for another program has a prefix, like \`my.${key}\`` };
+    }
+  },
+};
+
+function nearIn(of: Of, key: string): string | undefined {
+  const near = closest(key, Object.keys(ATTRIBUTES[of]), EDITS_MAX);
+  if (near !== undefined) return `did you mean \`${near}\`?`;
+  const others = (['graph', 'node', 'edge'] as const).filter((other) => other !== of);
+  for (const other of others) {
+    const there = closest(key, Object.keys(ATTRIBUTES[other]), EDITS_MAX);
+    if (there !== undefined)
+      return there === key ? `\`${key}\` is an attribute of ${PLURAL[other]}` : `did you mean \`${there}\` of ${PLURAL[other]}?`;
+  }
+  const family = /^[a-z]+_/.exec(key)?.[0];
+  const kin = family === undefined ? [] : [of, ...others].flatMap((kind) => kinOf(kind, family));
+  return kin.length === 0 ? undefined : `did you mean ${kin.join(', ')}?`;
+}
+
+const PLURAL: { readonly [K in Of]: string } = { graph: 'the graph', node: 'nodes', edge: 'edges' };
+
+function kinOf(of: Of, family: string): readonly string[] {
+  return Object.keys(ATTRIBUTES[of]).flatMap((known) => (known.startsWith(family) ? [`\`${known}\` of ${PLURAL[of]}`] : []));
+}
+
+function isSomebodys({ of, key, about }: Pick<Written, 'of' | 'key' | 'about'>, graph: Graph, { handlers }: Vocabulary): boolean {
+  if (key.includes('.')) return true;
+  if (of === 'graph') return graph.text.includes(`graph.${key}`); // a condition reads it
+  const node = about.node === undefined ? undefined : graph.nodes.get(about.node);
+  return node !== undefined && handlers?.has(nodeAttribute(node, 'type') ?? '') === true;
+}

@@ -1,0 +1,63 @@
+import { ATTRIBUTES } from '../../../model/attributes.js';
+import { nodeAttribute, type Graph, type GraphNode } from '../../../model/model.js';
+import { handlerTypeOf } from '../../../model/shapes.js';
+import type { LintRule, Remark, Vocabulary } from '../../rule.js';
+import { attributesOf, type Written } from '../../written.js';
+
+const BACKENDS = 'simulated, cmd:COMMAND, worker:COMMAND or exe:FILE.mld#NAME';
+
+/** Typed attributes hold a value of their type and range. */
+export const attributeValue: LintRule = {
+  severity: 'error',
+  *check(graph, vocabulary) {
+    for (const written of attributesOf(graph)) {
+      const expected = unmet(written, vocabulary);
+      if (expected === undefined) continue;
+      const { key, owner, about, attribute } = written;
+      const { text, at } = attribute.value;
+      yield { message: `\`${key}\` of ${owner} is \`${text}\`: expected ${expected}`, ...about, at, fix: `write ${expected}` };
+    }
+    for (const node of graph.nodes.values()) yield* joinOf(graph, node, vocabulary);
+  },
+};
+
+/** `k` and `k_of_n` go together, and there are so many branches. */
+function* joinOf(graph: Graph, node: GraphNode, { handlers }: Vocabulary): Generator<Remark> {
+  const k = nodeAttribute(node, 'k');
+  const isCounted = nodeAttribute(node, 'join_policy') === 'k_of_n';
+  const isParallel = handlerTypeOf(node, handlers) === 'parallel';
+  const branches = graph.outgoing(node.id).length;
+  const at = (key: string): number => node.attributes.get(key)?.value.at ?? node.at;
+  if (k !== undefined && !isCounted)
+    yield {
+      message: `\`k\` of \`${node.id}\` has no \`join_policy=k_of_n\``,
+      node: node.id,
+      at: at('k'),
+      fix: 'write join_policy=k_of_n, or remove k',
+    };
+  else if (isParallel && k !== undefined && k > branches) {
+    const message = `\`k\` of \`${node.id}\` is \`${k}\`, and it has ${branches} ${branches === 1 ? 'branch' : 'branches'}`;
+    yield { message, node: node.id, at: at('k'), fix: `write a number from 1 to ${branches}` };
+  } else if (isParallel && isCounted && !node.attributes.has('k'))
+    yield {
+      message: `\`${node.id}\` is joined by \`k_of_n\` and has no \`k\``,
+      node: node.id,
+      at: at('join_policy'),
+      fix: 'write k=NUMBER',
+    };
+}
+
+/** What was expected and not written. */
+function unmet({ of, key, attribute }: Written, vocabulary: Vocabulary): string | undefined {
+  const { text } = attribute.value;
+  if (key === 'backend' && of !== 'edge') return text === '' || isBackend(text, vocabulary) ? undefined : BACKENDS;
+  const table = ATTRIBUTES[of];
+  const type = Object.hasOwn(table, key) ? table[key] : undefined;
+  if (!type || type.read(text) !== undefined || (text === '' && type.mayBeEmpty)) return undefined;
+  return type.name;
+}
+
+function isBackend(text: string, { backends }: Vocabulary): boolean {
+  if (/^(?:simulated|(?:cmd|worker):\s*\S.*|exe:.+#[A-Za-z_]\w*)$/s.test(text)) return true;
+  return backends?.has(text.replace(/:.*$/s, '')) ?? false;
+}

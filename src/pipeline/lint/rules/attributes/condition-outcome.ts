@@ -1,0 +1,21 @@
+import { closest } from '../../../../values/suggest.js';
+import { conditionsOf } from '../../conditions.js';
+import type { LintRule } from '../../rule.js';
+
+const STATUSES = ['success', 'partial_success', 'retry', 'fail', 'skipped'];
+
+/** `outcome` is compared with a word that is a status. */
+export const conditionOutcome: LintRule = {
+  severity: 'warning',
+  *check(graph) {
+    for (const { parsed, about, owner, placeOf } of conditionsOf(graph)) {
+      if (!parsed.ok) continue;
+      for (const { at, key, literal } of parsed.condition.clauses) {
+        if (key.of !== 'outcome' || STATUSES.includes(literal)) continue;
+        const near = closest(literal, STATUSES) ?? STATUSES.find((status) => literal.startsWith(status));
+        const fix = near === undefined ? `a status is ${STATUSES.join(', ')}` : `did you mean \`${near}\`?`;
+        yield { message: `${owner} compares \`outcome\` with \`${literal}\`, which is no status`, ...about, at: placeOf(at), fix };
+      }
+    }
+  },
+};

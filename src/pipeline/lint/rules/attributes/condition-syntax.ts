@@ -1,0 +1,14 @@
+import { conditionsOf } from '../../conditions.js';
+import type { LintRule } from '../../rule.js';
+
+/** Conditions of edges and the stop conditions of managers parse. */
+export const conditionSyntax: LintRule = {
+  severity: 'error',
+  *check(graph) {
+    for (const { parsed, about, owner, placeOf } of conditionsOf(graph)) {
+      if (parsed.ok) continue;
+      const { message, hint, at } = parsed.failure;
+      yield { message: `${owner}: ${message}`, ...about, at: placeOf(at), ...(hint !== undefined && { fix: hint }) };
+    }
+  },
+};

@@ -1,0 +1,20 @@
+import { FIDELITY_MODES, isFidelityMode } from '../../../model/attributes.js';
+import type { LintRule } from '../../rule.js';
+import { attributesOf } from '../../written.js';
+
+/** A fidelity is one of the six modes. */
+export const fidelityValid: LintRule = {
+  severity: 'warning',
+  *check(graph) {
+    for (const { of, key, attribute, owner, about } of attributesOf(graph)) {
+      const { text, at } = attribute.value;
+      if (key !== (of === 'graph' ? 'default_fidelity' : 'fidelity') || text === '' || isFidelityMode(text)) continue;
+      yield {
+        message: `\`${key}\` of ${owner} is \`${text}\`, which is no mode: it counts as unset`,
+        ...about,
+        at,
+        fix: `modes are ${FIDELITY_MODES.join(', ')}`,
+      };
+    }
+  },
+};

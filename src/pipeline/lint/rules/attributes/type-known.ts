@@ -1,0 +1,22 @@
+import { closest } from '../../../../values/suggest.js';
+import { nodeAttribute } from '../../../model/model.js';
+import { BUILT_IN_HANDLERS, handlerTypeOf } from '../../../model/shapes.js';
+import { aboutNode, type LintRule } from '../../rule.js';
+
+/** A `type` names a handler. */
+export const typeKnown: LintRule = {
+  severity: 'warning',
+  *check(graph, { handlers = new Set() }) {
+    const known = [...BUILT_IN_HANDLERS, ...handlers];
+    for (const node of graph.nodes.values()) {
+      const type = nodeAttribute(node, 'type') ?? '';
+      if (type === '' || known.includes(type)) continue;
+      const near = closest(type, known);
+      yield {
+        message: `\`${node.id}\` has the type \`${type}\`, which is no handler: it runs as \`${handlerTypeOf(node, handlers)}\``,
+        ...aboutNode(node),
+        fix: near === undefined ? `types are ${known.join(', ')}` : `did you mean \`${near}\`?`,
+      };
+    }
+  },
+};

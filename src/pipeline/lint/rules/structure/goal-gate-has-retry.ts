@@ -1,0 +1,19 @@
+import { graphAttribute, nodeAttribute } from '../../../model/model.js';
+import { aboutNode, type LintRule } from '../../rule.js';
+
+/** A goal gate that is not met has somewhere to go. */
+export const goalGateHasRetry: LintRule = {
+  severity: 'warning',
+  *check(graph) {
+    if (graphAttribute(graph, 'retry_target') || graphAttribute(graph, 'fallback_retry_target')) return;
+    for (const node of graph.nodes.values()) {
+      if (nodeAttribute(node, 'goal_gate') !== true) continue;
+      if (nodeAttribute(node, 'retry_target') || nodeAttribute(node, 'fallback_retry_target')) continue;
+      yield {
+        message: `The goal gate \`${node.id}\` has no retry target: when it is not met, the run fails`,
+        ...aboutNode(node),
+        fix: `give it a \`retry_target\`, or the graph`,
+      };
+    }
+  },
+};

@@ -1,0 +1,22 @@
+import { closest } from '../../../../values/suggest.js';
+import type { LintRule } from '../../rule.js';
+import { attributesOf } from '../../written.js';
+
+/** A retry target is a node. */
+export const retryTargetExists: LintRule = {
+  severity: 'warning',
+  *check(graph) {
+    for (const { of, key, attribute, owner, about } of attributesOf(graph)) {
+      const { text, at } = attribute.value;
+      if (of === 'edge' || (key !== 'retry_target' && key !== 'fallback_retry_target')) continue;
+      if (text === '' || graph.nodes.has(text)) continue;
+      const near = closest(text, graph.nodes.keys());
+      yield {
+        message: `\`${key}\` of ${owner} is \`${text}\`, which is no node: it is skipped`,
+        ...about,
+        at,
+        fix: near === undefined ? 'name a node of the graph' : `did you mean \`${near}\`?`,
+      };
+    }
+  },
+};

@@ -1,0 +1,17 @@
+import { entriesOf } from '../../../model/shapes.js';
+import { aboutNode, type LintRule } from '../../rule.js';
+
+/** Exactly one entry. */
+export const startNode: LintRule = {
+  severity: 'error',
+  *check(graph) {
+    const [first, ...others] = entriesOf(graph);
+    if (!first) yield { message: 'The graph has no entry', at: 0, fix: 'add `start [shape=Mdiamond]`' };
+    for (const node of others)
+      yield {
+        message: `The graph has a second entry: \`${node.id}\` beside \`${first?.id ?? ''}\``,
+        ...aboutNode(node),
+        fix: 'keep one node with `shape=Mdiamond`, or one that is called `start`',
+      };
+  },
+};

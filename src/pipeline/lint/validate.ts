@@ -1,0 +1,23 @@
+/** Lint for programs that use the library: all findings, or an error when one of them is one. */
+import { MlldError } from '../../errors.js';
+import type { Graph } from '../model/model.js';
+import { lintPipeline } from './lint.js';
+import type { CustomRule, Finding } from './rule.js';
+
+/** @param rules run behind the built-in ones */
+export function validate(graph: Graph, rules: readonly CustomRule[] = []): readonly Finding[] {
+  return lintPipeline(graph, { rules });
+}
+
+/** Like `validate`; throws PIPELINE_INVALID, with the place of the first error, when there is one. */
+export function validateOrThrow(graph: Graph, rules: readonly CustomRule[] = []): readonly Finding[] {
+  const findings = validate(graph, rules);
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (!first) return findings;
+  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
+  throw new MlldError('PIPELINE_INVALID', `${first.rule}: ${first.message}${more}`, {
+    location: { file: `${graph.name}.dot`, at: first.at, text: graph.text },
+    hint: first.fix,
+  });
+}

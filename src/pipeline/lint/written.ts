@@ -1,0 +1,32 @@
+/** Every attribute of a graph, once: a default that many nodes share is one mistake, told at the first of them. */
+import type { Graph, GraphAttribute } from '../model/model.js';
+
+export interface Written {
+  readonly of: 'graph' | 'node' | 'edge';
+  readonly key: string;
+  readonly attribute: GraphAttribute;
+  /** For messages: `node a`. */
+  readonly owner: string;
+  /** Node or edge for the finding. */
+  readonly about: { readonly node?: string; readonly edge?: readonly [string, string] };
+}
+
+export function* attributesOf(graph: Graph): Generator<Written> {
+  for (const [key, attribute] of graph.attributes) yield { of: 'graph', key, attribute, owner: 'the graph', about: {} };
+  const seen = new Set<GraphAttribute>();
+  for (const node of graph.nodes.values()) {
+    const about = { node: node.id };
+    for (const [key, attribute] of unseen(node.attributes, seen)) yield { of: 'node', key, attribute, owner: `\`${node.id}\``, about };
+  }
+  for (const edge of graph.edges) {
+    const about = { edge: [edge.from, edge.to] as const };
+    for (const [key, attribute] of unseen(edge.attributes, seen))
+      yield { of: 'edge', key, attribute, owner: `\`${edge.from} -> ${edge.to}\``, about };
+  }
+}
+
+function unseen(attributes: ReadonlyMap<string, GraphAttribute>, seen: Set<GraphAttribute>): readonly [string, GraphAttribute][] {
+  const fresh = [...attributes].filter(([, attribute]) => !seen.has(attribute));
+  for (const [, attribute] of fresh) seen.add(attribute);
+  return fresh;
+}

@@ -1,0 +1,33 @@
+/** Does a condition hold? Both sides are text, compared exactly. Reference 6.4. */
+import type { Clause, Condition } from '../../../grammar/dot-ast.js';
+import { canonicalJson } from '../../../journal/canonical.js';
+import type { Json } from '../../../journal/event.js';
+import type { Routing } from './outcome.js';
+
+export interface Facts {
+  readonly routing: Pick<Routing, 'status' | 'preferred_label'>;
+  readonly context: { readonly [key: string]: Json };
+}
+
+export function holds(condition: Condition, facts: Facts): boolean {
+  return condition.clauses.every((clause) => (sideOf(clause, facts) === clause.literal) === (clause.operator === '='));
+}
+
+function sideOf({ key }: Clause, { routing, context }: Facts): string {
+  switch (key.of) {
+    case 'outcome':
+      return routing.status;
+    case 'preferred_label':
+      return routing.preferred_label;
+    case 'context': {
+      const full = `context.${key.name}`;
+      return textOf(Object.hasOwn(context, full) ? context[full] : Object.hasOwn(context, key.name) ? context[key.name] : undefined);
+    }
+  }
+}
+
+function textOf(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' ? canonicalJson(value) : JSON.stringify(value);
+}

@@ -1,0 +1,77 @@
+/** A graph made ready to be walked: conditions parsed, handlers named, edges by their source. */
+import type { Condition } from '../../../grammar/dot-ast.js';
+import { parseCondition } from '../../../grammar/parse-dot.js';
+import { joinsOf, type Joins } from './joins.js';
+import { conditionOf, edgeAttribute, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './model.js';
+import type { EdgeToChoose } from '../walk/select-edge.js';
+import { entriesOf, exitsOf, handlerTypeOf } from './shapes.js';
+
+export interface PlannedEdge extends EdgeToChoose {
+  readonly from: string;
+  /** As written, for the journal. */
+  readonly conditionText: string | undefined;
+  readonly fidelity: string | undefined;
+  readonly thread: string | undefined;
+  readonly restarts: boolean;
+}
+
+export interface Plan {
+  readonly graph: Graph;
+  readonly goal: string;
+  readonly entry: string;
+  readonly exit: string;
+  /** Goal gates in the order of the file. */
+  readonly gates: readonly string[];
+  readonly jumpsMax: number;
+  readonly stepsMax: number;
+  node(id: string): GraphNode;
+  has(id: string): boolean;
+  handlerOf(id: string): string;
+  outgoing(id: string): readonly PlannedEdge[];
+  /** The node at which the walk goes on behind a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
+  joinOf(parallel: string): string | undefined;
+}
+
+const JUMPS_MAX = 100;
+const STEPS_MAX = 100_000;
+
+/** Of a graph that lint found sound. `handlers` holds the types of the embedding program. */
+export function planOf(graph: Graph, handlers: ReadonlySet<string>): Plan {
+  const types = new Map([...graph.nodes.values()].map((node) => [node.id, handlerTypeOf(node, handlers)]));
+  const edges = new Map([...graph.nodes.keys()].map((id) => [id, graph.outgoing(id).map(planned)]));
+  let joins: Joins | undefined;
+  const known = <T>(found: T | undefined, id: string): T => {
+    if (found === undefined) throw new Error(`the graph ${graph.name} has no node ${id}`);
+    return found;
+  };
+  return {
+    graph,
+    goal: graphAttribute(graph, 'goal') ?? '',
+    entry: known(entriesOf(graph)[0], 'entry').id,
+    exit: known(exitsOf(graph)[0], 'exit').id,
+    gates: [...graph.nodes.values()].filter((node) => nodeAttribute(node, 'goal_gate') === true).map(({ id }) => id),
+    jumpsMax: graphAttribute(graph, 'max_jumps') ?? JUMPS_MAX,
+    stepsMax: graphAttribute(graph, 'max_steps') ?? STEPS_MAX,
+    node: (id) => known(graph.nodes.get(id), id),
+    has: (id) => graph.nodes.has(id),
+    handlerOf: (id) => known(types.get(id), id),
+    outgoing: (id) => known(edges.get(id), id),
+    joinOf: (parallel) => [...((joins ??= joinsOf(graph, handlers)).get(parallel) ?? [])][0],
+  };
+}
+
+function planned(edge: Graph['edges'][number]): PlannedEdge {
+  const conditionText = conditionOf(edge);
+  const condition: Condition | undefined = conditionText === undefined ? undefined : parseCondition(conditionText);
+  return {
+    from: edge.from,
+    to: edge.to,
+    label: edgeAttribute(edge, 'label') ?? '',
+    condition,
+    conditionText,
+    weight: edgeAttribute(edge, 'weight') ?? 0,
+    fidelity: edgeAttribute(edge, 'fidelity'),
+    thread: edgeAttribute(edge, 'thread_id'),
+    restarts: edgeAttribute(edge, 'loop_restart') === true,
+  };
+}

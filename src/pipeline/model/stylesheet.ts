@@ -1,0 +1,57 @@
+/**
+ * The model stylesheet, written into the nodes: per property the most specific rule that matches, among equals the
+ * later one; never over an attribute that the node has. A stylesheet that does not parse changes nothing here: lint
+ * refuses it.
+ */
+import { SyntaxFailure } from '../../../grammar/errors.js';
+import type { StyleProperty, StyleRule, StyleSelector } from '../../../grammar/dot-ast.js';
+import { parseStylesheet } from '../../../grammar/parse-dot.js';
+import type { Graph, GraphAttribute, GraphNode } from './model.js';
+import { shapeOf } from './shapes.js';
+
+const SPECIFICITY: { readonly [K in StyleSelector['kind']]: number } = { all: 0, shape: 1, class: 2, id: 3 };
+
+export function applyStylesheet(graph: Graph): Graph {
+  const stylesheet = graph.attributes.get('model_stylesheet');
+  const rules = stylesheet ? rulesOf(stylesheet.value.text) : [];
+  if (!stylesheet || rules.length === 0) return graph;
+  // The sort is stable, so that of equal rules the later one stays behind, and what is behind wins.
+  const ordered = rules.toSorted((a, b) => SPECIFICITY[a.selector.kind] - SPECIFICITY[b.selector.kind]);
+  return graph.with({ nodes: new Map([...graph.nodes].map(([id, node]) => [id, styled(node, ordered, stylesheet)])) });
+}
+
+function rulesOf(text: string): readonly StyleRule[] {
+  if (text === '') return [];
+  try {
+    return parseStylesheet(text).rules;
+  } catch (error) {
+    if (error instanceof SyntaxFailure) return [];
+    throw error;
+  }
+}
+
+function styled(node: GraphNode, rules: readonly StyleRule[], { at }: GraphAttribute): GraphNode {
+  const properties = new Map<StyleProperty, string>();
+  for (const { selector, declarations } of rules) {
+    if (!matches(selector, node)) continue;
+    for (const { property, value } of declarations) properties.set(property, value);
+  }
+  const missing = [...properties].filter(([property]) => !node.attributes.has(property));
+  if (missing.length === 0) return node;
+  const attributes = new Map(node.attributes);
+  for (const [property, text] of missing) attributes.set(property, { at, value: { at, kind: 'string', text } });
+  return { ...node, attributes };
+}
+
+function matches(selector: StyleSelector, node: GraphNode): boolean {
+  switch (selector.kind) {
+    case 'all':
+      return true;
+    case 'shape':
+      return shapeOf(node) === selector.name;
+    case 'class':
+      return node.classes.includes(selector.name);
+    case 'id':
+      return node.id === selector.name;
+  }
+}

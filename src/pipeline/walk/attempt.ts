@@ -1,0 +1,161 @@
+/** One attempt of a visit: the handler within its time, and what came of it in whatever way. Reference 6.7, 14. */
+import type { Frame } from '../../runtime/frame.js';
+import { perform } from '../../operation/perform.js';
+import { concealed } from '../../runtime/secret-registry.js';
+import { exceedingOutput } from '../../world/process/output.js';
+import type { Wait } from './ports.js';
+import { artifactsOf } from './artifacts.js';
+import type { Handler, Stage } from '../handlers/handler.js';
+import { nodeAttribute } from '../model/model.js';
+import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from '../model/outcome.js';
+import { readReport, unreported, withReport } from './reported-outcome.js';
+import type { Walking } from './walk-context.js';
+import { within } from './with-abort-signal.js';
+
+export interface AttemptEnd {
+  readonly node: string;
+  readonly outcome: StageOutcome;
+  /** Another attempt may follow, if the budget allows. */
+  readonly mayRetry: boolean;
+  readonly reason: string;
+  readonly cause: 'asked' | 'error';
+  /** The stage asked for a retry, and ends well enough without. */
+  readonly allowsPartial: boolean;
+}
+
+export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'artifacts' | 'signal' | 'context'> & {
+  readonly handler: Handler;
+  /** Of the node. */
+  readonly frame: Frame;
+  readonly walking: Walking;
+  readonly walk: Stage['walks'][number];
+};
+
+export async function attempt(options: Attempt): Promise<AttemptEnd> {
+  const { run, node, frame, walking, walk, handler } = options;
+  options.folder.remove('status.json'); // of an earlier attempt or visit
+  if (handler.mayReport) await options.folder.settled(); // what is read afterwards is of this attempt
+  const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
+  const { path: op } = frame.op.nth('try', options.attempt);
+  const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal);
+  const operation = { kind: 'attempt', segment: 'try', ordinal: options.attempt, name: node.id, labels: [], inputs: [] };
+  let outcome: StageOutcome | undefined;
+  try {
+    await perform(frame, operation, async (inner) => {
+      const stage: Stage = {
+        run,
+        node,
+        visit: options.visit,
+        attempt: options.attempt,
+        branch: walking.bounds?.branch,
+        nodeOp: frame.op.path,
+        nodeFrame: frame,
+        frame: within(inner, limit.signal),
+        folder: options.folder,
+        artifacts: artifactsOf(run, { op: frame.op.path, node: node.id }),
+        walks: options.walks,
+        manner: options.manner,
+        signal: limit.signal,
+        context: walk.context,
+      };
+      outcome = withoutSecrets(run, await limit.race(handled(handler, stage)));
+      return outcome.status;
+    });
+  } catch (error) {
+    return failed(options, walking, limit.isOver() ? timedOut(limitMs, error) : error);
+  } finally {
+    limit.lift();
+  }
+  if (!outcome) throw new Error(`the attempt of ${node.id} ended without an outcome`);
+  const allowsPartial = nodeAttribute(node, 'allow_partial') === true;
+  const reason = outcome.failure_reason || `${node.id} asked for it`;
+  return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason, cause: 'asked', allowsPartial };
+}
+
+async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
+  let own: StageOutcome | undefined;
+  try {
+    own = await handler.handle(stage);
+  } catch (error) {
+    if (!(error instanceof StageError) || !handler.mayReport || stage.signal.aborted) throw error;
+    // A program that failed is never a success; its file may only choose between failing and asking again.
+    const report = await readReport(stage, stage.frame);
+    if (report?.status !== 'fail' && report?.status !== 'retry') throw error;
+    return withReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
+  }
+  // A time-out that came while the program ended by itself.
+  if (stage.signal.aborted) throw new StageError('transient', 'the stage was ended', own?.context_updates);
+  const report = handler.mayReport ? await readReport(stage, stage.frame) : undefined;
+  return own ? withReport(own, report) : (report ?? unreported(stage));
+}
+
+/** N3 of a visit. */
+function failed({ run, node, frame }: Attempt, walking: Walking, error: unknown): AttemptEnd {
+  if (frame.run.ending.aborted || error instanceof PipelineError) throw error;
+  if (walking.signal.aborted) throw new Cancelled();
+  const message = run.secretSettings.hide(error instanceof Error ? error.message : String(error));
+  const updates = error instanceof StageError ? error.updates : {};
+  return {
+    node: node.id,
+    outcome: withoutSecrets(run, outcomeOf('fail', { failure_reason: message, context_updates: updates })),
+    mayRetry: error instanceof StageError ? error.kind === 'transient' : exceedingOutput(error) === undefined,
+    reason: message,
+    cause: 'error',
+    allowsPartial: false,
+  };
+}
+
+/** The context, which every later stage is told of, is kept in clear. */
+function withoutSecrets({ secretSettings }: Attempt['run'], outcome: StageOutcome): StageOutcome {
+  return { ...concealed(outcome, secretSettings), status: outcome.status };
+}
+
+function timedOut(limitMs: number | undefined, error: unknown): StageError {
+  return new StageError('transient', `timed out after ${limitMs} ms`, error instanceof StageError ? error.updates : {});
+}
+
+interface Limit {
+  /** Aborted when the time is up, and with what is around. */
+  readonly signal: AbortSignal;
+  isOver(): boolean;
+  /** Does not wait long for work that doesn't heed the signal. */
+  race<T>(work: Promise<T>): Promise<T>;
+  lift(): void;
+}
+
+/** What is ended gets some time to say its last words, so that what it found is kept. */
+const GRACE_MS = 3_000;
+
+type LimitWait = Pick<Wait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
+
+function startLimit(
+  wait: (about: LimitWait, lifted: AbortSignal) => Promise<void>,
+  limitMs: number | undefined,
+  around: AbortSignal,
+): Limit {
+  const over = new AbortController();
+  const lifted = new AbortController();
+  const signal = limitMs === undefined ? around : AbortSignal.any([around, over.signal]);
+  const passed = (until: LimitWait['until'], ms: number): Promise<unknown> => wait({ until, ms }, lifted.signal).catch(() => undefined);
+  if (limitMs !== undefined) {
+    void passed('limit', limitMs).then(() => {
+      if (!lifted.signal.aborted) over.abort();
+    });
+  }
+  return {
+    signal,
+    isOver: () => over.signal.aborted && !around.aborted,
+    race: (work) => Promise.race([work, ignored(signal, lifted.signal, () => passed('unheeded', GRACE_MS))]),
+    lift: () => lifted.abort(),
+  };
+}
+
+/** Rejects when a signal was given and not heeded for a while. Never settles once it is lifted. */
+async function ignored(signal: AbortSignal, lifted: AbortSignal, graceIsOver: () => Promise<unknown>): Promise<never> {
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true, signal: lifted });
+  });
+  await graceIsOver();
+  throw new StageError('transient', 'the stage did not end when it should');
+}

@@ -1,0 +1,75 @@
+/**
+ * What comes next on a walk: a pure decision over what is recorded. A resume makes it from the same record, so that it comes out as
+ * the lost one would have. Reference 6.2, 6.5, 10.3.
+ */
+import type { EdgeVia } from '../../../journal/pipeline-event.js';
+import { nodeAttribute } from '../model/model.js';
+import { routed } from '../model/outcome.js';
+import type { Plan, PlannedEdge } from '../model/plan.js';
+import { selectAfterFailure, selectEdge } from './select-edge.js';
+import type { WalkView } from './state.js';
+
+export type Decision =
+  | { readonly kind: 'arrive'; readonly node: string }
+  | { readonly kind: 'go'; readonly from: string; readonly to: string; readonly via: EdgeVia; readonly edge?: PlannedEdge }
+  /** The edge that was taken ends the run, and a new one begins at the node. */
+  | { readonly kind: 'restart'; readonly node: string }
+  | { readonly kind: 'fail'; readonly node: string; readonly reason: string }
+  /** The exit has finished. */
+  | { readonly kind: 'done'; readonly node: string }
+  /** No edge is eligible, and nothing failed. */
+  | { readonly kind: 'end'; readonly node: string };
+
+/** `entry` is where the walk begins when nothing has happened on it. */
+export function decide(plan: Plan, walk: WalkView, entry: string): Decision {
+  if (walk.enterAt !== undefined) return { kind: 'arrive', node: walk.enterAt };
+  if (walk.running) return { kind: 'arrive', node: walk.running.node };
+  if (walk.next && isStill(plan, walk.next)) return { kind: restarts(plan, walk.next) ? 'restart' : 'arrive', node: walk.next.to };
+  if (walk.current === undefined || !walk.outcome) return { kind: 'arrive', node: entry };
+  return leave(plan, walk.current, walk.outcome, walk);
+}
+
+/** The recorded transition, unless its edge was edited away. */
+function isStill(plan: Plan, { from, to, via }: NonNullable<WalkView['next']>): boolean {
+  if (!followsEdge(via) || !plan.has(from)) return plan.has(to);
+  return plan.outgoing(from).some((edge) => edge.to === to);
+}
+
+function restarts(plan: Plan, { from, to, via, label, condition }: NonNullable<WalkView['next']>): boolean {
+  if (!followsEdge(via) || !plan.has(from)) return false;
+  const taken = plan.outgoing(from).find((edge) => edge.to === to && edge.conditionText === condition && edge.label === (label ?? ''));
+  return taken?.restarts === true;
+}
+
+/** Jumps and joins don't. */
+function followsEdge(via: EdgeVia): boolean {
+  return via !== 'gate' && via !== 'join' && via !== 'retry_target' && via !== 'fallback_retry_target';
+}
+
+function leave(plan: Plan, node: string, outcome: NonNullable<WalkView['outcome']>, { context }: WalkView): Decision {
+  if (node === plan.exit) return { kind: 'done', node };
+  const routing = routed(outcome);
+  if (plan.handlerOf(node) === 'parallel') {
+    if (routing.status === 'fail') return jump(plan, node) ?? { kind: 'fail', node, reason: routing.failure_reason };
+    const join = plan.joinOf(node);
+    return join === undefined ? { kind: 'end', node } : { kind: 'go', from: node, to: join, via: 'join' };
+  }
+  const edges = plan.outgoing(node);
+  const failed = routing.status === 'fail';
+  const chosen =
+    failed && !outcome.carried
+      ? selectAfterFailure(edges, { routing, context }, ({ to }) => plan.has(to) && plan.handlerOf(to) === 'conditional')
+      : selectEdge(edges, { routing, context });
+  if (chosen) return { kind: 'go', from: node, to: chosen.edge.to, via: chosen.via, edge: chosen.edge };
+  if (!failed) return { kind: 'end', node };
+  const target = outcome.carried ? undefined : jump(plan, node);
+  return target ?? { kind: 'fail', node, reason: routing.failure_reason };
+}
+
+function jump(plan: Plan, from: string): Decision | undefined {
+  for (const via of ['retry_target', 'fallback_retry_target'] as const) {
+    const to = nodeAttribute(plan.node(from), via);
+    if (to !== undefined && plan.has(to)) return { kind: 'go', from, to, via };
+  }
+  return undefined;
+}

@@ -1,0 +1,29 @@
+/** Goal gates: what they say, and where an unmet one sends the walk. Reference 6.6. */
+import { gateStatusAfter, type GateStatus } from '../../../journal/pipeline-event.js';
+import { graphAttribute, nodeAttribute } from '../model/model.js';
+import type { Plan } from '../model/plan.js';
+import type { StateView } from './state.js';
+
+export interface GateCheck {
+  readonly gates: { readonly [node: string]: GateStatus };
+  /** The unmet gate that was visited first. */
+  readonly unmet?: { readonly node: string; readonly target?: string };
+}
+
+export function checkGates(plan: Plan, { results }: StateView): GateCheck {
+  const gates = Object.fromEntries(plan.gates.map((id) => [id, gateStatusAfter(results.get(id))]));
+  const node = [...results.keys()].find((id) => Object.hasOwn(gates, id) && gates[id] === 'unsatisfied');
+  if (node === undefined) return { gates };
+  const target = targetOf(plan, node);
+  return { gates, unmet: { node, ...(target === undefined ? {} : { target }) } };
+}
+
+function targetOf({ graph, node, has }: Plan, gate: string): string | undefined {
+  const targets = [
+    nodeAttribute(node(gate), 'retry_target'),
+    nodeAttribute(node(gate), 'fallback_retry_target'),
+    graphAttribute(graph, 'retry_target'),
+    graphAttribute(graph, 'fallback_retry_target'),
+  ];
+  return targets.find((target) => target !== undefined && has(target));
+}

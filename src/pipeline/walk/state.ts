@@ -1,0 +1,97 @@
+/** What the engine sees of the recorded state of a run: the views that `replay/pipeline/graph-state.ts` folds from the journal. */
+import type { Json } from '../../../journal/event.js';
+import type { AnsweredBy, BranchRef, EdgeVia, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
+import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
+
+export interface HistoryView {
+  readonly node_id: string;
+  readonly outcome: StageStatus;
+  readonly visit: number;
+  readonly attempts: number;
+  readonly failure_reason?: string;
+}
+
+export interface ArtifactView {
+  readonly id: string;
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** ISO 8601, UTC. */
+  readonly storedAt: string;
+  readonly fileBacked: boolean;
+}
+
+export type NotableView =
+  | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
+  | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
+  | { readonly kind: 'jumped'; readonly from: string; readonly to: string }
+  | { readonly kind: 'answered'; readonly node: string; readonly choice: string };
+
+export interface WalkView {
+  readonly path: OpPath;
+  readonly branch: BranchRef | undefined;
+  readonly context: { readonly [key: string]: Json };
+  readonly current: string | undefined;
+  readonly outcome: StageOutcome | undefined;
+  readonly next:
+    | {
+        readonly from: string;
+        readonly to: string;
+        readonly via: EdgeVia;
+        readonly label?: string;
+        readonly condition?: string;
+        readonly fidelity?: string;
+        readonly thread?: string;
+      }
+    | undefined;
+  readonly running: { readonly op: OpPath; readonly node: string; readonly visit: number; readonly retries: number } | undefined;
+  readonly enterAt: string | undefined;
+  readonly history: readonly HistoryView[];
+  readonly visits: ReadonlyMap<string, number>;
+  /** The latest visit of every node, in the order in which they ended. */
+  readonly latest: ReadonlyMap<string, HistoryView>;
+  /** Over the history. */
+  readonly failures: number;
+  readonly retried: number;
+  /** Newest last. */
+  readonly notable: readonly NotableView[];
+  readonly branches: ReadonlyMap<number, WalkView>;
+}
+
+/** Live: it changes with everything that is recorded. */
+export interface StateView {
+  readonly runId: RunId | undefined;
+  readonly main: WalkView;
+  readonly results: ReadonlyMap<string, StageStatus | undefined>;
+  readonly artifacts: ReadonlyMap<string, ArtifactView>;
+  readonly received: ReadonlyMap<
+    OpPath,
+    { readonly reply?: CallKey; readonly answer?: { readonly id: string; readonly answer: string; readonly by: AnsweredBy } }
+  >;
+  readonly questionCount: number;
+  readonly threads: ReadonlySet<string>;
+  readonly degradeNext: boolean;
+  readonly summaries: readonly { readonly node: string; readonly outcome: StageStatus; readonly text: string }[];
+  readonly steps: number;
+  readonly jumps: number;
+}
+
+/** A walk on which nothing has happened yet. */
+export function emptyWalk({ path, branch, context }: Pick<WalkView, 'path' | 'branch' | 'context'>): WalkView {
+  return {
+    path,
+    branch,
+    context,
+    current: undefined,
+    outcome: undefined,
+    next: undefined,
+    running: undefined,
+    enterAt: undefined,
+    history: [],
+    visits: new Map(),
+    latest: new Map(),
+    failures: 0,
+    retried: 0,
+    notable: [],
+    branches: new Map(),
+  };
+}

@@ -1,0 +1,65 @@
+/** `status.json` of a stage: what a program may report in it, and how the engine writes it. Reference 8.3. */
+import type { Json } from '../../../journal/event.js';
+import { StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
+
+const STATUSES: readonly string[] = ['success', 'partial_success', 'retry', 'fail'] satisfies StageStatus[];
+
+export interface StatusReport {
+  readonly status: StageStatus;
+  readonly preferred_label: string;
+  readonly suggested_next_ids: readonly string[];
+  readonly context_updates: Updates;
+  readonly notes: string;
+  readonly failure_reason: string;
+}
+
+/** Throws a transient `StageError` that says what is wrong. */
+export function parseStatus(text: string): StatusReport {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    throw malformed('it is not JSON');
+  }
+  return statusReport(parsed);
+}
+
+/** Also of what a script gave back as an outcome. */
+export function statusReport(value: unknown): StatusReport {
+  if (!isObject(value)) throw malformed('it is not an object');
+  const { outcome, preferred_next_label, suggested_next_ids, context_updates, notes, failure_reason } = value;
+  const { preferred_label = preferred_next_label } = value; // programs of other engines have the longer name
+  if (outcome === undefined) throw malformed('it has no "outcome"');
+  if (typeof outcome !== 'string' || !STATUSES.includes(outcome)) throw malformed(`its "outcome" is none of ${STATUSES.join(', ')}`);
+  if (suggested_next_ids !== undefined && !isTexts(suggested_next_ids)) throw malformed('its "suggested_next_ids" is no list of texts');
+  if (context_updates !== undefined && !isObject(context_updates)) throw malformed('its "context_updates" is no object');
+  return {
+    status: outcome as StageStatus,
+    preferred_label: text(value['preferred_label'] === undefined ? 'preferred_next_label' : 'preferred_label', preferred_label),
+    suggested_next_ids: suggested_next_ids ?? [],
+    context_updates: (context_updates ?? {}) as Updates,
+    notes: text('notes', notes),
+    failure_reason: text('failure_reason', failure_reason),
+  };
+}
+
+/** Six members in this order, two blanks of indentation, a line end. */
+export function renderStatus(outcome: StageOutcome): string {
+  const { status, preferred_label, suggested_next_ids, context_updates, notes, failure_reason } = outcome;
+  const members = { outcome: status, preferred_label, suggested_next_ids, context_updates, notes, failure_reason };
+  return `${JSON.stringify(members, undefined, 2)}\n`;
+}
+
+function text(member: string, value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value === 'string') return value;
+  throw malformed(`its "${member}" is no text`);
+}
+
+function malformed(why: string): StageError {
+  return new StageError('transient', `the status file can't be used: ${why}`);
+}
+
+const isObject = (value: unknown): value is { readonly [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');

@@ -1,0 +1,106 @@
+/**
+ * Walks a pipeline: decide, record, execute, until the exit or an end. The main path and every branch are walked by this. Reference 6.2.
+ *
+ * T1 Every decision is made from what is recorded, so that a resume makes the same.
+ * T2 A node is finished on disk before an edge is chosen; the choice is recorded before its target starts.
+ * T3 The exit is reached only with its gates met; then it is recorded like every node.
+ */
+import { decide, type Decision } from './decide.js';
+import { checkGates } from './gates.js';
+import type { GraphRun } from './ports.js';
+import { Cancelled, PipelineError } from '../model/outcome.js';
+import type { WalkView } from './state.js';
+import { commitExit, visit } from './visit.js';
+import { walkOf, type WalkEnd, type Walking } from './walk-context.js';
+
+/** Throws `PipelineError`, `Cancelled`, and what ends a run from outside. */
+export async function walkOn(run: GraphRun, walking: Walking): Promise<WalkEnd> {
+  const { bounds, signal } = walking;
+  const { plan } = run;
+  for (;;) {
+    if (signal.aborted) throw new Cancelled();
+    const walk = walkOf(run, walking);
+    const decision = decide(plan, walk, bounds?.entry ?? plan.entry);
+    switch (decision.kind) {
+      case 'fail':
+        return { kind: 'failed', reason: decision.reason, walk };
+      case 'restart':
+        return bounds
+          ? { kind: 'failed', reason: 'a loop_restart edge inside a branch', walk }
+          : { kind: 'restarted', at: decision.node, walk };
+      case 'go':
+        go(run, walking, decision);
+        break;
+      case 'end': {
+        if (bounds) return { kind: 'completed', walk };
+        const ended = leaveThroughGates(run, walk);
+        if (ended === 'jumps') break;
+        const reason = ended === 'met' ? `no edge leads on from ${decision.node}: the exit was not reached` : ended.reason;
+        return { kind: 'failed', reason, walk };
+      }
+      case 'done': // its run died before it could say so
+        return { kind: 'completed', walk };
+      case 'arrive': {
+        const end = await arrive(run, walking, decision.node, walk);
+        if (end) return end;
+        break;
+      }
+    }
+  }
+}
+
+async function arrive(run: GraphRun, walking: Walking, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
+  const { bounds } = walking;
+  if (bounds?.ends.has(node)) return { kind: 'completed', walk };
+  if (bounds?.within.has(node)) return { kind: 'failed', reason: `the branch ${bounds.branch.id} came back to ${node}`, walk };
+  const isExit = !bounds && node === run.plan.exit;
+  if (isExit) {
+    const gates = leaveThroughGates(run, walk);
+    if (gates === 'jumps') return undefined;
+    if (gates !== 'met') return { kind: 'failed', reason: gates.reason, walk };
+  }
+  const { state } = run.ledger;
+  if (state.steps >= run.plan.stepsMax) throw new PipelineError(`max_steps is reached: ${run.plan.stepsMax} nodes have finished`);
+  if (isExit) {
+    await commitExit(run, walking, node);
+    return { kind: 'completed', walk };
+  }
+  await visit(run, walking, node);
+  return undefined;
+}
+
+function go(run: GraphRun, walking: Walking, { from, to, via, edge }: Extract<Decision, { kind: 'go' }>): void {
+  const { bounds, frame } = walking;
+  if (via === 'retry_target' || via === 'fallback_retry_target') refuseEndlessJumps(run);
+  run.ledger.post({
+    type: 'edge.selected',
+    op: frame.op.path,
+    from,
+    to,
+    via,
+    ...(edge && edge.label !== '' ? { label: edge.label } : {}),
+    ...(edge?.conditionText === undefined ? {} : { condition: edge.conditionText }),
+    ...(edge?.fidelity === undefined ? {} : { fidelity: edge.fidelity }),
+    ...(edge?.thread === undefined ? {} : { thread: edge.thread }),
+    ...(bounds ? { branch: bounds.branch } : {}),
+  });
+  if (!bounds) run.checkpoint.update();
+}
+
+/** Checks the goal gates, and jumps back where one is unmet and says where to. */
+function leaveThroughGates(run: GraphRun, { path, current }: WalkView): 'met' | 'jumps' | { readonly reason: string } {
+  const { plan, ledger } = run;
+  const { gates, unmet } = checkGates(plan, ledger.state);
+  ledger.post({ type: 'gate.checked', op: path, satisfied: !unmet, gates, ...unmet });
+  if (!unmet) return 'met';
+  const { node, target } = unmet;
+  if (target === undefined) return { reason: `goal gate not satisfied: ${node}` };
+  refuseEndlessJumps(run);
+  ledger.post({ type: 'edge.selected', op: path, from: current ?? node, to: target, via: 'gate' });
+  run.checkpoint.update();
+  return 'jumps';
+}
+
+function refuseEndlessJumps({ plan, ledger }: GraphRun): void {
+  if (ledger.state.jumps >= plan.jumpsMax) throw new PipelineError(`max_jumps is reached: the walk has jumped ${plan.jumpsMax} times`);
+}

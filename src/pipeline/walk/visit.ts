@@ -1,0 +1,207 @@
+/**
+ * One visit of a node: attempts until one is final, then the commit. Reference 6.2 (T3, T4, T9), 6.7.
+ *
+ * N1 `node.started` is recorded before the handler is called, `retry.scheduled` before its wait.
+ * N2 Only the last attempt is committed, in one durable step: `node.finished`.
+ * N3 Whatever a handler throws becomes an outcome; only what ends the run or the branch passes.
+ */
+import type { GraphFact } from '../../../journal/pipeline-event.js';
+import type { Frame } from '../../runtime/frame.js';
+import { perform } from '../../operation/perform.js';
+import { allowedUpdates } from '../model/context-keys.js';
+import { mannerOf, type Arrival, type Manner } from '../model/fidelity.js';
+import type { GraphRun } from './ports.js';
+import { attempt as attemptOnce, type AttemptEnd } from './attempt.js';
+import type { Handler } from '../handlers/handler.js';
+import { headOf } from './truncate.js';
+import { defaultMaxRetries, graphAttribute, modelSettingsOf, nodeAttribute, type GraphNode } from '../model/model.js';
+import { NOTHING_BEFORE, outcomeOf, routed, routingOf, type StageOutcome } from '../model/outcome.js';
+import { retryPlan, type RetryPlan } from '../model/retry-policy.js';
+import type { StageFolder } from './run-folder.js';
+import { renderStatus } from './status-file.js';
+import type { WalkView } from './state.js';
+import { walkOf, type Walking } from './walk-context.js';
+
+const EXCERPT_CODE_POINTS = 400;
+
+export async function visit(run: GraphRun, walking: Walking, id: string): Promise<void> {
+  const { plan, ledger } = run;
+  const node = plan.node(id);
+  const type = plan.handlerOf(id);
+  const handler = run.handlers.get(type);
+  if (!handler) throw new Error(`there is no handler for ${type}`);
+  const before = walkOf(run, walking);
+  const ordinal = before.running?.node === id ? before.running.visit : (before.visits.get(id) ?? 0);
+  const manner = mannerOf(plan, id, arrivalOf(before, walking), ledger.state.degradeNext);
+  await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
+    const startedMs = frame.run.monotonicMs();
+    const folder = run.folder.stage(id, walking.bounds?.branch);
+    // A branch may be walked for the first time and its node not: its parallel node is visited again.
+    const isNew = before.running?.node !== id;
+    if (isNew && (ordinal > 0 || walking.bounds)) await folder.empty();
+    ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, manner, walking }));
+    const walk = walkOf(run, walking);
+    const walks = [...walking.walks, walk];
+    const { end, attempts } = await attemptAll({ run, handler, node, visit: ordinal, frame, walking, walk, walks, folder, manner });
+    const outcome = settled(run, handler, end, walk);
+    folder.write('status.json', renderStatus(outcome));
+    await folder.settled();
+    await ledger.append(
+      finished({
+        run,
+        frame,
+        node,
+        visit: ordinal,
+        outcome,
+        attempts,
+        folder,
+        walking,
+        handler,
+        elapsedMs: elapsedSince(frame, startedMs),
+      }),
+    );
+    return outcome.status;
+  });
+}
+
+/** The exit's handler is never asked, and it leaves no files. */
+export async function commitExit(run: GraphRun, walking: Walking, id: string): Promise<void> {
+  const ordinal = walkOf(run, walking).visits.get(id) ?? 0;
+  await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
+    const op = frame.op.path;
+    run.ledger.post({ type: 'node.started', op, node: id, visit: ordinal, handler: run.plan.handlerOf(id) });
+    const outcome = outcomeOf('success');
+    await run.ledger.append({ type: 'node.finished', op, node: id, visit: ordinal, status: 'success', outcome, attempts: 1, elapsedMs: 0 });
+    return outcome.status;
+  });
+}
+
+interface Visit {
+  readonly run: GraphRun;
+  readonly handler: Handler;
+  readonly node: GraphNode;
+  readonly visit: number;
+  readonly frame: Frame;
+  readonly walking: Walking;
+  readonly walk: WalkView;
+  readonly walks: readonly WalkView[];
+  readonly folder: StageFolder;
+  readonly manner: Manner;
+}
+
+async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptEnd; readonly attempts: number }> {
+  const { run, node, walk, frame, walking } = visit;
+  const retries = retriesOf(run, node);
+  // Retries that were scheduled before a crash count; the attempt that was running then is repeated under its number.
+  for (let attempt = (walk.running?.retries ?? 0) + 1; ; attempt++) {
+    const end = await attemptOnce({ ...visit, attempt });
+    if (!end.mayRetry || attempt > retries.budget) return { end, attempts: attempt };
+    const delayMs = retries.delayMs(attempt, run.random);
+    const { reason, cause } = end;
+    const at = { op: frame.op.path, node: node.id, visit: visit.visit };
+    await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause }); // N1
+    await run.wait({ until: 'retry', op: frame.op.nth('try', attempt + 1).path, ms: delayMs }, walking.signal);
+  }
+}
+
+function retriesOf({ plan: { graph } }: GraphRun, node: GraphNode): RetryPlan {
+  return retryPlan({
+    maxRetries: nodeAttribute(node, 'max_retries'),
+    policy: nodeAttribute(node, 'retry_policy'),
+    defaultMaxRetries: defaultMaxRetries(graph),
+    defaultPolicy: graphAttribute(graph, 'default_retry_policy'),
+    delayMs: nodeAttribute(node, 'retry_delay'),
+    factor: nodeAttribute(node, 'retry_factor'),
+    maxDelayMs: nodeAttribute(node, 'retry_max_delay'),
+    jitter: nodeAttribute(node, 'retry_jitter'),
+  });
+}
+
+/** The outcome that is committed: what a used-up request for a retry comes to, what a transparent node carries on. */
+function settled(run: GraphRun, handler: Handler, end: AttemptEnd, walk: WalkView): StageOutcome {
+  const { outcome } = end;
+  const updates = allowedUpdates(outcome.context_updates, (key) =>
+    run.warnOnce(`${end.node} may not set ${key}, which belongs to the engine: dropped`),
+  );
+  const kept = { ...outcome, context_updates: updates };
+  if (outcome.status === 'retry') {
+    if (end.allowsPartial) return { ...kept, status: 'partial_success' };
+    const why = outcome.failure_reason === '' ? '' : `: ${outcome.failure_reason}`;
+    return { ...kept, status: 'fail', failure_reason: `retries exhausted${why}` };
+  }
+  if (outcome.status === 'fail' && outcome.failure_reason === '')
+    return { ...kept, failure_reason: `${end.node} failed and gave no reason` };
+  if (!handler.isTransparent && outcome.status !== 'skipped') return kept;
+  return { ...kept, carried: routingOf(walk.outcome ? routed(walk.outcome) : NOTHING_BEFORE) };
+}
+
+function arrivalOf({ next, current }: WalkView, { bounds, walks }: Walking): Arrival {
+  const branches = [...walks.map(({ branch }) => branch), bounds?.branch].flatMap((branch) =>
+    branch ? [`${branch.of}.${branch.id}`] : [],
+  );
+  // Branches share a conversation only where they name one.
+  const from = [...branches, ...(current === undefined ? [] : [current])].join('/');
+  if (bounds && current === undefined) return { fidelity: bounds.edge.fidelity, thread: bounds.edge.thread, from };
+  return { fidelity: next?.fidelity, thread: next?.thread, from };
+}
+
+interface Starting {
+  readonly op: Frame['op']['path'];
+  readonly node: GraphNode;
+  readonly visit: number;
+  readonly type: string;
+  readonly handler: Handler;
+  readonly manner: Manner;
+  readonly walking: Walking;
+}
+
+function started(run: GraphRun, { op, node, visit, type, handler, manner, walking }: Starting): GraphFact {
+  const { graph } = run.plan;
+  const asks = handler.asksModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
+  return {
+    type: 'node.started',
+    op,
+    node: node.id,
+    visit,
+    handler: type,
+    ...(walking.bounds ? { branch: walking.bounds.branch } : {}),
+    ...(asks
+      ? { fidelity: manner.fidelity, ...(manner.thread === undefined ? {} : { thread: manner.thread }), ...modelSettingsOf(graph, node) }
+      : {}),
+    ...(type === 'parallel' ? { branches: run.plan.outgoing(node.id).length } : {}),
+  };
+}
+
+interface Finishing {
+  readonly run: GraphRun;
+  readonly frame: Frame;
+  readonly node: GraphNode;
+  readonly visit: number;
+  readonly outcome: StageOutcome;
+  readonly attempts: number;
+  readonly folder: StageFolder;
+  readonly walking: Walking;
+  readonly handler: Handler;
+  readonly elapsedMs: number;
+}
+
+function finished({ frame, node, visit, outcome, attempts, folder, walking, handler, elapsedMs }: Finishing): GraphFact {
+  const reply = handler.asksModel ? folder.reply : undefined;
+  return {
+    type: 'node.finished',
+    op: frame.op.path,
+    node: node.id,
+    visit,
+    status: outcome.status,
+    outcome,
+    attempts,
+    elapsedMs,
+    ...(walking.bounds ? { branch: walking.bounds.branch } : {}),
+    files: [...folder.files],
+    ...(reply === undefined ? {} : { excerpt: headOf(reply, EXCERPT_CODE_POINTS) }),
+  };
+}
+
+function elapsedSince(frame: Frame, startedMs: number): number {
+  return Math.round((frame.run.monotonicMs() - startedMs) * 1000) / 1000;
+}

@@ -1,0 +1,36 @@
+/** A guard's refusal on its way to whoever handles it. Instrumentation section 4.4. */
+import { MlldError } from '../errors.js';
+import type { GuardContext } from './frame.js';
+import type { DataObject, Value } from '../values/value.js';
+
+export interface DenialFacts {
+  /** Display form, `@watchman`; null for an unnamed guard. */
+  readonly guardName: string | null;
+  /** `function:open`, `operation:exe`, `data:secret` */
+  readonly guardFilter: string;
+  readonly timing: 'before' | 'after';
+  readonly reason: string;
+  readonly reasons: readonly string[];
+  /** The arguments of the denied operation by parameter name. */
+  readonly args: readonly { readonly name: string; readonly value: Value }[];
+}
+
+export class Denial extends MlldError {
+  constructor(readonly facts: DenialFacts) {
+    const who = facts.guardName ?? facts.guardFilter;
+    super('DENIED', `Guard ${who} denied the operation: ${facts.reason}`, {
+      hint: 'handle it with a `denied => …` branch in the function that makes the call',
+    });
+    this.name = 'Denial';
+  }
+}
+
+/** `@mx.guard` for a denied branch and for hooks of the denied operation. */
+export function denialContext({ guardName, guardFilter, timing, reason, reasons }: DenialFacts): GuardContext {
+  return { denied: true, name: guardName?.slice(1) ?? null, reason, reasons, hints: [], filter: guardFilter, timing, try: 0 };
+}
+
+/** What hooks see as the output of an operation that did not happen. */
+export function denialObject({ reason, guardName, guardFilter }: DenialFacts): DataObject {
+  return { denied: true, decision: 'deny', reason, guardName, guardFilter };
+}

@@ -1,0 +1,84 @@
+/** A function that a script declares. Control section 3. */
+import type { Code, Exe, Expression, Pipeline, Reference, When } from '../../grammar/ast.js';
+import { Callable } from '../values/kinds/callable.js';
+import type { Module } from './frame.js';
+
+export class Executable extends Callable {
+  readonly name: string;
+  readonly params: readonly string[];
+  readonly labels: readonly string[];
+  readonly body: Expression;
+  /** The code that the body is, below a pipeline or `stream` as well. */
+  readonly code: Code | undefined;
+  /** The one call that the body consists of: what it forwards belongs to the question (checkpoint section 6.3). */
+  readonly forwarded: Reference | undefined;
+  /** The body when it has a branch for refusals. */
+  readonly deniedBody: When | undefined;
+  /** What the question is made of instead of the arguments. */
+  readonly keyOption: Expression | undefined;
+  readonly writesOption: Expression | undefined;
+  /** What depends on the whole definition and is worked out once: see `fingerprint.ts`. */
+  readonly derived = new Map<string, unknown>();
+
+  constructor(
+    readonly node: Exe,
+    readonly module: Module,
+  ) {
+    super();
+    this.name = node.name;
+    this.params = node.params.map((param) => param.name);
+    this.labels = node.labels;
+    this.body = node.body;
+    this.code = codeOf(node.body);
+    this.forwarded = forwardedBy(node.body);
+    this.deniedBody = handlesDenials(node.body) ? node.body : undefined;
+    const option = (wanted: string): Expression | undefined => node.options.find(({ name }) => name === wanted)?.value;
+    this.keyOption = option('key');
+    this.writesOption = option('writes');
+  }
+
+  get isRecursive(): boolean {
+    return this.labels.includes('recursive');
+  }
+}
+
+function codeOf(body: Expression): Code | undefined {
+  switch (body.kind) {
+    case 'code':
+      return body;
+    case 'stream':
+    case 'with':
+      return codeOf(body.value);
+    case 'pipeline':
+      return codeOf((body satisfies Pipeline).source);
+    default:
+      return undefined;
+  }
+}
+
+function forwardedBy(body: Expression): Reference | undefined {
+  if (body.kind !== 'reference') return undefined;
+  const calls = body.steps.filter((step) => step.kind === 'apply' || step.kind === 'method').length;
+  const last = body.steps.at(-1);
+  return calls === 1 && (last?.kind === 'apply' || last?.kind === 'method') ? body : undefined;
+}
+
+function handlesDenials(body: Expression): body is When {
+  return (
+    body.kind === 'when' &&
+    body.entries.some((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string' && mentionsDenied(entry.condition))
+  );
+}
+
+function mentionsDenied(node: Expression): boolean {
+  switch (node.kind) {
+    case 'denied':
+      return true;
+    case 'unary':
+      return mentionsDenied(node.operand);
+    case 'binary':
+      return mentionsDenied(node.left) || mentionsDenied(node.right);
+    default:
+      return false;
+  }
+}

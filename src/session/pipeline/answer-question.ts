@@ -1,0 +1,88 @@
+/** Answers a question that a running pipeline has put to somebody elsewhere: `mlld answer`, a server. Reference 12.1, 13.1. */
+import path from 'node:path';
+import { isRunId, type RunId } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { OpenQuestion } from '../../../replay/pipeline/graph-state.js';
+import { MlldError } from '../../errors.js';
+import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../pipeline/model/labels.js';
+import { answerFile } from '../../pipeline/human/remote.js';
+import { resolveWorkflow, type Project, type Standpoint } from '../project.js';
+import { allRuns, findRun } from '../recorded-run.js';
+import { createLiveWorld } from '../../world/live.js';
+import { openChain, type Chain } from './history/chain.js';
+
+export interface AnswerRequest {
+  readonly store: JournalStore;
+  readonly project: Project;
+  /** Of the chain, or of the latest run in it. */
+  readonly run: string;
+  /** By default the question that has been open for longest. */
+  readonly question?: string;
+  /** A key, a label, a normalised label, the node that a choice leads to. */
+  readonly text: string;
+}
+
+export interface GivenAnswer {
+  readonly question: OpenQuestion;
+  readonly choice: Choice;
+  /** As it will be recorded. */
+  readonly answer: string;
+}
+
+/** Resolves when the answer lies where the run will find it. Throws RUN_UNKNOWN, QUESTION_CLOSED, ANSWER_UNFIT. */
+export async function answerQuestion({ store, project, run, question: id, text }: AnswerRequest): Promise<GivenAnswer> {
+  const chain = await runningChain(store, run);
+  const open = [...chain.state.questions.values()];
+  const question = id === undefined ? open[0] : open.find((candidate) => candidate.id === id);
+  if (!question || chain.latest.liveness !== 'running') {
+    throw new MlldError('QUESTION_CLOSED', `Run ${run} waits for no answer${id === undefined ? '' : ` to ${id}`}`, {
+      hint: 'mlld journal show tells what was asked',
+    });
+  }
+  const choice = choiceIn(question, text);
+  const answer = answerMeaning(choice, question.options);
+  const nowhere = { stdin: async () => undefined, stdout: () => undefined, stderr: () => undefined, environment: {} };
+  const world = createLiveWorld(nowhere);
+  try {
+    const folder = path.resolve(project.root, chain.state.runDir);
+    await world.ask('file.write', { path: answerFile(folder, question.id), text: answer });
+  } finally {
+    await world.close('the answer is given');
+  }
+  return { question, choice, answer };
+}
+
+/**
+ * The run that a user means: an id or a beginning of one, a pipeline by name or path (its latest run), or `latest`: the one that began last
+ * among those that wait for an answer. Throws RUN_UNKNOWN, RUN_AMBIGUOUS, SCRIPT_AMBIGUOUS.
+ */
+export async function runToAnswer(store: JournalStore, project: Standpoint, text: string): Promise<RunId> {
+  if (text === 'latest') return latestWaiting(store);
+  const isName = !isRunId(text) && (await resolveWorkflow(store, project, text)) === undefined;
+  const asFile = isName && (await resolveWorkflow(store, project, `${text}.dot`)) !== undefined;
+  return (await findRun(store, project, asFile ? `${text}.dot` : text)).ref.run;
+}
+
+async function latestWaiting(store: JournalStore): Promise<RunId> {
+  for (const file of (await allRuns(store)).toReversed()) {
+    if (file.liveness === 'running' && (await openChain(store, file)).state.questions.size > 0) return file.ref.run;
+  }
+  throw new MlldError('RUN_UNKNOWN', 'No pipeline waits for an answer', { hint: 'mlld journal list shows the runs there are' });
+}
+
+/** Throws ANSWER_UNFIT. */
+export function choiceIn({ id, text: asked, options }: OpenQuestion, text: string): Choice {
+  const choice = choiceFor(text, options);
+  if (choice) return choice;
+  throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${id}: ${asked}`, { hint: options.map(choiceLine).join(', ') });
+}
+
+async function runningChain(store: JournalStore, run: string): Promise<Chain> {
+  const ref = isRunId(run) ? await store.find(run) : undefined;
+  if (!ref) throw new MlldError('RUN_UNKNOWN', `There is no run ${run}`, { hint: 'mlld journal list shows the runs there are' });
+  for (const file of (await store.runs(ref.workflow)).toReversed()) {
+    const chain = await openChain(store, file);
+    if (chain.segments.some((segment) => segment.ref.run === run)) return chain;
+  }
+  throw new MlldError('RUN_UNKNOWN', `Run ${run} is no run of a pipeline`);
+}

@@ -1,0 +1,141 @@
+/** Runs of other pipelines, for manager nodes: started here, resumed after a crash, or watched from outside. Reference 7.8. */
+import path from 'node:path';
+import type { RunRef } from '../../../journal/ids.js';
+import { isRunId } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { GraphState } from '../../../replay/pipeline/graph-state.js';
+import type { ChildFacts, ChildRequest, ChildRun, GraphRun } from '../../pipeline/walk/ports.js';
+import { StageError } from '../../pipeline/model/outcome.js';
+import { displayPath } from '../../language/paths.js';
+import { workflowFor } from '../project.js';
+import type { GraphReport, GraphRunOptions } from './run-pipeline-options.js';
+import { isChildOf, newestChain, openChain } from './history/chain.js';
+
+const DEPTH_MAX = 8;
+
+interface Ports {
+  readonly options: GraphRunOptions;
+  readonly store: JournalStore;
+  /** The owner of runs; handed in, so that it isn't imported back. */
+  readonly runGraph: (options: GraphRunOptions) => Promise<GraphReport>;
+  readonly stateOf: () => GraphState;
+}
+
+export function childStarter(ports: Ports): Pick<GraphRun, 'startChild' | 'findChild'> {
+  return { startChild: (request) => startChild(ports, request), findChild: (runId) => findChild(ports, runId) };
+}
+
+async function startChild(
+  { options, store, runGraph, stateOf }: Ports,
+  { node, op, file, workingDirectory }: ChildRequest,
+): Promise<ChildRun> {
+  const depth = (options.parent?.depth ?? 0) + 1;
+  if (depth > DEPTH_MAX) throw new StageError('permanent', `pipelines are nested more than ${DEPTH_MAX} deep`);
+  const run = stateOf().runId;
+  if (run === undefined) throw new Error('a child was started before its manager');
+  const workflow = workflowFor(options.project, file);
+  const parent = { run, node, op, depth };
+  const earlier = await newestChain(store, workflow, isChildOf(parent));
+  const goesOn = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
+  const ending = new AbortController();
+  let state: GraphState | undefined;
+  const follow = watchStates();
+  let refusal = 'it was refused';
+  const { resume: _, runDirectory: __, timeoutMs: ___, onEvent: ____, onCheckpoint: _____, ...inherited } = options;
+  const begun = runGraph({
+    ...inherited,
+    file,
+    name: displayPath(file, { workingDirectory: options.workingDirectory }),
+    workingDirectory: workingDirectory ?? options.workingDirectory,
+    argv: [],
+    set: {},
+    checkpoint: options.checkpoint,
+    ...(goesOn ? { resume: '' } : {}),
+    signal: ending.signal,
+    onFindings: ({ diagnostics }) => {
+      const found = diagnostics.find(({ severity }) => severity === 'error');
+      if (found) refusal = `line ${found.line}: ${found.rule}: ${found.message}`;
+    },
+    openStore: async () => store,
+    onState: (now) => {
+      state = now;
+      follow.tell();
+    },
+    parent,
+  });
+  const settled = begun.then(
+    (report) => report,
+    (error: unknown): GraphReport => ({ status: 'failed', error }),
+  );
+  await Promise.race([settled, follow.first]);
+  let report: GraphReport | undefined;
+  const ended = settled.then((value) => void (report = value));
+  if (state === undefined) {
+    await ended;
+    throw new StageError('permanent', `the child pipeline ${path.basename(file)} could not be started: ${reasonOf(report) ?? refusal}`);
+  }
+  const known = state;
+  return {
+    runId: known.runId ?? '',
+    observe: async () => factsOf(known, report ? statusOf(report) : 'running', report?.error),
+    ended,
+    interrupt: () => ending.abort(),
+    stageFolder: async () => stageFolder(options.project.root, known),
+  };
+}
+
+/** A run of somebody else: read from its journal whenever it is looked at. */
+async function findChild({ options, store }: Ports, runId: string): Promise<ChildRun | undefined> {
+  const ref: RunRef | undefined = isRunId(runId) ? await store.find(runId) : undefined;
+  if (!ref) return undefined;
+  const look = async (): Promise<{ readonly state: GraphState; readonly isRunning: boolean } | undefined> => {
+    const latest = (await store.runs(ref.workflow)).find((file) => file.ref.run === ref.run);
+    return latest && { state: (await openChain(store, latest)).state, isRunning: latest.liveness === 'running' };
+  };
+  return {
+    runId,
+    async observe() {
+      const seen = await look();
+      if (!seen) throw new StageError('permanent', `the run ${runId} has vanished`);
+      const { state, isRunning } = seen;
+      const status = isRunning ? 'running' : state.status === 'completed' || state.status === 'failed' ? state.status : 'interrupted';
+      return factsOf(state, status, state.error?.message);
+    },
+    ended: new Promise(() => undefined), // told by looking
+    interrupt: () => undefined,
+    async stageFolder() {
+      const seen = await look();
+      return seen && stageFolder(options.project.root, seen.state);
+    },
+  };
+}
+
+function isCutShort({ status }: GraphState): boolean {
+  return status === undefined || status === 'interrupted' || status === 'timed-out';
+}
+
+function statusOf({ status }: GraphReport): ChildFacts['status'] {
+  return status === 'completed' || status === 'failed' ? status : 'interrupted';
+}
+
+function factsOf({ main, steps, retriesTotal }: GraphState, status: ChildFacts['status'], error: unknown): ChildFacts {
+  const outcome = status === 'completed' ? 'success' : status === 'failed' ? 'fail' : (main.outcome?.status ?? '');
+  const currentNode = main.running?.node ?? main.current ?? '';
+  const message = error === undefined ? undefined : error instanceof Error ? error.message : String(error);
+  return { status, outcome, currentNode, completed: steps, retries: retriesTotal, error: message };
+}
+
+function stageFolder(root: string, { runDir, main }: GraphState): string | undefined {
+  return main.running && path.resolve(root, runDir, main.running.node);
+}
+
+/** Undefined when lint refused it. */
+function reasonOf(report: GraphReport | undefined): string | undefined {
+  return report?.error instanceof Error ? report.error.message : report?.notice;
+}
+
+function watchStates(): { readonly first: Promise<void>; tell(): void } {
+  let tell = (): void => undefined;
+  const first = new Promise<void>((resolve) => (tell = resolve));
+  return { first, tell: () => tell() };
+}

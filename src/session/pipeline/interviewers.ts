@@ -1,0 +1,31 @@
+/** Who answers the questions of a run. Reference 12.1. */
+import { consoleInterviewer } from '../../pipeline/human/console.js';
+import { autoApprove, queueOf, type Interviewer } from '../../pipeline/human/interviewer.js';
+import { remoteInterviewer } from '../../pipeline/human/remote.js';
+import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { World } from '../../world/world.js';
+
+export function interviewerFor({ people, io }: GraphRunOptions, world: World, runFolder: string): Interviewer {
+  switch (people) {
+    case 'auto':
+      return autoApprove();
+    case 'stdin':
+      return queueOf(linesOf(world));
+    case 'remote':
+      return remoteInterviewer(world, runFolder);
+    case 'console':
+      return consoleInterviewer({ write: io.stderr, readLine: io.readLine ?? linesOf(world) });
+    default:
+      return people;
+  }
+}
+
+/** Standard input, a line at a time; read as a whole when the first one is wanted. */
+function linesOf(world: World): () => Promise<string | undefined> {
+  let lines: Promise<string[]> | undefined;
+  const read = async (): Promise<string[]> => {
+    const { text = '' } = await world.ask('stdin.read', {});
+    return text.replace(/\r?\n$/, '').split(/\r?\n/);
+  };
+  return async () => (await (lines ??= read())).shift();
+}

@@ -1,0 +1,132 @@
+/** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
+import type { Script } from '../../../grammar/ast.js';
+import { skippedRun } from '../../../journal/errors.js';
+import { isRunId, type RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { MlldError } from '../../errors.js';
+import { execute } from '../../language/evaluate.js';
+import type { Frame } from '../../runtime/frame.js';
+import { createModule } from '../../modules/evaluate-module.js';
+import type { SecretTexts } from '../../runtime/secret-registry.js';
+import type { Answers, Recorder } from '../../runtime/operation.js';
+import type { PaidCalls } from '../../runtime/paid-calls.js';
+import { baseFolder, workflowFor } from '../project.js';
+import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineRecord, RunOptions } from '../script/run-options.js';
+import type { World } from '../../world/world.js';
+import { createDocument } from '../script/document.js';
+import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
+import { mainFrame, newRunState } from '../script/main-frame.js';
+import { sealingKeyFor } from '../ports/sealing-key.js';
+import { settingsFor } from '../script/settings.js';
+
+/** A pipeline has no statements; what it asks models is recorded by what the options say. */
+const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
+
+/** The store of the project, opened once: what a resume reads and what the run writes. */
+export async function storeOf(options: GraphRunOptions, world: World): Promise<JournalStore> {
+  const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
+  if (options.openStore) return options.openStore(sealingKey);
+  const { openFileStore } = await import('../../../journal/storage/file-store.js');
+  const onSkipped = (ref: RunRef): void => options.io.stderr(`warning: ${skippedRun(ref)}\n`);
+  return openFileStore(options.project.root, { sealingKey, onSkipped });
+}
+
+/** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */
+export async function openPipelineJournal(
+  options: GraphRunOptions,
+  {
+    store,
+    world,
+    paidCalls,
+    secrets,
+    ending,
+    ...record
+  }: PipelineRecord & {
+    readonly store: JournalStore;
+    readonly world: World;
+    readonly paidCalls: PaidCalls;
+    readonly secrets: SecretTexts;
+    readonly ending: AbortSignal;
+  },
+): Promise<OpenedJournal> {
+  const given = scriptOptions(options, record);
+  const cache = { ...given.cache, forks: await forkSources(options, store) };
+  const asScript = { ...given, cache, openStore: async () => store };
+  const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, ending, paidCalls, given: { settings, state: undefined } });
+  if (journal.ref) return journal;
+  throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
+    hint: 'see the warning above; the folder .mlld has to be writable',
+  });
+}
+
+/** A run by its id stands for its pipeline up to the end of that run; one's own earlier runs lend without being borrowed from. */
+async function forkSources({ forks = [], project, file }: GraphRunOptions, store: JournalStore): Promise<readonly string[]> {
+  const own = workflowFor(project, file);
+  const sources: string[] = [];
+  for (const text of forks) {
+    const ref = isRunId(text) ? await store.find(text) : undefined;
+    if (!ref) sources.push(text);
+    else if (ref.workflow !== own) sources.push(`${ref.workflow}@${ref.run}`);
+  }
+  return sources;
+}
+
+export interface FrameParts {
+  readonly world: World;
+  readonly text: string;
+  readonly recorder: Recorder;
+  readonly answers: Answers;
+  readonly secrets: SecretTexts;
+  readonly ending: AbortSignal;
+  readonly paidCalls: PaidCalls;
+}
+
+/** Of the whole run. Its module is the pipeline's file, so that places in messages lead there. */
+export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports }: FrameParts): Promise<Frame> {
+  const asScript = scriptOptions(options, undefined);
+  const directory = baseFolder(options.project, options.file);
+  const settings = await settingsFor(asScript, directory, ports.world);
+  const document = createDocument({ streaming: true, collects: false });
+  const run = newRunState({ options: asScript, ...ports, document, settings, state: undefined });
+  const module = createModule({ path: options.file, display: options.name, directory, text, isMain: true });
+  return mainFrame(run, module, execute);
+}
+
+function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefined): RunOptions {
+  const {
+    file,
+    name,
+    project,
+    workingDirectory,
+    argv,
+    set,
+    keepOrphans = false,
+    environment,
+    io,
+    signal,
+    journalWaitMs,
+    unrecorded,
+  } = options;
+  return {
+    script: { kind: 'file', path: file },
+    name,
+    project,
+    workingDirectory,
+    argv,
+    payload: set,
+    inject: [],
+    state: [],
+    cache: { checkpoint: true, keepOrphans },
+    environment,
+    errorBehavior: 'halt',
+    streaming: true,
+    structured: false,
+    io,
+    signal,
+    ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
+    ...(unrecorded === undefined ? {} : { unrecorded }),
+    ...(record ? { pipeline: record } : {}),
+  };
+}

@@ -1,0 +1,43 @@
+/** The text of a pipeline's file, and the graph in it. */
+import { withPlainLineEnds } from '../../../grammar/line-ends.js';
+import { MlldError } from '../../errors.js';
+import type { Graph } from '../../pipeline/model/model.js';
+import { preflightPipeline, type Diagnostic, type PipelineReport } from '../../pipeline/lint/report.js';
+import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { World } from '../../world/world.js';
+
+interface Checked {
+  readonly text: string;
+  /** Absent when lint refused it. */
+  readonly graph?: Graph;
+  /** Why, where the caller does not listen to findings. */
+  readonly refusal?: MlldError;
+}
+
+export async function soundGraph(options: GraphRunOptions, world: World): Promise<Checked> {
+  const answer = await world.ask('file.read', { path: options.file });
+  if (!('text' in answer)) {
+    throw new MlldError(
+      'FILE_NOT_FOUND',
+      answer.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${answer.detail}`,
+    );
+  }
+  const text = withPlainLineEnds(answer.text);
+  const { transforms = [], rules = [], handlers, backends } = options;
+  const { report, graph } = preflightPipeline(
+    { file: options.name, text },
+    { transforms, rules, handlers: new Set(handlers?.keys() ?? []), backends: new Set(backends?.keys() ?? []) },
+  );
+  options.onFindings?.(report);
+  if (graph) return { text, graph };
+  return options.onFindings ? { text } : { text, refusal: refusedPipeline(report, text) };
+}
+
+function refusedPipeline({ file, diagnostics }: PipelineReport, text: string): MlldError {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const [{ rule, message, fix, line, column }] = errors as [Diagnostic];
+  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;
+  const lineStart = text.split('\n', line - 1).reduce((length, { length: ofLine }) => length + ofLine + 1, 0);
+  const location = { file, at: lineStart + column - 1, text };
+  return new MlldError('PIPELINE_INVALID', `${rule}: ${message}${more}`, { location, hint: fix });
+}

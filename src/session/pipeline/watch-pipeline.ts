@@ -1,0 +1,53 @@
+/** Runs a pipeline and hands out what happens while it happens, for `for await`. The callbacks of `runGraph`, as an iterator. Reference 11. */
+import type { JournalEvent } from '../../../journal/event.js';
+import type { GraphReport, GraphRunOptions } from './run-pipeline-options.js';
+
+/** An event of the journal, or that `checkpoint.json` was replaced, which is not recorded. */
+export type GraphNotice = JournalEvent | { readonly type: 'checkpoint.saved' };
+
+export interface WatchedGraph {
+  /** In order, each once; ends with the run. What nobody takes is kept; whoever leaves the loop gets no more, and the run goes on. */
+  readonly notices: AsyncIterableIterator<GraphNotice>;
+  /** Rejects as `runGraph` does; the notices end then too. */
+  readonly report: Promise<GraphReport>;
+}
+
+type Callbacks = Required<Pick<GraphRunOptions, 'onEvent' | 'onCheckpoint'>>;
+
+export function watch(runGraph: (callbacks: Callbacks) => Promise<GraphReport>): WatchedGraph {
+  const { notices, add, end } = queue<GraphNotice>();
+  const report = runGraph({ onEvent: add, onCheckpoint: () => add({ type: 'checkpoint.saved' }) }).finally(end);
+  report.catch(() => undefined); // told where it is waited for
+  return { notices, report };
+}
+
+function queue<T>(): { readonly notices: AsyncIterableIterator<T>; add(item: T): void; end(): void } {
+  let kept: T[] = [];
+  let isOpen = true;
+  let wake = (): void => undefined;
+  async function* taking(): AsyncGenerator<T, void, void> {
+    try {
+      for (;;) {
+        const batch = kept;
+        kept = [];
+        yield* batch;
+        if (kept.length > 0) continue;
+        if (!isOpen) return;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      isOpen = false;
+    }
+  }
+  return {
+    notices: taking(),
+    add(item) {
+      if (isOpen) kept.push(item);
+      wake();
+    },
+    end() {
+      isOpen = false;
+      wake();
+    },
+  };
+}

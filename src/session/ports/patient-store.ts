@@ -1,0 +1,75 @@
+/** A store for results: a disk that takes nothing for a while is waited for, because what was paid for is in memory until it is stored. */
+import { codeOf, JournalError } from '../../../journal/errors.js';
+import type { Payload } from '../../../journal/event.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { JOURNAL_WAIT_MS } from '../../../journal/writer.js';
+
+const RETRY_FIRST_MS = 10;
+const RETRY_MAX_MS = 1000;
+/** A shorter outage is nobody's concern. */
+const TELL_AFTER_MS = 1000;
+
+interface Patience {
+  readonly waitMs: number | undefined;
+  readonly monotonicMs: () => number;
+  /** Nothing is waited for any more. */
+  readonly hasGivenUp: () => boolean;
+  /** It lasts so long that the user wonders, told once for all that wait; undefined: everything that waited is stored. */
+  readonly onOutage: (error: JournalError | undefined, waitMs: number) => void;
+  readonly onGivenUp: (error: JournalError) => void;
+}
+
+export function patientStore(
+  store: JournalStore,
+  { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onOutage, onGivenUp }: Patience,
+): JournalStore {
+  let isOver = false;
+  let isTold = false;
+  let waiting = 0;
+  const tell = (error: JournalError): void => {
+    if (isTold) return;
+    isTold = true;
+    onOutage(error, waitMs);
+  };
+  const ended = (): void => {
+    if (--waiting > 0 || !isTold) return;
+    isTold = false;
+    if (!isOver) onOutage(undefined, waitMs);
+  };
+  const insist = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    waiting++;
+    try {
+      return await attempts(work);
+    } finally {
+      ended();
+    }
+  };
+  const attempts = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    const beganMs = monotonicMs();
+    const endMs = beganMs + waitMs;
+    for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof JournalError) || codeOf(error.cause) === undefined) throw error; // not the disk's
+        const leftMs = endMs - monotonicMs();
+        if (leftMs <= 0 || isOver || hasGivenUp()) {
+          isOver = true;
+          onGivenUp(error);
+          throw error;
+        }
+        if (monotonicMs() - beganMs >= Math.min(TELL_AFTER_MS, waitMs / 2)) tell(error);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(delayMs, leftMs)));
+      }
+    }
+  };
+  const changes: Partial<JournalStore> = {
+    payload: (value): Payload | Promise<Payload> => {
+      const payload = store.payload(value);
+      return payload instanceof Promise ? payload.catch(() => insist(() => store.payload(value))) : payload;
+    },
+    secretPayload: (value, about) => insist(() => store.secretPayload(value, about)),
+    putBlob: (content) => insist(() => store.putBlob(content)),
+  };
+  return Object.assign(Object.create(store) as JournalStore, changes);
+}

@@ -1,0 +1,19 @@
+/** A store for whoever only looks, or can't write: what is recorded is read, and nothing is left behind. */
+import { JournalError } from '../../../journal/errors.js';
+import type { JournalStore } from '../../../journal/store.js';
+
+export function withoutWriting(store: JournalStore): JournalStore {
+  const refuseNow = (): never => {
+    throw new JournalError('JOURNAL_NOT_WRITABLE', 'nothing is recorded here');
+  };
+  const refuse = async (): Promise<never> => refuseNow();
+  const changes: Partial<JournalStore> = {
+    create: refuse,
+    putBlob: refuse,
+    newBlob: refuseNow,
+    payload: async (value) => ({ inline: value }),
+    secretPayload: async () => ({ redacted: 'nothing is recorded' }),
+    writeAside: async () => undefined,
+  };
+  return Object.assign(Object.create(store) as JournalStore, changes);
+}

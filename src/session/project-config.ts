@@ -1,0 +1,120 @@
+/**
+ * `mlld-config.json`, parsed once into what the program needs of it. World section 20: unknown keys are left alone. Reads the file
+ * itself, because it is needed before there is a run, and so a world.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { MlldError } from '../errors.js';
+
+export interface ProjectConfig {
+  /** Folder of `mlld run`, relative to the root; default `llm/run`. */
+  readonly scriptDir: string;
+  /** `prefix` begins with `@` and ends with `/`; `basePath` is absolute. */
+  readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
+  readonly suppressWarnings: readonly string[];
+  /** False: `mlld run NAME` records only what a flag or the script asks for. */
+  readonly record?: boolean;
+}
+
+type JsonObject = { readonly [key: string]: unknown };
+
+export const CONFIG_FILE = 'mlld-config.json';
+/** Of `mlld run` when the configuration says nothing. */
+export const DEFAULT_SCRIPT_DIR = 'llm/run';
+
+/** Throws CONFIG_INVALID for a file that is not JSON, or has another kind of value where one is read. */
+export function readConfig(root: string): ProjectConfig {
+  const config = parseConfig(path.join(root, CONFIG_FILE));
+  const resolvers = optional(config, 'resolvers', isObject, 'an object') ?? {};
+  const validate = optional(config, 'validate', isObject, 'an object') ?? {};
+  const prefixes = [
+    ...(optional(resolvers, 'prefixes', isObjects, 'an array of objects') ?? []),
+    ...(optional(config, 'resolverPrefixes', isObjects, 'an array of objects') ?? []),
+  ];
+  const record = optional(config, 'record', isBoolean, 'true or false');
+  return {
+    ...(record === undefined ? {} : { record }),
+    scriptDir: optional(config, 'scriptDir', isText, 'the path of a folder') ?? DEFAULT_SCRIPT_DIR,
+    prefixes: prefixes.flatMap((entry) => prefixOf(root, entry)),
+    suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
+  };
+}
+
+function parseConfig(file: string): JsonObject {
+  if (!fs.existsSync(file)) return {};
+  const text = readText(file);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    const { message } = cause as SyntaxError;
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} is not valid JSON: ${message}`, {
+      location: { file, at: offsetIn(text), text },
+      hint: 'an empty object, {}, is a valid configuration',
+      cause,
+    });
+  }
+  if (!isObject(parsed))
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} must hold a JSON object`, { location: { file, at: 0, text } });
+  return parsed;
+}
+
+function readText(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    throw new MlldError('CONFIG_INVALID', `${CONFIG_FILE} can't be read`, { cause, hint: file });
+  }
+}
+
+/** Prefixes of other resolvers than files of the project mean nothing to us. */
+function prefixOf(root: string, entry: JsonObject): ProjectConfig['prefixes'] {
+  const { prefix, resolver, config } = entry;
+  if (resolver !== undefined && resolver !== 'LOCAL') return [];
+  const basePath = isObject(config) ? config['basePath'] : undefined;
+  if (!isText(prefix) || !isText(basePath)) {
+    throw new MlldError('CONFIG_INVALID', `A resolver prefix in ${CONFIG_FILE} needs "prefix" and "config.basePath"`, {
+      hint: '{ "prefix": "@lib/", "resolver": "LOCAL", "config": { "basePath": "./src/lib" } }',
+    });
+  }
+  const name = prefix.replace(/^@/, '').replace(/\/+$/, '');
+  return [{ prefix: `@${name}/`, basePath: path.resolve(root, basePath) }];
+}
+
+function optional<T>(object: JsonObject, key: string, is: (value: unknown) => value is T, wanted: string): T | undefined {
+  const value = object[key];
+  if (value === undefined || is(value)) return value;
+  throw new MlldError('CONFIG_INVALID', `"${key}" in ${CONFIG_FILE} must be ${wanted}`);
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObjects = (value: unknown): value is readonly JsonObject[] => Array.isArray(value) && value.every(isObject);
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** Most messages of JSON.parse tell the position; that of an unexpected token doesn't: it is where the shortest text with this error ends. */
+function offsetIn(text: string): number {
+  const reason = reasonAgainst(text);
+  const position = /at position (\d+)/.exec(reason)?.[1];
+  if (position !== undefined) return Number(position);
+  if (!reason.startsWith(UNEXPECTED_TOKEN)) return text.length;
+  let [good, bad] = [0, text.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (reasonAgainst(text.slice(0, middle)).startsWith(UNEXPECTED_TOKEN)) bad = middle;
+    else good = middle;
+  }
+  return good;
+}
+
+const UNEXPECTED_TOKEN = 'Unexpected token';
+
+function reasonAgainst(text: string): string {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (error) {
+    return (error as SyntaxError).message;
+  }
+}

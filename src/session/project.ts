@@ -1,0 +1,190 @@
+/**
+ * The project a script belongs to: its root, its configuration, its script folder. World section 4, 17.2 and 20.
+ * Reads files itself: a world is made for a run, and what is read here decides which run that is. A few synchronous look-ups when a
+ * command starts take less time than starting the thread pool for them.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { workflowOf, type Workflow } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { MlldError } from '../errors.js';
+import { CONFIG_FILE, DEFAULT_SCRIPT_DIR, readConfig, type ProjectConfig } from './project-config.js';
+
+export type { ProjectConfig } from './project-config.js';
+
+export interface Project {
+  /** Absolute. */
+  readonly root: string;
+  readonly config: ProjectConfig;
+}
+
+/** A project, and the folder from which a user names its scripts. */
+export interface Standpoint extends Project {
+  /** Absolute. */
+  readonly workingDirectory: string;
+}
+
+export interface ScriptFile {
+  /** Absolute. */
+  readonly path: string;
+  /** As messages and `mlld run` call it. */
+  readonly name: string;
+}
+
+const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'];
+const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
+const EXTENSION = /\.mld(\.md)?$/;
+/** Where `mlld serve` keeps the pipelines that were sent to it, each in a folder of its own. */
+const SENT = path.join('.mlld', 'serve');
+
+/**
+ * The nearest folder with a marker, from `startDirectory` upward; without one the nearest with the folder of scripts, so that a script in it
+ * has one record whether it is run by name or by path; else `startDirectory` itself. Throws CONFIG_INVALID.
+ */
+export async function findProject(startDirectory: string): Promise<Project> {
+  const start = path.resolve(startDirectory);
+  const folders = [...upwardFrom(start)];
+  const root = folders.find(hasMarker) ?? folders.find(hasScripts) ?? start;
+  return { root, config: readConfig(root) };
+}
+
+/** Whether this folder is a project, or has a record: a store of any other place would be empty, and soon hold runs that nobody finds. */
+export function isProjectRoot(folder: string): boolean {
+  return hasMarker(folder) || hasScripts(folder) || fs.existsSync(path.join(folder, '.mlld'));
+}
+
+function* upwardFrom(start: string): Generator<string> {
+  for (let folder = start; ; folder = path.dirname(folder)) {
+    yield folder;
+    if (folder === path.dirname(folder)) return;
+  }
+}
+
+const hasMarker = (folder: string): boolean => MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
+const hasScripts = (folder: string): boolean => fs.existsSync(path.join(folder, DEFAULT_SCRIPT_DIR));
+
+/** A script for `mlld run NAME`: in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
+export async function findScript(project: Project, name: string, home: string | undefined): Promise<ScriptFile> {
+  for (const folder of scriptFolders(project, home)) {
+    const found = scriptIn(folder, name);
+    if (found !== undefined) return { path: found, name: nameWithin(folder, found) };
+  }
+  const known = await listScripts(project, home);
+  throw new MlldError('SCRIPT_UNKNOWN', `There is no script "${name}" in ${project.config.scriptDir}`, {
+    hint: isPath(name)
+      ? `a file is run by its path, without \`run\`: mlld ${name}`
+      : known.length === 0
+        ? `no scripts were found; put one at ${project.config.scriptDir}/${name}.mld`
+        : `available scripts: ${known.join(', ')}`,
+  });
+}
+
+/** Whether somebody who writes this means a file, and not the name of a script. */
+export function isPath(name: string): boolean {
+  return /^\.\.?\/|^\/|\.(?:mld|md)$/.test(name);
+}
+
+/** Names for `mlld run`, sorted; folders count when they have an entry file. */
+export async function listScripts(project: Project, home: string | undefined): Promise<readonly string[]> {
+  const names = new Set<string>();
+  for (const folder of scriptFolders(project, home)) {
+    for (const entry of entriesOf(folder)) {
+      const found = scriptIn(folder, entry);
+      if (found !== undefined) names.add(nameWithin(folder, found));
+    }
+  }
+  return [...names].sort();
+}
+
+/** What a script is called: the file name without extension; `index` and `main` take the name of their folder. Checkpoint section 3.1. */
+export function scriptName(project: Project, file: string): string {
+  const absolute = path.resolve(project.root, file);
+  const base = path.basename(absolute).replace(EXTENSION, '');
+  return base === 'index' || base === 'main' ? path.basename(path.dirname(absolute)) : base;
+}
+
+/** What a server keeps here belongs to the project, and to no folder of it. */
+export function sentFolder({ root }: Pick<Project, 'root'>): string {
+  return path.join(root, SENT);
+}
+
+/** Whether a pipeline, by its path in the project, was sent to a server. */
+export function isServed(workflow: string): boolean {
+  return workflow.startsWith('.mlld/serve/');
+}
+
+/** What relative paths in a file begin at: its own folder; the project's for a text that was sent. */
+export function baseFolder(project: Pick<Project, 'root'>, file: string): string {
+  const isSent = path.dirname(path.dirname(file)) === sentFolder(project);
+  return isSent ? project.root : path.dirname(file);
+}
+
+/** A script's identity: its project-relative path; absolute for a script from elsewhere. */
+export function workflowFor(project: Project, file: string): Workflow {
+  const absolute = path.resolve(project.root, file);
+  const relative = path.relative(project.root, absolute);
+  return workflowOf(relative.startsWith('..') || path.isAbsolute(relative) ? absolute : relative);
+}
+
+/**
+ * The recorded script that a name or path stands for (`collect`, `collect.mld`, `east/tide.mld`); undefined when none is recorded under it.
+ * `./x` and `../x` are meant from the working directory, as for `mlld FILE`; other paths and names from the project. A whole path wins; else
+ * every script of that name counts, and two are SCRIPT_AMBIGUOUS.
+ */
+export async function resolveWorkflow(store: JournalStore, project: Standpoint, written: string): Promise<Workflow | undefined> {
+  const text = /^\.\.?\//.test(written) ? path.resolve(project.workingDirectory, written) : written;
+  const recorded = await store.workflows();
+  const wanted = workflowFor(project, text);
+  const exact = recorded.find((workflow) => workflow === wanted);
+  if (exact !== undefined) return exact;
+  const asRun = workflowFor(project, path.join(project.config.scriptDir, text));
+  const candidates = recorded.filter(
+    (workflow) => answersTo(project, workflow, text) || isSameScript(workflow, wanted) || isSameScript(workflow, asRun),
+  );
+  if (candidates.length <= 1) return candidates[0];
+  throw new MlldError('SCRIPT_AMBIGUOUS', `"${text}" is the name of ${candidates.length} recorded scripts: ${candidates.join(', ')}`, {
+    hint: 'give the path of the one that is meant',
+  });
+}
+
+/** `tide`, `tide.mld` and `east/tide.mld` all name `north/east/tide.mld`; `tide` also names `tide/index.mld`. */
+function answersTo(project: Project, workflow: Workflow, text: string): boolean {
+  return scriptName(project, workflow) === text || `/${workflow}`.endsWith(`/${text}`);
+}
+
+function isSameScript(workflow: Workflow, wanted: string): boolean {
+  const base = wanted.replace(EXTENSION, '');
+  return [base, `${base}.mld`, `${base}.mld.md`, ...ENTRIES.map((entry) => `${base}/${entry}`)].some((path) => path === workflow);
+}
+
+function scriptFolders(project: Project, home: string | undefined): readonly string[] {
+  const own = path.resolve(project.root, project.config.scriptDir);
+  return home === undefined || home === '' ? [own] : [own, path.join(home, '.mlld', 'run')];
+}
+
+function scriptIn(folder: string, name: string): string | undefined {
+  const candidates = [`${name}.mld`, ...ENTRIES.map((entry) => path.join(name, entry)), ...(name.endsWith('.mld') ? [name] : [])];
+  return candidates.map((candidate) => path.join(folder, candidate)).find(isFile);
+}
+
+function nameWithin(folder: string, file: string): string {
+  const relative = path.relative(folder, file).replaceAll(path.sep, '/');
+  const name = ENTRIES.includes(path.basename(file)) && relative.includes('/') ? path.posix.dirname(relative) : relative;
+  return name.replace(EXTENSION, '');
+}
+
+function entriesOf(folder: string): readonly string[] {
+  try {
+    return fs.readdirSync(folder).filter((name) => !name.startsWith('.'));
+  } catch {
+    return []; // Not there, or not ours to read: no script in it either way.
+  }
+}
+
+function isFile(file: string): boolean {
+  try {
+    return fs.statSync(file).isFile();
+  } catch {
+    return false; // Also when a part of its path is no folder.
+  }
+}

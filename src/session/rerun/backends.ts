@@ -1,0 +1,69 @@
+/** Models that the program brought along which ran a pipeline: they reply what they replied. Built-in backends ask as they did. */
+import { isInside } from '../../../replay/fold/op-path.js';
+import { resolveResult } from '../../../replay/fold/recorded-result.js';
+import type { Recording } from '../../../replay/recording/recorded-world.js';
+import type { RecordedWalk } from '../../../replay/recording/recorded-walk.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { answeredIn } from '../../pipeline/backends/call-model.js';
+import { isBuiltIn, kindOf, type Backend, type Backends } from '../../pipeline/backends/backend.js';
+import { StageError } from '../../pipeline/model/outcome.js';
+import { decodeResult } from '../../operation/encode-result.js';
+import type { Divergence } from './divergence.js';
+import type { ReplayOrder } from './order.js';
+import { endOfReplay } from './world.js';
+
+interface Ports {
+  readonly store: JournalStore;
+  readonly walk: RecordedWalk;
+  readonly recording: Recording;
+  readonly order: ReplayOrder;
+  readonly diverge: (divergence: Divergence) => boolean;
+  /** Somebody waits for what the record does not have. */
+  readonly stuck: () => void;
+}
+
+export interface ReplayedBackends {
+  readonly backends: Backends;
+  /** It was asked while such a model answered: a tool that it wished for. */
+  isOfAnother(op: OpPath): boolean;
+}
+
+export function createReplayedBackends(ports: Ports): ReplayedBackends {
+  const asked = new Set<OpPath>();
+  const kinds = [...ports.walk.backends].map(kindOf).filter((kind) => !isBuiltIn(kind));
+  return {
+    backends: new Map(kinds.map((kind) => [kind, (rest: string) => backendAsThen(ports, rest === '' ? kind : `${kind}:${rest}`, asked)])),
+    isOfAnother: (op) => [...asked].some((call) => isInside(op, call)),
+  };
+}
+
+function backendAsThen({ store, walk, recording, order, diverge, stuck }: Ports, name: string, asked: Set<OpPath>): Backend {
+  return {
+    name,
+    async ask(stage, frame) {
+      const { path: op } = frame.op;
+      asked.add(op);
+      const call = recording.calls.get(op);
+      if (call?.completed) {
+        await order.turn(call.completed.seq);
+        const release = order.hold();
+        const { ref, position } = call.completed.place;
+        const event = await store.readAt(ref, position);
+        const result = event?.type === 'call.completed' ? await resolveResult(store, event) : undefined;
+        release();
+        if (result !== undefined) return answeredIn(decodeResult(result, stage.frame.run.settings.projectRoot));
+        diverge({ reason: 'unreadable', op, kind: 'call', expected: { seq: call.completed.seq, subject: `@${call.fn}` } });
+        throw endOfReplay();
+      }
+      const end = walk.ends.get(stage.frame.op.path);
+      if (!end) {
+        stuck();
+        return new Promise<never>(() => undefined);
+      }
+      await order.turn(end.seq);
+      if (end.type === 'retry.scheduled') throw new StageError('transient', end.reason);
+      throw new StageError('permanent', end.outcome.failure_reason, end.outcome.context_updates);
+    },
+  };
+}

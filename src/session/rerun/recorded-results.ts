@@ -1,0 +1,178 @@
+/** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
+import path from 'node:path';
+import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
+import { textTooLarge } from '../../../journal/storage/blobs.js';
+import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal/event.js';
+import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
+import type { JournalStore, Position } from '../../../journal/store.js';
+import { cachePolicy, type Scope } from '../../../replay/memo/policy.js';
+import { resolveResult } from '../../../replay/fold/recorded-result.js';
+import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
+import { recordedCarried } from '../../runtime/result-labels.js';
+import { decodeResult } from '../../operation/encode-result.js';
+import type { Answers, KnownAnswer } from '../../runtime/operation.js';
+import { OutputExceedsText } from '../../world/process/output.js';
+import { noAnswers } from '../ports/result-cache.js';
+import type { Answer } from '../../world/world.js';
+import type { Divergence } from './divergence.js';
+import type { ReplayOrder } from './order.js';
+import { endOfReplay } from './world.js';
+
+export interface ReplayedAnswersOptions {
+  readonly store: JournalStore;
+  /** The project's folder, as it was. */
+  readonly root: string;
+  readonly recording: Recording;
+  readonly order: ReplayOrder;
+  readonly diverge: (divergence: Divergence) => boolean;
+  /** What a declared output file looked like when a result was served: the path as it is recorded. */
+  readonly placeFile: (name: string, file: Answer<'file.bytes'>) => void;
+}
+
+type Completed = EventOf<'call.completed'>;
+
+/** In the words of the live world, where they can be known. */
+function notKept(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): Answer<'file.bytes'> {
+  if (reason === 'secret') return { base64: '' };
+  const details = { absent: 'does not exist', directory: 'is a directory', 'too-large': 'was too large', unreadable: 'could not be read' };
+  return { missing: reason, detail: `${absolute} ${details[reason]}` };
+}
+
+const ABSENT: Answer<'file.bytes'> = { missing: 'absent', detail: 'as recorded' };
+
+export function createReplayedAnswers({ store, root, recording, order, diverge, placeFile }: ReplayedAnswersOptions): Answers {
+  const flags = { ...recording.started?.flags, forks: recording.started?.forks ?? [] };
+  const header = recording.started?.header;
+  const results = resultsOf(store);
+  let scope: Scope | undefined;
+
+  async function served(call: RecordedCall): Promise<Completed> {
+    const { from, seq, op, fn, place } = call;
+    const event = from && (await results(from.run, from.seq));
+    if (event?.type === 'call.completed') return event;
+    diverge({
+      reason: 'unreadable',
+      op,
+      kind: 'call',
+      expected: { seq, subject: `@${fn}, served from ${from?.run ?? place.ref.run}:${from?.seq}` },
+    });
+    throw endOfReplay();
+  }
+
+  /** Makes the declared files look as they did, so that the same is decided about them. */
+  async function placeFiles(reused: readonly ReusedOutput[], recorded: readonly OutputFile[]): Promise<void> {
+    for (const [index, { path, did }] of reused.entries()) {
+      const file = recorded[index];
+      if (file === undefined || did === 'absent' || did === 'restored') placeFile(path, ABSENT);
+      else {
+        // Of what was not kept, and of what somebody changed since, only that there was something.
+        const content = did === 'same' && 'blob' in file ? await store.getBlob(file.blob) : Buffer.from('as it was then');
+        placeFile(path, content === undefined ? ABSENT : { base64: Buffer.from(content).toString('base64') });
+      }
+    }
+  }
+
+  /** Of a call that runs again: what it had written is there, and what it had not is missing as it was. */
+  async function placeWritten({ completed }: RecordedCall): Promise<void> {
+    const event = completed && (await store.readAt(completed.place.ref, completed.place.position));
+    if (event?.type !== 'call.completed') return;
+    for (const file of event.outputs ?? []) {
+      placeFile(file.path, 'blob' in file ? { base64: '' } : notKept(path.resolve(root, file.path), file.reason));
+    }
+  }
+
+  async function answer(call: RecordedCall): Promise<KnownAnswer> {
+    const completed = await served(call);
+    const exceeding = textTooLarge(completed.result);
+    const result = await resolveResult(store, completed);
+    if (result === undefined && !exceeding) {
+      diverge({ reason: 'unreadable', op: call.op, kind: 'call', expected: { seq: call.seq, subject: `@${call.fn}` } });
+      throw endOfReplay();
+    }
+    const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
+    const { outputs } = completed;
+    await placeFiles(event?.outputs ?? [], outputs ?? []);
+    const from = call.from as NonNullable<RecordedCall['from']>; // it was served
+    return {
+      key: call.key,
+      carried: recordedCarried(completed),
+      from,
+      outputs: async () => outputs,
+      value: () => {
+        if (!result) throw new OutputExceedsText(exceeding as StoredBlob); // one of them is there
+        return decodeResult(result, root);
+      },
+    };
+  }
+
+  return {
+    ...noAnswers(),
+    policy() {
+      const { records, serves } = cachePolicy({ flags, header, scope });
+      return { records, serves: serves !== 'no' };
+    },
+    files: {
+      keepsNewer: true,
+      keep: async () => undefined,
+      content: (blob) => store.getBlob(blob),
+      wrote: async () => false,
+    },
+    async lookup({ key, op }) {
+      const call = recording.calls.get(op);
+      if (call?.from === undefined) {
+        if (call !== undefined) await placeWritten(call);
+        return undefined;
+      }
+      if (!(await isSame(store, call.key, key)) && !diverge(otherCall(call))) throw endOfReplay();
+      await order.turn(call.seq);
+      const release = order.hold();
+      return answer(call).finally(release);
+    },
+    enterScope({ name, resume, ttlMs, hasComplete }) {
+      scope = { name, resume, ttlMs, complete: hasComplete };
+    },
+  };
+}
+
+/** A call that asks something else than the recorded one in its place, or where none was. Undefined: it asks the same. */
+export async function changedCall(
+  recording: Recording,
+  store: JournalStore,
+  { op, key, fn, args }: FactOf<'call.started'>,
+): Promise<Divergence | undefined> {
+  const recorded = recording.calls.get(op);
+  if (recorded && (await isSame(store, recorded.key, key))) return undefined;
+  const actual = { subject: `@${fn}`, request: 'inline' in args ? args.inline : undefined };
+  if (!recorded) return { reason: 'new', op, kind: 'call', actual };
+  const event = await store.readAt(recorded.place.ref, recorded.place.position);
+  const asked = event?.type === 'call.started' ? await store.resolve(event.args, event.key) : undefined;
+  return { ...otherCall(recorded), expected: { seq: recorded.seq, subject: `@${recorded.fn}`, request: asked }, actual };
+}
+
+/** A question with secrets in it is recorded under a keyed digest. */
+async function isSame(store: JournalStore, recorded: CallKey, asked: CallKey): Promise<boolean> {
+  return recorded === asked || recorded === (await store.knownSecrets())?.callKey(asked);
+}
+
+function otherCall({ seq, op, fn }: RecordedCall): Divergence {
+  return { reason: 'changed', op, kind: 'call', expected: { seq, subject: `@${fn}` } };
+}
+
+/** The completed calls of other runs by number; a run is read once. */
+function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promise<Completed | undefined> {
+  const read = new Map<RunId, Promise<ReadonlyMap<Seq, Position>>>();
+  const positionsIn = async (run: RunId): Promise<ReadonlyMap<Seq, Position>> => {
+    const positions = new Map<Seq, Position>();
+    const ref = await store.find(run);
+    if (ref) await store.scan(ref, ({ type, seq }, position) => void (type === 'call.completed' && positions.set(seq, position)));
+    return positions;
+  };
+  return async (run, seq) => {
+    const known = read.get(run) ?? positionsIn(run);
+    read.set(run, known);
+    const position = (await known).get(seq);
+    const ref = position && (await store.find(run));
+    const event = ref && (await store.readAt(ref, position));
+    return event?.type === 'call.completed' ? event : undefined;
+  };
+}

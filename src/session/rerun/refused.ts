@@ -1,0 +1,26 @@
+/** Why a run is not replayed, or not up to there. */
+import type { RunRef } from '../../../journal/ids.js';
+import type { Recording } from '../../../replay/recording/recorded-world.js';
+import { MlldError } from '../../errors.js';
+import type { ReplayOptions } from './options.js';
+
+export function impossible({ run }: RunRef, why: string): MlldError {
+  return new MlldError('REPLAY_IMPOSSIBLE', `Run ${run} can't be replayed: ${why}`, {
+    hint: `mlld journal verify ${run} says what is there`,
+  });
+}
+
+/** `names` are those at which it could stop. */
+export function noStop({ run }: RunRef, what: string, names: readonly string[]): MlldError {
+  const quoted = names.map((name) => `"${name}"`);
+  return new MlldError('REPLAY_STOP', `Run ${run} reached no ${what}`, {
+    hint: names.length === 0 ? 'it reached none; --until takes the number of an event' : `it reached ${quoted.join(', ')}`,
+  });
+}
+
+/** The event that `until` names by its number; undefined: it names none. */
+export function numberedStop({ until, ref }: ReplayOptions, { last }: Recording): number | undefined {
+  if (!until || !('seq' in until)) return undefined;
+  if (until.seq <= last) return until.seq;
+  throw new MlldError('REPLAY_STOP', `Run ${ref.run} ends with event ${last}`, { hint: `mlld journal show ${ref.run} numbers the events` });
+}

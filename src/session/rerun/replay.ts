@@ -1,0 +1,48 @@
+/**
+ * Runs a recorded script or pipeline again in the world of its record. Design section 5, docs/decisions/0022-replay.md.
+ *
+ * P1  Nothing outside is touched but the journal, which is read, and the two sinks.
+ * P2  Hooks, guards, blocks and bodies of calls run again; what they ask the world is answered from the record.
+ * P3  The replay is the same when every question had its answer, every answer was asked for, and the run ended the same way.
+ */
+import path from 'node:path';
+import type { RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { foldRun } from '../../../replay/memo/load.js';
+import { recording as projection, type Recording } from '../../../replay/recording/recorded-world.js';
+import { settingsOf } from '../script/run-inputs.js';
+import { impossible } from './refused.js';
+import type { Replayed, ReplayOptions, ReplayReport } from './options.js';
+
+/**
+ * Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached; and, for
+ * `scriptText` that is none, the errors of the parser.
+ */
+export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
+  const { store, ref } = options;
+  const recording = await foldRun(store, ref, projection);
+  const { started } = recording;
+  if (!started) throw impossible(ref, 'its first event is damaged');
+  const root = started.given?.root ?? options.root;
+  const file = path.resolve(root, ref.workflow);
+  const given = await settingsOf(started, { root, scriptDirectory: path.dirname(file), store });
+  if (!given) throw impossible(ref, "what it was given can't be read any more");
+  const text = options.scriptText ?? (await recordedScript(store, recording, ref));
+  const replayed: Replayed = { options, recording, started, root, file, text, ...given };
+  if (started.pipeline !== undefined) return (await import('./rerun-pipeline.js')).replayPipeline(replayed);
+  return (await import('./rerun-script.js')).replayScript(replayed);
+}
+
+async function recordedScript(store: JournalStore, recording: Recording, ref: RunRef): Promise<string> {
+  for (const [name, { role, blob, whole }] of recording.sources) {
+    if (role !== 'script') continue;
+    if (whole !== undefined) {
+      const text = await store.resolve(whole, name);
+      if (typeof text === 'string') return text;
+      throw impossible(ref, 'its script holds secrets, and they were not kept or are sealed with another key');
+    }
+    const content = await store.getBlob(blob);
+    if (content) return Buffer.from(content).toString('utf8');
+  }
+  throw impossible(ref, 'the text of its script is not in the journal');
+}

@@ -1,0 +1,78 @@
+/** A recorded script again: its statements, in the world of the record. */
+import { isWhole } from '../../../replay/recording/recorded-world.js';
+import { execute } from '../../language/evaluate.js';
+import { SecretTexts } from '../../runtime/secret-registry.js';
+import { concealError } from '../ports/conceal.js';
+import { createDocument } from '../script/document.js';
+import { mainFrame, newRunState } from '../script/main-frame.js';
+import { parseScriptText } from '../script/open-script.js';
+import { createSetting, endDivergences, inScope, type Ending } from './setting.js';
+import { noStop, numberedStop } from './refused.js';
+import type { Replayed, ReplayReport } from './options.js';
+import { endOfReplay } from './world.js';
+import { runScript } from '../script/execute-script.js';
+
+export async function replayScript({ options, recording, started, root, file, text, settings, state }: Replayed): Promise<ReplayReport> {
+  const { ref, until, sinks } = options;
+  const { script, module } = parseScriptText(text, {
+    path: file,
+    mode: started.given?.mode,
+    workingDirectory: settings.workingDirectory,
+  });
+  const checkpoint = until && 'at' in until ? until.at : undefined;
+  if (checkpoint !== undefined && !recording.checkpoints.has(checkpoint)) {
+    throw noStop(ref, `checkpoint "${checkpoint}"`, [...recording.checkpoints.keys()]);
+  }
+  const setting = createSetting({
+    options,
+    recording,
+    root,
+    lastSeq: numberedStop(options, recording) ?? Number.POSITIVE_INFINITY,
+    variablesAt: inScope,
+    onTold(fact) {
+      if (fact.type !== 'checkpoint.reached' || fact.name !== checkpoint) return;
+      setting.begin(frame); // checkpoints stand in the script itself
+      setting.stopAt(recording.checkpoints.get(fact.name) ?? 0);
+      throw endOfReplay();
+    },
+  });
+  const { course, replayed, hooks, answers, recorder } = setting;
+
+  const collects = started.given?.structured === true;
+  const document = createDocument({ streaming: settings.streaming && !collects, collects });
+  const ports = {
+    world: replayed.world,
+    replayed: { ask: replayed.ask, timeOut: hooks.timeOut },
+    recorder,
+    answers,
+    secrets: new SecretTexts(),
+    document,
+    settings,
+    state,
+    ending: course.signal,
+  };
+  const run = newRunState({ options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } }, ...ports });
+  const frame = mainFrame(run, module, execute);
+  setting.begin(frame);
+  const printsAtEnd = !settings.streaming && !collects;
+  const ended = runScript(script, frame, { document, printsAtEnd, keepsSource: true });
+  const error = await Promise.race([ended, course.ended]);
+  if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
+  await replayed.world.close('the replay has ended');
+  ended.catch(() => undefined); // what it may still say is about the end of the replay
+
+  const stopped = setting.stopped();
+  const divergences =
+    stopped || course.divergences.length > 0 ? course.divergences : endDivergences(recording, error as Ending | undefined);
+  concealError(error, run.secrets);
+  const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
+  return {
+    ref,
+    verdict,
+    status: recording.finished?.status,
+    answers: replayed.answersGiven(),
+    divergences,
+    ...(stopped ? { stopped } : {}),
+    ...(verdict === 'same' && error !== undefined ? { error } : {}),
+  };
+}

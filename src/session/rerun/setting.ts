@@ -1,0 +1,199 @@
+/** What a replay plays in: the world of the record, its order, and whether it goes on. Script and pipeline share it. */
+import path from 'node:path';
+import type { Fact } from '../../../journal/event.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { hasTurn, isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from '../../../replay/recording/recorded-world.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { Answers, Recorder } from '../../runtime/operation.js';
+import type { Value } from '../../values/value.js';
+import { concealValue } from '../ports/conceal.js';
+import type { Divergence } from './divergence.js';
+import type { ReplayOptions, Stopped } from './options.js';
+import { createReplayOrder, type ReplayOrder } from './order.js';
+import { changedCall, createReplayedAnswers } from './recorded-results.js';
+import { createReplayedHooks, type ReplayedHooks } from './hooks.js';
+import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './world.js';
+
+/** Whether the replay goes on, and what it met on its way. */
+export interface Course {
+  readonly signal: AbortSignal;
+  readonly divergences: Divergence[];
+  readonly ended: Promise<undefined>;
+  /** Notes it, and says whether the replay goes on. */
+  readonly diverge: (divergence: Divergence) => boolean;
+  readonly end: () => void;
+}
+
+export interface Setting {
+  readonly course: Course;
+  readonly order: ReplayOrder;
+  readonly replayed: ReplayedWorld;
+  readonly hooks: ReplayedHooks;
+  readonly answers: Answers;
+  /** Takes what is said of calls and checkpoints, each in its turn. */
+  readonly recorder: Recorder;
+  /** Somebody waits for what the record does not have. */
+  readonly stuck: () => void;
+  /** Ends the replay in front of this event. Without an operation it is that of whoever asked last. */
+  stopAt(seq: number, op?: OpPath): void;
+  /** Where it was stopped. */
+  stopped(): Stopped | undefined;
+  /** The frame of whoever asked last is looked at; this one until somebody asks. */
+  begin(frame: Frame): void;
+}
+
+export interface SettingOptions {
+  readonly options: ReplayOptions;
+  readonly recording: Recording;
+  readonly root: string;
+  /** It stops behind this event. */
+  readonly lastSeq: number;
+  readonly variablesAt: (frame: Frame, op: OpPath) => Stopped['variables'];
+  readonly isCalledOff?: (answer: RecordedAnswer) => boolean;
+  /** A fact that was told in its turn. */
+  readonly onTold?: (fact: Fact) => void;
+}
+
+export function createSetting({ options, recording, root, lastSeq, variablesAt, isCalledOff, onTold }: SettingOptions): Setting {
+  const { store, sinks, sourceText } = options;
+  const course = createCourse(options.divergences);
+  let stopped: Stopped | undefined;
+  let last: Frame | undefined;
+  const stopAt = (seq: number, op = last?.op.path): void => {
+    if (last && op !== undefined) stopped ??= { seq, op, variables: variablesAt(last, op) };
+    course.end();
+  };
+  const order = createReplayOrder((seq, waiting) => {
+    if (course.signal.aborted) return false;
+    last = waiting ?? last;
+    if (seq > lastSeq) {
+      stopAt(seq);
+      return false;
+    }
+    if (!options.onStep || seq < 0 || !last) return true;
+    const { path: op } = last.op;
+    return options.onStep({ seq, op, variables: variablesAt(last, op) }).then((next) => {
+      if (next === 'stop') stopAt(seq);
+      return next === 'go on';
+    });
+  });
+  const stuck = (): void => void order.idle().then(course.end);
+  const hooks = createReplayedHooks(recording, order);
+  const replayed = createReplayedWorld({
+    store,
+    recording,
+    order,
+    sinks,
+    diverge: course.diverge,
+    onStuck: stuck,
+    hooks,
+    ...(isCalledOff ? { isCalledOff } : {}),
+    ...(sourceText ? { currentText: (file) => currentSource(recording, root, file, sourceText) } : {}),
+  });
+  const answers = createReplayedAnswers({
+    store,
+    root,
+    recording,
+    order,
+    diverge: course.diverge,
+    placeFile: (name, file) => replayed.files.set(path.resolve(root, name), file),
+  });
+  const recorder: Recorder = {
+    on: false,
+    post: () => undefined,
+    async append(fact) {
+      if ('op' in fact && hooks.isInside(fact.op) && !hasTurn(recording, fact.type, fact.op)) return new Promise(() => {});
+      const release = order.hold();
+      const change = fact.type === 'call.started' ? await changedCall(recording, store, fact).finally(release) : undefined;
+      release();
+      if (change && isWhole(recording) && !course.diverge(change)) throw endOfReplay();
+      const about = 'op' in fact ? fact.op : 'name' in fact ? fact.name : '';
+      await order.turn(nextTurn(recording, fact.type, about) ?? -1);
+      onTold?.(fact);
+      return undefined;
+    },
+  };
+  return {
+    course,
+    order,
+    replayed,
+    hooks,
+    answers,
+    recorder,
+    stuck,
+    stopAt,
+    stopped: () => stopped,
+    begin: (frame) => void (last = frame),
+  };
+}
+
+function createCourse(wanted: ReplayOptions['divergences']): Course {
+  const controller = new AbortController();
+  const divergences: Divergence[] = [];
+  const { signal } = controller;
+  const ended = new Promise<undefined>((resolve) => signal.addEventListener('abort', () => resolve(undefined)));
+  const end = (): void => controller.abort('failed');
+  const diverge = (divergence: Divergence): boolean => {
+    if (wanted === 'first' && divergences.length > 0) return false;
+    divergences.push(divergence);
+    if (wanted === 'first') end();
+    return wanted === 'all';
+  };
+  return { signal, divergences, ended, diverge, end };
+}
+
+async function currentSource(
+  { sources }: Recording,
+  root: string,
+  file: string,
+  read: NonNullable<ReplayOptions['sourceText']>,
+): Promise<string | undefined> {
+  const relative = path.relative(root, file);
+  const name = relative.startsWith('..') ? file : relative.replaceAll(path.sep, '/');
+  return sources.has(name) ? read(name) : undefined;
+}
+
+/** The nearest one of a name comes first. What is secret is not told. */
+export function inScope({ scope: innermost, run: { secrets } }: Frame): Stopped['variables'] {
+  const variables = new Map<string, Value>();
+  for (let scope: Frame['scope'] | undefined = innermost; scope; scope = scope.parent)
+    for (const { name, value, kind } of scope.entries()) if (kind !== 'ambient' && !variables.has(name)) variables.set(name, value);
+  return [...variables].map(([name, value]) => ({ name, value: concealValue(value, secrets) }));
+}
+
+export interface Ending {
+  readonly code?: string | undefined;
+  readonly message?: string;
+  /** Of a pipeline: where the run behind it begins. */
+  readonly next?: string | undefined;
+}
+
+/** What is only known when all is over: something was left out, or the run ended in another way. */
+export function endDivergences(
+  recording: Recording,
+  actual: Ending | undefined,
+  isMissed: (answer: RecordedAnswer) => boolean = () => true,
+): readonly Divergence[] {
+  const [left] = notGiven(recording).filter(
+    (answer) => answer.kind !== 'clock.sleep' && answer.holds !== 'interrupted' && isMissed(answer),
+  );
+  if (left) return [{ reason: 'missing', op: left.op, kind: left.kind, expected: { seq: left.seq, subject: left.subject } }];
+  if (!isWhole(recording)) return [];
+  const { error, next } = recording.finished ?? {};
+  const expected: Ending = { ...error, next };
+  if (expected.code === actual?.code && next === actual?.next) return [];
+  return [
+    {
+      reason: 'ending',
+      op: 'main' as OpPath,
+      kind: 'run',
+      expected: { seq: recording.last, subject: endingText(expected) },
+      actual: { subject: endingText(actual) },
+    },
+  ];
+}
+
+function endingText({ code, message, next }: Ending = {}): string {
+  if (code !== undefined) return `${code}: ${message}`;
+  return next === undefined ? 'completed' : `restarted at ${next}`;
+}

@@ -1,0 +1,173 @@
+/**
+ * What a pipeline got from outside that is no answer of the world: time, people, and functions of the program that ran it.
+ *
+ * S1  A limit is over, and a person too late, when the record says so, and at its place in the order; never by a clock.
+ * S2  A stage whose work can't be repeated - it watched another run, or a function of the program did it - comes to what it came to then.
+ */
+import path from 'node:path';
+import type { GraphFact } from '../../../journal/pipeline-event.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { isInside } from '../../../replay/fold/op-path.js';
+import type { Recording } from '../../../replay/recording/recorded-world.js';
+import { factsLeft, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
+import type { GraphRun, Wait } from '../../pipeline/walk/ports.js';
+import { handlersWith } from '../../pipeline/handlers/built-in.js';
+import type { Handler, Handlers, Stage } from '../../pipeline/handlers/handler.js';
+import { outcomeOf, StageError, type StageOutcome } from '../../pipeline/model/outcome.js';
+import { given, type Interviewer } from '../../pipeline/human/interviewer.js';
+import type { ReplayOrder } from './order.js';
+
+const MANAGER = 'stack.manager_loop';
+
+export interface ReplayedStages {
+  readonly wait: GraphRun['wait'];
+  readonly interviewer: Interviewer;
+  readonly handlers: Handlers;
+  /** Types of handlers that the program brought along. */
+  readonly ownTypes: ReadonlySet<string>;
+  /** It was asked by a stage that is not repeated (S2). */
+  isOfAnother(op: OpPath): boolean;
+}
+
+interface Ports {
+  readonly walk: RecordedWalk;
+  readonly recording: Recording;
+  readonly order: ReplayOrder;
+  /** Somebody waits for what the record does not have. */
+  readonly stuck: () => void;
+}
+
+export function createReplayedStages(ports: Ports): ReplayedStages {
+  const { walk } = ports;
+  const builtIn = handlersWith(new Map());
+  const types = [...walk.started.values()].map(({ handler }) => handler);
+  const ownTypes = new Set(types.filter((type) => !builtIn.has(type)));
+  const notRepeated = new Set([...ownTypes, MANAGER]);
+  const nodes = new Set([...walk.started.values()].flatMap(({ node, handler }) => (notRepeated.has(handler) ? [node] : [])));
+  const people = createPeople(ports);
+  return {
+    wait: (about, signal) => waitAsThen(ports, about, signal, people.tooLate),
+    interviewer: people.interviewer,
+    handlers: new Map([...builtIn, ...[...notRepeated].map((type): [string, Handler] => [type, handlerAsThen(ports, type)])]),
+    ownTypes,
+    isOfAnother: (op) => op.split('/').some((step) => nodes.has(step.slice(0, step.lastIndexOf('#')))),
+  };
+}
+
+async function waitAsThen(
+  { walk, recording, order, stuck }: Ports,
+  { until, op, ms }: Wait,
+  signal: AbortSignal,
+  tooLate: (op: OpPath) => number | undefined,
+): Promise<void> {
+  const end = walk.ends.get(op);
+  const endsAt = (seq: number | undefined): Promise<void> => (seq === undefined ? aborted(signal) : order.turn(seq));
+  switch (until) {
+    case 'limit': {
+      const reason = end?.type === 'retry.scheduled' ? end.reason : end?.outcome.failure_reason;
+      // What the attempt got last, it got because its time was over.
+      return endsAt(reason === `timed out after ${ms} ms` ? (lastAnswerIn(recording, op, end?.seq ?? 0) ?? end?.seq) : undefined);
+    }
+    case 'late':
+      return endsAt(tooLate(op));
+    case 'unheeded':
+      return order.turn(end?.seq ?? recording.last + 1);
+    case 'retry': {
+      const begun = walk.begun.get(op);
+      if (begun === undefined) stuck();
+      return endsAt(begun);
+    }
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+function lastAnswerIn({ answers }: Recording, attempt: OpPath, before: number): number | undefined {
+  let last: number | undefined;
+  for (const [op, given] of answers) {
+    if (!isInside(op, attempt)) continue;
+    for (const { seq } of given) if (seq < before && seq > (last ?? -1)) last = seq;
+  }
+  return last;
+}
+
+/** Everybody who was asked answers as then; whoever said nothing is waited for. */
+function createPeople({ walk, order, stuck }: Ports): {
+  readonly interviewer: Interviewer;
+  /** When it was too late for an answer. */
+  readonly tooLate: (op: OpPath) => number | undefined;
+} {
+  let by: Interviewer['by'] = 'auto';
+  const isLate = (answer: { readonly answer: string; readonly by: Interviewer['by'] }): boolean =>
+    answer.by === 'default' || answer.answer === 'timeout';
+  return {
+    interviewer: {
+      get by() {
+        return by;
+      },
+      onMisfit: 'accept',
+      async ask({ id }, signal) {
+        const answered = [...walk.answered.values()].find((answer) => answer.id === id);
+        if (!answered) stuck();
+        if (!answered || isLate(answered)) {
+          await aborted(signal);
+          return { kind: 'skipped' };
+        }
+        await order.turn(answered.seq);
+        by = answered.by;
+        return answered.answer === 'skipped' ? { kind: 'skipped' } : given(answered.answer);
+      },
+      inform: () => undefined,
+    },
+    tooLate(op) {
+      const answered = walk.answered.get(op);
+      if (!answered || !isLate(answered)) return undefined;
+      by = answered.by;
+      return answered.seq;
+    },
+  };
+}
+
+/** S2 */
+function handlerAsThen({ walk, order, stuck }: Ports, type: string): Handler {
+  const starts = [...walk.started.values()].filter(({ handler }) => handler === type);
+  const carries = [...walk.ends.values()].some(
+    (end) =>
+      end.type === 'node.finished' && end.outcome.carried && end.status !== 'skipped' && starts.some(({ node }) => node === end.node),
+  );
+  return {
+    ...(carries ? { isTransparent: true } : {}),
+    ...(starts.some(({ fidelity }) => fidelity) ? { asksModel: true } : {}),
+    async handle(stage) {
+      const end = walk.ends.get(stage.frame.op.path);
+      if (!end) {
+        stuck();
+        return new Promise<never>(() => undefined);
+      }
+      await order.turn(end.seq);
+      for (const fact of factsLeft(walk)) if (fact.seq < end.seq && isSaidBy(stage, fact)) stage.run.ledger.post(fact);
+      if (end.type === 'node.finished') return cameTo(stage, end);
+      if (end.cause === 'asked') return outcomeOf('retry', { failure_reason: end.reason });
+      throw new StageError('transient', end.reason);
+    },
+  };
+}
+
+function isSaidBy({ nodeOp, frame }: Stage, { type, op }: GraphFact): boolean {
+  return (op === nodeOp || isInside(op, frame.op.path)) && (type.startsWith('artifact.') || type === 'context.updated');
+}
+
+function cameTo(
+  { folder, run }: Stage,
+  { outcome, files = [], excerpt }: { readonly outcome: StageOutcome; readonly files?: readonly string[]; readonly excerpt?: string },
+): StageOutcome {
+  for (const file of files) {
+    const name = path.relative(folder.path, path.join(run.folder.path, file));
+    folder.write(name, name === 'response.md' ? (excerpt ?? '') : '');
+  }
+  const { carried: _, ...own } = outcome;
+  return own;
+}

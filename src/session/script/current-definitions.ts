@@ -1,0 +1,258 @@
+/**
+ * What the functions of a script are made of now, without running it. Declarations at the top level of the script and of what it imports
+ * are evaluated in a world that can be looked at and not changed: files are read, nothing is written, no command, no code of another
+ * language and no llm call runs. A value that would need one of these is unknown, and so is whatever looks at it.
+ */
+import type { Guard, Hook, Script, Statement } from '../../../grammar/ast.js';
+import { sha256 } from '../../../journal/canonical.js';
+import type { CurrentDefinition } from '../../../replay/resume/plan.js';
+import { execute } from '../../language/evaluate.js';
+import { Executable } from '../../runtime/executable.js';
+import type { Frame, Instruments, Module } from '../../runtime/frame.js';
+import type { BindingKind } from '../../runtime/scope.js';
+import { bindFrontmatter } from '../../modules/evaluate-module.js';
+import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
+import { withInterceptors } from '../../operation/interceptors.js';
+import type { Answers, Operation } from '../../runtime/operation.js';
+import { SecretTexts } from '../../runtime/secret-registry.js';
+import type { RunOptions } from './run-options.js';
+import { compactJson } from '../../values/text.js';
+import { dataOf, NO_LABELS, Recalled, type Value } from '../../values/value.js';
+import type { Question, World } from '../../world/world.js';
+import { noAnswers } from '../ports/result-cache.js';
+import { createDocument } from './document.js';
+import { mainFrame, newRunState } from './main-frame.js';
+import { NO_RECORDER } from '../ports/recorder.js';
+import { settingsFor, stateFor } from './settings.js';
+
+/** What can be asked without leaving a trace. */
+const LOOKS: ReadonlySet<Question> = new Set<Question>([
+  'file.read',
+  'file.stat',
+  'file.glob',
+  'file.list',
+  'file.similar',
+  'clock.now',
+  'env.read',
+]);
+
+const DECLARES: ReadonlySet<string> = new Set<Statement['kind']>(['var', 'let', 'append-to', 'exe', 'shadow', 'import', 'export']);
+
+/** Stands for an unknown value in a definition: no script can have it, because no text of a script holds a NUL. */
+const UNKNOWN_TEXT = '\0unknown before the run';
+const UNKNOWN_DIGEST = sha256(compactJson(UNKNOWN_TEXT));
+
+/** Counts what was refused; the message never reaches anybody, because whatever meets it is unknown. */
+class Refusals {
+  count = 0;
+  /** Guards and hooks at the top level: they do not act on declarations here, and are registered when all of them were evaluated. */
+  readonly interceptors: { readonly node: Guard | Hook; readonly frame: Frame }[] = [];
+  refuse(what: string): Error {
+    this.count++;
+    return new Error(`not before the run: ${what}`);
+  }
+}
+
+interface DefinitionsRequest {
+  readonly script: Script;
+  readonly module: Module;
+  readonly options: RunOptions;
+  readonly world: World;
+  /** As the runs made theirs. */
+  readonly keyed: KeyedDigest;
+}
+
+/** By the name of the function; several where modules declare the same name. */
+export async function currentDefinitions({
+  script,
+  module,
+  options,
+  world,
+  keyed,
+}: DefinitionsRequest): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+  const refusals = new Refusals();
+  const silent = { ...options, io: { ...options.io, stdout: () => undefined, stderr: () => undefined } };
+  const run = newRunState({
+    options: silent,
+    world: worldToLookAt(world, refusals),
+    recorder: NO_RECORDER,
+    answers: refusingAnswers(refusals),
+    secrets: new SecretTexts(),
+    document: createDocument({ streaming: false, collects: false }),
+    settings: await settingsFor(options, module.directory, world),
+    state: await stateFor(options.state, module.directory, world),
+    ending: options.signal,
+  });
+  const frame = mainFrame(run, module, (list, inner) => (isTopLevel(inner) ? declare(list, inner, refusals) : execute(list, inner)));
+  await bindFrontmatter(script, module);
+  await frame.execute(script.statements, frame);
+  const modules = [module];
+  for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
+  for (const { node, frame: at } of refusals.interceptors) register(node, at);
+  return definitionsIn(modules, keyed, run.instruments);
+}
+
+/** The run itself says what is wrong with one that can't be registered. */
+function register(node: Guard | Hook, frame: Frame): void {
+  try {
+    if (node.kind === 'guard') frame.run.instruments.registerGuard(node, frame);
+    else frame.run.instruments.registerHook(node, frame);
+  } catch {
+    // It holds for nothing.
+  }
+}
+
+function worldToLookAt(world: World, refusals: Refusals): World {
+  return {
+    ask: async (question, request) => {
+      if (!LOOKS.has(question)) throw refusals.refuse(question);
+      return world.ask(question, request);
+    },
+    close: async () => undefined, // whoever opened the world closes it
+  };
+}
+
+function refusingAnswers(refusals: Refusals): Answers {
+  return {
+    ...noAnswers(),
+    policy: () => ({ records: true, serves: true }),
+    lookup: async ({ key }) => {
+      throw refusals.refuse(`the llm call ${key}`);
+    },
+  };
+}
+
+function isTopLevel({ stack, scope, module }: Frame): boolean {
+  return stack === undefined && scope === module.scope;
+}
+
+async function declare(list: readonly Statement[], frame: Frame, refusals: Refusals): Promise<undefined> {
+  for (const statement of list) {
+    if (statement.kind === 'fence') await declare(statement.statements, frame, refusals);
+    else if (statement.kind === 'guard' || statement.kind === 'hook') refusals.interceptors.push({ node: statement, frame });
+    else if (DECLARES.has(statement.kind)) await declareOne(statement, frame, refusals);
+    else for (const name of changedIn(statement)) forget(name, 'let', frame, refusals);
+  }
+}
+
+async function declareOne(statement: Statement, frame: Frame, refusals: Refusals): Promise<void> {
+  const before = refusals.count;
+  const names = namesOf(statement);
+  try {
+    await execute([statement], frame);
+    // A collection may hold what can't be told.
+    if (statement.kind === 'var' || statement.kind === 'let') compactJson(frame.scope.own(statement.name)?.value);
+    // What a module could not tell is unknown there, name by name.
+    if (statement.kind === 'import' || refusals.count === before) return;
+  } catch {
+    // The run itself says what is wrong, if it comes to that.
+  }
+  for (const name of names) forget(name, statement.kind === 'exe' ? 'exe' : 'let', frame, refusals);
+}
+
+function namesOf(statement: Statement): readonly string[] {
+  switch (statement.kind) {
+    case 'var':
+    case 'let':
+    case 'append-to':
+    case 'exe':
+      return [statement.name];
+    case 'import':
+      return statement.names?.map(({ name, alias }) => alias ?? name) ?? (statement.alias === undefined ? [] : [statement.alias]);
+    default:
+      return [];
+  }
+}
+
+/** Names that statements inside, which were not executed, may have given other values. */
+function changedIn(statement: Statement): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) return node.forEach(visit);
+    const { kind, name } = node as { kind?: unknown; name?: unknown };
+    if (kind === 'append-to' && typeof name === 'string') names.add(name);
+    Object.values(node).forEach(visit);
+  };
+  visit(statement);
+  return names;
+}
+
+/** From here on nobody can look at the value. */
+function forget(name: string, kind: BindingKind, { scope }: Frame, refusals: Refusals): void {
+  const look = (): never => {
+    throw refusals.refuse(`@${name}`);
+  };
+  scope.define({ name, kind, value: new Unknown({ data: look, text: look }, { labels: NO_LABELS, sources: NO_LABELS }) });
+}
+
+/** It stays unknown whatever labels it gets. */
+class Unknown extends Recalled {
+  override withNote(): Unknown {
+    return this;
+  }
+}
+
+async function definitionsIn(
+  modules: readonly Module[],
+  keyed: KeyedDigest,
+  instruments: Instruments,
+): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
+  const unknown = modules.flatMap(({ scope }) =>
+    [...scope.entries()].flatMap((binding) => (binding.value instanceof Unknown ? [{ scope, binding }] : [])),
+  );
+  for (const { scope, binding } of unknown) scope.define({ ...binding, value: UNKNOWN_TEXT });
+  const found = new Map<string, CurrentDefinition[]>();
+  const seen = new Set<Executable>();
+  for (const { scope } of modules) {
+    for (const { value } of scope.entries()) {
+      const executable = executableIn(value);
+      if (executable === undefined || seen.has(executable)) continue;
+      seen.add(executable);
+      const definition = await definitionOf(executable, keyed);
+      const held = instruments.holding(callOf(executable), definition.reach, 'nothing');
+      const { fingerprint, parts } = await withInterceptors(definition, held, keyed);
+      const unknown = parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name);
+      const current = {
+        fingerprint,
+        parts,
+        unknown,
+        guardsByLabel: instruments.guardsByLabel(),
+        forwards: executable.forwarded !== undefined,
+        writes: declaresFiles(executable),
+      };
+      found.set(executable.name, [...(found.get(executable.name) ?? []), current]);
+    }
+  }
+  return found;
+}
+
+/** A call as far as the declaration tells: by its own name, of arguments without labels, with all guards. */
+function callOf({ name, labels, params, code }: Executable): Operation {
+  const nowhere = (): string => '';
+  return {
+    kind: 'exe',
+    segment: name,
+    name,
+    labels,
+    inputs: [],
+    call: {
+      declared: name,
+      called: [name],
+      params,
+      ...(code && { language: code.language }),
+      site: nowhere,
+      declaredAt: nowhere,
+      repeatable: false,
+    },
+  };
+}
+
+function declaresFiles({ node }: Executable): boolean {
+  return node.options.some(({ name }) => name === 'writes');
+}
+
+function executableIn(value: Value): Executable | undefined {
+  const data = dataOf(value);
+  return data instanceof Executable ? data : undefined;
+}

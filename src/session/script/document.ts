@@ -1,0 +1,46 @@
+/** The document of a run: to standard output as it grows, or kept and printed at the end. World section 3. */
+import type { Document, DocumentEffect } from '../../runtime/document.js';
+import type { Frame } from '../../runtime/frame.js';
+import { askWorld } from '../../operation/perform-effect.js';
+import { normaliseDocument } from '../../values/kinds/document.js';
+import type { Value } from '../../values/value.js';
+
+export interface KeptDocument extends Document {
+  readonly effects: readonly DocumentEffect[];
+  /** The whole text, normalised. */
+  normalised(): string;
+}
+
+export function createDocument({ streaming, collects }: { readonly streaming: boolean; readonly collects: boolean }): KeptDocument {
+  const chunks: string[] = [];
+  const effects: DocumentEffect[] = [];
+  const note = (type: DocumentEffect['type'], content: string, value: Value): void => {
+    if (collects) effects.push({ type, content, value });
+  };
+  const emit = async (text: string, value: Value, frame: Frame): Promise<void> => {
+    chunks.push(text);
+    if (streaming) await askWorld(frame, 'stream.write', { stream: 'stdout', text }, { values: [value] });
+  };
+  return {
+    effects,
+    async show(text, value, frame) {
+      const line = text.endsWith('\n') ? text : `${text}\n`;
+      note('both', line, value);
+      await emit(line, value, frame);
+    },
+    async prose(text, frame) {
+      note('doc', text, text);
+      await emit(text, text, frame);
+    },
+    async write(stream, text, value, frame) {
+      note(stream, text, value);
+      if (streaming || stream === 'stderr') await askWorld(frame, 'stream.write', { stream, text }, { values: [value] });
+      else chunks.push(text);
+    },
+    note: (effect) => {
+      if (collects) effects.push(effect);
+    },
+    text: () => chunks.join(''),
+    normalised: () => normaliseDocument(chunks.join('')),
+  };
+}

@@ -1,0 +1,36 @@
+/** Runs a script from its first statement to its last, in whatever world its run has. */
+import type { Script } from '../../../grammar/ast.js';
+import { Return } from '../../runtime/completion.js';
+import { execute } from '../../language/evaluate.js';
+import type { Frame } from '../../runtime/frame.js';
+import { showValue } from '../../language/statements/show.js';
+import { bindFrontmatter } from '../../modules/evaluate-module.js';
+import { askWorld } from '../../operation/perform-effect.js';
+import { recordSource } from '../../operation/sources.js';
+import type { KeptDocument } from './document.js';
+import { isUsersError } from '../ports/user-error.js';
+
+export interface ScriptRun {
+  readonly document: KeptDocument;
+  /** The document is printed when the script has ended. */
+  readonly printsAtEnd: boolean;
+  /** Its text is kept with its record. */
+  readonly keepsSource: boolean;
+}
+
+/** The user's error that ended it; undefined when the script ran to its end. */
+export async function runScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
+  const { run, module } = frame;
+  try {
+    if (keepsSource) await recordSource(frame, module.path, module.text, 'script');
+    await bindFrontmatter(script, module);
+    const completion = await execute(script.statements, frame);
+    if (completion instanceof Return && completion.given) await showValue(completion.value, frame);
+    await run.closeCheckpoint?.();
+    if (printsAtEnd) await askWorld(frame, 'stream.write', { stream: 'stdout', text: `${document.normalised()}\n` });
+    return undefined;
+  } catch (error) {
+    if (!isUsersError(error)) throw error;
+    return error;
+  }
+}

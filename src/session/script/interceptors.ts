@@ -1,0 +1,32 @@
+/** The hooks and guards of one run. Design section 2. */
+import { GuardRegistry } from '../../guards/registry.js';
+import { watchOperation as guardsOf } from '../../guards/stage.js';
+import { HookRegistry } from '../../hooks/registry.js';
+import { watchOperation as hooksOf } from '../../hooks/stage.js';
+import { createTimeLimit } from '../../hooks/time-limit.js';
+import type { Instruments } from '../../runtime/frame.js';
+
+export function createInstruments(): Instruments {
+  const hooks = new HookRegistry();
+  const guards = new GuardRegistry();
+  const withinLimit = createTimeLimit();
+  return {
+    get active() {
+      return !hooks.isEmpty || guards.count > 0;
+    },
+    hooks: {
+      get watchesBatches() {
+        return hooks.watchesBatches;
+      },
+      watch: (operation) => (hooks.isEmpty ? undefined : hooksOf(hooks, withinLimit, operation)),
+    },
+    guards: { watch: (operation) => (guards.count === 0 ? undefined : guardsOf(guards, operation)) },
+    holding: (operation, reach, suppress) => [
+      ...guards.holding(operation, reach),
+      ...(reach && suppress === 'nothing' ? hooks.transforming(reach) : []),
+    ],
+    guardsByLabel: () => guards.byLabel.map(({ name }) => name),
+    registerHook: (node, frame) => hooks.register(node, frame),
+    registerGuard: (node, frame) => guards.register(node, frame),
+  };
+}

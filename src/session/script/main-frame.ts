@@ -1,0 +1,44 @@
+/** Where an evaluation begins: the state that all code of a run shares, and the frame of its first statement. */
+import { createInstruments } from './interceptors.js';
+import { Breath } from '../../runtime/cooperative-yield.js';
+import { evaluate, evaluator } from '../../language/evaluate.js';
+import { OUTERMOST, PLAIN, type Frame, type Module, type RunState } from '../../runtime/frame.js';
+import { OpNode } from '../../runtime/identity.js';
+import type { RunOptions } from './run-options.js';
+
+type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'answers' | 'secrets' | 'document' | 'settings' | 'state' | 'ending'> &
+  Partial<Pick<RunState, 'paidCalls'>>;
+
+export function newRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
+  const { io } = options;
+  return {
+    ...ports,
+    evaluator,
+    instruments: createInstruments(),
+    hookErrors: [],
+    failedCommands: [],
+    unrecordedResults: 0,
+    stateWrites: [],
+    denials: [],
+    modules: new Map(),
+    checkpoints: new Set(),
+    deniedInside: new WeakSet(),
+    breath: new Breath(ports.ending),
+    monotonicMs: io.monotonicMs,
+    warn: (message) => io.stderr(`warning: ${ports.secrets.hideParts(message)}\n`),
+  };
+}
+
+export function mainFrame(run: RunState, module: Module, execute: Frame['execute']): Frame {
+  return {
+    run,
+    module,
+    scope: module.scope,
+    op: OpNode.root(),
+    context: { ...OUTERMOST, errors: { list: [] } },
+    within: 'script',
+    evaluate,
+    execute,
+    ...PLAIN,
+  };
+}

@@ -1,0 +1,104 @@
+/** `--plan`: what a run with these flags would be served and what it would ask. Nothing is executed, written or recorded. */
+import type { Workflow } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { FactOf } from '../../../journal/event.js';
+import { sha256 } from '../../../journal/canonical.js';
+import { sealingSecrets } from '../../../journal/secrets/keyring.js';
+import { foldRun } from '../../../replay/memo/load.js';
+import { latestRun } from '../../../replay/resume/latest-run.js';
+import { planRun, type Plan } from '../../../replay/resume/plan.js';
+import { cachePolicy, type ResumeMode } from '../../../replay/memo/policy.js';
+import { workflowFor } from '../project.js';
+import type { CacheRequest, RunOptions } from './run-options.js';
+import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
+import { createLiveWorld } from '../../world/live.js';
+import { currentDefinitions } from './current-definitions.js';
+import { declarationsOf } from './declared.js';
+import { openScript } from './open-script.js';
+import { outdatedAnswers } from './planned-outputs.js';
+import { openPast } from '../ports/prior-runs.js';
+import { withoutWriting } from '../ports/read-only-store.js';
+import { writtenScopes } from './written-scopes.js';
+
+export interface RunPlan extends Plan {
+  readonly workflow: Workflow;
+  readonly name: string;
+  /** The flags that the plan is for: `--checkpoint` where none were given and the script says nothing. */
+  readonly flags: CacheRequest;
+  /** Whether a run with these flags records anything, and is served from before. */
+  readonly records: boolean;
+  readonly serves: boolean;
+  /** The target of `--resume`, where one was given. */
+  readonly resume: string | null;
+  /** Id of the last recorded run. */
+  readonly lastRun: string | null;
+  /** What the run would say before it starts. */
+  readonly notices: readonly string[];
+}
+
+/** Throws what a run with these options would refuse to start with. `options.script` is a file. */
+export async function plan(options: RunOptions, store: JournalStore): Promise<RunPlan> {
+  const { script: source, project, io } = options;
+  if (source.kind !== 'file') throw new Error('only a file has a record');
+  const world = createLiveWorld({ ...io, environment: withoutSealingKey(options.environment), signal: options.signal });
+  try {
+    const { script, module } = await openScript(options, world);
+    const workflow = workflowFor(project, source.path);
+    const sealingKey = await sealingKeyFor(options, world);
+    const secrets = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : await store.knownSecrets();
+    const cache = plannedFlags(options.cache, script.resume);
+    const readOnly = withoutWriting(store);
+    const opened = await openPast({
+      store: readOnly,
+      project: { ...project, workingDirectory: options.workingDirectory },
+      workflow,
+      cache,
+      declarations: declarationsOf(script),
+      onDefect: () => undefined,
+    });
+    const { loaded, forks, drops, notices } = opened;
+    const last = loaded.runs.at(-1)?.ref;
+    const invalidations = drops.filter((drop): drop is FactOf<'memo.invalidated'> => drop.type === 'memo.invalidated');
+    const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
+    const current = await currentDefinitions({
+      script,
+      module,
+      options,
+      world,
+      keyed: async (text) => secrets?.digest(text) ?? sha256(text),
+    });
+    const memos = [{ workflow, memo: loaded.memo }, ...forks];
+    const report = planRun({
+      before: loaded,
+      forks,
+      droppedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed !== true).flatMap(({ keys }) => keys)),
+      droppedBorrowed: new Set(invalidations.filter(({ borrowed }) => borrowed === true).flatMap(({ keys }) => keys)),
+      flags: cache,
+      header: script.resume,
+      scopes: writtenScopes(script),
+      nowMs: io.nowMs(),
+      latest: last && (await foldRun(store, last, latestRun)),
+      current,
+      outdated: await outdatedAnswers({ store: readOnly, world, root: project.root, keepsNewer: cache.keepFiles === true, current, memos }),
+    });
+    return {
+      workflow,
+      name: options.name,
+      flags: { ...cache },
+      records: policy.records,
+      serves: policy.serves !== 'no',
+      resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
+      lastRun: last?.run ?? null,
+      notices: invalidations.length === 0 ? notices : [], // else they count what the report counts
+      ...report,
+    };
+  } finally {
+    await world.close('the plan is made');
+  }
+}
+
+/** A run without any flag would be served nothing, and nobody needs a plan for that. */
+function plannedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
+  const isBare = cachePolicy({ flags: given, header, scope: undefined }).serves === 'no';
+  return isBare && header === undefined ? { ...given, checkpoint: true } : given;
+}

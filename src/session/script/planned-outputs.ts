@@ -1,0 +1,41 @@
+/** Declared output files, as a plan sees them: it looks where the recorded calls had written, and puts nothing back. Decision 10. */
+import path from 'node:path';
+import type { Workflow } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { readOutputs } from '../../../replay/memo/load.js';
+import { usable, type Answer, type Memo } from '../../../replay/memo/memo.js';
+import type { PlanFacts } from '../../../replay/resume/plan.js';
+import { decisionFor } from '../../operation/outputs.js';
+import type { World } from '../../world/world.js';
+import { createOutputFiles } from '../ports/output-files.js';
+
+interface OutdatedRequest {
+  readonly store: JournalStore;
+  readonly world: World;
+  /** Absolute: recorded paths are relative to it. */
+  readonly root: string;
+  readonly keepsNewer: boolean;
+  readonly current: PlanFacts['current'];
+  /** One's own and those of the fork sources. */
+  readonly memos: readonly { readonly workflow: Workflow; readonly memo: Memo }[];
+}
+
+/** The answers for whose files their calls would run again. Reads only what functions that declare files have answered. */
+export async function outdatedAnswers({ store, world, root, keepsNewer, current, memos }: OutdatedRequest): Promise<ReadonlySet<Answer>> {
+  const workflows = memos.map(({ workflow }) => workflow);
+  const files = createOutputFiles({ store, workflows, keepsNewer, onTrouble: () => undefined });
+  const outdated = new Set<Answer>();
+  for (const { memo } of memos) {
+    for (const [, { fn, answer }] of usable(memo)) {
+      if (current.get(fn)?.some(({ writes }) => writes) !== true) continue;
+      const outputs = await readOutputs(store, answer);
+      if (outputs === undefined) outdated.add(answer); // from before it declared any
+      for (const recorded of outputs ?? []) {
+        const { path: name } = recorded;
+        const decision = await decisionFor({ absolute: path.resolve(root, name), name, recorded }, { world, files });
+        if (decision === 'again') outdated.add(answer);
+      }
+    }
+  }
+  return outdated;
+}

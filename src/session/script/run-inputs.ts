@@ -1,0 +1,71 @@
+/** What a run was given, as its first event says it, and the settings that can be made of that again. */
+import type { EventOf, Json, RunGiven } from '../../../journal/event.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { Settings } from '../../runtime/frame.js';
+import type { RunOptions } from './run-options.js';
+import { toJson } from '../../values/native.js';
+import { annotate, type Data, type Value } from '../../values/value.js';
+import { HOOK_LIMIT_MS, PARALLEL_LIMIT, RECURSION_DEPTH } from './settings.js';
+
+export interface Given {
+  readonly settings: Settings;
+  readonly state: Value;
+}
+
+export async function givenFacts(options: RunOptions, { settings, state }: Given, store: JournalStore): Promise<RunGiven> {
+  const { projectRoot, workingDirectory, parallelLimit, recursionDepth, prefixes, injected } = settings;
+  return {
+    root: projectRoot,
+    workingDirectory,
+    ...(options.mode === undefined ? {} : { mode: options.mode }),
+    ...(options.errorBehavior === 'halt' ? { errorBehavior: 'halt' } : {}),
+    ...(options.streaming ? {} : { streaming: false }),
+    ...(options.structured ? { structured: true } : {}),
+    ...(parallelLimit === PARALLEL_LIMIT ? {} : { parallelLimit }),
+    ...(recursionDepth === RECURSION_DEPTH ? {} : { recursionDepth }),
+    ...(prefixes.length === 0 ? {} : { prefixes }),
+    ...(injected.size === 0 ? {} : { injected: await store.payload(injectedJson(injected)) }),
+    ...(settings.hasState ? { state: await store.payload(toJson(state)) } : {}),
+  };
+}
+
+/** The settings and the state of a recorded run. Undefined when the journal doesn't hold them any more. */
+export async function settingsOf(
+  { payload, given }: EventOf<'run.started'>,
+  { root, scriptDirectory, store }: { readonly root: string; readonly scriptDirectory: string; readonly store: JournalStore },
+): Promise<Given | undefined> {
+  const injected = given?.injected && (await store.resolve(given.injected));
+  const state = given?.state && (await store.resolve(given.state));
+  if ((given?.injected && injected === undefined) || (given?.state && state === undefined)) return undefined;
+  return {
+    settings: {
+      projectRoot: root,
+      workingDirectory: given?.workingDirectory ?? root,
+      scriptDirectory,
+      prefixes: given?.prefixes ?? [],
+      payload: payload as Data,
+      injected: injectedFrom(injected),
+      hasState: given?.state !== undefined,
+      errorBehavior: given?.errorBehavior ?? 'continue',
+      streaming: given?.streaming ?? true,
+      parallelLimit: given?.parallelLimit ?? PARALLEL_LIMIT,
+      recursionDepth: given?.recursionDepth ?? RECURSION_DEPTH,
+      hookLimitMs: HOOK_LIMIT_MS, // a replay has no time of its own
+    },
+    state: state === undefined ? undefined : annotate(state as Data, {}),
+  };
+}
+
+function injectedJson(injected: Settings['injected']): Json {
+  return [...injected].map(([name, module]) => [name, module.kind === 'data' ? { value: toJson(module.value) } : { text: module.text }]);
+}
+
+function injectedFrom(json: Json | undefined): Settings['injected'] {
+  const entries = (json ?? []) as readonly (readonly [string, { readonly value: Json } | { readonly text: string }])[];
+  return new Map(
+    entries.map(([name, module]) => [
+      name,
+      'text' in module ? { kind: 'source', text: module.text } : { kind: 'data', value: module.value as Data },
+    ]),
+  );
+}

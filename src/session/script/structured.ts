@@ -1,0 +1,46 @@
+/** The result of `--structured`. World section 17.5. */
+import type { Module, RunState } from '../../runtime/frame.js';
+import type { StructuredResult } from './run-options.js';
+import { toJson } from '../../values/native.js';
+import { labelsOf, sourcesOf, type Value } from '../../values/value.js';
+import type { KeptDocument } from './document.js';
+
+const CONTENT_UNITS = 200;
+
+export function structuredResult(module: Module, run: RunState, document: KeptDocument): StructuredResult {
+  return {
+    output: document.normalised(),
+    effects: document.effects.map(({ type, content, path, value }) => ({
+      type,
+      content: content.slice(0, CONTENT_UNITS),
+      ...(path === undefined ? {} : { path }),
+      security: securityOf(value),
+    })),
+    exports: exportedNames(module),
+    stateWrites: run.stateWrites.map(({ path, value, ms }, index) => ({
+      path,
+      value: toJson(value),
+      operation: 'set',
+      security: securityOf(value),
+      index,
+      timestamp: new Date(ms).toISOString(),
+    })),
+    denials: run.denials.map(({ facts }) => ({
+      guard: facts.guardName,
+      filter: facts.guardFilter,
+      timing: facts.timing,
+      reason: facts.reason,
+      reasons: facts.reasons,
+    })),
+  };
+}
+
+function exportedNames(module: Module): string[] {
+  if (!module.exports.has('*')) return [...module.exports];
+  return [...module.scope.entries()].flatMap(({ name, kind }) => (kind === 'ambient' ? [] : [name]));
+}
+
+function securityOf(value: Value): { labels: readonly string[]; taint: readonly string[]; sources: readonly string[] } {
+  const labels = labelsOf(value);
+  return { labels, taint: [...labels, ...sourcesOf(value)], sources: [] };
+}

@@ -1,0 +1,43 @@
+/** The options of a script's checkpoints, as far as its text tells them: for a plan, which looks at the script as it is now. */
+import type { Checkpoint, Expression, Script } from '../../../grammar/ast.js';
+import type { ResumeMode, Scope } from '../../../replay/memo/policy.js';
+import { placedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
+import { parseDuration } from '../../language/statements/durations.js';
+
+/** By name. A checkpoint whose name or an option is computed is left out: only a run can tell those. */
+export function writtenScopes(script: Script): ReadonlyMap<string, Scope> {
+  const scopes = new Map<string, Scope>();
+  for (const checkpoint of placedCheckpoints(script)) {
+    const name = writtenName(checkpoint);
+    const scope = name === undefined ? undefined : scopeOf(name, checkpoint);
+    if (scope !== undefined) scopes.set(scope.name, scope);
+  }
+  return scopes;
+}
+
+function scopeOf(name: string, { options }: Checkpoint): Scope | undefined {
+  let scope: Scope = { name };
+  for (const { name: option, value } of options) {
+    if (option === 'complete') {
+      scope = { ...scope, complete: true };
+      continue;
+    }
+    const text = writtenText(value);
+    const ttlMs = option === 'ttl' && text !== undefined ? parseDuration(text) : undefined;
+    const mode = option === 'resume' ? modeOf(text) : undefined;
+    if (ttlMs === undefined && mode === undefined) return undefined;
+    scope = { ...scope, ...(ttlMs !== undefined && { ttlMs }), ...(mode !== undefined && { resume: mode }) };
+  }
+  return scope;
+}
+
+function writtenText(value: Expression): string | undefined {
+  if (value.kind === 'literal') return String(value.value);
+  if (value.kind !== 'template') return undefined;
+  return value.parts.every((part) => part.kind === 'text') ? value.parts.map(({ text }) => text).join('') : undefined;
+}
+
+function modeOf(text: string | undefined): ResumeMode | undefined {
+  const mode = text?.toLowerCase();
+  return mode === 'auto' || mode === 'manual' || mode === 'never' ? mode : undefined;
+}

@@ -1,0 +1,23 @@
+/** Names that no script declares: the reserved variables and the built-in functions. Values sections 11.3, 12 and 13. */
+import { reservedNames } from '../../grammar/keywords.js';
+import { findTransformer } from '../values/methods/transformers.js';
+import type { RuleSettings, ParsedScript } from './rule.js';
+
+/** Of stages, of a run that is given data, and a function that stands in no table of transformers because it looks at the disk. */
+const OTHERS = ['stdin', 'payload', 'state', 'p', 'pipeline', 'fileExists'];
+const AMBIENT: ReadonlySet<string> = new Set([...reservedNames, ...OTHERS]);
+
+export function isAmbient(name: string, { script }: ParsedScript, { prefixes }: RuleSettings): boolean {
+  return (
+    isAmbientAnywhere(name) || (name === 'fm' && script.frontmatter !== undefined) || prefixes.some(({ prefix }) => prefix === `@${name}/`)
+  );
+}
+
+/** Also in a template file, which has no frontmatter. */
+export function isAmbientAnywhere(name: string): boolean {
+  return AMBIENT.has(name) || isBuiltIn(name);
+}
+
+export function isBuiltIn(name: string): boolean {
+  return name === 'fileExists' || findTransformer(name) !== undefined;
+}

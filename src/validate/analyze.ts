@@ -1,0 +1,136 @@
+/** `mlld validate`: what can be known about a file without running anything. World section 19. */
+import { link } from './linking/link.js';
+import { describeScript } from './describe.js';
+import { applyRules, toFinding, type Placed } from './located-finding.js';
+import type { FileReport, Finding } from './report.js';
+import type { Rule } from './rule.js';
+import { freeNames, unknownInTemplate, type TemplateUse } from './linking/template-names.js';
+import { payloadNames } from './payload-names.js';
+import { openWorkspace, type Broken, type Workspace } from './linking/workspace.js';
+import { templateUsesIn } from './linking/template-uses.js';
+
+export type AnalyzeSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes'> & {
+  /** `deep` follows imports and templates, and reports what is wrong there. */
+  readonly depth: 'file' | 'deep';
+  /** Codes of warnings and notes that are not reported. */
+  readonly suppressed: readonly string[];
+};
+
+/** Analyses files of one project; what several of them import is read once. */
+export interface Analyzer {
+  /** `undefined` for a file that is none of ours, or not there. `filepath` is how the report calls it. */
+  analyze(absolute: string, filepath: string): Promise<FileReport | undefined>;
+  /** The names that all files which were looked at so far read from `@payload`. */
+  payloadNames(): Promise<ReadonlySet<string>>;
+}
+
+type Analysis = (absolute: string, filepath: string, bench: Bench) => Promise<FileReport | undefined>;
+
+interface Bench {
+  readonly workspace: Workspace;
+  readonly settings: AnalyzeSettings;
+  readonly templateUses: (template: string) => Promise<readonly TemplateUse[]>;
+}
+
+/** By the end of the file's name. A kind of source is a row. */
+const analyses: readonly (readonly [ending: RegExp, analysis: Analysis])[] = [
+  [/\.(mld|mlld|md)$/i, analyzeScript],
+  [/\.(att|mtt)$/i, analyzeTemplate],
+];
+
+/** It is there, and nobody can say what is in it. */
+const UNREADABLE: Finding = {
+  code: 'unreadable',
+  message: "the file can't be read",
+  hint: 'it is larger than 64 MiB, or access to it is denied',
+};
+
+export function createAnalyzer(settings: AnalyzeSettings): Analyzer {
+  const workspace = openWorkspace(settings);
+  const bench: Bench = { workspace, settings, templateUses: templateUsesIn(workspace) };
+  return {
+    async analyze(absolute, filepath) {
+      const analysis = analysisFor(absolute);
+      const report = await analysis?.(absolute, filepath, bench);
+      if (!analysis || report || (await settings.files.kindOf(absolute)) !== 'file') return report;
+      return { filepath, valid: false, errors: [UNREADABLE] };
+    },
+    async payloadNames() {
+      const files = await workspace.parsed();
+      return new Set(files.flatMap((file) => [...payloadNames('script' in file ? file.script : file.template)]));
+    },
+  };
+}
+
+export function canAnalyze(name: string): boolean {
+  return analysisFor(name) !== undefined;
+}
+
+function analysisFor(name: string): Analysis | undefined {
+  return analyses.find(([ending]) => ending.test(name))?.[1];
+}
+
+async function analyzeScript(absolute: string, filepath: string, { workspace, settings }: Bench): Promise<FileReport | undefined> {
+  const opened = await workspace.script(absolute);
+  if (opened.kind === 'missing') return undefined;
+  if (opened.kind === 'broken') return reportFor(filepath, {}, brokenBy(opened.file), opened.file.display, settings);
+  const { file } = opened;
+  const linked = settings.depth === 'deep' ? await link(file, workspace) : [];
+  return reportFor(filepath, describeScript(file.script), [...applyRules(file, settings), ...linked], file.display, settings);
+}
+
+async function analyzeTemplate(absolute: string, filepath: string, bench: Bench): Promise<FileReport | undefined> {
+  const { workspace, settings, templateUses } = bench;
+  const opened = await workspace.template(absolute);
+  if (opened.kind === 'missing') return undefined;
+  const type = absolute.toLowerCase().endsWith('.mtt') ? 'mtt' : 'att';
+  if (opened.kind === 'broken') return reportFor(filepath, {}, brokenBy(opened.file), opened.file.display, settings);
+  const { file } = opened;
+  const uses = await templateUses(absolute);
+  const found = unknownInTemplate(file, uses).map((violation): Placed => ({
+    list: 'warnings',
+    code: 'template-parameter',
+    file,
+    violation,
+  }));
+  const template = {
+    type,
+    variables: [...new Set(freeNames(file).map(({ name }) => name))],
+    discoveredParams: [...new Set(uses.flatMap(({ params }) => params))],
+  } as const;
+  return reportFor(filepath, { template }, found, file.display, settings);
+}
+
+function brokenBy(file: Broken): readonly Placed[] {
+  return file.failures.map(({ at, message, hint }) => ({
+    list: 'errors',
+    code: 'syntax',
+    file,
+    violation: { at, message, ...(hint !== undefined && { hint }) },
+  }));
+}
+
+/** Findings of the file itself come first, in the order of the source; errors can't be suppressed. */
+function reportFor(
+  filepath: string,
+  facts: Partial<FileReport>,
+  found: readonly Placed[],
+  display: string,
+  { suppressed }: AnalyzeSettings,
+): FileReport {
+  const reported = found
+    .filter(({ list, code }) => list === 'errors' || !suppressed.includes(code))
+    .toSorted(
+      (a, b) => rank(a, display) - rank(b, display) || a.file.display.localeCompare(b.file.display) || a.violation.at - b.violation.at,
+    );
+  const ofList = (list: Rule['list']) => {
+    const findings = reported.filter((placed) => placed.list === list).map((placed) => toFinding(placed, display));
+    return findings.length > 0 && { [list]: findings };
+  };
+  const valid = reported.every(({ list }) => list !== 'errors');
+  return { filepath, valid, ...facts, ...ofList('errors'), ...ofList('warnings'), ...ofList('antiPatterns'), ...ofList('redefinitions') };
+}
+
+function rank({ file }: Placed, display: string): 0 | 1 {
+  return file.display === display ? 0 : 1;
+}

@@ -1,0 +1,51 @@
+/** Which file an import means. The rules of `src/modules/locate.ts` and `directories.ts`, asked of the disk and not of a run. */
+import path from 'node:path';
+import type { Import } from '../../../grammar/ast.js';
+import { memberName } from '../../modules/directories.js';
+import { UNKNOWN_EXPORTS, type Exports } from '../exports.js';
+import type { ParsedScript } from '../rule.js';
+import type { SourceFiles } from './source-files.js';
+import { report, type Linking } from './linking.js';
+
+const INDEX = 'index.mld';
+
+export type Located = { readonly kind: 'module' | 'directory'; readonly absolute: string } | { readonly kind: 'none' };
+
+export async function locateModule(absolute: string, ending: 'slash' | 'name', files: SourceFiles): Promise<Located> {
+  const kind = await files.kindOf(absolute);
+  if (kind === 'file') return { kind: 'module', absolute };
+  if (kind === 'directory') {
+    const index = path.join(absolute, INDEX);
+    const hasIndex = ending === 'name' && (await files.kindOf(index)) === 'file';
+    return hasIndex ? { kind: 'module', absolute: index } : { kind: 'directory', absolute };
+  }
+  return (await files.kindOf(`${absolute}.mld`)) === 'file' ? { kind: 'module', absolute: `${absolute}.mld` } : { kind: 'none' };
+}
+
+/** The folders in a folder that have an `index.mld`, each a member. `exportsOf` looks at one of them. */
+export async function linkDirectory(
+  node: Import,
+  absolute: string,
+  file: ParsedScript,
+  linking: Linking,
+  exportsOf: (index: string) => Promise<Exports>,
+): Promise<Exports> {
+  const { files } = linking.workspace;
+  const { folders, linkedFolders } = await files.list(absolute);
+  const names = new Map<string, undefined>();
+  for (const folder of [...folders, ...linkedFolders]) {
+    // The patterns of `skipDirs` are an expression: with them only a run knows what is left out.
+    if (!node.skipDirs && /^[._]/.test(folder)) continue;
+    const index = path.join(absolute, folder, INDEX);
+    if ((await files.kindOf(index)) !== 'file') continue;
+    if (!node.skipDirs) await exportsOf(index);
+    names.set(memberName(folder), undefined);
+  }
+  if (names.size > 0) return { names, complete: node.skipDirs === undefined, listed: false };
+  report(linking, file, {
+    at: node.source.at,
+    message: `No module in ${node.written}: neither it nor a folder in it has an ${INDEX}`,
+    hint: `name the file that is meant, or add an ${INDEX}`,
+  });
+  return UNKNOWN_EXPORTS;
+}

@@ -1,0 +1,102 @@
+/** The files that an analysis looks at, each read and parsed once. */
+import path from 'node:path';
+import type { Script, Template } from '../../../grammar/ast.js';
+import { SyntaxFailure } from '../../../grammar/errors.js';
+import { withPlainLineEnds } from '../../../grammar/line-ends.js';
+import { parseTemplateFile } from '../../../grammar/parse.js';
+import type { ParsedScript } from '../rule.js';
+import type { SourceFiles } from './source-files.js';
+import type { PathSettings } from '../static-path.js';
+import { symbolsOf, type Symbols } from '../symbols.js';
+import { parseForAnalysis } from '../syntax.js';
+
+export interface Workspace extends PathSettings {
+  readonly files: SourceFiles;
+  /** A path as messages show it. */
+  readonly display: (absolute: string) => string;
+  readonly script: (absolute: string) => Promise<Opened<ParsedScript>>;
+  readonly template: (absolute: string) => Promise<Opened<ParsedTemplate>>;
+  /** How a file is read whatever its extension says, by path. */
+  readonly modes?: ReadonlyMap<string, Script['mode']>;
+  /** The files that were opened so far and could be parsed. */
+  readonly parsed: () => Promise<readonly (ParsedScript | ParsedTemplate)[]>;
+}
+
+export interface ParsedTemplate {
+  readonly display: string;
+  readonly absolute: string;
+  readonly text: string;
+  readonly template: Template;
+  readonly symbols: Symbols;
+}
+
+export type Opened<T> =
+  { readonly kind: 'parsed'; readonly file: T } | { readonly kind: 'broken'; readonly file: Broken } | { readonly kind: 'missing' };
+
+export interface Broken {
+  readonly display: string;
+  readonly text: string;
+  readonly failures: readonly SyntaxFailure[];
+}
+
+export function openWorkspace({
+  files,
+  display,
+  modes,
+  ...paths
+}: PathSettings & Pick<Workspace, 'files' | 'display' | 'modes'>): Workspace {
+  const scripts = new Map<string, Promise<Opened<ParsedScript>>>();
+  const templates = new Map<string, Promise<Opened<ParsedTemplate>>>();
+
+  async function readSource(absolute: string): Promise<string | undefined> {
+    const text = await files.readText(absolute);
+    return text === undefined ? undefined : withPlainLineEnds(text);
+  }
+
+  async function openScript(absolute: string): Promise<Opened<ParsedScript>> {
+    const text = await readSource(absolute);
+    if (text === undefined) return { kind: 'missing' };
+    const facts = { display: display(absolute), absolute, text };
+    const parsed = parseForAnalysis(text, modes?.get(absolute) ?? modeOf(absolute));
+    if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures } };
+    return { kind: 'parsed', file: { ...facts, script: parsed.script, symbols: symbolsOf(parsed.script) } };
+  }
+
+  async function openTemplate(absolute: string): Promise<Opened<ParsedTemplate>> {
+    const text = await readSource(absolute);
+    if (text === undefined) return { kind: 'missing' };
+    const facts = { display: display(absolute), absolute, text };
+    try {
+      const template = parseTemplateFile(text, absolute.toLowerCase().endsWith('.mtt') ? 'mtt' : 'att');
+      return { kind: 'parsed', file: { ...facts, template, symbols: symbolsOf(template) } };
+    } catch (error) {
+      if (error instanceof SyntaxFailure) return { kind: 'broken', file: { ...facts, failures: [error] } };
+      throw error;
+    }
+  }
+
+  return {
+    ...paths,
+    files,
+    display,
+    script: once(scripts, openScript),
+    template: once(templates, openTemplate),
+    async parsed() {
+      const opened = await Promise.all<Opened<ParsedScript | ParsedTemplate>>([...scripts.values(), ...templates.values()]);
+      return opened.flatMap((each) => (each.kind === 'parsed' ? [each.file] : []));
+    },
+  };
+}
+
+/** Markdown by the extension, as a run takes it. World section 17.1. */
+function modeOf(absolute: string): Script['mode'] {
+  return path.extname(absolute).toLowerCase() === '.md' ? 'markdown' : 'strict';
+}
+
+function once<T>(known: Map<string, Promise<T>>, open: (absolute: string) => Promise<T>): (absolute: string) => Promise<T> {
+  return (absolute) => {
+    const opened = known.get(absolute) ?? open(absolute);
+    known.set(absolute, opened);
+    return opened;
+  };
+}

@@ -1,0 +1,41 @@
+/** Every rule that looks at one script by itself. A new rule is a file and a line here. World section 19. */
+import type { Rule } from './rule.js';
+import { callArityRule } from './rules/call-arity.js';
+import { changesRule } from './rules/changes.js';
+import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
+import { declaredTwiceRule } from './rules/names/declared-twice.js';
+import { deprecatedJsonRule } from './rules/deprecated-json.js';
+import { exportedNamesRule } from './rules/names/exported-names.js';
+import { hyphenatedNamesRule } from './rules/names/hyphenated-names.js';
+import { importFormsRule } from './rules/import-forms.js';
+import { missingArraysRule } from './rules/missing-arrays.js';
+import { parameterNamesRule } from './rules/names/parameter-names.js';
+import { plainValuesCalledRule } from './rules/plain-values-called.js';
+import { redefinedBuiltInsRule } from './rules/names/redefined-built-ins.js';
+import { reservedNamesRule } from './rules/names/reserved-names.js';
+import { undefinedVariablesRule } from './rules/names/undefined-variables.js';
+import { mutualRecursionRule, ownRecursionRule } from './rules/unlabelled-recursion.js';
+import { unreachableArmsRule } from './rules/unreachable-arms.js';
+import { unusedCallOptionsRule } from './rules/unused-call-options.js';
+
+export const rules: readonly Rule[] = [
+  reservedNamesRule,
+  declaredTwiceRule,
+  changesRule,
+  plainValuesCalledRule,
+  ownRecursionRule,
+  mutualRecursionRule,
+  checkpointPlacesRule,
+  checkpointNamesRule,
+  importFormsRule,
+  undefinedVariablesRule,
+  exportedNamesRule,
+  parameterNamesRule,
+  deprecatedJsonRule,
+  hyphenatedNamesRule,
+  callArityRule,
+  missingArraysRule,
+  unreachableArmsRule,
+  unusedCallOptionsRule,
+  redefinedBuiltInsRule,
+];

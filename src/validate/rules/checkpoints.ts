@@ -1,0 +1,51 @@
+/** Where checkpoints stand, and what they are called. Checkpoint sections 9.3 and 9.4. */
+import type { Checkpoint, Script } from '../../../grammar/ast.js';
+import { locate } from '../../../grammar/parse.js';
+import { misplacedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
+import type { Rule } from '../rule.js';
+import { topLevel } from '../top-level.js';
+
+export const checkpointPlacesRule: Rule = {
+  code: 'checkpoint-place',
+  list: 'errors',
+  *check({ script }) {
+    for (const checkpoint of misplacedCheckpoints(script)) {
+      const name = writtenName(checkpoint);
+      const subject = name === undefined ? 'checkpoint' : `checkpoint "${name}"`;
+      yield { at: checkpoint.at, message: `${subject} is only allowed at top level or as a direct => result of a top-level when` };
+    }
+  },
+};
+
+/** Also where only one of the branches can be taken: a resume by this name would not say which one is meant. */
+export const checkpointNamesRule: Rule = {
+  code: 'checkpoint-twice',
+  list: 'errors',
+  *check({ script, text }) {
+    const first = new Map<string, number>();
+    for (const { name, at } of literalCheckpoints(script)) {
+      const known = first.get(name);
+      if (known === undefined) first.set(name, at);
+      else
+        yield {
+          at,
+          message: `checkpoint "${name}" is already in line ${locate(text, known).line}`,
+          hint: 'names of checkpoints are unique',
+        };
+    }
+  },
+};
+
+/** Those in their place whose name is known before the script runs. */
+export function literalCheckpoints(script: Script): readonly { readonly name: string; readonly at: number }[] {
+  return topLevel(script)
+    .flatMap((statement): readonly Checkpoint[] => {
+      if (statement.kind === 'checkpoint') return [statement];
+      if (statement.kind !== 'when') return [];
+      return statement.entries.flatMap((entry) => (entry.kind === 'arm' && entry.action.kind === 'checkpoint' ? [entry.action] : []));
+    })
+    .flatMap((checkpoint) => {
+      const name = writtenName(checkpoint);
+      return name === undefined ? [] : [{ name, at: checkpoint.at }];
+    });
+}

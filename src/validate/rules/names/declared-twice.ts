@@ -1,0 +1,35 @@
+/** Names that are declared a second time, which ends a run. Values section 3.1, control 2.3, instrumentation 4.1 and 5.1. */
+import { locate } from '../../../../grammar/parse.js';
+import type { Guard, Hook } from '../../../../grammar/ast.js';
+import type { ParsedScript, Rule } from '../../rule.js';
+import { topLevel } from '../../top-level.js';
+
+export const declaredTwiceRule: Rule = {
+  code: 'declared-twice',
+  list: 'errors',
+  *check(file) {
+    for (const { name, at, clash } of file.symbols.declarations) {
+      if (!clash) continue;
+      const what = clash.kind === 'param' ? 'is a parameter of this function' : `is already declared in ${lineOf(clash.at, file)}`;
+      yield { at, message: `@${name} ${what}`, hint: 'names are declared once; choose another name' };
+    }
+    yield* namedTwice('hook', file);
+    yield* namedTwice('guard', file);
+  },
+};
+
+function* namedTwice(kind: 'hook' | 'guard', file: ParsedScript): ReturnType<Rule['check']> {
+  const first = new Map<string, number>();
+  for (const statement of topLevel(file.script)) {
+    if (statement.kind !== kind) continue;
+    const { name, at } = statement satisfies Hook | Guard;
+    if (name === undefined) continue;
+    const known = first.get(name);
+    if (known === undefined) first.set(name, at);
+    else yield { at, message: `The ${kind} @${name} is already declared in ${lineOf(known, file)}`, hint: 'choose another name' };
+  }
+}
+
+function lineOf(at: number, { text }: ParsedScript): string {
+  return `line ${locate(text, at).line}`;
+}

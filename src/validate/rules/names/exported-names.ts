@@ -1,0 +1,21 @@
+/** Names in `export` that the file doesn't define: an error for whoever imports it. World section 12.1. */
+import { closest } from '../../../values/suggest.js';
+import { instrumentNames } from '../../exports.js';
+import type { Rule } from '../../rule.js';
+import { topLevel } from '../../top-level.js';
+
+export const exportedNamesRule: Rule = {
+  code: 'undefined-export',
+  list: 'warnings',
+  *check({ script, symbols }) {
+    const instruments = instrumentNames(script);
+    for (const statement of topLevel(script)) {
+      if (statement.kind !== 'export') continue;
+      for (const { name, at } of statement.names) {
+        if (name === '*' || symbols.module.has(name) || instruments.includes(name)) continue;
+        const near = closest(name, symbols.module.keys());
+        yield { at, message: 'exported, but not defined', variable: name, ...(near !== undefined && { hint: `did you mean @${near}?` }) };
+      }
+    }
+  },
+};

@@ -1,0 +1,21 @@
+/** `@stage-done` in text is one name; who meant `@stage` and "-done" ends the name with a backslash. */
+import type { Rule } from '../../rule.js';
+import { beginningOf, unknownNames } from './unknown-names.js';
+
+export const hyphenatedNamesRule: Rule = {
+  code: 'hyphenated-identifier-in-template',
+  list: 'antiPatterns',
+  *check(file, settings) {
+    for (const use of unknownNames(file, settings)) {
+      const beginning = beginningOf(use);
+      if (beginning === undefined) continue;
+      const meant = `@${beginning}\\${use.name.slice(beginning.length)}`;
+      yield {
+        at: use.at,
+        message: 'the hyphen is part of the name, and there is no such variable',
+        variable: use.name,
+        hint: `write ${meant}`,
+      };
+    }
+  },
+};

@@ -1,0 +1,14 @@
+/** Names of built-in functions that the file gives another meaning, which is allowed. Values section 11.3. */
+import { isBuiltIn } from '../../ambient-names.js';
+import type { Rule } from '../../rule.js';
+
+export const redefinedBuiltInsRule: Rule = {
+  code: 'redefined-built-in',
+  list: 'redefinitions',
+  *check({ symbols }) {
+    for (const { name, at, kind } of symbols.module.values()) {
+      if (kind !== 'given' && isBuiltIn(name))
+        yield { at, message: 'has the name of a built-in function and replaces it in this file', variable: name };
+    }
+  },
+};

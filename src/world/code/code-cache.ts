@@ -1,0 +1,183 @@
+/**
+ * Bodies that are compiled once per text, parameter names and shadow functions, and called often.
+ *
+ * What surrounds a body (`console`, `process`, … and only if its text mentions the word) and the shadow functions stand in a
+ * scope around it, so that parameters and the body's own declarations hide them.
+ */
+import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
+import { Watch } from '../process/interruptible.js';
+import { type Ask, type Deadline, type ShadowFunction, WorldError } from '../world.js';
+
+type CodeRequest = Ask<'code.run'>;
+type Code = (...args: unknown[]) => unknown;
+
+/** What surrounds a call: a value by its name, made when a body mentions it. */
+export type Surroundings = (name: string) => unknown;
+
+interface ShadowSet {
+  readonly functions: readonly ShadowFunction[];
+  readonly names: readonly string[];
+  readonly mentioned: readonly string[];
+  readonly make: (...surroundings: unknown[]) => readonly Code[];
+  /** Kept when nothing that changes from call to call is mentioned. */
+  readonly made: readonly Code[] | undefined;
+}
+
+interface Unit {
+  /** Of the variables, then of the parameters that were not passed: what tells variants of one text apart. */
+  readonly names: readonly string[];
+  readonly shadow: ShadowSet | undefined;
+  readonly parameters: readonly string[];
+  /** Surroundings and shadow functions that the body mentions. */
+  readonly mentioned: readonly string[];
+  readonly called: readonly number[];
+  /** Makes the body's function from those. */
+  readonly make: (...around: unknown[]) => Code;
+  /** Kept when there are none. */
+  readonly made: Code | undefined;
+  readonly watch: Watch;
+}
+
+export interface CodeCache {
+  /**
+   * Calls the body with native values. Throws what it throws, or a `WorldError` when it does not compile, or when it is broken into.
+   * `deadline`: of this call.
+   */
+  call(request: CodeRequest, surroundings: Surroundings, deadline?: Deadline): unknown;
+}
+
+export function createCodeCache(options: {
+  readonly realm: () => Realm;
+  /** The words that bodies may mention. */
+  readonly ambient: readonly string[];
+  readonly shadowTiming: Timing;
+  /** Of all calls. */
+  readonly deadline?: Deadline;
+}): CodeCache {
+  const units = new Map<string, Unit[]>();
+  const shadowSets: ShadowSet[] = [];
+
+  function unitOf(request: CodeRequest): Unit {
+    const names = Object.keys(request.variables);
+    const shadow = shadowSetOf(request.shadow);
+    let variants = units.get(request.code);
+    if (!variants) units.set(request.code, (variants = []));
+    for (const unit of variants) if (unit.shadow === shadow && isSame(unit.names, names, request.unset)) return unit;
+    const unit = compile(request, [...names, ...request.unset], shadow);
+    variants.push(unit);
+    return unit;
+  }
+
+  function compile({ code }: CodeRequest, names: readonly string[], shadow: ShadowSet | undefined): Unit {
+    const realm = options.realm();
+    const parameters = [...new Set(names)].filter((name) => isBindable(name, realm));
+    const shadowNames = shadow?.names ?? [];
+    const called = shadowNames.flatMap((name, i) => (code.includes(name) ? [i] : []));
+    const mentioned = options.ambient.filter((word) => code.includes(word) && !shadowNames.includes(word));
+    const around = [...mentioned, ...called.map((i) => shadowNames[i] as string)];
+    const make = compiling(() => {
+      const body = resultBody(code, parameters, 'async', realm);
+      if (around.length > 0)
+        return realm.make('sync', around, `return async function (${parameters.join(', ')}) {\n${body}\n}`) as Unit['make'];
+      const run = realm.make('async', parameters, body) as Code;
+      return () => run;
+    });
+    return {
+      names,
+      shadow,
+      parameters,
+      mentioned,
+      called,
+      make,
+      made: around.length === 0 ? make() : undefined,
+      watch: new Watch(),
+    };
+  }
+
+  function shadowSetOf(functions: readonly ShadowFunction[] | undefined): ShadowSet | undefined {
+    if (functions === undefined || functions.length === 0) return undefined;
+    for (const set of shadowSets) if (set.functions === functions || areSame(set.functions, functions)) return set;
+    const set = compileShadow(functions, options.realm(), options.shadowTiming, options.ambient);
+    shadowSets.push(set);
+    return set;
+  }
+
+  return {
+    call(request, surroundings, deadline) {
+      const unit = unitOf(request);
+      const run = unit.made ?? unit.make(...around(unit, surroundings));
+      const { variables } = request;
+      const args: unknown[] = [];
+      for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
+      if (!deadline && !unit.watch.isOn) return run(...args);
+      const deadlines = [deadline, options.deadline].filter((one) => one !== undefined);
+      return unit.watch.call(() => run(...args), deadlines);
+    },
+  };
+}
+
+function around({ mentioned, shadow, called }: Unit, surroundings: Surroundings): unknown[] {
+  const given = mentioned.map(surroundings);
+  if (!shadow || called.length === 0) return given;
+  const functions = shadow.made ?? shadow.make(...shadow.mentioned.map(surroundings));
+  return [...given, ...called.map((place) => functions[place])];
+}
+
+/** All functions of a set in one scope, so that they can call each other. */
+function compileShadow(functions: readonly ShadowFunction[], realm: Realm, timing: Timing, ambient: readonly string[]): ShadowSet {
+  const usable = functions.filter(({ name }) => isBindable(name, realm));
+  const names = usable.map(({ name }) => name);
+  const mentioned = ambient.filter((word) => !names.includes(word) && usable.some(({ code }) => code.includes(word)));
+  const sources = usable.map(({ name, params, code }) => {
+    const parameters = params.filter((param) => isBindable(param, realm));
+    // Each body is compiled alone first: only then is it sure to stay inside its own braces.
+    const { body, isAsync } = compiling(() => shadowBody(code, parameters, timing, realm), name);
+    return `${isAsync ? 'async ' : ''}function ${name}(${parameters.join(', ')}) {\n${body}\n}`;
+  });
+  const make = compiling(() => realm.make('sync', mentioned, `${sources.join('\n')}\nreturn [${names.join(', ')}]`)) as ShadowSet['make'];
+  return { functions, names, mentioned, make, made: mentioned.length === 0 ? make() : undefined };
+}
+
+function shadowBody(code: string, parameters: readonly string[], timing: Timing, realm: Realm): { body: string; isAsync: boolean } {
+  if (timing === 'async') return { body: resultBody(code, parameters, 'async', realm), isAsync: true };
+  try {
+    return { body: resultBody(code, parameters, 'sync', realm), isAsync: false };
+  } catch (error) {
+    // A function that awaits can be called too; its caller gets a promise.
+    if (!code.includes('await')) throw error;
+    return { body: resultBody(code, parameters, 'async', realm), isAsync: true };
+  }
+}
+
+function compiling<T>(compile: () => T, name?: string): T {
+  try {
+    return compile();
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    throw new WorldError('CODE_INVALID', name === undefined ? `SyntaxError: ${message}` : `SyntaxError in ${name}: ${message}`, {
+      cause: error,
+    });
+  }
+}
+
+function isSame(known: readonly string[], names: readonly string[], unset: readonly string[]): boolean {
+  if (known.length !== names.length + unset.length) return false;
+  for (let i = 0; i < names.length; i++) if (known[i] !== names[i]) return false;
+  for (let i = 0; i < unset.length; i++) if (known[names.length + i] !== unset[i]) return false;
+  return true;
+}
+
+function areSame(known: readonly ShadowFunction[], functions: readonly ShadowFunction[]): boolean {
+  return (
+    known.length === functions.length &&
+    known.every((one, i) => {
+      const other = functions[i] as ShadowFunction;
+      return (
+        one.name === other.name &&
+        one.code === other.code &&
+        one.params.length === other.params.length &&
+        one.params.every((param, k) => param === other.params[k])
+      );
+    })
+  );
+}

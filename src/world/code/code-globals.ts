@@ -1,0 +1,99 @@
+/** What stands around a body of JavaScript: a console whose output is captured, a `process` that cannot end the run. */
+import { Console } from 'node:console';
+import { statSync } from 'node:fs';
+import { Writable } from 'node:stream';
+import { LOG_BYTES_MAX, outputTooLarge } from '../process/output.js';
+import { noSuchDirectory } from '../process/process.js';
+import { type Ask, type Deadline, WorldError } from '../world.js';
+
+export interface CodeHost {
+  /** The world's own; bodies may change it. */
+  readonly environment: Record<string, string>;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  /** Of the whole run. */
+  readonly deadline?: Deadline;
+}
+
+/** What `console.log` and its like write to standard output is added to `log`, and echoed when that is asked for. */
+export class CapturedOutput {
+  log = '';
+  private made: Console | undefined;
+  constructor(
+    private readonly host: CodeHost,
+    private readonly echo: boolean,
+  ) {}
+
+  get console(): Console {
+    this.made ??= new Console({
+      stdout: sink((text) => {
+        if (this.log.length + text.length > LOG_BYTES_MAX) throw outputTooLarge('the code', 'standard output', LOG_BYTES_MAX);
+        this.log += text;
+        if (this.echo) this.host.stdout(text);
+      }),
+      stderr: sink((text) => this.host.stderr(text)),
+      colorMode: false,
+      // A body that writes without end has to be stopped by what it calls: nothing else of this thread gets a turn.
+      ignoreErrors: false,
+    });
+    return this.made;
+  }
+}
+
+function sink(write: (text: string) => void): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write(chunk: string | Uint8Array, _encoding, done) {
+      write(typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8'));
+      done();
+    },
+  });
+}
+
+/** `process` as bodies see it: the world's environment, the working directory of the call, and no way to end the run. */
+export function guardedProcess(host: CodeHost, directory: string | undefined): NodeJS.Process {
+  const refused = (what: string) => (): never => {
+    throw new Error(`process.${what}() is not available in code: it would end the whole run`);
+  };
+  const own = new Map<string | symbol, unknown>([
+    ['env', new Proxy(host.environment, { set: (target, name, value) => Reflect.set(target, name, String(value)) })],
+    ['stdout', sink(host.stdout)],
+    ['stderr', sink(host.stderr)],
+    ['cwd', () => directory ?? process.cwd()],
+    ['exit', refused('exit')],
+    ['reallyExit', refused('reallyExit')],
+    ['abort', refused('abort')],
+    ['chdir', refused('chdir')],
+  ]);
+  return new Proxy(process, {
+    get: (target, key) => (own.has(key) ? own.get(key) : (Reflect.get(target, key, target) as unknown)),
+  });
+}
+
+/** What a body can learn about its own call. */
+export function callFacts({ language, directory, unset }: Ask<'code.run'>): object {
+  return Object.freeze({ language, directory: directory ?? process.cwd(), unset: [...unset] });
+}
+
+/** Throws when a call names a working directory that is none; asks the disk once per directory. */
+export function checkDirectory(known: Set<string>, directory: string | undefined): void {
+  if (directory === undefined || known.has(directory)) return;
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw noSuchDirectory(directory);
+  known.add(directory);
+}
+
+/** What a body threw, with its message as it is. */
+export function thrown(error: unknown): WorldError {
+  if (error instanceof WorldError) return error;
+  return new WorldError('CODE_THREW', messageOf(error), { cause: error });
+}
+
+function messageOf(error: unknown): string {
+  // Errors of another realm are no instances of our `Error`.
+  if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') return error.message;
+  try {
+    return typeof error === 'object' && error !== null ? JSON.stringify(error) : String(error);
+  } catch {
+    return Object.prototype.toString.call(error);
+  }
+}

@@ -1,0 +1,50 @@
+/** `js` bodies: functions of this process, compiled once. Not a sandbox: a script's code is its user's own. */
+import { createCodeCache } from './code-cache.js';
+import { type Realm, realmOf } from './compile-code.js';
+import type { Importing } from './importing.js';
+import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './code-globals.js';
+import type { Answer, Ask, Deadline } from '../world.js';
+
+type CodeRequest = Ask<'code.run'>;
+
+export interface CodeRunner {
+  /** `deadline`: of this call, beside that of the whole run. */
+  run(request: CodeRequest, deadline?: Deadline): Promise<Answer<'code.run'>>;
+}
+
+export function createJavaScript(host: CodeHost, importing: () => Importing): CodeRunner {
+  let realm: Realm | undefined;
+  const cache = createCodeCache({
+    realm: () => (realm ??= realmOf(Function, importing())),
+    ambient: ['console', 'mlld', 'process', 'require'],
+    shadowTiming: 'sync',
+    ...(host.deadline && { deadline: host.deadline }),
+  });
+  const processes = new Map<string | undefined, NodeJS.Process>();
+  const directories = new Set<string>();
+
+  function processIn(directory: string | undefined): NodeJS.Process {
+    let made = processes.get(directory);
+    if (!made) processes.set(directory, (made = guardedProcess(host, directory)));
+    return made;
+  }
+
+  return {
+    async run(request, deadline) {
+      checkDirectory(directories, request.directory);
+      const output = new CapturedOutput(host, request.echo);
+      const surroundings = (word: string): unknown => {
+        if (word === 'console') return output.console;
+        if (word === 'process') return processIn(request.directory);
+        if (word === 'mlld') return callFacts(request);
+        return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
+      };
+      try {
+        const value = await cache.call(request, surroundings, deadline);
+        return { value, log: output.log };
+      } catch (error) {
+        throw thrown(error);
+      }
+    },
+  };
+}

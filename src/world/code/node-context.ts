@@ -1,0 +1,172 @@
+/**
+ * `node` bodies: a context of the Node runtime with globals of its own, one per world, made when the first body runs.
+ *
+ * N1  Timers never keep the run alive by themselves; a call that is running does.
+ * N2  Data crosses the border as a copy made of the other side's objects and arrays, so that both sides recognise it.
+ * N3  Relative paths are resolved in the working directory of the call until its first `await`: the operating system has
+ *     one working directory per process, and other calls run in between.
+ * N4  A body that is broken into leaves no module behind that was just being loaded: who requires it next would get a part of it.
+ */
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createContext, runInContext } from 'node:vm';
+import { createCodeCache } from './code-cache.js';
+import { type Realm, realmOf } from './compile-code.js';
+import type { Importing } from './importing.js';
+import type { CodeRunner } from './javascript.js';
+import { BUILD, type Builder, crossed, outside } from './realm-copy.js';
+import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './code-globals.js';
+import { createTimers } from './timers.js';
+import { WorldError } from '../world.js';
+
+interface Context {
+  readonly realm: Realm;
+  readonly builder: Builder;
+}
+
+export function createNodeContext(host: CodeHost, importing: () => Importing): CodeRunner & { stop(): void } {
+  const timers = createTimers((error) => host.stderr(`a timer of a node body failed: ${thrown(error).message}\n`));
+  let made: Context | undefined;
+  const context = (): Context => (made ??= makeContext(timers.globals, importing()));
+  const cache = createCodeCache({
+    realm: () => context().realm,
+    ambient: ['console', 'mlld', 'process', 'require'],
+    shadowTiming: 'async',
+    ...(host.deadline && { deadline: host.deadline }),
+  });
+  const places = new Map<string, { readonly process: NodeJS.Process; readonly require: NodeJS.Require }>();
+  const directories = new Set<string>();
+
+  function placeOf(directory: string): { readonly process: NodeJS.Process; readonly require: NodeJS.Require } {
+    let place = places.get(directory);
+    if (!place) {
+      const guarded = guardedProcess(host, directory);
+      place = { process: guarded, require: guardedRequire(createRequire(join(directory, 'node-body.js')), guarded) };
+      places.set(directory, place);
+    }
+    return place;
+  }
+
+  return {
+    async run(request, deadline) {
+      checkDirectory(directories, request.directory);
+      const directory = request.directory ?? process.cwd();
+      const output = new CapturedOutput(host, request.echo);
+      const surroundings = (word: string): unknown => {
+        if (word === 'console') return output.console;
+        if (word === 'process') return placeOf(directory).process;
+        if (word === 'require') return placeOf(directory).require;
+        return callFacts(request);
+      };
+      timers.hold();
+      try {
+        const variables: Record<string, unknown> = {};
+        for (const [name, value] of Object.entries(request.variables)) variables[name] = crossed(value, context().builder);
+        const result = inDirectory(directory, () => cache.call({ ...request, variables }, surroundings, deadline));
+        return { value: crossed(await result, outside), log: output.log };
+      } catch (error) {
+        if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // N4
+        throw thrown(error);
+      } finally {
+        timers.release();
+      }
+    },
+    stop: () => timers.stop(),
+  };
+}
+
+function inDirectory<T>(directory: string, call: () => T): T {
+  const before = process.cwd();
+  if (before === directory) return call();
+  try {
+    process.chdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_UNSUPPORTED_OPERATION') return call(); // threads cannot change it
+    throw error;
+  }
+  try {
+    return call();
+  } finally {
+    process.chdir(before);
+  }
+}
+
+/** Modules are loaded without a break, so it was the body that was loading all of these. */
+function forgetHalfLoaded({ cache }: NodeJS.Require): void {
+  for (const [file, module] of Object.entries(cache)) if (module?.loaded === false) delete cache[file];
+}
+
+function guardedRequire(require: NodeJS.Require, guarded: NodeJS.Process): NodeJS.Require {
+  return new Proxy(require, {
+    apply: (target, self, [id]: [string]) =>
+      id === 'process' || id === 'node:process' ? guarded : (Reflect.apply(target, self, [id]) as unknown),
+  });
+}
+
+/** A context with everything that Node adds to the language, read when it is used: some of it is slow to load. */
+function makeContext(own: Readonly<Record<string, unknown>>, importing: Importing): Context {
+  const globals = createContext({}) as Record<string, unknown>;
+  const inside = new Set(runInContext('Object.getOwnPropertyNames(globalThis)', globals) as string[]);
+  for (const name of Object.getOwnPropertyNames(globalThis)) {
+    if (inside.has(name) || name === 'process' || name === 'global' || name in own) continue;
+    Object.defineProperty(globals, name, {
+      configurable: true,
+      enumerable: false,
+      get: () => (globalThis as Record<string, unknown>)[name],
+      set: (value: unknown) => {
+        Object.defineProperty(globals, name, { value, writable: true, configurable: true });
+      },
+    });
+  }
+  for (const [name, value] of Object.entries(own)) globals[name] = value;
+  // Binary data passes to and from Node's modules as it is.
+  for (const type of [
+    ArrayBuffer,
+    Uint8Array,
+    Int8Array,
+    Uint16Array,
+    Int16Array,
+    Uint32Array,
+    Int32Array,
+    Float32Array,
+    Float64Array,
+    DataView,
+  ]) {
+    globals[type.name] = type;
+  }
+  globals['global'] = runInContext('globalThis', globals);
+  const adopt = runInContext(RECOGNISE_FOREIGN, globals) as (foreign: Record<string, unknown>) => void;
+  adopt({
+    Error,
+    TypeError,
+    RangeError,
+    SyntaxError,
+    ReferenceError,
+    EvalError,
+    URIError,
+    AggregateError,
+    Object,
+    Array,
+    Function,
+    Promise,
+    Date,
+    RegExp,
+    Map,
+    Set,
+  });
+  return {
+    realm: realmOf(runInContext('Function', globals) as FunctionConstructor, importing),
+    builder: runInContext(BUILD, globals) as Builder,
+  };
+}
+
+/** Modules throw errors of the other realm: `error instanceof Error` has to hold for them, too. */
+const RECOGNISE_FOREIGN = `(foreign) => {
+  const isInstance = Function.prototype[Symbol.hasInstance];
+  for (const [name, other] of Object.entries(foreign)) {
+    const own = globalThis[name];
+    Object.defineProperty(own, Symbol.hasInstance, {
+      value(candidate) { return isInstance.call(this, candidate) || (this === own && isInstance.call(other, candidate)); },
+    });
+  }
+}`;

@@ -1,0 +1,100 @@
+/**
+ * What a program writes to one of its streams, as one text when it has ended.
+ *
+ * O1  A few megabytes are held. What is more goes to a file of the journal while it arrives, where there is one: memory doesn't grow with
+ *     it. A kill leaves that file without a name (`journal/storage/blob-writer.ts`, B1).
+ * O2  Where the disk takes no more of it, the rest is held, as all is where there is no file: up to what a text can be.
+ */
+import type { BlobWriter, StoredBlob } from '../../../journal/storage/blob-writer.js';
+import { TEXT_BYTES_MAX } from '../../../journal/storage/blobs.js';
+import { WorldError } from '../world.js';
+
+/** Of a program's standard output. */
+export const OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
+/** Of its standard error, and of what code in this process logs. */
+export const LOG_BYTES_MAX = 64 * 1024 * 1024;
+const HELD_BYTES_MAX = 16 * 1024 * 1024;
+
+export class Output {
+  private chunks: Buffer[] = [];
+  private sizeBytes = 0;
+  private file: BlobWriter | undefined;
+  private isFileBroken = false;
+
+  /** `newFile`: where large output goes; without it there is only memory. */
+  constructor(
+    private readonly bytesMax: number,
+    private readonly newFile?: () => BlobWriter,
+  ) {}
+
+  /** How much it may be. */
+  get limitBytes(): number {
+    return this.newFile && !this.isFileBroken ? this.bytesMax : Math.min(this.bytesMax, TEXT_BYTES_MAX);
+  }
+
+  /** False: it is too much, and nothing is kept of it. */
+  add(chunk: Buffer): boolean {
+    this.sizeBytes += chunk.length;
+    this.chunks.push(chunk);
+    if (this.newFile && this.sizeBytes > HELD_BYTES_MAX) this.moveToFile(this.newFile);
+    if (this.sizeBytes <= this.limitBytes) return true;
+    this.drop();
+    return false;
+  }
+
+  /** Nobody wants it any more. */
+  drop(): void {
+    this.chunks = [];
+    void this.file?.discard();
+  }
+
+  /** Either the text, or what has to be kept or discarded because no text can be so large. To be called once. */
+  async end(): Promise<string | BlobWriter> {
+    const { file, chunks } = this;
+    this.chunks = [];
+    if (!file) return (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8');
+    if (this.sizeBytes > TEXT_BYTES_MAX) return file;
+    const written = await file.read();
+    await file.discard();
+    return (chunks.length === 0 ? written : Buffer.concat([written, ...chunks])).toString('utf8');
+  }
+
+  /** O2 */
+  private moveToFile(newFile: () => BlobWriter): void {
+    if (this.isFileBroken) return;
+    try {
+      this.file ??= newFile();
+      for (let chunk = this.chunks[0]; chunk; chunk = this.chunks[0]) {
+        this.file.write(chunk);
+        this.chunks.shift();
+      }
+    } catch {
+      this.isFileBroken = true;
+    }
+  }
+}
+
+export function outputTooLarge(writer: 'the command' | 'the code', stream: string, limitBytes: number): WorldError {
+  return new WorldError(
+    'OUTPUT_TOO_LARGE',
+    `${writer} wrote more than ${Math.ceil(limitBytes / 1024 / 1024)} MiB to ${stream}; nothing of it was kept`,
+    { hint: `let ${writer} write to a file and load what is needed of it` },
+  );
+}
+
+/** All of it is there, but a script can't have it. It is the same again whenever the recorded result is reused. */
+export class OutputExceedsText extends WorldError {
+  constructor(readonly kept: StoredBlob) {
+    super(
+      'OUTPUT_EXCEEDS_TEXT',
+      `the command wrote ${kept.bytes} bytes, and a text can have ${TEXT_BYTES_MAX}; the output is kept in the journal as blob ${kept.blob}`,
+      { hint: 'let the command write to a file and load what is needed of it; --resume with the name of the function executes it again' },
+    );
+  }
+}
+
+/** What the error rose from. */
+export function exceedingOutput(error: unknown): OutputExceedsText | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutputExceedsText) return cause;
+  return undefined;
+}

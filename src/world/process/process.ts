@@ -1,0 +1,304 @@
+/**
+ * Runs programs, each in a process group of its own, so that what a command started dies with it.
+ *
+ * P1  A run resolves when its program has ended and its output is complete: a program left in the background that still
+ *     holds the output is waited for, one that was detached from it is left alone.
+ * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
+ * P3  After `endAll` nothing is started.
+ * P4  Large output goes to a file while it arrives (`output.ts`), up to a limit; a program that writes more is ended.
+ * P5  A program that is called off is ended like those of P2; its run resolves with what it had written.
+ * P6  Where this process exits while programs run (a second Ctrl-C), their groups are killed: nobody is left to end them. Where it is
+ *     killed, its watcher ends them.
+ * P7  A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input (`commands.ts`):
+ *     a kill in between leaves a record without a process, never a process without a record.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
+import { bootId, processStatus } from '../../../journal/storage/processes.js';
+import { LOG_BYTES_MAX, Output, OUTPUT_BYTES_MAX, OutputExceedsText, outputTooLarge } from './output.js';
+import { monotonicMs } from '../stopwatch.js';
+import { createWatcher } from './watcher.js';
+import { type CommandAnswer, type StartedProcess, WorldError } from '../world.js';
+
+/** From SIGTERM to SIGKILL. */
+export const GRACE_MS = 2000;
+/** How long the death of a killed group is waited for: where nobody buries orphans they stay members of their group. */
+const BURIAL_MS = 200;
+const GROUP_POLL_MS = 10;
+
+export interface ProcessRequest {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Standard input; empty when absent. */
+  readonly stdin?: string | undefined;
+  /** Texts that the program reads from the descriptors 3, 4, … */
+  readonly channels?: readonly string[];
+  /** Gets what the program writes to its standard output, while it arrives. */
+  readonly onOutput?: ((text: string) => void) | undefined;
+  /** Where large output goes while it arrives. */
+  readonly newFile?: (() => BlobWriter) | undefined;
+  /** Calls the program off. */
+  readonly signal?: AbortSignal | undefined;
+  /** Resolves when it is recorded that there is such a process. Must not reject. */
+  readonly onStarted?: ((process: StartedProcess) => Promise<unknown>) | undefined;
+}
+
+export interface ProcessRunner {
+  run(request: ProcessRequest): Promise<CommandAnswer>;
+  endAll(): Promise<void>;
+}
+
+export function createProcessRunner(environment: Readonly<Record<string, string>>): ProcessRunner {
+  const running = new Set<ChildProcess>();
+  const watcher = createWatcher(environment, GRACE_MS);
+  let boot: string | undefined;
+  let ended = false;
+  const onExit = (): void => {
+    for (const child of running) signalGroup(child, 'SIGKILL');
+  };
+
+  function enter(child: ChildProcess): void {
+    if (running.size === 0) listenToExit(onExit); // P6
+    running.add(child);
+    if (child.pid !== undefined) watcher.add(child.pid);
+  }
+
+  /** P7 */
+  async function release(child: ChildProcess, { onStarted, stdin, channels = [] }: ProcessRequest): Promise<void> {
+    if (onStarted && child.pid !== undefined) {
+      boot ??= bootId();
+      await onStarted({ group: child.pid, started: processStatus(child.pid)?.started ?? '', boot });
+    }
+    if (stdin !== undefined) feed(child.stdin, stdin);
+    channels.forEach((text, i) => feed(child.stdio[i + 3] as Writable | null, text));
+  }
+
+  function leave(child: ChildProcess): void {
+    running.delete(child);
+    if (child.pid !== undefined) watcher.remove(child.pid);
+    if (running.size === 0) stopListening(onExit);
+  }
+
+  async function run(request: ProcessRequest): Promise<CommandAnswer> {
+    if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
+    const startedMs = monotonicMs();
+    let child: ChildProcess;
+    try {
+      child = start(request);
+    } catch (error) {
+      throw await explained(request, error); // some errors are thrown, the others come as an event
+    }
+    enter(child);
+    const end = (): void => void endGroup(child); // P5
+    if (request.signal?.aborted) end();
+    else request.signal?.addEventListener('abort', end, { once: true });
+    try {
+      const complete = outputOf(child, request);
+      void release(child, request);
+      const output = await complete;
+      return { ...output, durationMs: Math.round(monotonicMs() - startedMs) };
+    } finally {
+      request.signal?.removeEventListener('abort', end);
+      leave(child);
+    }
+  }
+
+  return {
+    run,
+    async endAll() {
+      ended = true;
+      await Promise.all([...running].map(endGroup));
+      watcher.end();
+    },
+  };
+}
+
+function listenToExit(onExit: () => void): void {
+  moreListeners(1);
+  process.once('exit', onExit);
+}
+
+function stopListening(onExit: () => void): void {
+  process.off('exit', onExit);
+  moreListeners(-1);
+}
+
+/** Many runs in one process are no leak, which Node would warn of; 0 is no limit. */
+function moreListeners(change: 1 | -1): void {
+  const limit = process.getMaxListeners();
+  if (limit > 0) process.setMaxListeners(limit + change);
+}
+
+function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
+  // Not imported above: many runs have no command, and this module is slow to load.
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  return spawn(program, args, {
+    cwd: directory,
+    env: environment,
+    detached: true,
+    windowsHide: true,
+    stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)],
+  });
+}
+
+function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandAnswer, 'durationMs'>> {
+  return new Promise((resolve, reject) => {
+    const stdout = new Output(OUTPUT_BYTES_MAX, request.newFile);
+    const stderr = new Output(LOG_BYTES_MAX);
+    const tooLarge = (stream: string, { limitBytes }: Output): void => {
+      failed = true;
+      stdout.drop();
+      reject(outputTooLarge('the command', stream, limitBytes));
+      signalGroup(child, 'SIGKILL');
+      dropStreams(child);
+    };
+    collect(child.stdout, stdout, () => tooLarge('standard output', stdout), request.onOutput);
+    collect(child.stderr, stderr, () => tooLarge('standard error', stderr));
+    let failed = false;
+    child.once('error', (error) => {
+      failed = true; // 'close' follows nevertheless, with a status that no program gave
+      void explained(request, error).then(reject);
+    });
+    const answer = async (status: number) => ({
+      stdout: await textOf(stdout, status),
+      stderr: await textOf(stderr, status),
+      exitCode: status,
+    });
+    child.once('close', (status, signal) => {
+      if (!failed) answer(exitCode(status, signal)).then(resolve, reject);
+    });
+  });
+}
+
+function feed(stream: Writable | null, text: string): void {
+  // A program need not read its input to the end: the broken pipe that follows is no failure.
+  stream?.on('error', () => undefined);
+  stream?.end(text);
+}
+
+/** Collects what the stream gives. Characters that were cut between two chunks are joined before `onText` gets them. */
+function collect(stream: Readable | null, output: Output, onTooLarge: () => void, onText?: (text: string) => void): void {
+  const decoder = onText && new StringDecoder('utf8');
+  stream?.on('data', (chunk: Buffer) => {
+    if (!output.add(chunk)) {
+      onTooLarge();
+      return;
+    }
+    const text = decoder?.write(chunk);
+    if (text) onText?.(text);
+  });
+  stream?.once('end', () => {
+    const rest = decoder?.end();
+    if (rest) onText?.(rest);
+  });
+}
+
+/** The text of a stream that has ended. */
+async function textOf(output: Output, exitCode: number): Promise<string> {
+  try {
+    const ended = await output.end();
+    if (typeof ended === 'string') return ended;
+    // What a failed program has written is no result.
+    if (exitCode === 0) throw new OutputExceedsText(await ended.keep());
+    await ended.discard();
+  } catch (error) {
+    if (error instanceof WorldError) throw error;
+    output.drop();
+    throw new WorldError('OUTPUT_TOO_LARGE', `what the command wrote could not be kept: ${(error as Error).message}`, { cause: error });
+  }
+  throw new WorldError(
+    'OUTPUT_TOO_LARGE',
+    `the command ended with status ${exitCode} and wrote more than a text can be; nothing of it was kept`,
+  );
+}
+
+async function endGroup(child: ChildProcess): Promise<void> {
+  signalGroup(child, 'SIGTERM');
+  if (!(await isGone(child, GRACE_MS))) {
+    signalGroup(child, 'SIGKILL');
+    await isGone(child, BURIAL_MS);
+  }
+  // A grandchild in a session of its own may hold the pipes open: nobody reads them any more.
+  dropStreams(child);
+  child.unref();
+}
+
+async function isGone(child: ChildProcess, patienceMs: number): Promise<boolean> {
+  const deadlineMs = monotonicMs() + patienceMs;
+  while (signalGroup(child, 0)) {
+    if (monotonicMs() > deadlineMs) return false;
+    await delay(GROUP_POLL_MS);
+  }
+  return true;
+}
+
+/** False when no member of the group is left. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (child.pid === undefined) return false;
+  try {
+    return process.kill(-child.pid, signal);
+  } catch (error) {
+    // EPERM: members are left, but none that we may signal (they changed their user).
+    return (error as NodeJS.ErrnoException).code === 'EPERM' && signal !== 0;
+  }
+}
+
+function dropStreams(child: ChildProcess): void {
+  for (const stream of child.stdio) stream?.destroy();
+}
+
+function exitCode(status: number | null, signal: NodeJS.Signals | null): number {
+  return status ?? 128 + (signal ? constants.signals[signal] : 0);
+}
+
+/** Node reports a missing directory as a missing program. */
+async function explained(request: ProcessRequest, error: unknown): Promise<WorldError> {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const directory = await stat(request.directory).catch(() => undefined);
+    if (!directory?.isDirectory()) return noSuchDirectory(request.directory);
+  }
+  return notStarted(request, error);
+}
+
+export function noSuchDirectory(path: string): WorldError {
+  return new WorldError('WORKING_DIRECTORY', `the working directory ${path} does not exist or is not a directory`);
+}
+
+function notStarted({ program }: ProcessRequest, error: unknown): WorldError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'ENOENT':
+      return new WorldError('PROGRAM_MISSING', `the program ${program} was not found`, {
+        hint: `install ${program} or add its folder to PATH`,
+        cause: error,
+      });
+    case 'E2BIG':
+      return new WorldError(
+        'COMMAND_TOO_LARGE',
+        `${program} could not be started: the command or the environment is too large for the system`,
+        { cause: error },
+      );
+    case 'EAGAIN':
+    case 'EMFILE':
+    case 'ENFILE':
+    case 'ENOMEM':
+      return new WorldError(
+        'PROGRAM_NOT_STARTED',
+        `${program} could not be started: the system has no room for another process (${code})`,
+        {
+          hint: 'run fewer commands at the same time',
+          cause: error,
+        },
+      );
+    default:
+      return new WorldError('PROGRAM_NOT_STARTED', `${program} could not be started: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,63 @@
+/** How a Python body is run: one program, the same for all, that reads the body and its values from descriptor 3. */
+import type { Ask } from '../world.js';
+
+/** What `PYTHON_PROGRAM` reads. */
+export function pythonJob({ code, variables, shadow = [] }: Ask<'command.run'>): string {
+  return JSON.stringify({ code, variables, shadow });
+}
+
+/**
+ * The body runs as `__main__` with its parameters as globals; shadow functions run in a scope of their own and give None.
+ * A body that is indented as a whole is moved to the margin. Tracebacks begin in the body, with its lines.
+ */
+export const PYTHON_PROGRAM = `
+import sys
+
+def start():
+    import json, os, types
+    with os.fdopen(3, encoding="utf-8") as channel:
+        text = channel.read()
+    if text == "":
+        sys.exit(143)
+    job = json.loads(text)
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8")
+
+    def compiled(code, name):
+        import linecache
+        first = next((line for line in code.splitlines() if line.strip()), "")
+        if first[:1] in (" ", "\\t"):
+            import textwrap
+            code = textwrap.dedent(code)
+        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        return compile(code, name, "exec")
+
+    functions = {}
+
+    def function(name, params, program):
+        def call(*args, **named):
+            if len(args) > len(params):
+                raise TypeError(f"{name}() takes {len(params)} arguments but {len(args)} were given")
+            scope = {"__name__": "__main__", **functions, **dict.fromkeys(params), **dict(zip(params, args)), **named}
+            exec(program, scope)
+        call.__name__ = name
+        return call
+
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    try:
+        for shadow in job["shadow"]:
+            name = shadow["name"]
+            functions[name] = function(name, shadow["params"], compiled(shadow["code"], f"<{name}>"))
+        main.__dict__.update(functions)
+        main.__dict__.update(job["variables"])
+        exec(compiled(job["code"], "<py>"), main.__dict__)
+    except Exception as error:
+        import traceback
+        sys.stdout.flush()
+        traceback.print_exception(type(error), error, error.__traceback__.tb_next)
+        sys.exit(1)
+
+start()
+`;

@@ -1,0 +1,78 @@
+/** `journal list`, `stats`, `audit`, `report`, `postmortem`, `diff` and the exports count the calls of a real run alike. */
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import type { JournalEvent } from '../../../journal/event.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import { projectFolder, runCli } from '../../support/cli.js';
+import { runRef } from '../../support/written-runs.js';
+
+const SCRIPT = `exe llm @good(q) = js { return q }
+exe llm @sick(q) = sh { echo "$q"; exit 3 }
+exe llm @loud(q) = js { throw new Error("no " + q) }
+exe llm @shut(q) = when [
+  denied => "shut"
+  * => run sh { echo open }
+]
+guard before op:run = when [ * => deny "not today" ]
+var @a = for @q in ["x", "y"] => @good(@q)
+var @b = @sick("x")
+var @c = @shut("x")
+var @d = @loud("u")
+`;
+
+interface Counts {
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+}
+
+it.each([[1], [2]])('run %i of a script with calls that fail in every way', async (number) => {
+  const cwd = await projectFolder({ 'job.mld': SCRIPT });
+  for (let run = 0; run < number; run++) await runCli(['job.mld', '--checkpoint'], { cwd });
+  const json = async (...argv: string[]): Promise<unknown> =>
+    JSON.parse((await runCli(['journal', ...argv, '--json'], { cwd })).stdout) as unknown;
+  const counts = ({ executed, reused, failed }: Counts): Counts => ({ executed, reused, failed });
+  const [listed] = (await json('list')) as [Counts & { run: string }];
+  expect(counts(listed)).toEqual(number === 1 ? { executed: 2, reused: 0, failed: 3 } : { executed: 0, reused: 2, failed: 3 });
+  const { run } = listed;
+  const { audit, report } = {
+    audit: (await json('audit', run)) as { totals: Counts },
+    report: (await json('report', run)) as { total: Counts & { costUsd: unknown; inputTokens: unknown; outputTokens: unknown } },
+  };
+  expect(counts(audit.totals)).toEqual(counts(listed));
+  expect(counts(report.total)).toEqual(counts(listed));
+  expect(report.total).toMatchObject({ costUsd: null, inputTokens: null, outputTokens: null });
+  expect(counts((await json('postmortem', run)) as Counts)).toEqual(counts(listed));
+  expect(counts(((await json('diff', run, run)) as { left: Counts }).left)).toEqual(counts(listed));
+  expect(((await json('stats')) as { total: Counts }).total.failed).toBe(3 * number);
+  const { stdout: shown } = await runCli(['journal', 'show', run], { cwd });
+  expect(shown).toContain(`(${listed.executed} executed, ${listed.reused} reused, ${listed.failed} failed)`);
+  const { stdout: csv } = await runCli(['journal', 'export', run, '--format', 'csv'], { cwd });
+  const outcomes = csv
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split(',')[4]);
+  expect(outcomes.filter((outcome) => outcome === 'failed' || outcome === 'denied')).toHaveLength(3);
+  const { stdout: otlp } = await runCli(['journal', 'export', run, '--format', 'otlp-json'], { cwd });
+  expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"COMMAND_FAILED"}}');
+  expect(otlp).toContain('{"key":"error.type","value":{"stringValue":"DENIED"}}');
+});
+
+it('reads the counts of a run of an older program from its events, which counted a failed command as executed', async () => {
+  const cwd = await projectFolder({ 'job.mld': SCRIPT });
+  await runCli(['job.mld', '--checkpoint'], { cwd });
+  const folder = path.join(cwd, '.mlld/journal/job.mld/runs');
+  const [name] = await fs.readdir(folder);
+  const text = await fs.readFile(path.join(folder, name as string), 'utf8');
+  const journal = await openFileStore(cwd).create(runRef(1));
+  for (const line of text.trim().split('\n')) {
+    const { v: _v, seq: _s, ts: _t, hash: _h, exitCode: _e, ...fact } = JSON.parse(line) as JournalEvent & { exitCode?: number };
+    if (fact.type === 'run.finished') delete (fact.totals as { withoutResult?: number }).withoutResult;
+    await journal.append(fact);
+  }
+  await journal.close();
+  await fs.rm(path.join(folder, name as string));
+  const [listed] = JSON.parse((await runCli(['journal', 'list', '--json'], { cwd })).stdout) as [Counts & { status: string }];
+  expect(listed).toMatchObject({ executed: 2, reused: 0, failed: 3, status: 'failed' });
+});

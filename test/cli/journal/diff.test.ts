@@ -1,0 +1,75 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const script = (items: string, body = '"A:" + text'): string => `exe llm @ask(text) = js { return ${body}; }
+var @r = for @t in [${items}] => @ask(@t)
+show @r
+`;
+
+async function twoRuns(first: string, second: string, ...flags: readonly string[]) {
+  const cwd = await projectFolder({ 'tide.mld': first });
+  await runCli(['tide.mld', '--checkpoint'], { cwd });
+  await fs.writeFile(path.join(cwd, 'tide.mld'), second);
+  await runCli(['tide.mld', '--checkpoint', ...flags], { cwd });
+  return (...argv: readonly string[]) => runCli(['journal', 'diff', 'tide@2', 'tide', ...argv], { cwd });
+}
+
+describe('mlld journal diff', () => {
+  it('finds nothing between a run and the same one served, and exits with 0', async () => {
+    const diff = await twoRuns(script('"ebb"'), script('"ebb"'));
+    const { stdout, status } = await diff();
+    expect(status).toBe(0);
+    expect(stdout).toContain('1 call the same, 0 changed, 0 only left, 0 only right');
+  });
+
+  it('shows what changed across an edit, and exits with 1', async () => {
+    const diff = await twoRuns(script('"ebb", "flow"'), script('"spring", "ebb"', '"B:" + text'), '--changed', 'ask');
+    const { stdout, status } = await diff();
+    expect(status).toBe(1);
+    expect(stdout).toMatch(
+      /~ @ask\(ebb\) main\/for#0\[0\]\/ask#0 -> main\/for#0\[1\]\/ask#0: definition, result\n {4}result\n.*\n +-A:ebb\n +\+B:ebb/,
+    );
+    expect(stdout).toContain('source tide.mld');
+    expect(stdout).toContain('+var @r = for @t in ["spring", "ebb"]');
+    expect(JSON.parse((await diff('--json')).stdout)).toMatchObject({
+      same: false,
+      output: { same: false },
+      sources: [{ path: 'tide.mld' }],
+    });
+  });
+
+  it('shows where two runs parted', async () => {
+    const diff = await twoRuns(script('"ebb", "flow"'), script('"ebb", "neap"'));
+    const { stdout, status } = await diff('--fork-point');
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^1 call the same, with the same answers; the last: @ask\(ebb\)/m);
+    expect(stdout).toMatch(/- @ask\(flow\).*\n\+ @ask\(neap\)/);
+  });
+
+  it('exits with 2 when there is nothing to compare', async () => {
+    expect(await runCli(['journal', 'diff', 'a', 'b'], { cwd: await projectFolder() })).toMatchObject({ status: 2, stdout: '' });
+  });
+
+  it('compares two pipelines node by node', async () => {
+    const dot = (status: number) =>
+      `digraph leak { start [shape=Mdiamond]; exit [shape=Msquare]; pump [shape=parallelogram, tool_command="exit ${status}", max_retries=0]; start -> pump -> exit }`;
+    const cwd = await projectFolder({ 'leak.dot': dot(3) });
+    await runCli(['run', 'leak.dot'], { cwd });
+    await fs.writeFile(path.join(cwd, 'leak.dot'), dot(0));
+    await runCli(['run', 'leak.dot'], { cwd });
+    const { stdout, status } = await runCli(['journal', 'diff', 'leak.dot@2', 'leak.dot'], { cwd });
+    expect(status).toBe(1);
+    expect(stdout).toContain('1 visit of nodes the same, 1 changed, 0 only left, 1 only right\n');
+    expect(stdout).toContain('~ pump main/pump#0: fail (the command ended with status 3) -> success, context, goes to nothing -> exit\n');
+    expect(stdout).toContain('    tool.exit_code: 3 -> 0\n');
+    expect(await runCli(['journal', 'diff', 'leak.dot', 'leak.dot'], { cwd })).toMatchObject({ status: 0 });
+    const fork = await runCli(['journal', 'diff', 'leak.dot@2', 'leak.dot', '--fork-point'], { cwd });
+    expect(fork.status).toBe(1);
+    expect(fork.stdout).toContain('1 visit of nodes the same; the last: start main/start#0: success\nThen\n~ pump main/pump#0: fail');
+    expect(fork.stdout).not.toContain('never part');
+    const same = await runCli(['journal', 'diff', 'leak.dot', 'leak.dot', '--fork-point'], { cwd });
+    expect(same).toMatchObject({ status: 0, stdout: expect.stringMatching(/; the last: exit.*\n\nNo calls\.\nThey never part\.\n$/) });
+  });
+});

@@ -1,0 +1,135 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunExplanation } from '../../../replay/reports/explain/explain-run.js';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const script = (model: string, file: string): string => `
+var @model = "${model}"
+exe llm @review(file) = \`@model read @file\`
+exe llm @shaky(q) = sh { exit 3 }
+show @review("docs/a.md")
+show @review("docs/${file}.md")
+show @shaky("x")
+`;
+
+describe('mlld journal explain', () => {
+  it('says of every call whether it was served, and if not, why', async () => {
+    const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
+    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    await mlld('job.mld', '--checkpoint');
+    fs.writeFileSync(path.join(cwd, 'job.mld'), script('opus', 'c'));
+    await mlld('job.mld', '--checkpoint');
+
+    const { stdout } = await mlld('journal', 'explain', 'job');
+    const [head, served, changed, failed] = stdout.split('\n');
+    expect(head).toMatch(/^\S+ of job\.mld: 3 calls, 1 served, 1 of them from before an edit, 2 asked$/);
+    expect(served).toMatch(
+      /^main\/review#0 @review\(docs\/a\.md\) served from event \d+ of \S+, from before its definition was edited \(@model was sonnet, is opus\)$/,
+    );
+    expect(changed).toBe('main/review#1 @review(docs/c.md) asked: argument 1 was "docs/b.md", is "docs/c.md"');
+    expect(failed).toMatch(
+      /^main\/shaky#0 @shaky\(x\) asked: its result in run \S+ is no answer: its command ended with status 3, and failed$/,
+    );
+
+    await mlld('job.mld', '--resume', '@review');
+    expect((await mlld('journal', 'explain', 'job', 'main/review#1')).stdout).toMatch(
+      /asked\nmain\/review#1 @review\(docs\/c\.md\) asked: --resume @review dropped its answer in this run\n$/,
+    );
+    await mlld('job.mld', '--fresh');
+    expect((await mlld('journal', 'explain', 'latest')).stdout).toContain('--fresh forgot its answer in this run');
+  });
+
+  it('names what was edited where a function forwards something else', async () => {
+    const wraps = (model: string, ask = '@ask(@q, @model)'): string =>
+      `var @model = "${model}"\nexe llm @ask(q, m) = js { return m + q }\nexe llm @wrap(q) = ${ask}\nshow @wrap("a")\n`;
+    const cwd = await projectFolder({ 'job.mld': wraps('sonnet') });
+    const explained = async (text: string): Promise<string> => {
+      fs.writeFileSync(path.join(cwd, 'job.mld'), text);
+      await runCli(['job.mld', '--checkpoint'], { cwd });
+      return (await runCli(['journal', 'explain', 'job', 'main/wrap#0'], { cwd })).stdout;
+    };
+    await explained(wraps('sonnet'));
+    expect(await explained(wraps('opus'))).toContain(
+      '@wrap(a) asked: what it forwards changed: its definition was edited (@model was sonnet, is opus)\n',
+    );
+    expect(await explained(wraps('opus', '@ask(@q, "small")'))).toContain('@wrap(a) asked: what it forwards changed: its ');
+  });
+
+  it('prints a report for programs', async () => {
+    const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    const { stdout } = await runCli(['journal', 'explain', 'job', '--json'], { cwd });
+    const { workflow, calls } = JSON.parse(stdout) as RunExplanation;
+    expect(workflow).toBe('job.mld');
+    expect(calls.map(({ op, fn, outcome, miss }) => ({ op, fn, outcome, miss }))).toEqual([
+      { op: 'main/review#0', fn: 'review', outcome: 'executed', miss: { why: 'new' } },
+      { op: 'main/review#1', fn: 'review', outcome: 'executed', miss: { why: 'new' } },
+      { op: 'main/shaky#0', fn: 'shaky', outcome: 'failed', miss: { why: 'new' } },
+    ]);
+  });
+
+  it('says that there is nothing at a path, and that a run made no calls', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'show "nothing asked"\n' });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/^\S+ of job\.mld: no llm calls\n$/);
+    const { status, stderr } = await runCli(['journal', 'explain', 'job', 'main/for#0'], { cwd });
+    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('No llm call of run') as string });
+  });
+
+  it('tells where an answer went: taken out, removed with its run, lent by another script', async () => {
+    const ask = 'exe llm @ask(q) = `A:@q`\n';
+    const cwd = await projectFolder({
+      'job.mld': `${ask}show @ask("ebb")\nshow @ask("flow")\n`,
+      'other.mld': `${ask}show @ask("ebb")\n`,
+    });
+    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    const explained = async (script: string): Promise<string> => (await mlld('journal', 'explain', script, 'main/ask#0')).stdout;
+    await mlld('job.mld', '--checkpoint');
+    await mlld('other.mld', '--fork', 'job');
+    await mlld('other.mld', '--checkpoint');
+    expect(await explained('other')).toMatch(/asked: its answer is one of job\.mld, from which this run does not fork\n$/);
+
+    const { stdout } = await mlld('journal', 'redact', 'job', '--op', 'main/ask#0', '--reason', 'asked by customer');
+    expect(stdout).toContain('1 answer of llm calls among them: what has no other one is asked again by the next run.\n');
+    await mlld('job.mld', '--checkpoint');
+    expect(await explained('job')).toMatch(/asked: its answer was taken out of run \S+ \(asked by customer\)\n$/);
+
+    await mlld('job.mld', '--checkpoint');
+    for (const journal of fs.readdirSync(path.join(cwd, '.mlld/journal/job.mld/runs')).slice(0, 2)) {
+      fs.rmSync(path.join(cwd, '.mlld/journal/job.mld/runs', journal), { recursive: true });
+    }
+    await mlld('job.mld', '--checkpoint');
+    expect(await explained('job')).toMatch(/asked: its answer went with run \S+, which was removed\n$/);
+  });
+
+  it('tells of earlier runs what held then, whatever was taken out of the journal since', async () => {
+    const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = `A:@q`\nshow @ask("ebb")\n' });
+    const mlld = (...argv: string[]) => runCli(argv, { cwd });
+    await mlld('job.mld', '--checkpoint');
+    await mlld('job.mld', '--fresh');
+    await mlld('job.mld', '--resume', '@ask');
+    await mlld('job.mld', '--checkpoint');
+    for (const run of ['job@4', 'job@3', 'job@2']) await mlld('journal', 'redact', run, '--op', 'main/ask#0');
+    await mlld('job.mld', '--checkpoint');
+    const reasons = await Promise.all(
+      ['job@4', 'job@3', 'job@2', 'job@1'].map(async (run) => (await mlld('journal', 'explain', run)).stdout),
+    );
+    expect(reasons.map((text) => text.split('\n')[1])).toEqual([
+      expect.stringMatching(/asked: --fresh forgot its answer in this run$/),
+      expect.stringMatching(/asked: --resume @ask dropped its answer in this run$/),
+      expect.stringMatching(/served from event \d+ of \S+$/),
+      expect.stringMatching(/asked: its answer was taken out of run \S+ \(redacted\)$/),
+    ]);
+  });
+
+  it('tells a crash', async () => {
+    const cwd = await projectFolder({
+      'job.mld': 'exe llm @ask(q) = sh { [ -f done ] || kill -9 $PPID; echo "A:$q" }\nshow @ask("ebb")\n',
+    });
+    await runCli(['job.mld', '--checkpoint'], { cwd });
+    fs.writeFileSync(path.join(cwd, 'done'), '');
+    expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('A:ebb\n');
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/asked: the run ended while it was asked, in run \S+\n$/);
+  });
+});

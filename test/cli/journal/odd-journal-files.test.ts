@@ -1,0 +1,120 @@
+/** Files in a journal that no mlld has put there: they cost what they stand for, and hold up nothing. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { packArchive } from '../../../journal/upkeep/archive.js';
+import { sha256 } from '../../../journal/canonical.js';
+import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
+
+const EXE = 'exe llm @tell(q) = sh { echo "$q" >> calls.log; head -c 90000 /dev/zero | tr "\\\\0" x }\n';
+const JOB = `${EXE}show @tell("ebb").length\n`;
+
+let cwd: string;
+const mlld = (...argv: string[]): Promise<CliResult> => runCli(argv, { cwd });
+const calls = (): number => fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8').split('\n').filter(Boolean).length;
+const files = (folder: string): string[] =>
+  fs
+    .readdirSync(path.join(cwd, '.mlld/journal', folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(cwd, '.mlld/journal', folder, name))
+    .filter((name) => fs.statSync(name).isFile());
+
+const ODD: [string, (file: string) => void][] = [
+  ['a pipe', (file) => void execFileSync('/bin/sh', ['-c', 'mkfifo "$0"', file])],
+  ['a device', (file) => fs.symlinkSync('/dev/zero', file)],
+  ['a folder', (file) => fs.mkdirSync(file)],
+];
+
+describe('what is no plain file', () => {
+  beforeEach(async () => {
+    cwd = await projectFolder({ 'job.mld': JOB });
+    expect(await mlld('job.mld', '--checkpoint')).toMatchObject({ status: 0, stdout: '90000\n' });
+  });
+
+  it.each(ODD.slice(0, 2))(
+    'is no result where one should be: %s',
+    async (_what, put) => {
+      for (const file of files('blobs').filter((name) => fs.statSync(name).size > 80_000)) {
+        fs.rmSync(file);
+        put(file);
+      }
+      const { status, stdout, stderr } = await mlld('job.mld', '--checkpoint');
+      expect({ status, stdout }).toEqual({ status: 0, stdout: '90000\n' });
+      expect(stderr).toContain("can't be read any more");
+      expect(calls()).toBe(2);
+    },
+    60_000,
+  );
+
+  it.each(ODD)(
+    'is no run where one should be: %s',
+    async (_what, put) => {
+      const [file = ''] = files('job.mld/runs');
+      fs.rmSync(file);
+      put(file);
+      const { status, stdout } = await mlld('job.mld', '--checkpoint');
+      expect({ status, stdout }).toEqual({ status: 0, stdout: '90000\n' });
+      expect((await mlld('journal', 'verify', path.basename(file, '.ndjson'))).stdout).toContain('is not a plain file');
+      expect(await mlld('journal', 'list')).toMatchObject({ status: 0 });
+    },
+    60_000,
+  );
+
+  it.each(ODD)(
+    'is no index, lock or key where one should be: %s',
+    async (_what, put) => {
+      const [file = ''] = files('job.mld/runs');
+      for (const name of ['.mlld/journal/job.mld/index', '.mlld/journal/job.mld/crashed', '.mlld/journal/job.mld/turn-0'])
+        if (!fs.existsSync(path.join(cwd, name))) put(path.join(cwd, name));
+      put(file.replace('.ndjson', '.lock'));
+      expect(await mlld('job.mld', '--checkpoint')).toMatchObject({ status: 0, stdout: '90000\n' });
+      expect(calls()).toBe(1);
+    },
+    60_000,
+  );
+});
+
+describe('a run whose id is a time that no clock shows', () => {
+  const YEAR_9999 = '99991231-235959-999-zzzz';
+
+  beforeEach(async () => {
+    cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = sh { echo "$q" >> calls.log; echo "reply $q" }\nshow @ask("ebb")\n' });
+    await mlld('job.mld', '--checkpoint');
+  });
+
+  it.each([YEAR_9999, '20261399-000000-000-aaaa'])(
+    'is not read, and said so, and ends no recording: %s',
+    async (id) => {
+      const [file = ''] = files('job.mld/runs');
+      fs.copyFileSync(file, path.join(path.dirname(file), `${id}.ndjson`));
+      fs.appendFileSync(path.join(cwd, 'job.mld'), 'show @ask("flow")\n');
+      const { status, stdout, stderr } = await mlld('job.mld', '--checkpoint');
+      expect({ status, stdout }).toEqual({ status: 0, stdout: 'reply ebb\nreply flow\n' });
+      expect(stderr).toContain(`run ${id} of job.mld is not read`);
+      expect(await mlld('job.mld', '--checkpoint')).toMatchObject({ status: 0, stdout });
+      expect(calls()).toBe(2);
+      const { stdout: list, stderr: said } = await mlld('journal', 'list', '--json');
+      expect((JSON.parse(list) as unknown[]).length).toBe(3);
+      expect(said).toContain(`run ${id} of job.mld is not read`);
+    },
+    60_000,
+  );
+
+  it('is refused by unbundle', async () => {
+    const [file = ''] = files('job.mld/runs');
+    const lines = fs.readFileSync(file);
+    const manifest = { bundle: 1, runs: [{ workflow: 'job.mld', run: YEAR_9999, sha256: sha256(lines) }] };
+    const bundle = await packArchive(
+      [
+        { path: 'mlld-bundle.json', content: Buffer.from(JSON.stringify(manifest)) },
+        { path: `runs/${YEAR_9999}.ndjson`, content: lines },
+      ],
+      new Date(0),
+    );
+    fs.writeFileSync(path.join(cwd, 'crafted.tgz'), bundle);
+    const { status, stderr } = await mlld('journal', 'unbundle', 'crafted.tgz');
+    expect(status).toBe(1);
+    expect(stderr).toContain(YEAR_9999);
+    expect(files('job.mld/runs')).toHaveLength(1);
+  }, 60_000);
+});

@@ -1,0 +1,98 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { globSync } from 'tinyglobby';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
+import { recordCrash, recordRun } from '../../support/recorded-project.js';
+import { ask } from '../../support/written-runs.js';
+
+const SCRIPT = `exe llm @ask(text) = js { if (text === "slack") throw new Error("429 rate limit"); return "A:" + text; }
+checkpoint "begun"
+var @r = for @t in ["ebb", "flow", "slack"] => @ask(@t)
+show @r
+`;
+
+describe('mlld journal postmortem', () => {
+  it('leads from a failed run to its cause and the command that goes on', async () => {
+    const cwd = await projectFolder({ 'llm/run/tide.mld': SCRIPT });
+    const failed = await runCli(['run', 'tide', '--checkpoint', '--place', 'the pier'], { cwd });
+    expect(failed.status).toBe(1);
+    expect(failed.stderr.split('\n').slice(-4)).toEqual([
+      '  2 results kept; failed: 1 x rate limit; last checkpoint "begun"',
+      "  resume: mlld run tide --place 'the pier' --resume",
+      expect.stringMatching(/^ {2}look at it: mlld journal postmortem \d{8}-\S+$/),
+      '',
+    ]);
+    const { stdout, status } = await runCli(['journal', 'postmortem'], { cwd });
+    expect(status).toBe(0);
+    expect(stdout).toContain('tide failed');
+    expect(stdout).toMatch(/at llm\/run\/tide\.mld:1:\d+ {2}exe llm @ask/);
+    expect(stdout).toMatch(/for#0\[2\] with slack\n\s+@ask {2}llm\/run\/tide\.mld:3:\d+ {2}var @r = for/);
+    expect(stdout).toContain('1 x rate limit in ask: 429 rate limit');
+    expect(stdout).toContain('Resuming now reuses 2 results and makes 1 call:');
+    expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
+  });
+
+  it('reads a journal whose last line was cut off', async () => {
+    const cwd = await projectFolder();
+    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    const { run } = await recordCrash(cwd, 2, ask('main/ask#0', 'flow', { outcome: 'killed' }));
+    const [file = ''] = globSync(`.mlld/journal/*/runs/${run}.ndjson`, { cwd, dot: true });
+    await fs.appendFile(path.join(cwd, file), '{"v":1,"seq":3,"ty');
+    const { stdout } = await runCli(['journal', 'postmortem', '--json'], { cwd });
+    expect(JSON.parse(stdout)).toMatchObject({
+      run,
+      status: 'crashed',
+      torn: true,
+      inFlight: [{ op: 'main/ask#0', what: '@ask', preview: 'flow' }],
+      resume: { served: 0, again: [{ fn: 'ask', preview: 'flow', why: 'in-flight' }] },
+    });
+  });
+
+  it('says so when nothing failed', async () => {
+    const cwd = await projectFolder();
+    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    expect(await runCli(['journal', 'postmortem'], { cwd })).toMatchObject({
+      stdout: 'Every recorded run completed, or was resumed to its end since.\n',
+      status: 0,
+    });
+  });
+
+  it('tells of a pipeline node by node: retries, branches, the gate, and where a resume goes on', async () => {
+    const cwd = await projectFolder({
+      'leak.dot': `digraph leak { start [shape=Mdiamond]; exit [shape=Msquare]; fan [shape=component]; a [prompt="A"]; b [prompt="B"]; meet [shape=tripleoctagon]
+        pump [shape=parallelogram, tool_command="echo no pump >&2; exit 3", max_retries=1, retry_delay="1ms", goal_gate=true]
+        start -> fan; fan -> a -> meet; fan -> b -> meet; meet -> pump; pump -> exit [condition="outcome=fail"]; pump -> exit }`,
+    });
+    const failed = await runCli(['run', 'leak.dot', '--yes', '--backend', 'simulated'], { cwd });
+    expect(failed.stderr).toContain('  resume: mlld run leak.dot --yes --backend simulated --resume\n');
+    const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
+    expect(stdout).toMatch(/Nodes\n {2}start success, \S+\n {2}fan success, \S+\n {4}a success, \S+\n {4}b success/);
+    expect(stdout).toMatch(/\n {2}pump fail, 2 attempts, \S+: the command ended with status 3: no pump\n/);
+    expect(stdout).toContain('The goal gate pump is not met');
+    expect(stdout).toContain('A resume goes on at pump; the 3 visits before it are kept.');
+    expect(stdout).toContain('mlld run leak.dot --yes --backend simulated --resume ');
+    expect(stdout).not.toContain('--plan');
+    const { pipeline } = JSON.parse((await runCli(['journal', 'postmortem', '--json'], { cwd })).stdout);
+    expect(pipeline).toMatchObject({ unmetGate: 'pump', questions: [], resume: { node: 'pump', place: 'at' } });
+    // What it says is what happens.
+    const resumed = await runCli(['run', 'leak.dot', '--yes', '--resume'], { cwd });
+    expect(resumed.stderr.match(/^(\w+) ended/m)?.[1]).toBe('pump');
+  });
+
+  it('tells of a pipeline that waits for a person who is asked from elsewhere, and how to answer', async () => {
+    const cwd = await projectFolder({
+      'lock.dot': `digraph lock { start [shape=Mdiamond]; exit [shape=Msquare]; go [shape=hexagon, label="Open?"]
+        start -> go; go -> exit [label="[Y] Yes"]; go -> start2 [label="[N] No"]; start2 [prompt="x"]; start2 -> exit }`,
+    });
+    const child = startCli(['run', 'lock.dot', '--ask', 'remote'], { cwd });
+    const result = resultOf(child);
+    let stdout = '';
+    while (!stdout.includes('go asks')) ({ stdout } = await runCli(['journal', 'postmortem', 'lock.dot'], { cwd }));
+    expect(stdout).toMatch(/lock\.dot is still running/);
+    expect(stdout).toMatch(/go running, .*\ngo asks \(q1, for \S+\): Open\? \[Y\] Yes \/ \[N\] No\n/);
+    const answer = /mlld answer (\S+) CHOICE --question q1/.exec(stdout);
+    await runCli(['answer', answer?.[1] as string, 'Y', '--question', 'q1'], { cwd });
+    expect((await result).status).toBe(0);
+  });
+});

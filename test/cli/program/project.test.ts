@@ -1,0 +1,228 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import { runIdAt, workflowOf } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import {
+  findProject,
+  findScript,
+  listScripts,
+  resolveWorkflow,
+  scriptName,
+  workflowFor,
+  type Standpoint,
+} from '../../../src/session/project.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import { projectFolder } from '../../support/cli.js';
+
+/** In the root of an empty project. */
+async function standpoint(): Promise<Standpoint> {
+  const project = await findProject(await projectFolder());
+  return { ...project, workingDirectory: project.root };
+}
+
+describe('the project root', () => {
+  it.each(['mlld-config.json', 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'])(
+    'is the nearest folder with %s',
+    async (marker) => {
+      const outer = await projectFolder({ [`inner/${marker}`]: '{}', 'inner/deep/er/main.mld': '' });
+      expect((await findProject(path.join(outer, 'inner/deep/er'))).root).toBe(path.join(outer, 'inner'));
+    },
+  );
+
+  it('has defaults without a configuration', async () => {
+    const folder = await projectFolder({ 'mlld-config.json': '{}' });
+    expect((await findProject(folder)).config).toEqual({ scriptDir: 'llm/run', prefixes: [], suppressWarnings: [] });
+  });
+});
+
+describe('the configuration', () => {
+  const configured = async (text: string) => findProject(await projectFolder({ 'mlld-config.json': text }));
+
+  it('knows prefixes of both places, the folder of scripts, suppressed warnings', async () => {
+    const { root, config } = await configured(`{
+      "scriptDir": "jobs", "projectname": "unknown keys are ignored",
+      "resolvers": { "prefixes": [{ "prefix": "@lib/", "resolver": "LOCAL", "config": { "basePath": "./src/lib" } }] },
+      "resolverPrefixes": [{ "prefix": "@old", "resolver": "LOCAL", "config": { "basePath": "old" } },
+                           { "prefix": "@far/", "resolver": "REGISTRY", "config": {} }],
+      "validate": { "suppressWarnings": ["exe-parameter-shadowing"] } }`);
+    expect(config).toEqual({
+      scriptDir: 'jobs',
+      prefixes: [
+        { prefix: '@lib/', basePath: path.join(root, 'src/lib') },
+        { prefix: '@old/', basePath: path.join(root, 'old') },
+      ],
+      suppressWarnings: ['exe-parameter-shadowing'],
+    });
+  });
+
+  it.each([
+    ['{\n  "scriptDir": }\n', 17],
+    ['{"scriptDir" 5}', 13],
+    ['{"scriptDir": "x"', 17],
+    ['{"scriptDir": "x" "y": 1}', 18],
+    ['', 0],
+  ])('says where %j is broken', async (text, at) => {
+    await expect(configured(text)).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      location: { file: expect.stringContaining('mlld-config.json') as string, at },
+    });
+  });
+
+  it.each([
+    ['[]', /object/],
+    ['{"scriptDir": 5}', /"scriptDir"/],
+    ['{"resolvers": []}', /"resolvers"/],
+    ['{"resolvers": {"prefixes": ["@lib"]}}', /"prefixes"/],
+    ['{"resolverPrefixes": [{"prefix": "@lib/"}]}', /basePath/],
+    ['{"validate": {"suppressWarnings": "all"}}', /"suppressWarnings"/],
+  ])('refuses %s', async (text, message) => {
+    await expect(configured(text)).rejects.toThrow(message);
+  });
+});
+
+describe('scripts of `mlld run`', () => {
+  const files = {
+    'llm/run/flat.mld': '',
+    'llm/run/app/index.mld': '',
+    'llm/run/app/main.mld': '',
+    'llm/run/tool/main.mld.md': '',
+    'llm/run/notes/readme.txt': '',
+    'llm/run/both.mld': '',
+    'llm/run/both/index.mld': '',
+    'llm/run/east/tide.mld': '',
+  };
+
+  it.each([
+    ['flat', 'llm/run/flat.mld', 'flat'],
+    ['flat.mld', 'llm/run/flat.mld', 'flat'],
+    ['app', 'llm/run/app/index.mld', 'app'],
+    ['tool', 'llm/run/tool/main.mld.md', 'tool'],
+    ['both', 'llm/run/both.mld', 'both'],
+    ['east/tide', 'llm/run/east/tide.mld', 'east/tide'],
+  ])('finds %s', async (text, relative, name) => {
+    const project = await findProject(await projectFolder(files));
+    expect(await findScript(project, text, undefined)).toEqual({ path: path.join(project.root, relative), name });
+  });
+
+  it("looks in the user's folder after the project's", async () => {
+    const home = await projectFolder({ '.mlld/run/mine.mld': '', '.mlld/run/flat.mld': '' });
+    const project = await findProject(await projectFolder(files));
+    expect((await findScript(project, 'mine', home)).path).toBe(path.join(home, '.mlld/run/mine.mld'));
+    expect((await findScript(project, 'flat', home)).path).toBe(path.join(project.root, 'llm/run/flat.mld'));
+    expect(await listScripts(project, home)).toEqual(['app', 'both', 'flat', 'mine', 'tool']);
+  });
+
+  it('names what there is when a name is unknown', async () => {
+    const project = await findProject(await projectFolder(files));
+    await expect(findScript(project, 'flta', undefined)).rejects.toMatchObject({
+      code: 'SCRIPT_UNKNOWN',
+      message: expect.stringContaining('flta') as string,
+      hint: expect.stringContaining('app, both, flat, tool') as string,
+    });
+  });
+
+  it.each([
+    ['llm/run/patrol.mld', 'patrol'],
+    ['notes.mld.md', 'notes'],
+    ['tide/index.mld', 'tide'],
+    ['tide/main.mld.md', 'tide'],
+  ])('calls %s by name', async (file, name) => {
+    expect(scriptName(await findProject(await projectFolder()), file)).toBe(name);
+  });
+
+  it('knows a script by its path in the project, others by their whole path', async () => {
+    const project = await findProject(await projectFolder());
+    expect(workflowFor(project, path.join(project.root, 'llm/run/a.mld'))).toBe('llm/run/a.mld');
+    expect(workflowFor(project, '/elsewhere/a.mld')).toBe('/elsewhere/a.mld');
+  });
+});
+
+async function recorded(...runs: readonly (readonly [string, number])[]): Promise<JournalStore> {
+  const store = openMemoryStore();
+  for (const [workflow, day] of runs) {
+    const journal = await store.create({ workflow: workflowOf(workflow), run: runIdAt(Date.UTC(2026, 0, day), 'aaaa') });
+    await journal.close();
+  }
+  return store;
+}
+
+describe('a recorded script', () => {
+  const scripts = [
+    ['llm/run/patrol.mld', 1],
+    ['east/tide.mld', 2],
+    ['west/tide.mld', 3],
+    ['app/index.mld', 4],
+    ['tide', 5],
+  ] as const;
+
+  it.each([
+    ['patrol', 'llm/run/patrol.mld'],
+    ['patrol.mld', 'llm/run/patrol.mld'],
+    ['llm/run/patrol.mld', 'llm/run/patrol.mld'],
+    ['./llm/run/patrol', 'llm/run/patrol.mld'],
+    ['east/tide.mld', 'east/tide.mld'],
+    ['east/tide', 'east/tide.mld'],
+    ['app', 'app/index.mld'],
+    ['app/index.mld', 'app/index.mld'],
+    ['gone', undefined],
+    ['trol', undefined],
+  ])('%s is %s', async (text, workflow) => {
+    const project = await standpoint();
+    expect(await resolveWorkflow(await recorded(...scripts), project, text)).toBe(workflow);
+  });
+
+  it('is never picked among several', async () => {
+    const project = await standpoint();
+    const store = await recorded(['east/tide.mld', 1], ['west/tide.mld', 2]);
+    for (const text of ['tide', 'tide.mld']) {
+      await expect(resolveWorkflow(store, project, text)).rejects.toThrow(/east\/tide\.mld.*west\/tide\.mld/);
+    }
+  });
+});
+
+describe('a recorded run', () => {
+  const store = () => recorded(['a.mld', 1], ['b.mld', 2], ['a.mld', 3], ['a.mld', 13]);
+
+  it.each([
+    ['latest', 13],
+    ['a', 13],
+    ['a.mld', 13],
+    ['a@1', 13],
+    ['a@latest', 13],
+    ['a@2', 3],
+    ['b', 2],
+    ['20260102', 2],
+    ['a@20260103', 3],
+    ['20260113-000000-000-aaaa', 13],
+  ])('%s is that of day %i', async (text, day) => {
+    const project = await standpoint();
+    expect((await resolveRun(await store(), project, text)).ref.run).toBe(runIdAt(Date.UTC(2026, 0, day), 'aaaa'));
+  });
+
+  it.each([
+    ['2026010', 'RUN_AMBIGUOUS', /20260101.*20260102.*20260103/],
+    ['a@9', 'RUN_UNKNOWN', /3 runs/],
+    ['c@1', 'RUN_UNKNOWN', /"c"/],
+    ['nothing', 'RUN_UNKNOWN', /nothing/],
+    ['20250101-000000-000-aaaa', 'RUN_UNKNOWN', /20250101/],
+  ])('%s is an error', async (text, code, message) => {
+    const project = await standpoint();
+    const failed = resolveRun(await store(), project, text);
+    await expect(failed).rejects.toMatchObject({ code });
+    await expect(failed).rejects.toThrow(message);
+  });
+
+  it('is nothing where nothing is recorded', async () => {
+    const project = await standpoint();
+    await expect(resolveRun(openMemoryStore(), project, 'latest')).rejects.toThrow(/nothing is recorded/);
+  });
+});
+
+it('reads no configuration where there is none', async () => {
+  const folder = await projectFolder();
+  await fs.rm(path.join(folder, 'mlld-config.json'));
+  await fs.mkdir(path.join(folder, '.git'));
+  expect(await findProject(folder)).toMatchObject({ root: folder, config: { scriptDir: 'llm/run' } });
+});

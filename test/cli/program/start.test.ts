@@ -1,0 +1,165 @@
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { inShell, projectFolder, runCli } from '../../support/cli.js';
+
+describe('mlld --version', () => {
+  it('prints the version of the package', async () => {
+    const { version } = JSON.parse(await fs.readFile(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string };
+    expect(await runCli(['--version'], { cwd: await projectFolder() })).toEqual({ stdout: `${version}\n`, stderr: '', status: 0 });
+  });
+
+  it('says that its output went nowhere', async () => {
+    const cwd = await projectFolder();
+    const told = await inShell('"$@" --version > /dev/full', cwd);
+    expect(told.status).toBe(1);
+    expect(told.stderr).toMatch(/^Error: Standard output can't be written: ENOSPC.*\n$/);
+  });
+});
+
+describe('a working directory that was removed', () => {
+  it('is an error, not a fault of the program', async () => {
+    const cwd = await projectFolder();
+    const told = await inShell('mkdir gone && cd gone && rmdir ../gone && "$@" journal list', cwd);
+    expect(told.status).toBe(1);
+    expect(told.stderr).toMatch(/^Error: The working directory can't be used: .*\n {2}hint: cd to a folder that is there\n$/);
+  });
+});
+
+describe('mlld --help', () => {
+  it.each([
+    [['--help'], ['mlld FILE', '--checkpoint', '--resume', '--fork', 'Examples:']],
+    [
+      ['run', '--help'],
+      ['mlld run', '--no-warn', '--resume', 'Examples:'],
+    ],
+    [
+      ['main.mld', '--help'],
+      ['mlld FILE', 'Examples:'],
+    ],
+    [
+      ['help', 'journal'],
+      ['mlld journal', 'verify', 'Examples:'],
+    ],
+    [
+      ['checkpoint', '--help'],
+      ['mlld checkpoint', 'clean', 'Examples:'],
+    ],
+    [
+      ['checkpoint', 'list', '--help'],
+      ['--json', 'Examples:'],
+    ],
+    [
+      ['journal', 'list', '--help'],
+      ['--json', 'Examples:'],
+    ],
+    [
+      ['journal', 'show', '--help'],
+      ['--follow', 'Examples:'],
+    ],
+    [
+      ['journal', 'verify', '--help'],
+      ['--json', 'Examples:'],
+    ],
+  ])('%j has examples', async (argv, words) => {
+    const { stdout, stderr, status } = await runCli(argv, { cwd: await projectFolder() });
+    expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+    for (const word of words) expect(stdout).toContain(word);
+  });
+});
+
+describe('usage errors', () => {
+  it.each([
+    [[], 'No script was given'],
+    [['--checkpoint'], 'No script was given'],
+    [['nofile.mld'], 'nofile.mld'],
+    [['llm'], 'llm is a directory'],
+    [['job.mld', 'extra'], 'extra'],
+    [['job.mld', '-e', 'show 1'], 'job.mld'],
+    [['job.mld', '--timeout', 'soon'], 'timeout'],
+    [['job.mld', '--no-checkpoint', '--fresh'], '--no-checkpoint'],
+    [['job.mld', '--fork'], '--fork'],
+    [['job.mld', '--mlld-env', 'none.env'], 'none.env'],
+    [['run', 'jbo'], 'job'],
+    [['journal', 'shwo'], 'shwo'],
+  ])('%j', async (argv, word) => {
+    const cwd = await projectFolder({ 'job.mld': 'show "ran"\n', 'llm/run/job.mld': 'show "ran"\n' });
+    const { stdout, stderr, status } = await runCli(argv, { cwd });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
+    expect(stderr).toContain(word);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  it('suggests the file that is nearly called so', async () => {
+    const { stderr } = await runCli(['nightyl.mld'], { cwd: await projectFolder({ 'nightly.mld': '' }) });
+    expect(stderr).toContain('did you mean nightly.mld?');
+  });
+
+  it('says where the configuration is broken', async () => {
+    const cwd = await projectFolder({ 'mlld-config.json': '{\n  "scriptDir": }\n' });
+    const { stderr, status } = await runCli(['run'], { cwd });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/mlld-config\.json:2:16\n/);
+  });
+});
+
+it('lists the scripts of the project', async () => {
+  const cwd = await projectFolder({ 'llm/run/hello.mld': '', 'llm/run/app/index.mld': '', 'llm/run/notes/readme.txt': '' });
+  expect(await runCli(['run'], { cwd })).toEqual({
+    stdout: 'Available scripts:\n\n  app\n  hello\n\nRun a script with: mlld run <script-name>\n',
+    stderr: '',
+    status: 0,
+  });
+});
+
+describe('the compiled-code cache', () => {
+  const listed = { stdout: 'No recorded runs.\n', stderr: '', status: 0 };
+  const cacheFiles = async (cache: string) => fs.readdir(path.join(cache, 'mlld')).catch(() => []);
+
+  it('is written once, privately, and used', async () => {
+    const cwd = await projectFolder();
+    const cache = path.join(cwd, 'cache');
+    const env = { XDG_CACHE_HOME: cache };
+    expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
+    const [name = ''] = await cacheFiles(cache);
+    const { mtimeMs, mode } = await fs.stat(path.join(cache, 'mlld', name));
+    expect(mode & 0o077).toBe(0);
+    expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
+    expect(await cacheFiles(cache)).toEqual([name]);
+    expect((await fs.stat(path.join(cache, 'mlld', name))).mtimeMs).toBe(mtimeMs);
+  });
+
+  it.each([
+    ['empty', () => Buffer.alloc(0)],
+    ['of another build', (data: Buffer) => Buffer.concat([Buffer.from('mlld v0.0.0'.padEnd(128)), data.subarray(128)])],
+    ['cut short', (data: Buffer) => data.subarray(0, data.length >> 1)],
+    ['damaged', (data: Buffer) => Buffer.concat([data.subarray(0, 128), Buffer.alloc(data.length - 128, 7)])],
+  ])('is replaced when it is %s', async (_, spoil) => {
+    const cwd = await projectFolder();
+    const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    await runCli(['journal', 'list'], { cwd, env });
+    const [name = ''] = await cacheFiles(env.XDG_CACHE_HOME);
+    const file = path.join(env.XDG_CACHE_HOME, 'mlld', name);
+    const whole = await fs.readFile(file);
+    await fs.writeFile(file, spoil(whole));
+    expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
+    expect((await fs.readFile(file)).length).toBeGreaterThan(whole.length / 2 + 1000);
+  });
+
+  it.each([
+    ['a file is in its way', { XDG_CACHE_HOME: '/dev/null' }],
+    ['there is no home', { XDG_CACHE_HOME: '', HOME: '' }],
+    ['its place is not absolute', { XDG_CACHE_HOME: 'cache', HOME: 'home' }],
+  ])('is done without when %s', async (_, env) => {
+    const cwd = await projectFolder();
+    expect(await runCli(['journal', 'list'], { cwd, env })).toEqual(listed);
+    expect(await fs.readdir(cwd)).toEqual(['mlld-config.json']);
+  });
+
+  it('is not written by a command that failed', async () => {
+    const cwd = await projectFolder();
+    const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    await runCli(['nofile.mld'], { cwd, env });
+    expect(await cacheFiles(env.XDG_CACHE_HOME)).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+import { recordRun } from '../../support/recorded-project.js';
+import { ask } from '../../support/written-runs.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../dist/mlld.cjs', import.meta.url));
+const hasTerminals = spawnSync('script', ['--version']).status === 0;
+const ESCAPE = '\u001B';
+
+/** Runs the command on a terminal of its own and gives what the terminal was sent. */
+function onTerminal(words: string, cwd: string, env: { readonly [name: string]: string } = {}, columns = 80): string {
+  const { stdout } = spawnSync('script', ['-qec', `stty cols ${columns}; ${process.execPath} ${PROGRAM} ${words}`, '/dev/null'], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, TERM: 'xterm', ...env },
+    encoding: 'utf8',
+  });
+  return stdout;
+}
+
+describe.runIf(hasTerminals)('on a terminal', () => {
+  it.each([
+    [{}, true],
+    [{ NO_COLOR: '1' }, false],
+    [{ NO_COLOR: '' }, true],
+    [{ TERM: 'dumb' }, false],
+  ])('colours with %j: %s', async (env, coloured) => {
+    const cwd = await projectFolder();
+    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    const shown = onTerminal('journal list', cwd, env);
+    expect(shown).toContain('completed');
+    expect(shown.includes(ESCAPE)).toBe(coloured);
+  });
+
+  it.each([80, 40])('fits reports into %i columns, and leaves them whole in a pipe', async (columns) => {
+    const cwd = await projectFolder();
+    await recordRun(cwd, 1, ask('main/ask#0', 'the tide at the northern mole, and that at the southern one'), ask('main/ask#1', 'flow'));
+    for (const words of [
+      'list',
+      'show latest',
+      'verify latest',
+      'audit latest',
+      'explain latest',
+      'postmortem latest',
+      'stats',
+      'diff latest latest',
+    ]) {
+      const shown = onTerminal(`journal ${words}`, cwd, { NO_COLOR: '1' }, columns).replaceAll('\r', '');
+      expect(shown).not.toBe('');
+      expect(shown.split('\n').filter((line) => line.length > columns)).toEqual([]);
+    }
+    expect((await runCli(['journal', 'show', 'latest'], { cwd })).stdout).toMatch(/.{81}/);
+  });
+
+  it('shows progress while calls run, and nothing of it stays', async () => {
+    const cwd = await projectFolder({
+      'job.mld': 'exe llm @ask(q) = sh { sleep 0.3; echo "A:$q" }\nvar @a = for @i in ["a", "b", "c"] => @ask(@i)\nshow "done"\n',
+    });
+    const shown = onTerminal('job.mld --checkpoint', cwd);
+    expect(shown).toMatch(/\d\/3 · \d executed/);
+    const erase = `\r${ESCAPE}[K`;
+    const lines = shown.replaceAll('\r\n', '\n').split('\n');
+    expect(lines.map((line) => line.split(erase).at(-1)).filter((line) => line !== '')).toEqual(['done']);
+  });
+});

@@ -1,0 +1,240 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunPlan } from '../../../src/session/script/plan.js';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const script = ({ model = 'sonnet', list = '["a", "b", "c"]' } = {}): string => `
+import { @frame } from "./lib.mld"
+var @model = "${model}"
+var @today = sh { echo computed >> effects.log; date }
+exe llm @review(file) = js { return "R:" + file }
+exe llm @judge(text) = \`@model judges @frame(@text) @today\`
+var @reviews = for @file in ${list} => @review(@file)
+checkpoint "reviewed"
+show @judge(@reviews.join(","))
+output "x" to "written.txt"
+`;
+const LIB = 'var @mark = "!"\nexe @frame(t) = `<@t>@mark`\nshow "never"\n';
+
+async function project(): Promise<{
+  cwd: string;
+  mlld: (...argv: string[]) => ReturnType<typeof runCli>;
+  write: (name: string, text: string) => void;
+}> {
+  const cwd = await projectFolder({ 'llm/run/job.mld': script(), 'llm/run/lib.mld': LIB });
+  return {
+    cwd,
+    mlld: (...argv) => runCli(argv, { cwd }),
+    write: (name, text) => fs.writeFileSync(path.join(cwd, name), text),
+  };
+}
+
+async function planned(mlld: (...argv: string[]) => ReturnType<typeof runCli>, ...flags: string[]): Promise<RunPlan> {
+  const { stdout, stderr, status } = await mlld('run', 'job', ...flags, '--plan', '--json');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout) as RunPlan;
+}
+
+describe('mlld run NAME --plan', () => {
+  it('counts answers whose files somebody changed, and puts nothing back', async () => {
+    const { cwd, mlld, write } = await project();
+    write(
+      'llm/run/job.mld',
+      'exe llm @draw(name) = sh { echo "$name" > $name.txt; echo done } with { writes: ["@root/@name\\.txt"] }\nfor @n in ["a", "b", "c"] => show @draw(@n)\n',
+    );
+    expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('done\ndone\ndone\n');
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0 });
+    write('a.txt', 'by hand');
+    fs.rmSync(path.join(cwd, 'b.txt'));
+    expect(await planned(mlld, '--checkpoint')).toMatchObject({
+      again: 1,
+      functions: [{ reasons: { outputs: 1 }, examples: [{ preview: 'a' }] }],
+    });
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('1 again (their files changed since; --keep-files keeps what is there)');
+    expect(await planned(mlld, '--keep-files')).toMatchObject({ again: 0 });
+    expect([fs.readFileSync(path.join(cwd, 'a.txt'), 'utf8'), fs.existsSync(path.join(cwd, 'b.txt'))]).toEqual(['by hand', false]);
+  });
+
+  it('counts what then happens: nothing inside served calls, nothing that nobody asks for any more', async () => {
+    const { cwd, mlld, write } = await project();
+    const asks = 'exe llm @ask(q, model) = js { return q + model }\nexe llm @wrap(q) = @ask(@q, @model)\n';
+    const wraps = (model: string): string =>
+      `var @model = "${model}"\n${asks}show @ask("start", "x")\nfor @n in ["a", "b"] => show @wrap(@n)\n`;
+    for (const model of ['m1', 'm2']) {
+      write('llm/run/job.mld', wraps(model));
+      await mlld('run', 'job', '--checkpoint');
+    }
+    for (const [target, again, usable, unanswered, told] of [
+      [
+        '@wrap',
+        2,
+        5,
+        0,
+        '2 of 5 calls will run again; 2 more answers are dropped and not needed: inside calls that are served, or not asked for lately',
+      ],
+      [
+        '@ask',
+        1,
+        3,
+        0,
+        '1 of 3 calls will run again; 4 more answers are dropped and not needed: inside calls that are served, or not asked for lately',
+      ],
+      ['@wrap', 2, 3, 2, '2 of 3 calls will run again; 2 more have no answer yet'],
+    ] as const) {
+      const estimate = { calls: again + unanswered };
+      expect(await planned(mlld, '--resume', target)).toMatchObject({ again, usable, unanswered, estimate });
+      const { stderr } = await mlld('run', 'job', '--resume', target);
+      expect(stderr).toContain(`--resume ${target}: ${told}\n`);
+      const { stdout } = await mlld('journal', 'explain', 'job', '--json');
+      const { calls } = JSON.parse(stdout) as { calls: { miss?: unknown }[] };
+      expect(calls.filter(({ miss }) => miss !== undefined && miss !== null)).toHaveLength(again + unanswered);
+    }
+    expect(fs.existsSync(path.join(cwd, 'written.txt'))).toBe(false);
+  });
+
+  it('takes the options of a checkpoint as the script has them now', async () => {
+    const { mlld, write } = await project();
+    const scoped = (options: string, name = '"weather"'): string =>
+      `exe llm @ask(q) = js { return q }\nvar @n = "weather"\nshow @ask("a")\ncheckpoint ${name}${options}\nshow @ask("b")\n`;
+    write('llm/run/job.mld', scoped(' with { ttl: 1d }'));
+    await mlld('run', 'job', '--checkpoint');
+    for (const [options, reasons] of [
+      [' with { ttl: 1d }', {}],
+      [' with { ttl: 0s }', { expired: 1 }],
+      [' with { ttl: "0s" }', { expired: 1 }],
+      [' with { resume: manual }', { manual: 1 }],
+      [' with { resume: "never" }', { off: 1 }],
+      [' with { ttl: 1w, complete: false }', { incomplete: 1 }],
+      ['', {}],
+    ] as const) {
+      write('llm/run/job.mld', scoped(options));
+      expect((await planned(mlld)).functions, options).toMatchObject([{ reasons }]);
+      expect((await planned(mlld, '--resume')).functions, options).toMatchObject([{ reasons: {} }]);
+    }
+    write('llm/run/job.mld', scoped(' with { ttl: 0s }', "'weather'"));
+    expect((await mlld('run', 'job', '--checkpoint')).status).toBe(0);
+    expect(JSON.parse((await mlld('journal', 'explain', 'job', '--json')).stdout)).toMatchObject({
+      calls: [{}, { miss: { why: 'expired' } }],
+    });
+  });
+
+  it('runs nothing, writes nothing and records nothing', async () => {
+    const { cwd, mlld } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    const before = everything(cwd);
+    for (const flags of [[], ['--resume', '@review'], ['--fresh'], ['--changed', 'ask'], ['--resume', 'reviewed']])
+      await planned(mlld, ...flags);
+    expect(everything(cwd)).toEqual(before);
+  });
+
+  it('promises nothing of a function that forwards what was edited, where the run asks another question', async () => {
+    const wrapper = (model: string): string => `exe @poll(prompt, model) = \`@model: @prompt\`
+exe llm @review(prompt) = @poll(@prompt, "${model}")
+exe llm @plain(prompt) = \`@prompt!\`
+show @review("a")
+show @plain(@review("b"))
+`;
+    const { mlld, write } = await project();
+    write('llm/run/job.mld', wrapper('sonnet'));
+    await mlld('run', 'job', '--checkpoint');
+    write('llm/run/job.mld', wrapper('opus'));
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, forwarded: 2, later: 1, estimate: { calls: 2 } });
+    const { stdout } = await mlld('run', 'job', '--plan');
+    expect(stdout).toContain('At least 0 of 3 calls will run again. 2 more do so where what their function forwards has changed. 1 more');
+    expect(stdout).toContain('@review: 0 served, 2 served only if it forwards what it did\n  edited: its body was edited\n');
+    expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('opus: a\nopus: b!\n');
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unasked: 3, forwarded: 0, estimate: { calls: 0 } });
+    // A helper that was edited changes nothing in what is forwarded.
+    write('llm/run/job.mld', wrapper('opus').replace('@model: @prompt', '@model, @prompt'));
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unasked: 3, forwarded: 0, estimate: { calls: 0 } });
+  });
+
+  it('counts what would be asked again, and why', async () => {
+    const { mlld } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    expect(await planned(mlld)).toMatchObject({ flags: { checkpoint: true }, usable: 4, again: 0, unanswered: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld, '--resume', '@review("b")')).toMatchObject({
+      usable: 4,
+      again: 2,
+      estimate: { calls: 2 },
+      functions: [
+        { fn: 'review', usable: 3, again: 2, reasons: { invalidated: 2 }, examples: [{ preview: 'b' }, { preview: 'c' }] },
+        { fn: 'judge', usable: 1, again: 0, later: 1 },
+      ],
+      later: 1,
+    });
+    expect(await planned(mlld, '--resume', 'reviewed')).toMatchObject({ usable: 4, again: 1, later: 0 });
+    expect(await planned(mlld, '--fresh')).toMatchObject({
+      usable: 4,
+      again: 4,
+      functions: [{ reasons: { forgotten: 3 } }, { reasons: { forgotten: 1 } }],
+    });
+    const { stdout } = await mlld('run', 'job', '--resume', '@review', '--plan');
+    expect(stdout).toContain(
+      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\nAt least 3 of 4 calls will run again. 1 more comes after them and does so if an answer changes its arguments.\n',
+    );
+    expect(stdout).toContain('@judge: 1 served (1 of them if asked the same)\n');
+    expect(stdout).toContain('@review: 0 served, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
+  });
+
+  it('comes to what the run then says and does', async () => {
+    const { mlld } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    const { again } = await planned(mlld, '--resume', '@review:0("c")');
+    const { stderr } = await mlld('run', 'job', '--resume', '@review:0("c")');
+    expect(stderr).toContain(`${again} of 4 calls will run again`);
+    const { stdout } = await mlld('journal', 'list', 'job', '--json');
+    expect((JSON.parse(stdout) as { executed: number }[])[0]?.executed).toBe(again);
+  });
+
+  it('names edits of the script, of its modules and of the values it captures, and what only the run can tell', async () => {
+    const { mlld, write } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    expect((await planned(mlld)).functions[1]).toMatchObject({ fn: 'judge', servedOld: 0, changes: [], unknown: ['today'] });
+    write('llm/run/job.mld', script({ model: 'opus' }));
+    write('llm/run/lib.mld', LIB.replace('"!"', '"?"'));
+    const changes = [
+      { kind: 'variable', name: 'model', was: 'sonnet', is: 'opus' },
+      { kind: 'variable', name: 'mark', was: '!', is: '?' },
+    ];
+    const [, judge] = (await planned(mlld)).functions;
+    expect(judge).toMatchObject({ usable: 1, again: 0, servedOld: 1 });
+    expect(judge?.changes).toEqual(expect.arrayContaining(changes.map((change) => expect.objectContaining(change))));
+    expect(await planned(mlld, '--changed', 'ask')).toMatchObject({
+      again: 1,
+      functions: [{ again: 0 }, { again: 1, reasons: { edited: 1 } }],
+    });
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('@model was sonnet, is opus');
+  });
+
+  it('says that nothing is recorded, and refuses what the run would refuse', async () => {
+    const { mlld } = await project();
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('Nothing is recorded for this script: every call will be asked.');
+    await mlld('run', 'job', '--checkpoint');
+    expect(await mlld('run', 'job', '--resume', '@nobody', '--plan')).toMatchObject({ status: 1, stdout: '' });
+    expect((await mlld('-e', 'show 1', '--plan')).stderr).toContain('--plan does nothing for -e');
+    expect((await mlld('llm/run/job.mld', '--plan')).stdout).toContain('0 of 4 calls will run again');
+  });
+
+  it('counts what a fork lends, and what the last run could not answer', async () => {
+    const { mlld, write } = await project();
+    await mlld('run', 'job', '--checkpoint');
+    write('llm/run/other.mld', 'exe llm @review(file) = sh { exit 3 }\nshow @review("a")\nshow @review("z")\n');
+    const forked = async () => JSON.parse((await mlld('run', 'other', '--fork', 'job', '--plan', '--json')).stdout) as RunPlan;
+    expect(await forked()).toMatchObject({ usable: 4, again: 0, unanswered: 0 });
+    await mlld('run', 'other', '--fork', 'job');
+    expect(await forked()).toMatchObject({ usable: 1, unasked: 3, unanswered: 1, estimate: { calls: 1 } });
+  });
+
+  it('leaves --json to the script when nothing is planned', async () => {
+    const cwd = await projectFolder({ 'llm/run/job.mld': 'show `json is @payload.json`\n' });
+    expect((await runCli(['run', 'job', '--json', 'yes'], { cwd })).stdout).toBe('json is yes\n');
+  });
+});
+
+/** Every file of the project with its content. */
+function everything(cwd: string): { readonly [name: string]: string } {
+  const names = fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' }).filter((name) => fs.statSync(path.join(cwd, name)).isFile());
+  return Object.fromEntries(names.sort().map((name) => [name, fs.readFileSync(path.join(cwd, name), 'utf8')]));
+}

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { realDisk } from '../../journal/storage/disk.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
+import { journalFolder, lockPath } from '../../journal/storage/layout.js';
+import { isHeld, takeLock } from '../../journal/storage/run-liveness.js';
+import { runRef, started, workflow } from './support/facts.js';
+import { temporaryFolder } from './support/folder.js';
+
+const nothing = (): void => undefined;
+
+it('is held by a living process, and taken once', async () => {
+  const path = join(temporaryFolder(), 'lock');
+  expect(await isHeld(realDisk, path)).toBe(false);
+  takeLock(realDisk, path, nothing);
+  expect(await isHeld(realDisk, path)).toBe(true);
+  expect(() => takeLock(realDisk, path, nothing)).toThrow('EEXIST');
+});
+
+it.each<[string, (holder: { pid: number; started: string; boot: string }) => string]>([
+  ['of a process that is gone', (holder) => JSON.stringify({ ...holder, pid: 4_194_304 + 1 })],
+  ['whose process id was given out again', (holder) => JSON.stringify({ ...holder, started: `${holder.started}1` })],
+  ['from before a reboot', (holder) => JSON.stringify({ ...holder, boot: 'another' })],
+  ['that was cut off', (holder) => JSON.stringify(holder).slice(0, 12)],
+  ['that is empty', () => ''],
+  ['that holds something else', () => 'null'],
+])('is not held when there is a lock %s', async (_title, change) => {
+  const path = join(temporaryFolder(), 'lock');
+  takeLock(realDisk, path, nothing);
+  const holder = JSON.parse(readFileSync(path, 'utf8')) as { pid: number; started: string; boot: string };
+  writeFileSync(path, change(holder));
+  expect(await isHeld(realDisk, path)).toBe(false);
+});
+
+it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was killed and whose parent has not asked for it', async () => {
+  const path = join(temporaryFolder(), 'lock');
+  takeLock(realDisk, path, nothing);
+  const { boot } = JSON.parse(readFileSync(path, 'utf8')) as { boot: string };
+  // The shell becomes a program that never waits for the child which it has.
+  const parent = spawn('/bin/sh', ['-c', 'sleep 30 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(line.toString());
+  const stat = (): readonly string[] => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  writeFileSync(path, JSON.stringify({ pid, started: stat()[19], boot }));
+  expect(await isHeld(realDisk, path)).toBe(true);
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => stat()[0]).toBe('Z');
+  expect(await isHeld(realDisk, path)).toBe(false);
+});
+
+it('is gone when the run is closed', async () => {
+  const root = temporaryFolder();
+  const store = openFileStore(root);
+  const lock = lockPath(journalFolder(root), runRef(1));
+  const journal = await store.create(runRef(1));
+  await journal.append(started);
+  expect(existsSync(lock)).toBe(true);
+  await journal.close();
+  expect(existsSync(lock)).toBe(false);
+  expect((await store.runs(workflow))[0]?.liveness).toBe('crashed');
+});

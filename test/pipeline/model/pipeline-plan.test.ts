@@ -1,0 +1,53 @@
+/** `--plan` of a pipeline: where it begins, which nodes follow, what is reused. Nothing runs. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { planPipeline, type PipelinePlan } from '../../../src/session/pipeline/plan.js';
+import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
+
+const TEXT = pipeline(
+  `a [prompt="A"]; t [shape=parallelogram, tool_command="echo x >> ran.txt; test -f mended"]; fan [shape=component]; l [prompt="L"]; r [prompt="R"]
+   m [shape=tripleoctagon]; look [shape=diamond]; c [prompt="C"]; d [prompt="D"]
+   start -> a -> t -> fan; fan -> l -> m; fan -> r -> m; m -> look; look -> c [condition="context.x=1"]; look -> d; c -> exit; d -> exit`,
+);
+
+let place: Workshop | undefined;
+afterEach(() => place?.remove());
+
+const steps = (plan: PipelinePlan | undefined): readonly string[] =>
+  (plan?.nodes ?? []).map(({ node, reply }) => `${node} ${reply ?? '-'}`);
+
+it('lists the nodes of a first run as far as their order is known, and runs nothing', async () => {
+  place = workshop(TEXT);
+  const plan = await planPipeline(place.options());
+  expect(plan).toMatchObject({ begins: 'anew', resume: null, afterwards: ['c', 'd'] });
+  expect(steps(plan)).toEqual(['start -', 'a executed', 't -', 'fan -', 'm -', 'look -']);
+  expect(plan?.nodes[3]?.branches).toEqual(['l', 'r']);
+  expect(existsSync(path.join(place.folder, 'ran.txt'))).toBe(false);
+  expect(existsSync(path.join(place.folder, '.mlld'))).toBe(false);
+});
+
+it('says where a resume goes on, and that nothing is left to resume', async () => {
+  place = workshop(TEXT);
+  const { report } = await place.run();
+  expect(report.status).toBe('failed');
+  const plan = await planPipeline({ ...place.options(), resume: '' });
+  expect(plan).toMatchObject({ begins: 'resumed', resume: { run: report.journal?.run, place: 'at' } });
+  expect(plan?.nodes[0]).toMatchObject({ node: 't', visit: 1 });
+  expect(steps(await planPipeline({ ...place.options(), resume: 'a', checkpoint: true }))[0]).toBe('a if-same');
+  place.write('mended', '');
+  expect((await place.run({ resume: '' })).report.status).toBe('completed');
+  expect(await planPipeline({ ...place.options(), resume: '' })).toMatchObject({ begins: 'nothing', nodes: [] });
+});
+
+it('reuses the reply that a stage had before its run was cut short', async () => {
+  place = workshop(TEXT);
+  const ending = new AbortController();
+  await place.run({ signal: ending.signal, onEvent: ({ type }) => void (type === 'call.completed' && ending.abort()) });
+  expect(steps(await planPipeline({ ...place.options(), resume: '' })).slice(0, 2)).toEqual(['a reused', 't -']);
+});
+
+it('refuses what the run would refuse', async () => {
+  place = workshop(TEXT);
+  await expect(planPipeline({ ...place.options(), resume: '' })).rejects.toMatchObject({ code: 'RESUME_NOTHING' });
+});

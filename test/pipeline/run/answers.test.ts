@@ -1,0 +1,63 @@
+/** Which model stages are asked, and which are answered from the journal. */
+import { afterEach, expect, it } from 'vitest';
+import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
+
+const TEXT = pipeline(
+  'a [prompt="one"]; b [prompt="two"]; start -> a -> b -> exit',
+  'backend="cmd:echo $MLLD_NODE_ID >> asked.txt; echo reply"',
+);
+
+let place: Workshop | undefined;
+afterEach(() => place?.remove());
+
+const asked = ({ events }: PipelineRun): number => events.filter(({ type }) => type === 'call.started').length;
+const reused = ({ events }: PipelineRun): number => events.filter(({ type }) => type === 'call.reused').length;
+
+it('asks in every run, unless --checkpoint says otherwise', async () => {
+  place = workshop(TEXT);
+  expect(asked(await place.run())).toBe(2);
+  expect(asked(await place.run())).toBe(2);
+  const served = await place.run({ checkpoint: true });
+  expect([asked(served), reused(served)]).toEqual([0, 2]);
+});
+
+it('serves what a run of its own recorded that is named by --fork', async () => {
+  place = workshop(TEXT);
+  const { report } = await place.run();
+  const served = await place.run({ forks: [report.journal?.run ?? ''] });
+  expect([asked(served), reused(served)]).toEqual([0, 2]);
+});
+
+it('refuses to fork from a run that there is not', async () => {
+  place = workshop(TEXT);
+  const { report } = await place.run({ forks: ['20200101-000000-000-aaaa'] });
+  expect(report).toMatchObject({ status: 'failed', error: { code: 'FORK_UNKNOWN' } });
+});
+
+it('asks again from a node on, and only there', async () => {
+  place = workshop(TEXT);
+  await place.run({ checkpoint: true });
+  const again = await place.run({ checkpoint: true, resume: 'b' });
+  expect(asked(again)).toBe(1);
+  expect(again.checkpoint.node_history.map(({ node_id: id }) => id)).toEqual(['start', 'a', 'b', 'exit']);
+});
+
+it('names the nodes at which it can be resumed', async () => {
+  place = workshop(TEXT);
+  await place.run();
+  const { report } = await place.run({ resume: 'zz' });
+  expect(report).toMatchObject({ status: 'failed', error: { code: 'RESUME_NODE', hint: 'nodes that can be named: start, a, b, exit' } });
+  const near = await place.run({ resume: 'exti' });
+  expect(near.report).toMatchObject({ error: { hint: 'did you mean exit? nodes that can be named: start, a, b, exit' } });
+});
+
+it('keeps a reply that is durable for the attempt it was given to, whatever the resumed stage would be told', async () => {
+  const text = pipeline('a [prompt="one", fidelity=truncate]; start -> a -> exit', 'backend="cmd:echo x >> asked.txt; echo reply"');
+  place = workshop(text);
+  const ending = new AbortController();
+  const first = await place.run({ signal: ending.signal, onEvent: ({ type }) => void (type === 'call.completed' && ending.abort()) });
+  expect(first.report.status).toBe('interrupted');
+  const { report } = await place.run({ resume: '' });
+  expect(report.status).toBe('completed');
+  expect(place.read('asked.txt')).toBe('x\n');
+});

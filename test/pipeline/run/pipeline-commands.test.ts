@@ -1,0 +1,120 @@
+/** `mlld validate FILE.dot` and `mlld graph render`, as a user runs them. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectFolder, runCli } from '../../support/cli.js';
+
+const kiln = `digraph kiln {
+    start [shape=Mdiamond]
+    fire  [shape=parallelogram, tool_command="exit 3"]
+    cool  [shape=parallelogram, tool_command="true"]
+    exit  [shape=Msquare]
+    start -> fire
+    fire -> cool [condition="outcome=fail"]
+    fire -> exit
+    cool -> exit
+}
+`;
+
+describe('mlld validate', () => {
+  it('says ok, and shows findings with their place and a fix', async () => {
+    const cwd = await projectFolder({ 'kiln.dot': kiln, 'odd.dot': kiln.replace('"true"', '"true", lable=Cool') });
+    expect(await runCli(['validate', 'kiln.dot'], { cwd })).toEqual({ stdout: 'kiln.dot: ok\n', stderr: '', status: 0 });
+    const { stdout, status } = await runCli(['validate', 'odd.dot'], { cwd });
+    expect(stdout).toBe(
+      'odd.dot:4:54: warning[attribute_unknown] `lable` of `cool` is no attribute that mlld knows: it is kept and has no effect\n' +
+        '  fix: did you mean `label`?\n',
+    );
+    expect(status).toBe(0);
+  });
+
+  it('reports as JSON: a syntax error as well as findings', async () => {
+    const cwd = await projectFolder({
+      'open.dot': 'digraph g {\n a [b',
+      'loose.dot': kiln.replace('fire -> exit', 'fire -> exit -> cool'),
+    });
+    const open = await runCli(['validate', 'open.dot', '--json'], { cwd });
+    expect(JSON.parse(open.stdout)).toEqual({
+      file: 'open.dot',
+      ok: false,
+      diagnostics: [
+        {
+          rule: 'dot_value',
+          severity: 'error',
+          message: 'The key `b` has no value',
+          line: 2,
+          column: 5,
+          fix: 'write `b=true`, or the value that you mean',
+        },
+      ],
+    });
+    const loose = await runCli(['validate', 'loose.dot', '--format', 'json'], { cwd });
+    expect(JSON.parse(loose.stdout)).toMatchObject({
+      ok: false,
+      diagnostics: [{ rule: 'exit_no_outgoing', severity: 'error', edge: ['exit', 'cool'], line: 8, column: 13 }],
+    });
+    expect([open.status, loose.status]).toEqual([1, 1]);
+  });
+
+  it('fails on warnings when it is asked to', async () => {
+    const cwd = await projectFolder({ 'gate.dot': kiln.replace('"true"', '"true", goal_gate=true') });
+    expect((await runCli(['validate', 'gate.dot'], { cwd })).status).toBe(0);
+    expect((await runCli(['validate', 'gate.dot', '--error-on-warnings'], { cwd })).status).toBe(1);
+  });
+
+  it('says that a file is not there', async () => {
+    const { stderr, status } = await runCli(['validate', 'none.dot'], { cwd: await projectFolder() });
+    expect(stderr).toContain('File not found: none.dot');
+    expect(status).toBe(1);
+  });
+});
+
+describe('mlld graph render', () => {
+  it('draws a pipeline, plain and with what came of its nodes in a run', async () => {
+    const cwd = await projectFolder({
+      'kiln.dot': kiln.replace(
+        'start -> fire',
+        'spare [shape=diamond]\n start -> fire; fire -> spare [condition="outcome=skipped"]; spare -> exit',
+      ),
+    });
+    expect(await runCli(['graph', 'render', 'kiln.dot', '-o', 'plain.svg'], { cwd })).toEqual({ stdout: '', stderr: '', status: 0 });
+    const plain = await readFile(join(cwd, 'plain.svg'), 'utf8');
+    expect(plain).toContain('<title>fire</title>');
+    expect(plain).not.toContain('state');
+
+    expect((await runCli(['run', 'kiln.dot'], { cwd })).status).toBe(0);
+    const { stdout } = await runCli(['graph', 'render', 'kiln.dot', '--run', 'latest', '-o', '-'], { cwd });
+    expect(stateOf(stdout, 'fire')).toBe('fail');
+    expect(stateOf(stdout, 'cool')).toBe('success');
+    expect(stateOf(stdout, 'spare')).toBeUndefined();
+  });
+
+  it('says which run is not there, where a picture can not be written, and what is no pipeline', async () => {
+    const cwd = await projectFolder({ 'kiln.dot': kiln, 'bad.dot': 'digraph g { a -- b }' });
+    const render = async (...words: string[]) => {
+      const { stderr, status } = await runCli(['graph', 'render', ...words], { cwd });
+      expect(status).toBe(1);
+      return stderr;
+    };
+    expect(await render('kiln.dot', '--run', 'latest', '-o', 'x.svg')).toContain('There is no run "latest" of kiln.dot');
+    expect(await render('kiln.dot', '-o', 'no/such/folder.svg')).toContain("no/such/folder.svg can't be written");
+    expect(await render('bad.dot', '-o', 'x.svg')).toMatch(/Edges have a direction[^]*bad\.dot:1:15[^]*\^/);
+  });
+});
+
+function stateOf(svg: string, node: string): string | undefined {
+  const group = [...svg.matchAll(/<g id="[^"]*" class="([^"]*)">\s*<title>(\w+)<\/title>/g)].find(([, , title]) => title === node);
+  return group?.[1]?.replaceAll('&#45;', '-').match(/state-(\w+)/)?.[1];
+}
+
+it('tells in `journal explain` that a pipeline asks anew without --checkpoint, and is answered with it', async () => {
+  const text = 'digraph ask { start [shape=Mdiamond]; exit [shape=Msquare]; a [prompt="one"]; start -> a -> exit }';
+  const cwd = await projectFolder({ 'ask.dot': text });
+  const explained = async (...flags: string[]): Promise<string> => {
+    await runCli(['run', 'ask.dot', '--backend', 'cmd:echo reply', ...flags], { cwd });
+    return (await runCli(['journal', 'explain', 'ask.dot'], { cwd })).stdout;
+  };
+  expect(await explained()).toContain('no recorded run asked it');
+  expect(await explained()).toMatch(/there is an answer in run \S+, and --checkpoint was not given/);
+  expect(await explained('--checkpoint')).toContain('1 call, 1 served');
+});

@@ -1,0 +1,59 @@
+/** The list of pipeline runs: what a run's first and last events tell is what all of it tells, and it is read without the rest. */
+import { afterEach, expect, it } from 'vitest';
+import type { JournalStore } from '../../../journal/store.js';
+import type { Handler } from '../../../src/pipeline/handlers/handler.js';
+import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
+import { createGraphRuns } from '../../../src/session/pipeline/history/runs.js';
+import { CANCELLED } from '../../../src/session/pipeline/run-pipeline-options.js';
+import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
+
+let place: Workshop | undefined;
+afterEach(() => place?.remove());
+
+const TEXT = pipeline(
+  `a [type=step, goal_gate=true]; b [type=step]
+   start -> a; a -> b [weight=1]; a -> a [label=anew, loop_restart=true]; b -> exit`,
+);
+
+/** Runs whose steps end as told, one word each; `cancel` and `interrupt` end the run there. */
+async function ranWith(shop: Workshop, words: readonly string[], more: Parameters<Workshop['run']>[0] = {}): Promise<void> {
+  const ending = new AbortController();
+  const left = [...words];
+  const step: Handler = {
+    handle: async () => {
+      const word = left.shift() ?? 'success';
+      if (word === 'cancel') ending.abort(CANCELLED);
+      if (word === 'interrupt') ending.abort();
+      if (word === 'anew') return outcomeOf('success', { preferred_label: 'anew' });
+      return outcomeOf(word === 'fail' ? 'fail' : 'success', { failure_reason: 'as told' });
+    },
+  };
+  await shop.begin({ handlers: new Map([['step', step]]), signal: ending.signal, ...more });
+}
+
+/** Counts runs that are read beyond their first event. */
+function counting(store: JournalStore): { readonly store: JournalStore; readonly read: () => number } {
+  let read = 0;
+  const scan: JournalStore['scan'] = (ref, visit, options) => {
+    if (options?.eventsMax !== 1) read += 1;
+    return store.scan(ref, visit, options);
+  };
+  return { store: Object.create(store, { scan: { value: scan } }) as JournalStore, read: () => read };
+}
+
+it('tells of runs that ended, resumed and restarted ones too, what all of their events tell', async () => {
+  const shop = workshop(TEXT);
+  place = shop;
+  await ranWith(shop, []);
+  await ranWith(shop, ['fail']);
+  await ranWith(shop, [], { resume: '' });
+  await ranWith(shop, ['cancel']);
+  await ranWith(shop, ['anew', 'anew', 'interrupt']);
+  await ranWith(shop, ['success', 'fail'], { resume: '' });
+  const { store, read } = counting(shop.store);
+  const runs = createGraphRuns(store, () => false);
+  const listed = await runs.list();
+  expect(read()).toBe(0);
+  expect(listed.map(({ status }) => status)).toEqual(['failed', 'cancelled', 'completed', 'completed']);
+  for (const status of listed) expect((await runs.find(status.id))?.status).toEqual(status);
+});

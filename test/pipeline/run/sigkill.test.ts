@@ -1,0 +1,12 @@
+/** Real processes, killed at arbitrary moments; `bench/pipeline-crash.mjs` does the same two hundred times. */
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { killChains } from './killed-chain.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../dist/mlld.cjs', import.meta.url));
+
+it('gets through as if nothing had happened, whenever it is killed', { timeout: 120_000 }, async () => {
+  const { kills, chains } = await killChains({ command: [process.execPath, PROGRAM], seed: 5, kills: 6 });
+  expect(kills).toBe(6);
+  expect(chains).toBeGreaterThan(1);
+});

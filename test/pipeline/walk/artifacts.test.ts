@@ -1,0 +1,95 @@
+/** Named outputs that handlers store, look at and remove. Reference 8.4. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import type { Artifacts } from '../../../src/pipeline/walk/artifacts.js';
+import type { Handler } from '../../../src/pipeline/handlers/handler.js';
+import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
+import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
+
+let place: Workshop | undefined;
+afterEach(() => place?.remove());
+
+const LARGE = { soundings: 'x'.repeat(110_000) };
+
+/** Stages `a`, `b`, ... do these in turn. */
+async function stages(...deeds: readonly ((artifacts: Artifacts) => Promise<unknown>)[]): Promise<PipelineRun> {
+  const ids = deeds.map((_, i) => String.fromCharCode(97 + i));
+  place = workshop(pipeline(`${ids.map((id) => `${id} [type=${id}]`).join('; ')}; start -> ${ids.join(' -> ')} -> exit`));
+  return place.run({ handlers: handlersOf(deeds), runDirectory: 'run' });
+}
+
+function handlersOf(deeds: readonly ((artifacts: Artifacts) => Promise<unknown>)[]): ReadonlyMap<string, Handler> {
+  return new Map(
+    deeds.map((deed, i): [string, Handler] => [
+      String.fromCharCode(97 + i),
+      { handle: async ({ artifacts }) => (await deed(artifacts), outcomeOf('success')) },
+    ]),
+  );
+}
+
+const fileOf = (id: string): string => path.join(place?.folder ?? '', 'run', 'artifacts', `${id}.json`);
+
+it('are there for later stages, as files too when they are large', async () => {
+  const seen: unknown[] = [];
+  const { report, checkpoint } = await stages(
+    async ({ store }) => (await store('small', 'a note', ['x', 1]), store('large', 'a chart', LARGE)),
+    async ({ retrieve, has, list }) => {
+      seen.push(await retrieve('small'), await retrieve('large'), has('large'), has('other'));
+      seen.push(list().map(({ id, name, is_file_backed: isFile }) => [id, name, isFile]));
+    },
+  );
+  expect(report.status).toBe('completed');
+  const entries = [
+    ['small', 'a note', false],
+    ['large', 'a chart', true],
+  ];
+  expect(seen).toEqual([['x', 1], LARGE, true, false, entries]);
+  expect(checkpoint.artifacts).toMatchObject([
+    { id: 'small', size_bytes: 7 },
+    { id: 'large', path: 'artifacts/large.json' },
+  ]);
+  expect(JSON.parse(place?.read('run/artifacts/large.json') ?? '')).toEqual(LARGE);
+  expect(existsSync(fileOf('small'))).toBe(false);
+});
+
+it('are gone when they are removed, and the file with them', async () => {
+  const seen: unknown[] = [];
+  const { events, checkpoint } = await stages(
+    async ({ store }) => (await store('x', 'x', LARGE), await store('y', 'y', 1), store('z', 'z', 2)),
+    async ({ remove, list }) => (
+      await remove('x'),
+      seen.push(
+        list().map(({ id }) => id),
+        existsSync(fileOf('x')),
+      )
+    ),
+    async ({ clear, list }) => (await clear(), seen.push(list())),
+  );
+  expect(seen).toEqual([['y', 'z'], false, []]);
+  expect(events.flatMap((event) => (event.type === 'artifact.removed' ? [event.id] : []))).toEqual(['x', 'y', 'z']);
+  expect(checkpoint.artifacts).toEqual([]);
+});
+
+it('survive a crash, by reference', async () => {
+  const first = await stages(
+    async ({ store }) => store('kept', 'kept', LARGE),
+    async () => Promise.reject(new Error('the mast broke')),
+  );
+  expect(first.report.status).toBe('failed');
+  const seen: unknown[] = [];
+  const deeds = [async () => undefined, async ({ retrieve }: Artifacts) => seen.push(await retrieve('kept'))];
+  const second = await place?.run({ handlers: handlersOf(deeds), runDirectory: 'run', resume: '' });
+  expect(second?.report.status).toBe('completed');
+  expect(seen).toEqual([LARGE]);
+});
+
+it.each([
+  ['an unknown id', ({ retrieve }: Artifacts) => retrieve('nobody'), 'there is no artifact nobody'],
+  ['an unknown id to remove', ({ remove }: Artifacts) => remove('nobody'), 'there is no artifact nobody'],
+  ['an id that leaves the folder', ({ store }: Artifacts) => store('../../x', 'x', 1), `"../../x" can't be the id`],
+])('%s is an error of the stage', async (_, deed, message) => {
+  const { report } = await stages(deed);
+  expect(report.status).toBe('failed');
+  expect((report.error as Error).message).toContain(message);
+});

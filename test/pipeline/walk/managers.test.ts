@@ -1,0 +1,74 @@
+/** Which run of a child a manager node supervises: one of its own each time, and after a crash the one that it had begun. Reference 7.8. */
+import { afterEach, expect, it } from 'vitest';
+import type { Workflow } from '../../../journal/ids.js';
+import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
+
+const CHILD = pipeline(
+  `w [shape=parallelogram, tool_command="echo w >> did.txt"]
+   x [shape=parallelogram, tool_command="echo x >> did.txt; until test -e go; do sleep 0.02; done"]
+   start -> w -> x -> exit`,
+);
+const BOSS = '"stack.child_dotfile"="child.dot"';
+
+let place: Workshop | undefined;
+afterEach(() => place?.remove());
+
+function withChild(body: string, child = CHILD): Workshop {
+  place = workshop(pipeline(body, BOSS));
+  place.write('child.dot', child);
+  return place;
+}
+
+const childrenOf = async ({ store }: Workshop): Promise<number> => (await store.runs('child.dot' as Workflow)).length;
+
+it('begins anew with each visit, also when the child of the one before was ended', async () => {
+  const shop = withChild(
+    `boss [shape=house, "manager.poll_interval"="10ms", "manager.stop_condition"="context.stack.child.current_node=x"]
+     again [shape=parallelogram, tool_command="test -e been || { touch been; exit 1; }"]
+     start -> boss -> again; again -> boss [condition="outcome=fail"]; again -> exit`,
+  );
+  expect((await shop.run()).report.status).toBe('completed');
+  expect(await childrenOf(shop)).toBe(2);
+  expect(shop.read('did.txt').match(/w/g)).toHaveLength(2);
+});
+
+it('begins anew when its time was up and it tries again', async () => {
+  const shop = withChild('boss [shape=house, timeout="300ms", max_retries=1, retry_delay="1ms"]; start -> boss -> exit');
+  expect((await shop.run()).report.status).toBe('failed');
+  expect(await childrenOf(shop)).toBe(2);
+});
+
+it('goes on with the child that it had begun, whoever ran the same pipeline since', async () => {
+  const shop = withChild('boss [shape=house, "manager.poll_interval"="10ms"]; start -> boss -> exit');
+  const ending = new AbortController();
+  const begun = shop.begin({ signal: ending.signal });
+  await expect.poll(() => shop.read('did.txt'), { timeout: 20_000 }).toBe('w\nx\n');
+  ending.abort();
+  expect((await begun).status).toBe('interrupted');
+  shop.write('go', '');
+  expect((await shop.begin({ file: `${shop.folder}/child.dot`, name: 'child.dot' })).status).toBe('completed');
+  expect((await shop.run({ resume: '' })).report.status).toBe('completed');
+  expect(shop.read('did.txt')).toBe('w\nx\nw\nx\nx\n');
+});
+
+it('takes the outcome and the label of its stop condition from the context', async () => {
+  const shop = withChild(
+    `pick [shape=hexagon]
+     boss [shape=house, "manager.poll_interval"="10ms", "manager.stop_condition"="preferred_label=\\"[G] Go\\" && outcome=success"]
+     start -> pick; pick -> boss [label="[G] Go"]; boss -> exit`,
+  );
+  const { report, checkpoint } = await shop.run();
+  expect(report.status).toBe('completed');
+  expect(checkpoint.node_history.map(({ node_id: id }) => id)).toEqual(['start', 'pick', 'boss', 'exit']);
+});
+
+it.each([
+  ['digraph child {', 'line 1: dot_syntax'],
+  ['digraph child { start [shape=Mdiamond]; exit [shape=Msquare]; a; start -> exit }', 'line 1: reachability'],
+])('says why its child was refused: %s', async (child, why) => {
+  const shop = withChild('boss [shape=house]; start -> boss -> exit', child);
+  expect((await shop.run()).report).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining(`child.dot could not be started: ${why}`) },
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import type { DefinitionPart, Fact } from '../../../journal/event.js';
+import type { Fingerprint } from '../../../journal/ids.js';
+import {
+  definitionChanges,
+  definitions,
+  describeChange,
+  describeEdit,
+  editBetween,
+  isRefused,
+  UNEDITED,
+  type RecordedDefinition,
+} from '../../../replay/memo/definitions.js';
+import { fold } from '../../../replay/fold/projection.js';
+import { entries, runRef, started } from '../../support/written-runs.js';
+
+const BODY: DefinitionPart = { kind: 'body', name: 'review', digest: 'a' };
+const sentences = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]): string[] =>
+  definitionChanges(recorded(before), recorded(now)).map(describeChange);
+const recorded = (parts: readonly DefinitionPart[], interceptors = true): RecordedDefinition => ({ parts, interceptors });
+
+const model = (name: string): DefinitionPart => ({ kind: 'variable', name: 'model', digest: name, preview: `"${name}"` });
+
+describe('what changed in a definition', () => {
+  it.each<readonly [string, readonly DefinitionPart[], readonly DefinitionPart[]]>([
+    ['its body was edited', [BODY], [{ ...BODY, digest: 'b' }]],
+    ['@model was sonnet, is opus', [BODY, model('sonnet')], [BODY, model('opus')]],
+    ['@lead was {"a":1}, is {"a":2}', [v('lead', '1', '{"a":1}')], [v('lead', '2', '{"a":2}')]],
+    ['@key has another value', [v('key', '1')], [v('key', '2')]],
+    ['@long has another value', [v('long', '1', '"aaa…')], [v('long', '2', '"aaa…')]],
+    ['@helper was edited', [{ kind: 'function', name: 'helper', digest: '1' }], [{ kind: 'function', name: 'helper', digest: '2' }]],
+    [
+      'the template p.att was edited',
+      [{ kind: 'template', name: 'p.att', digest: '1' }],
+      [{ kind: 'template', name: 'p.att', digest: '2' }],
+    ],
+    ['it uses @model now', [BODY], [BODY, model('opus')]],
+    ['it does not use @model any more', [BODY, model('opus')], [BODY]],
+  ])('%s', (sentence, before, now) => {
+    expect(sentences(before, now)).toEqual([sentence]);
+  });
+
+  it('is nothing where nothing changed, and nothing is said of what is not known', () => {
+    expect(sentences([BODY, model('opus')], [model('opus'), BODY])).toEqual([]);
+    expect(definitionChanges(undefined, recorded([BODY]))).toEqual([]);
+    expect(definitionChanges(recorded([BODY]), undefined)).toEqual([]);
+  });
+});
+
+describe('guards and hooks of a definition', () => {
+  const guard = (digest: string): DefinitionPart => ({ kind: 'guard', name: '@quality', digest });
+  const [bare, old, guarded, stricter] = [
+    recorded([BODY]),
+    recorded([BODY], false),
+    recorded([BODY, guard('1')]),
+    recorded([BODY, guard('2')]),
+  ];
+  const edit = (before: RecordedDefinition, now: RecordedDefinition) =>
+    editBetween('before' as Fingerprint, 'now' as Fingerprint, (fingerprint) => (fingerprint === 'now' ? now : before));
+
+  it.each([
+    ['guard @quality was added', bare, guarded],
+    ['guard @quality was changed', guarded, stricter],
+    ['guard @quality was taken away', guarded, bare],
+    ['its definition was edited (its body was edited, guard @quality was added)', recorded([{ ...BODY, digest: 'b' }]), guarded],
+  ])('%s', (sentence, before, now) => {
+    expect(describeEdit(edit(before, now).changes)).toBe(sentence);
+  });
+
+  it('are told of only where both sides know which held', () => {
+    expect(edit(old, guarded)).toEqual(UNEDITED);
+    expect(edit(guarded, old)).toEqual(UNEDITED);
+    expect(edit(recorded([{ ...BODY, digest: 'b' }], false), guarded)).toMatchObject({ definition: true, interceptors: false });
+  });
+
+  it('are what `ask-guards` asks for, and nothing else is', () => {
+    const edited = edit(recorded([{ ...BODY, digest: 'b' }]), bare);
+    expect([isRefused(edit(bare, guarded), 'ask-guards'), isRefused(edited, 'ask-guards')]).toEqual([true, false]);
+    expect([isRefused(edit(bare, guarded), 'ask'), isRefused(edited, 'ask')]).toEqual([true, true]);
+    expect([isRefused(edit(bare, guarded), 'serve'), isRefused(edited, 'serve')]).toEqual([false, false]);
+  });
+});
+
+describe('definitions', () => {
+  const recorded = (fingerprint: string, digest: string): Fact => ({
+    type: 'definition.recorded',
+    fn: 'review',
+    fingerprint: fingerprint as Fingerprint,
+    parts: [{ ...BODY, digest }],
+  });
+
+  it('are kept by fingerprint until everything is forgotten', () => {
+    const run = [started(runRef(1)), recorded('one', 'a'), recorded('two', 'b')];
+    expect([...fold(definitions, entries(runRef(1), run)).keys()]).toEqual(['one', 'two']);
+    const fresh: Fact[] = [...run, { type: 'memo.reset', reason: 'fresh' }, recorded('three', 'c')];
+    expect([...fold(definitions, entries(runRef(1), fresh)).keys()]).toEqual(['three']);
+  });
+});
+
+function v(name: string, digest: string, preview?: string): DefinitionPart {
+  return { kind: 'variable', name, digest, ...(preview !== undefined && { preview }) };
+}

@@ -1,0 +1,46 @@
+/** The index of a workflow, where runs go on beside each other and answers are sealed. */
+import { expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import type { Journal, JournalStore } from '../../../journal/store.js';
+import { loadWorkflow } from '../../../replay/memo/load.js';
+import { answered } from '../../../replay/memo/memo.js';
+import { ask, finished, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
+
+async function begin(store: JournalStore, number: number, facts: readonly Fact[]): Promise<Journal> {
+  const journal = await store.create(runRef(number));
+  for (const fact of [started(runRef(number)), ...facts]) await journal.append(fact);
+  return journal;
+}
+
+const load = async (store: JournalStore) => loadWorkflow(store, JOB, { onDefect: () => expect.unreachable() });
+
+/** So many calls that an index is worth its while. */
+const MANY = Array.from({ length: 500 }, (_, number) => ask(`main/for#0[${number}]/ask#0`, `buoy ${number}`)).flat();
+
+it('ends with the first run that goes on, so that nothing which that run answers later is passed over', async () => {
+  const store = openMemoryStore();
+  const early = await begin(store, 1, MANY);
+  const later = await begin(store, 2, [...MANY, finished()]);
+  await later.close();
+  await load(store);
+  expect(await store.readAside(JOB, 'index')).toBeDefined();
+  for (const fact of ask('main/ask#9', 'late')) await early.append(fact);
+  await early.close();
+  expect(answered((await load(store)).memo, questionKey('late'))).toBeDefined();
+});
+
+it('remembers which answers take a key to read', async () => {
+  const store = openMemoryStore();
+  const sealed = ask('main/ask#0', 'token').map((fact) =>
+    fact.type === 'call.completed' ? { ...fact, result: { sealed: 'AAAA', keyId: '0011223344556677' } } : fact,
+  );
+  const journal = await begin(store, 1, [...sealed, ...MANY, finished()]);
+  await journal.close();
+  const folded = await load(store);
+  expect(await store.readAside(JOB, 'index')).toBeDefined();
+  for (const { memo } of [folded, await load(store)]) {
+    expect(answered(memo, questionKey('token'))?.answer.sealed).toBe(true);
+    expect(answered(memo, questionKey('buoy 1'))?.answer.sealed).toBe(false);
+  }
+});

@@ -1,0 +1,404 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { seqOf } from '../../../journal/ids.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import type { Defect, Journal, JournalStore, Recorded } from '../../../journal/store.js';
+import {
+  followIndex,
+  goingOnBeside,
+  loadWorkflow,
+  readAnswer,
+  resolveTarget,
+  saveIndex,
+  summariseRun,
+  withoutPast,
+  type WorkflowPast,
+} from '../../../replay/memo/load.js';
+import { answered, usable } from '../../../replay/memo/memo.js';
+import { eventOf, fold, type Entry } from '../../../replay/fold/projection.js';
+import { parseSelector } from '../../../replay/resume/selector.js';
+import { decodeSnapshot, encodeSnapshot, index } from '../../../replay/memo/snapshot.js';
+import { ask, entries, finished, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
+import { temporaryFolder } from '../../journal/support/folder.js';
+
+/** The file store is the one that users have; what needs a hand in the store itself is tried on both as well. */
+const STORES: readonly (readonly [string, () => JournalStore])[] = [
+  ['memory', openMemoryStore],
+  ['file', () => openFileStore(temporaryFolder())],
+];
+
+let store: JournalStore;
+let scans: { readonly run: string; readonly from: number }[];
+const defects: Defect[] = [];
+const onDefect = (defect: Defect): void => void defects.push(defect);
+const load = (): Promise<WorkflowPast> => loadWorkflow(store, JOB, { onDefect });
+
+function open(openStore: () => JournalStore): void {
+  store = openStore();
+  scans = [];
+  const { scan } = store;
+  store.scan = (ref, visit, options) => {
+    scans.push({ run: ref.run, from: options?.from?.offset ?? 0 });
+    return scan.call(store, ref, visit, options);
+  };
+}
+
+async function begin(number: number, ...facts: readonly Fact[][]): Promise<Journal> {
+  const ref = runRef(number);
+  const journal = await store.create(ref);
+  for (const fact of [started(ref), ...facts.flat()]) journal.post(fact);
+  await journal.flush();
+  return journal;
+}
+
+async function record(number: number, ...facts: readonly Fact[][]): Promise<void> {
+  const journal = await begin(number, ...facts, [finished()]);
+  await journal.close();
+}
+
+/** So many calls that an index is worth its while. */
+function manyCalls(prefix: string): Fact[] {
+  return Array.from({ length: 500 }, (_, number) => ask(`main/for#0[${number}]/ask#0`, `${prefix} ${number} ${'x'.repeat(100)}`)).flat();
+}
+
+/** The last event of a run, after so many others. */
+const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), ts: '', position: { offset: seq * 100, bytes: 99 } });
+
+const withoutScratch = ({ memo, complete }: WorkflowPast): unknown => {
+  const { questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
+  return { questions, refused, called, cleanedBy, current, scope, pending, open, complete };
+};
+
+describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore) => {
+  beforeEach(() => open(openStore));
+
+  it('is empty before the first run', async () => {
+    expect(await load()).toMatchObject({ runs: [], covered: [] });
+  });
+
+  it('gives answers that can be read back', async () => {
+    await record(1, ask('main/ask#0', 'ebb'));
+    const entry = answered((await load()).memo, questionKey('ebb'));
+    expect(await readAnswer(store, questionKey('ebb'), entry!.answer)).toMatchObject({
+      result: { json: 'A:"ebb"', form: undefined, notes: [] },
+      event: { seq: 3 },
+    });
+  });
+
+  it('does not take another event for an answer', async () => {
+    await record(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
+    const { answer } = answered((await load()).memo, questionKey('ebb'))!;
+    expect(await readAnswer(store, questionKey('flow'), answer)).toBeUndefined();
+    expect(await readAnswer(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 0 } })).toBeUndefined();
+    expect(await readAnswer(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 1e9 } })).toBeUndefined();
+  });
+
+  it('reads every run once and then only what is new', async () => {
+    await record(1, manyCalls('first'));
+    await record(2, manyCalls('second'));
+    const whole = withoutScratch(await load());
+    expect(scans.map(({ run }) => run)).toEqual([runRef(1).run, runRef(2).run]);
+
+    scans = [];
+    expect(withoutScratch(await load())).toEqual(whole);
+    expect(scans).toEqual([]);
+
+    await record(3, ask('main/ask#0', 'third'));
+    await load();
+    expect(scans.map(({ run }) => run)).toEqual([runRef(3).run]);
+  });
+
+  it('goes on in the middle of a run that was still going on', async () => {
+    const journal = await begin(1, manyCalls('first'), ask('main/ask#0', 'flow', { outcome: 'killed' }));
+    await load();
+    const [, , completed] = ask('main/ask#0', 'flow');
+    await journal.append(completed!);
+    scans = [];
+    const caughtUp = await load();
+    expect(scans).toEqual([{ run: runRef(1).run, from: expect.toSatisfy((offset: number) => offset > 100_000) }]);
+    expect(answered(caughtUp.memo, questionKey('flow'))).toMatchObject({ fn: 'ask', preview: 'flow' });
+    await store.writeAside(JOB, 'index', '');
+    expect(withoutScratch(await load())).toEqual(withoutScratch(caughtUp));
+  });
+
+  it('folds runs in their order, also when an earlier one outlives a later one', async () => {
+    const early = await begin(1, manyCalls('first'));
+    await record(2, [{ type: 'memo.reset', reason: 'fresh' }], ask('main/ask#0', 'ebb'));
+    await load();
+    for (const fact of ask('main/ask#9', 'late')) await early.append(fact);
+    await early.close();
+    const caughtUp = await load();
+    expect([...usable(caughtUp.memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
+  });
+
+  it.each<[string, (content: Buffer) => Buffer | string]>([
+    ['empty', () => ''],
+    ['cut', (content) => content.subarray(0, content.length / 2)],
+    ['of another version', (content) => content.toString().replace(/^mlld index \d+/, 'mlld index 999')],
+    ['garbage', () => 'garbage\n{}'],
+    ['changed by one bit', (content) => Buffer.from(content.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)))],
+  ])('is read again when the index is %s', async (_how, damage) => {
+    await record(1, manyCalls('first'));
+    const whole = withoutScratch(await load());
+    await store.writeAside(JOB, 'index', damage(Buffer.from((await store.readAside(JOB, 'index'))!)));
+    scans = [];
+    expect(withoutScratch(await load())).toEqual(whole);
+    expect(scans).toHaveLength(1);
+  });
+
+  it('does not mind when the index can not be written', async () => {
+    await record(1, manyCalls('first'));
+    store.writeAside = () => Promise.reject(new Error('read-only'));
+    expect((await load()).memo.questions.size).toBe(500);
+  });
+
+  it('notices that a run is not there any more', async () => {
+    await record(1, manyCalls('first'));
+    await record(2, ask('main/ask#0', 'ebb'));
+    await load();
+    const { runs } = store;
+    store.runs = async (workflow) => (await runs.call(store, workflow)).slice(1);
+    expect([...usable((await load()).memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
+  });
+
+  it('forgets the runs before a clean', async () => {
+    await record(1, ask('main/ask#0', 'ebb'));
+    await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
+    expect(await load()).toMatchObject({ runs: [] });
+    await record(3, ask('main/ask#0', 'flow'));
+    expect((await load()).runs.map(({ ref }) => ref)).toEqual([runRef(3)]);
+  });
+
+  it('can be had as it was at an earlier event', async () => {
+    await record(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
+    await record(2, ask('main/ask#0', 'slack'));
+    const texts = async (run: number, seq?: number): Promise<unknown> => {
+      const until = { run: runRef(run).run, ...(seq !== undefined && { seq: seq as never }) };
+      return [...usable((await loadWorkflow(store, JOB, { onDefect, until })).memo)].map(([, { preview }]) => preview);
+    };
+    expect(await texts(1)).toEqual(['ebb', 'flow']);
+    expect(await texts(1, 3)).toEqual(['ebb']);
+    expect(await texts(1, 2)).toEqual([]);
+    expect(await texts(2)).toEqual(['ebb', 'flow', 'slack']);
+  });
+
+  it('is kept current by the run that follows it, and saved for the next', async () => {
+    await record(1, manyCalls('first'));
+    const past = await load();
+    const ref = runRef(2);
+    const journal = await store.create(ref);
+    const see = followIndex(past, ref);
+    let last: Recorded | undefined;
+    for (const fact of [
+      started(ref),
+      ...manyCalls('second'),
+      ...ask('main/ask#0', 'ebb'),
+      { type: 'memo.invalidated', selector: 'x', keys: [] } as const,
+      finished(),
+    ]) {
+      const recorded = journal.post(fact);
+      see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
+      last = recorded;
+    }
+    await journal.close();
+    const { answer } = answered(past.memo, questionKey('ebb'))!;
+    expect(await readAnswer(store, questionKey('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
+
+    await saveIndex(store, past, ref.run, last!);
+    scans = [];
+    const next = await load();
+    expect(scans).toEqual([]);
+    expect(withoutScratch(next)).toEqual(withoutScratch(past));
+    expect(next.runs).toHaveLength(2);
+  });
+
+  it('is not saved for a little that is new, however large the past is', async () => {
+    await record(1, manyCalls('first'));
+    await load();
+    const saved = await store.readAside(JOB, 'index');
+    await record(2, manyCalls('second').slice(0, 400));
+    const past = await load();
+    await saveIndex(store, past, runRef(3).run, endedAt(10));
+    expect(await store.readAside(JOB, 'index')).toEqual(saved);
+    await saveIndex(store, past, runRef(3).run, endedAt(1000));
+    expect(await store.readAside(JOB, 'index')).not.toEqual(saved);
+  });
+
+  it('saves after --fresh what a reader would find', async () => {
+    await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], ask('main/ask#0', 'ebb'));
+    await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
+    await record(3, ask('main/judge#0', 'x', { fn: 'judge' }), [{ type: 'checkpoint.closed', name: 'a', complete: true }]);
+    const past = withoutPast(await load());
+    const ref = runRef(4);
+    const journal = await store.create(ref);
+    const see = followIndex(past, ref);
+    for (const fact of [started(ref), { type: 'memo.reset', reason: 'fresh' } as const, ...manyCalls('fourth'), finished()]) {
+      const recorded = journal.post(fact);
+      see(eventOf(fact as Fact, recorded.seq, '2026-01-01T00:00:00.000Z'), recorded.position);
+      if (fact.type === 'run.finished') await saveIndex(store, past, ref.run, recorded);
+    }
+    await journal.close();
+    scans = [];
+    const saved = await load();
+    expect(scans).toEqual([]);
+    await store.writeAside(JOB, 'index', '');
+    const read = await load();
+    expect(saved.runs).toEqual(read.runs);
+    expect([...saved.memo.called.keys()]).toEqual([...read.memo.called.keys()]);
+    expect([saved.memo.cleanedBy, saved.complete]).toEqual([read.memo.cleanedBy, read.complete]);
+    expect([...saved.memo.questions.keys()]).toEqual([...read.memo.questions.keys()]);
+  });
+
+  it('drops only what was recorded of a run that goes on beside', async () => {
+    const ref = runRef(1);
+    const older = await begin(1, ask('main/ask#0', 'ebb'));
+    const during = await goingOnBeside(store, await load(), runRef(9));
+    expect(during).toEqual([{ run: ref.run, seq: 4 }]);
+    await record(2, [{ type: 'memo.reset', reason: 'clean', during }]);
+    for (const fact of ask('main/ask#1', 'flow')) await older.append(fact);
+    await older.close();
+    const past = await load();
+    expect([...usable(past.memo)].map(([key]) => key)).toEqual([questionKey('flow')]);
+    expect(past.runs.map((file) => file.ref.run)).toEqual([ref.run]);
+    await record(3, [
+      { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('flow')], during: [{ run: ref.run, seq: seqOf(5) }] },
+    ]);
+    expect([...usable((await load()).memo)]).toHaveLength(1); // it came after event 5
+    await record(4, [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('flow')] }]);
+    expect([...usable((await load()).memo)]).toEqual([]);
+  });
+
+  it('counts a run that was created since loading as one that had recorded nothing', async () => {
+    const past = await load();
+    await record(1, ask('main/ask#0', 'ebb'));
+    const during = await goingOnBeside(store, past, runRef(2));
+    expect(during).toEqual([{ run: runRef(1).run, seq: -1 }]);
+    await record(2, [{ type: 'memo.reset', reason: 'fresh', during }]);
+    expect([...usable((await load()).memo)].map(([key]) => key)).toEqual([questionKey('ebb')]);
+  });
+
+  it('leaves the index to a reader when another run goes on beside it', async () => {
+    await begin(1, ask('main/ask#0', 'ebb'));
+    const past = await load();
+    await saveIndex(store, past, runRef(2).run, endedAt(1));
+    expect(await store.readAside(JOB, 'index')).toBeUndefined();
+  });
+
+  it('resolves a resume target by reading one run', async () => {
+    await record(1, ask('main/ask#0', 'ebb', { site: 'a' }), ask('main/ask#1', 'flow', { site: 'b' }));
+    await record(2, [{ type: 'checkpoint.reached', name: 'here' }]);
+    const past = await load();
+    const options = { past, forks: [], declarations: { declares: () => true, knownFunctions: [] }, onDefect };
+    scans = [];
+    expect(await resolveTarget(store, parseSelector('@ask("fl")'), options)).toEqual({ keys: [questionKey('flow')], borrowedKeys: [] });
+    expect(scans.map(({ run }) => run)).toEqual([runRef(1).run]);
+    expect(await resolveTarget(store, parseSelector('here'), options)).toMatchObject({ keys: [questionKey('ebb'), questionKey('flow')] });
+    expect(await resolveTarget(store, parseSelector(undefined), options)).toEqual({ keys: [], borrowedKeys: [] });
+
+    const fresh = { ...options, past: withoutPast(past) };
+    expect(await resolveTarget(store, parseSelector('@ask'), fresh)).toMatchObject({
+      keys: [],
+      notice: 'nothing to invalidate for @ask: --fresh forgets all recorded runs',
+    });
+    await expect(resolveTarget(store, parseSelector('here'), fresh)).rejects.toMatchObject({
+      code: 'RESUME_CHECKPOINT',
+      message: 'unknown checkpoint "here": --fresh forgets all recorded runs',
+      hint: expect.stringContaining('leave --fresh out'),
+    });
+  });
+
+  it('sums up a run that is going on', async () => {
+    await begin(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'killed' }));
+    const [file] = await store.runs(JOB);
+    expect(await summariseRun(store, file!, { nowMs: Date.now() + 1000 })).toMatchObject({
+      status: 'running',
+      executed: 1,
+      inFlight: [{ op: 'main/ask#1', fn: 'ask', preview: 'flow', elapsedMs: expect.toSatisfy((ms: number) => ms >= 1000) }],
+    });
+  });
+});
+
+describe('an index snapshot', () => {
+  beforeEach(() => open(openMemoryStore));
+
+  it('holds the whole state, whatever is in it', async () => {
+    await record(
+      1,
+      ask('main/ask#0', 'ebb', { declared: 'job.mld:1:1' }),
+      [{ type: 'op.started', op: 'main/survey#0' as never, kind: 'exe', name: 'survey' }],
+      ask('main/survey#0/ask#0', 'flow'),
+      ask('main/survey#0/ask#1', 'failed', { outcome: 'failed' }),
+      [{ type: 'checkpoint.reached', name: 'a' }],
+      [{ type: 'checkpoint.closed', name: 'a', complete: false }],
+      [{ type: 'checkpoint.reached', name: 'b' }],
+      [{ type: 'memo.invalidated', selector: '@x', keys: [questionKey('lent')], borrowed: true }],
+      ask('main/survey#0/ask#2', 'in flight', { outcome: 'killed' }),
+    );
+    const entries: Entry[] = [];
+    await store.scan(runRef(1), (event, position) => entries.push({ event, place: { ref: runRef(1), position } }));
+    const state = fold(index, entries.slice(0, -1));
+    const covered = [{ run: runRef(1).run, bytes: 7 }];
+    const back = decodeSnapshot(Buffer.from(encodeSnapshot({ covered, index: state })))!;
+    expect(back.covered).toEqual(covered);
+    expect(withoutScratch({ ...back.index } as WorkflowPast)).toEqual(withoutScratch({ ...state } as WorkflowPast));
+    expect(back.index.memo.pending.size).toBe(1);
+    expect(back.index.memo.open.size).toBe(1);
+  });
+});
+
+it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j of answers in an index', (times) => {
+  const history = times.flatMap((ms, i) =>
+    entries(runRef(1), ask(`main/ask#${i}`, `question ${i}`)).map(({ event, place }): Entry => {
+      const ts = Number.isNaN(ms) ? 'some day' : new Date(ms).toISOString();
+      return { event: { ...event, ts }, place };
+    }),
+  );
+  const { index: back } = decodeSnapshot(Buffer.from(encodeSnapshot({ covered: [], index: fold(index, history) })))!;
+  expect([...back.memo.questions.values()].map(({ answer }) => answer?.endedMs)).toEqual(times);
+});
+
+describe('a damaged store', () => {
+  const folder = (): { readonly root: string; readonly file: (run: number) => string } => {
+    const root = temporaryFolder();
+    open(() => openFileStore(root));
+    return {
+      root,
+      file: (number) =>
+        join(
+          root,
+          readdirSync(root, { recursive: true })
+            .map(String)
+            .find((path) => path.endsWith(`${runRef(number).run}.ndjson`))!,
+        ),
+    };
+  };
+
+  it('is read again where the index does not fit it, and keeps what is whole', async () => {
+    const { file } = folder();
+    await record(1, manyCalls('first'));
+    await record(2, ask('main/ask#0', 'ebb'), manyCalls('second'));
+    expect((await load()).memo.questions.size).toBe(1001);
+    truncateSync(file(2), 1500);
+    const [, ...rest] = [...usable((await load()).memo)].slice(499);
+    expect(rest.map(([, { preview }]) => preview)).toEqual(['ebb']);
+    truncateSync(file(1), 0);
+    const emptied = await load();
+    expect([...usable(emptied.memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
+    expect(emptied.runs.map(({ ref }) => ref)).toEqual([runRef(2)]);
+  });
+
+  it('does not give an answer that was changed behind the index', async () => {
+    const { file } = folder();
+    await record(1, manyCalls('first'), ask('main/ask#0', 'ebb'));
+    await load();
+    const text = readFileSync(file(1), 'utf8');
+    writeFileSync(file(1), text.replace('A:\\"ebb\\"', 'A:\\"ebc\\"'));
+    const { memo } = await load();
+    expect(await readAnswer(store, questionKey('ebb'), answered(memo, questionKey('ebb'))!.answer)).toBeUndefined();
+    const [key, { answer }] = [...usable(memo)][0]!;
+    expect(await readAnswer(store, key, answer)).toBeDefined();
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { workflowOf, type Fingerprint } from '../../../journal/ids.js';
+import { memo } from '../../../replay/memo/memo.js';
+import { createAnswers, type Answers } from '../../../replay/memo/overlay.js';
+import type { CachePolicy } from '../../../replay/memo/policy.js';
+import { fold } from '../../../replay/fold/projection.js';
+import { ask, FINGERPRINT, questionKey, run, runRef } from '../../support/written-runs.js';
+
+const COLLECT = workflowOf('collect.mld');
+const ALL: CachePolicy = { records: true, serves: 'all' };
+const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
+const EBB = { key: questionKey('ebb'), fingerprint: FINGERPRINT, parts: [] };
+
+/** Asked "ebb" in run 1 and "flow" in run 2, which is the present one; "ebb" and "slack" can be borrowed. */
+function answers(
+  details: { readonly complete?: boolean; readonly changed?: 'serve' | 'ask'; readonly forked?: boolean; readonly refused?: boolean } = {},
+): Answers {
+  const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [EBB.key, questionKey('slack')], borrowed: true };
+  const own = fold(memo, [
+    ...run(runRef(1), ask('main/ask#0', 'ebb')),
+    ...run(runRef(2), details.refused === true ? [refused] : [], ask('main/ask#0', 'flow')),
+  ]);
+  const lent = fold(memo, run(runRef(1, COLLECT), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
+  return createAnswers({
+    run: runRef(2).run,
+    own,
+    definitions: new Map(),
+    complete: new Map(details.complete === undefined ? [] : [['survey', details.complete]]),
+    forks: details.forked === true ? [{ workflow: COLLECT, memo: lent, definitions: new Map() }] : [],
+    ...(details.changed !== undefined && { changed: details.changed }),
+  });
+}
+
+const serves = (given: Answers, text: string, policy: CachePolicy, nowMs = ENDED_MS): boolean =>
+  given.lookup({ ...EBB, key: questionKey(text) }, policy, nowMs) !== undefined;
+
+describe('answers', () => {
+  it('are those of the fork source first, then one’s own', () => {
+    const forked = answers({ forked: true });
+    expect(forked.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: COLLECT, entry: { answer: { ref: runRef(1, COLLECT) } } });
+    expect(forked.lookup({ ...EBB, key: questionKey('flow') }, ALL, ENDED_MS)).toMatchObject({
+      lentBy: undefined,
+      entry: { answer: { ref: runRef(2) } },
+    });
+    expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: undefined, entry: { answer: { ref: runRef(1) } } });
+  });
+
+  it('are never borrowed once they were refused', () => {
+    const refused = answers({ forked: true, refused: true });
+    expect(refused.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: undefined, entry: { answer: { ref: runRef(1) } } });
+    expect(serves(refused, 'slack', ALL)).toBe(false);
+  });
+
+  it('serve nothing where the policy says so', () => {
+    expect(serves(answers({ forked: true }), 'ebb', { records: false, serves: 'no' })).toBe(false);
+  });
+
+  it('serve only this run’s own where the mode is manual, and what is borrowed', () => {
+    const manual: CachePolicy = { records: true, serves: 'this-run' };
+    expect(serves(answers(), 'ebb', manual)).toBe(false);
+    expect(serves(answers(), 'flow', manual)).toBe(true);
+    expect(serves(answers({ forked: true }), 'slack', manual)).toBe(true);
+  });
+
+  it('expire with ttl, except within the run', () => {
+    expect(serves(answers(), 'ebb', { ...ALL, ttlMs: 1000 }, ENDED_MS + 999)).toBe(true);
+    expect(serves(answers(), 'ebb', { ...ALL, ttlMs: 1000 }, ENDED_MS + 1000)).toBe(false);
+    expect(serves(answers(), 'ebb', { ...ALL, ttlMs: 0 })).toBe(false);
+    expect(serves(answers(), 'flow', { ...ALL, ttlMs: 0 }, ENDED_MS + 1e9)).toBe(true);
+    expect(serves(answers({ forked: true }), 'slack', { ...ALL, ttlMs: 0 })).toBe(false);
+  });
+
+  it('wait for their scope to be complete, except within the run', () => {
+    const survey: CachePolicy = { ...ALL, requireComplete: 'survey' };
+    expect(serves(answers(), 'ebb', survey)).toBe(false);
+    expect(serves(answers({ complete: false }), 'ebb', survey)).toBe(false);
+    expect(serves(answers({ complete: true }), 'ebb', survey)).toBe(true);
+    expect(serves(answers({ complete: false }), 'flow', survey)).toBe(true);
+  });
+
+  it('say when the definition has changed, and are misses then if that is wished', () => {
+    const edited = { ...EBB, fingerprint: `sha256:${'e'.repeat(64)}` as Fingerprint };
+    expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ edit: { definition: false } });
+    expect(answers().lookup(edited, ALL, ENDED_MS)).toMatchObject({ edit: { definition: true } });
+    expect(answers({ changed: 'ask' }).lookup(EBB, ALL, ENDED_MS)).toBeDefined();
+    expect(answers({ changed: 'ask' }).lookup(edited, ALL, ENDED_MS)).toBeUndefined();
+  });
+});

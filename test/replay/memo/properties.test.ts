@@ -1,0 +1,224 @@
+/** What holds for every projection and every history. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Fact, JournalEvent } from '../../../journal/event.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import { auditTrail } from '../../../replay/reports/audit/audit.js';
+import { checkpoints } from '../../../replay/memo/checkpoints.js';
+import { functionHistory } from '../../../replay/memo/history.js';
+import { loadWorkflow } from '../../../replay/memo/load.js';
+import { answered, memo, usable } from '../../../replay/memo/memo.js';
+import { createAnswers } from '../../../replay/memo/overlay.js';
+import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
+import { eventOf, fold, follow, type Projection } from '../../../replay/fold/projection.js';
+import { recording } from '../../../replay/recording/recorded-world.js';
+import { runCalls } from '../../../replay/reports/diff/run-calls.js';
+import { decodeSnapshot, encodeSnapshot, index, type Index } from '../../../replay/memo/snapshot.js';
+import { runCounts } from '../../../replay/reports/stats/stats.js';
+import { summary } from '../../../replay/reports/summary/summary.js';
+import { legality } from '../../../replay/reports/audit/verify.js';
+import { anyFacts, anyRun, anyRuns } from '../../support/any-run.js';
+import { ask, entries, FINGERPRINT, JOB, questionKey, runRef } from '../../support/written-runs.js';
+
+/** Of one run, or (first) of all runs of a workflow. */
+const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
+  ['memo and completeness', index],
+  ['checkpoints', checkpoints],
+  ['history of an llm function', functionHistory('ask')],
+  ['history of an ordinary function', functionHistory('survey')],
+  ['summary', summary],
+  ['legality', legality],
+  ['post-mortem', postMortem],
+  ['calls for a diff', runCalls],
+  ['counts for figures', runCounts],
+  ['recorded world', recording],
+  ['audit', auditTrail({ keepAnswers: true })],
+] as readonly (readonly [string, Projection<unknown>])[];
+
+/** What another state of the same fold has to agree with: not the tables that only keep strings single. */
+const essence = ({ memo: { interned: _i, insides: _n, ...rest }, complete, definitions }: Index): unknown => ({
+  ...rest,
+  complete,
+  definitions,
+  order: [...rest.questions.keys()],
+});
+
+describe.each(PROJECTIONS)('%s', (_name, projection) => {
+  it('gives the same state whether a history is folded at once or in two parts', () => {
+    fc.assert(
+      fc.property(anyRuns, fc.nat(), (runs, n) => {
+        const history = runs.flat();
+        const cut = n % (history.length + 1);
+        const earlier = fold(projection, history.slice(0, cut));
+        expect(fold(projection, history.slice(cut), earlier)).toEqual(fold(projection, history));
+      }),
+    );
+  });
+
+  it('takes any prefix, and any history with events missing, for input', () => {
+    fc.assert(
+      fc.property(anyRun, fc.infiniteStream(fc.boolean()), (run, keep) => {
+        for (let length = 0; length <= run.length; length += 1) fold(projection, run.slice(0, length));
+        fold(
+          projection,
+          run.filter(() => keep.next().value === true),
+        );
+      }),
+    );
+  });
+
+  it('gives the same state when it follows the run that appends', () => {
+    fc.assert(
+      fc.property(anyRun, (run) => {
+        const ref = runRef(1);
+        const see = follow(projection, projection.initial(), ref);
+        let state: unknown = projection.initial();
+        for (const { event, place } of run) {
+          const { v: _v, seq, ts, hash: _h, ...fact } = event;
+          state = see(eventOf(fact as Fact, seq, ts), place.position);
+        }
+        const withoutChain = run.map(({ event: { v: _v, hash: _h, ...event }, place }) => ({ event: event as JournalEvent, place }));
+        expect(state).toEqual(fold(projection, withoutChain));
+      }),
+    );
+  });
+});
+
+describe('a random legal run', () => {
+  it('always verifies', () => {
+    fc.assert(
+      fc.property(anyRun, (run) => {
+        expect(fold(legality, run).violations).toEqual([]);
+      }),
+    );
+  });
+
+  it.each(['call.started', 'op.started', 'run.started'] as const)('does not verify without a %s that something refers to', (type) => {
+    fc.assert(
+      fc.property(anyRun, fc.nat(), (run, n) => {
+        const candidates = run.filter(
+          ({ event }, at) => event.type === type && run.slice(at + 1).some((later) => ends(later.event, event)),
+        );
+        fc.pre(candidates.length > 0);
+        const taken = candidates[n % candidates.length];
+        // Numbered anew, so that it isn't the gap that gives it away.
+        const rest = entries(
+          runRef(1),
+          run.filter((entry) => entry !== taken).map(({ event }) => event),
+        );
+        expect(fold(legality, rest).violations).not.toEqual([]);
+      }),
+    );
+  });
+});
+
+function ends(event: JournalEvent, begun: JournalEvent): boolean {
+  if (begun.type === 'run.started') return true;
+  const isEnd =
+    begun.type === 'op.started' ? event.type === 'op.finished' : event.type === 'call.completed' || event.type === 'call.failed';
+  return isEnd && 'op' in event && 'op' in begun && event.op === begun.op;
+}
+
+describe('memo', () => {
+  it('has an answer exactly where the last word on a question was one', () => {
+    fc.assert(
+      fc.property(anyRuns, (runs) => {
+        const expected = new Map<string, number>();
+        for (const { event } of runs.flat()) {
+          if (event.type === 'call.completed' && event.unusable === undefined) expected.set(event.key, event.seq);
+          if (event.type === 'memo.invalidated' && event.borrowed !== true) for (const key of event.keys) expected.delete(key);
+          if (event.type === 'memo.reset') expected.clear();
+        }
+        const state = fold(memo, runs.flat());
+        expect(new Map([...usable(state)].map(([key, { answer }]) => [key, answer.seq]))).toEqual(expected);
+      }),
+    );
+  });
+
+  it('gives back what was invalidated when it is asked again', () => {
+    fc.assert(
+      fc.property(anyRuns, fc.constantFrom('ebb', 'flow', 'slack'), (runs, text) => {
+        const key = questionKey(text);
+        const dropped = entries(runRef(8), [{ type: 'memo.invalidated', selector: '@ask', keys: [key] }]);
+        const history = [...runs.flat(), ...dropped];
+        expect(answered(fold(memo, history), key)).toBeUndefined();
+        const again = entries(runRef(9), ask('main/ask#0', text));
+        expect(answered(fold(memo, [...history, ...again]), key)?.answer.ref).toEqual(runRef(9));
+      }),
+    );
+  });
+});
+
+describe('the index', () => {
+  it('folded on with what came since equals the fold of everything', () => {
+    fc.assert(
+      fc.property(anyRuns, fc.nat(), (runs, n) => {
+        const history = runs.flat();
+        const cut = n % (history.length + 1);
+        const saved = encodeSnapshot({ covered: [], index: fold(index, history.slice(0, cut)) });
+        const { index: restored } = decodeSnapshot(Buffer.from(saved))!;
+        expect(essence(fold(index, history.slice(cut), restored))).toEqual(essence(fold(index, history)));
+      }),
+    );
+  });
+
+  it('makes no difference to what is loaded, whenever it was saved', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyFacts, { minLength: 1, maxLength: 3 }), fc.nat(), async (runs, n) => {
+        const store = openMemoryStore();
+        const onDefect = (): void => expect.unreachable();
+        const saveAt = n % (runs.flat().length + 1);
+        let appended = 0;
+        for (const [number, facts] of runs.entries()) {
+          const journal = await store.create(runRef(number + 1));
+          for (const fact of facts) {
+            if (appended++ === saveAt) {
+              const past = await loadWorkflow(store, JOB, { onDefect });
+              const files = await store.runs(JOB);
+              const covered = [
+                ...(past.covered ?? []),
+                ...(past.covered === undefined ? [{ run: files.at(-1)!.ref.run, from: await endOf(store, number + 1) }] : []),
+              ];
+              await store.writeAside(JOB, 'index', encodeSnapshot({ covered, index: past }));
+            }
+            await journal.append(fact);
+          }
+          await journal.close();
+        }
+        const withIndex = await loadWorkflow(store, JOB, { onDefect });
+        await store.writeAside(JOB, 'index', '');
+        expect(essence(withIndex)).toEqual(essence(await loadWorkflow(store, JOB, { onDefect })));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+const endOf = async (store: ReturnType<typeof openMemoryStore>, number: number) => (await store.scan(runRef(number), () => undefined)).end;
+
+describe('a fork', () => {
+  it('never changes its source, and never serves what was refused', () => {
+    fc.assert(
+      fc.property(anyRuns, anyRun, (lent, run) => {
+        const source = fold(memo, lent.flat());
+        const before = structuredClone(essence({ ...index.initial(), memo: source }));
+        const own = memo.initial();
+        const answers = createAnswers({
+          run: runRef(1).run,
+          own,
+          definitions: new Map(),
+          complete: new Map(),
+          forks: [{ workflow: JOB, memo: source, definitions: new Map() }],
+        });
+        for (const { event, place } of run) {
+          memo.apply(own, event, place);
+          if (!('key' in event)) continue;
+          const known = answers.lookup({ key: event.key, fingerprint: FINGERPRINT, parts: [] }, { records: true, serves: 'all' }, 0);
+          if (own.refused.has(event.key)) expect(known?.lentBy).toBeUndefined();
+          else if (answered(source, event.key) !== undefined) expect(known?.lentBy).toBe(JOB);
+        }
+        expect(essence({ ...index.initial(), memo: source })).toEqual(before);
+      }),
+    );
+  });
+});

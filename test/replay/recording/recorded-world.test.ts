@@ -1,0 +1,101 @@
+/** What the world answered in a run, by who asked what. */
+import { describe, expect, it } from 'vitest';
+import type { Fact, RunStatus } from '../../../journal/event.js';
+import { opPath } from '../../../journal/ids.js';
+import { fold } from '../../../replay/fold/projection.js';
+import {
+  callAround,
+  isWhole,
+  nextAnswer,
+  nextTurn,
+  notGiven,
+  recording,
+  type Recording,
+} from '../../../replay/recording/recorded-world.js';
+import { entries, runRef, started } from '../../support/written-runs.js';
+
+const MAIN = opPath('main');
+const READ = opPath('main/read#0');
+
+function effect(op: string, request: string, more: Partial<Extract<Fact, { type: 'effect.performed' }>> = {}): Fact {
+  return {
+    type: 'effect.performed',
+    op: opPath(op),
+    kind: 'file.read',
+    subject: request,
+    request,
+    result: { inline: { text: request } },
+    ...more,
+  };
+}
+
+function recorded(...facts: readonly Fact[]): Recording {
+  return fold(recording, entries(runRef(1), [started(runRef(1)), ...facts]));
+}
+
+describe('the recorded world', () => {
+  it('gives an answer once, in the order in which an operation asked the same several times', () => {
+    const state = recorded(effect(READ, 'a'), effect(MAIN, 'a'), effect(READ, 'b'), effect(READ, 'a'));
+    const taken = [1, 2, 3].map(() => {
+      const answer = nextAnswer(state, READ, 'file.read', 'a');
+      if (answer) answer.given = true;
+      return answer?.seq;
+    });
+    expect(taken).toEqual([1, 4, undefined]);
+    expect(notGiven(state).map(({ seq }) => seq)).toEqual([2, 3]);
+  });
+
+  it('knows another request, another kind and another operation apart', () => {
+    const state = recorded(effect(READ, 'a'));
+    expect(nextAnswer(state, READ, 'file.stat', 'a')).toBeUndefined();
+    expect(nextAnswer(state, READ, 'file.read', 'b')).toBeUndefined();
+    expect(nextAnswer(state, MAIN, 'file.read', 'a')).toBeUndefined();
+    expect(nextAnswer(state, READ, 'file.read', undefined)?.seq).toBe(1);
+  });
+
+  it('knows which hooks were ended by their time limit, and at which place of the run', () => {
+    const fired = { type: 'hook.fired', op: READ, filter: 'op:exe', transformed: false, elapsedMs: 1 } as const;
+    const state = recorded(
+      { ...fired, hook: 'slow', timing: 'before', error: 'too long', errorCode: 'HOOK_TIMEOUT' },
+      { ...fired, hook: 'slow', timing: 'after' },
+      { ...fired, hook: 'bad', timing: 'before', error: 'too long', errorCode: 'BAIL' },
+    );
+    expect([...state.timeouts]).toEqual([[`${READ} before slow`, { seq: 1, message: 'too long' }]]);
+  });
+
+  it.each<readonly [string, string, Partial<Extract<Fact, { type: 'effect.performed' }>>]>([
+    ['an answer', 'result', {}],
+    ['an error', 'error', { error: 'no tide', errorCode: 'CODE_THREW' }],
+    ['an interruption', 'interrupted', { error: 'interrupted', errorCode: 'INTERRUPTED' }],
+    ['code whose value is the result of its call', 'call', { kind: 'code.run', result: undefined as never }],
+    ['a command whose output is the result of its call', 'call', { kind: 'command.run', result: { inline: { durationMs: 3 } } }],
+    ['a command', 'result', { kind: 'command.run', result: { inline: { stdout: '', stderr: '', exitCode: 0, durationMs: 3 } } }],
+    ['functions of the host', 'nothing', { kind: 'node.import', result: undefined as never }],
+    ['a sealed answer', 'result', { kind: 'command.run', result: { sealed: 'AA==', keyId: 'k' } }],
+  ])('tells what is recorded of %s', (_what, holds, more) => {
+    expect(recorded(effect(READ, 'a', more)).answers.get(READ)?.[0]?.holds).toBe(holds);
+  });
+
+  it.each<[RunStatus | undefined, boolean]>([
+    ['completed', true],
+    ['failed', true],
+    ['restarted', true],
+    ['interrupted', false],
+    ['timed-out', false],
+    [undefined, false],
+  ])('is whole, with all that a run was answered, when the run ended as %s: %s', (status, whole) => {
+    const ends: Fact[] = status === undefined ? [] : [{ type: 'run.finished', status, totals: { executed: 0, reused: 0, failed: 0 } }];
+    expect(isWhole(recorded(...ends))).toBe(whole);
+  });
+
+  it('finds the call around the function that it forwards to, and its turns', () => {
+    const call = { key: 'sha256:1' as never, op: opPath('main/ask#0'), fn: 'ask' };
+    const state = recorded(
+      { type: 'call.started', ...call, args: { inline: [] }, fingerprint: 'sha256:2' as never },
+      { type: 'call.completed', ...call, result: { inline: 'answer' }, elapsedMs: 1 },
+    );
+    expect(callAround(state, opPath('main/ask#0/claude#0'))?.completed?.seq).toBe(2);
+    expect(callAround(state, opPath('main/other#0'))).toBeUndefined();
+    expect([1, 2].map(() => nextTurn(state, 'call.completed', 'main/ask#0'))).toEqual([2, undefined]);
+  });
+});

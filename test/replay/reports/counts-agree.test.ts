@@ -1,0 +1,148 @@
+/** Every report of a run counts its calls alike, also of a run that crashed, and where lines of its journal are lost. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { auditRun } from '../../../replay/reports/audit/audit-run.js';
+import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
+import { callRows } from '../../../replay/export/call-rows.js';
+import { chromeTrace } from '../../../replay/export/chrome-trace.js';
+import { otlpTraces } from '../../../replay/export/otlp.js';
+import { foldRun, summariseRun } from '../../../replay/memo/load.js';
+import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
+import { reportData } from '../../../replay/reports/timeline/report.js';
+import { statsOf } from '../../../replay/reports/stats/stats.js';
+import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { anyFacts } from '../../support/any-run.js';
+import { ask, JOB, runRef, started } from '../../support/written-runs.js';
+
+interface Counts {
+  readonly executed: number;
+  readonly reused: number;
+  readonly failed: number;
+}
+
+const countsOf = ({ executed, reused, failed }: Counts): Counts => ({ executed, reused, failed });
+
+function countOutcomes(outcomes: readonly unknown[]): Counts {
+  const count = (...wanted: readonly string[]): number => outcomes.filter((outcome) => wanted.includes(outcome as string)).length;
+  return { executed: count('executed'), reused: count('reused'), failed: count('failed', 'denied') };
+}
+
+interface Otlp {
+  readonly resourceSpans: readonly [{ readonly scopeSpans: readonly [{ readonly spans: readonly OtlpSpan[] }] }];
+}
+interface OtlpSpan {
+  readonly status: { readonly code?: number };
+  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+}
+
+const attribute = ({ attributes }: OtlpSpan, name: string): string | undefined =>
+  attributes.find(({ key }) => key === name)?.value.stringValue;
+
+async function everyReport(store: JournalStore, file: RunFile): Promise<{ readonly [report: string]: Counts }> {
+  const options = { nowMs: 0, onDefect: () => expect.unreachable() };
+  const state = await foldRun(store, file.ref, timeline);
+  const [{ scopeSpans }] = (otlpTraces(file.ref, state, { version: '0', isRunning: false }) as Otlp).resourceSpans;
+  const spans = scopeSpans[0].spans.filter((span) => attribute(span, 'mlld.call.outcome') !== undefined);
+  const { left } = await diffRuns(store, file, file, options);
+  return {
+    list: countsOf(await summariseRun(store, file, options)),
+    stats: countsOf((await statsOf(store, [file], options.onDefect)).total),
+    audit: countsOf((await auditRun(store, file, {}, () => undefined)).totals),
+    page: countsOf(reportData(file.ref, state, 'crashed').total),
+    postmortem: countsOf(await postMortemOf(store, file, options)),
+    diff: countsOf(left),
+    csv: countOutcomes([...callRows(file.ref, state)].map(({ outcome }) => outcome)),
+    trace: countsOf((chromeTrace(file.ref, state) as { readonly otherData: Counts }).otherData),
+    otlp: countOutcomes(spans.map((span) => attribute(span, 'mlld.call.outcome'))),
+  };
+}
+
+async function recorded(facts: readonly Fact[]): Promise<{ readonly store: JournalStore; readonly file: RunFile }> {
+  const store = openMemoryStore();
+  const journal = await store.create(runRef(1));
+  for (const fact of facts) await journal.append(fact);
+  await journal.close();
+  return { store, file: (await store.runs(JOB))[0] as RunFile };
+}
+
+/** Calls whose commands fail, that are denied, whose results are not kept; lines that are lost. */
+const anyEnds = anyFacts.chain((facts) =>
+  fc.infiniteStream(fc.nat(9)).map((picks) =>
+    facts.flatMap((fact, place): Fact[] => {
+      const pick = picks.next().value as number;
+      if (fact.type === 'run.started' || fact.type === 'run.finished' || place === 0) return [fact];
+      if (pick === 0) return [];
+      if (fact.type === 'call.failed' && pick < 4) return [{ ...fact, denied: true }];
+      if (fact.type !== 'call.completed' || pick > 5) return [fact];
+      return pick < 3
+        ? [{ ...fact, unusable: 'its command ended with status 3', ...(pick === 1 ? { exitCode: 3 } : {}) }]
+        : [{ ...fact, unusable: 'recording is off here' }];
+    }),
+  ),
+);
+
+it('agrees on what was executed, reused and failed, in any run', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyEnds, async (facts) => {
+      const { store, file } = await recorded(facts);
+      const { list, ...others } = await everyReport(store, file);
+      for (const [name, counts] of Object.entries(others)) expect({ name, ...counts }).toEqual({ name, ...list });
+    }),
+    { numRuns: 200 },
+  );
+});
+
+it('counts a failed command as failed, and a result that is not kept as executed', async () => {
+  const unkept = ask('main/ask#1', 'flow').map((fact): Fact =>
+    fact.type === 'call.completed' ? { ...fact, unusable: 'recording is off here' } : fact,
+  );
+  const { store, file } = await recorded([started(runRef(1)), ...ask('main/ask#0', 'ebb', { outcome: 'unusable' }), ...unkept]);
+  for (const counts of Object.values(await everyReport(store, file))) expect(counts).toEqual({ executed: 1, reused: 0, failed: 1 });
+});
+
+it('says nowhere that unknown tokens and costs are 0', async () => {
+  const { store, file } = await recorded([started(runRef(1)), ...ask('main/ask#0', 'ebb')]);
+  const unknown = { inputTokens: null, outputTokens: null, costUsd: null };
+  const options = { nowMs: 0, onDefect: () => expect.unreachable() };
+  const data = reportData(file.ref, await foldRun(store, file.ref, timeline), 'crashed');
+  expect(data.total).toMatchObject(unknown);
+  expect(data.functions).toMatchObject([unknown]);
+  expect(data.spans.costUsd).toEqual([null]);
+  expect((await auditRun(store, file, {}, () => undefined)).totals).toMatchObject(unknown);
+  expect(await summariseRun(store, file, options)).toMatchObject(unknown);
+});
+
+it('marks what failed, and what a killed run left in flight, as errors in OpenTelemetry', async () => {
+  const failed = ask('main/ask#0', 'ebb', { outcome: 'failed' }).map((fact): Fact =>
+    fact.type === 'call.failed' ? { ...fact, code: 'BODY_FAILED' } : fact,
+  );
+  const { store, file } = await recorded([
+    started(runRef(1)),
+    ...failed,
+    ...ask('main/ask#1', 'flow', { outcome: 'unusable' }),
+    ...ask('main/ask#2', 'slack', { outcome: 'killed' }),
+    ...ask('main/ask#3', 'neap'),
+  ]);
+  const spansOf = async (isRunning: boolean): Promise<unknown[]> => {
+    const state = await foldRun(store, file.ref, timeline);
+    const [{ scopeSpans }] = (otlpTraces(file.ref, state, { version: '0', isRunning }) as Otlp).resourceSpans;
+    return scopeSpans[0].spans.map((span) => [span.status.code, attribute(span, 'error.type')]);
+  };
+  expect(await spansOf(false)).toEqual([
+    [2, 'crashed'],
+    [2, 'BODY_FAILED'],
+    [2, 'COMMAND_FAILED'],
+    [2, 'crashed'],
+    [1, undefined],
+  ]);
+  expect(await spansOf(true)).toEqual([
+    [undefined, undefined],
+    [2, 'BODY_FAILED'],
+    [2, 'COMMAND_FAILED'],
+    [undefined, undefined],
+    [1, undefined],
+  ]);
+});

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import type { Fingerprint } from '../../../journal/ids.js';
+import { diffRuns, forkPointOf, type RunDiff } from '../../../replay/reports/diff/diff-run.js';
+import { anyFacts } from '../../support/any-run.js';
+import { ask, finished, JOB, loop, runRef, started } from '../../support/written-runs.js';
+
+const onDefect = (): never => expect.unreachable();
+
+async function storeWith(left: readonly Fact[], right: readonly Fact[]) {
+  const store = openMemoryStore();
+  for (const [number, facts] of [left, right].entries()) {
+    const journal = await store.create(runRef(number + 1));
+    for (const fact of facts) await journal.append({ ...fact });
+    await journal.close();
+  }
+  const [first, second] = await store.runs(JOB);
+  return { store, left: first!, right: second! };
+}
+
+async function diffOf(left: readonly Fact[], right: readonly Fact[]): Promise<RunDiff> {
+  const runs = await storeWith(left, right);
+  return diffRuns(runs.store, runs.left, runs.right, { onDefect });
+}
+
+const whole = (...facts: readonly Fact[][]): Fact[] => [started(runRef(1)), ...facts.flat(), finished()];
+const survey = (...items: readonly string[]): Fact[] => loop('main/for#0', items, (item, path) => ask(`${path}/ask#0`, item));
+const edited = (facts: readonly Fact[]): Fact[] =>
+  facts.map((fact): Fact => (fact.type === 'call.started' ? { ...fact, fingerprint: `sha256:${'e'.repeat(64)}` as Fingerprint } : fact));
+const answering = (text: string, facts: readonly Fact[]): Fact[] =>
+  facts.map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: { inline: text } } : fact));
+const previews = (calls: readonly { readonly preview: string | undefined }[]) => calls.map(({ preview }) => preview);
+
+describe('the diff of two runs', () => {
+  it('is empty for a run and itself', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, async (facts) => {
+        const { store, left } = await storeWith(facts, facts);
+        const { same, calls, sources, output, files } = await diffRuns(store, left, left, { onDefect });
+        expect({ sources, output, files }).toEqual({ sources: [], output: { same: true, lines: [] }, files: [] });
+        expect(calls).toMatchObject({ moved: 0, changed: [], onlyLeft: [], onlyRight: [] });
+        expect(same).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is symmetric', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyFacts, anyFacts, async (one, other) => {
+        const [there, back] = [await diffOf(one, other), await diffOf(other, one)];
+        expect(back.same).toBe(there.same);
+        expect(back.calls.same).toBe(there.calls.same);
+        expect(back.calls.moved).toBe(there.calls.moved);
+        expect(back.calls.onlyLeft).toEqual(there.calls.onlyRight);
+        expect(back.calls.onlyRight).toEqual(there.calls.onlyLeft);
+        const sides = (diff: RunDiff, isMirrored: boolean) =>
+          diff.calls.changed
+            .map(({ left, right, changes }) => JSON.stringify([isMirrored ? [right, left] : [left, right], changes]))
+            .sort();
+        expect(sides(back, true)).toEqual(sides(there, false));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('finds an inserted item, and takes those behind it for the same', async () => {
+    const { same, calls } = await diffOf(whole(survey('ebb', 'flow')), whole(survey('spring', 'ebb', 'flow')));
+    expect(same).toBe(false);
+    expect(calls).toMatchObject({ same: 2, moved: 2, changed: [], onlyLeft: [] });
+    expect(previews(calls.onlyRight)).toEqual(['spring']);
+  });
+
+  it('takes a reordered loop for the same calls at other places', async () => {
+    const { calls } = await diffOf(whole(survey('ebb', 'flow', 'neap')), whole(survey('neap', 'flow', 'ebb')));
+    expect(calls).toMatchObject({ same: 3, moved: 2, changed: [], onlyLeft: [], onlyRight: [] });
+  });
+
+  it('shows how arguments changed, also behind an inserted item', async () => {
+    const { calls } = await diffOf(whole(survey('the tide at noon')), whole(survey('neap', 'the tide at midnight')));
+    expect(previews(calls.onlyRight)).toEqual(['neap']);
+    expect(calls.changed).toMatchObject([
+      { changes: ['arguments', 'result'], arguments: [{ number: 1, lines: ['@ line 1', '-the tide at noon', '+the tide at midnight'] }] },
+    ]);
+  });
+
+  it('tells an edited definition from another answer', async () => {
+    const before = ask('main/ask#0', 'ebb');
+    expect((await diffOf(whole(before), whole(edited(before)))).calls.changed).toMatchObject([{ changes: ['definition'] }]);
+    expect((await diffOf(whole(before), whole(answering('late', before)))).calls.changed).toMatchObject([
+      { changes: ['result'], result: ['@ line 1', '-A:"ebb"', '+late'] },
+    ]);
+    expect((await diffOf(whole(before), whole(ask('main/ask#0', 'ebb', { outcome: 'failed' })))).calls.changed).toMatchObject([
+      { changes: ['outcome'] },
+    ]);
+  });
+
+  it('sees no difference between an answer and the same answer served', async () => {
+    const before = whole(ask('main/ask#0', 'ebb'));
+    const seq = before.findIndex(({ type }) => type === 'call.completed');
+    const served = ask('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
+      fact.type === 'call.reused' ? { ...fact, from: { run: runRef(1).run, seq: seq as never } } : fact,
+    );
+    expect(await diffOf(before, whole(served))).toMatchObject({ same: true, left: { executed: 1 }, right: { reused: 1 } });
+  });
+
+  it('compares how the runs ended', async () => {
+    expect(await diffOf(whole(), [started(runRef(1)), finished('failed')])).toMatchObject({
+      same: false,
+      left: { status: 'completed' },
+      right: { status: 'failed' },
+    });
+  });
+});
+
+describe('the fork point of two runs', () => {
+  it('is where they stop asking the same', async () => {
+    const runs = await storeWith(whole(survey('ebb', 'flow', 'neap')), whole(survey('ebb', 'flow', 'spring')));
+    expect(await forkPointOf(runs.store, runs.left, runs.right, { onDefect })).toMatchObject({
+      common: 2,
+      last: { preview: 'flow' },
+      nextLeft: { preview: 'neap' },
+      nextRight: { preview: 'spring' },
+    });
+  });
+});

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { openMemoryStore } from '../../../journal/storage/memory-store.js';
+import { seqOf, workflowOf, type Fingerprint } from '../../../journal/ids.js';
+import { definitions } from '../../../replay/memo/definitions.js';
+import { explanation, type ExplainedCall, type LendingPast } from '../../../replay/reports/explain/explain.js';
+import { explainRun } from '../../../replay/reports/explain/explain-run.js';
+import { memo } from '../../../replay/memo/memo.js';
+import { fold, type Entry } from '../../../replay/fold/projection.js';
+import { anyRuns } from '../../support/any-run.js';
+import { ask, entries, FINGERPRINT, finished, JOB, questionKey, run, runRef, started } from '../../support/written-runs.js';
+
+const OTHER = `sha256:${'e'.repeat(64)}` as Fingerprint;
+const FIRST = runRef(1).run;
+const SECOND = runRef(2).run;
+
+/** What the second of two runs says of its calls. */
+function explained(first: readonly Entry[], second: readonly Entry[], lenders: readonly LendingPast[] = []): readonly ExplainedCall[] {
+  return fold(explanation(SECOND, lenders), [...first, ...second]).calls;
+}
+
+const secondRun = (...facts: readonly Fact[][]): Entry[] => run(runRef(2), ...facts);
+const ebbAgain = secondRun(ask('main/ask#0', 'ebb'));
+const misses = (first: readonly Entry[], second: readonly Entry[] = ebbAgain): unknown => explained(first, second).map(({ miss }) => miss);
+
+function withFlags(flags: Partial<Fact & { type: 'run.started' }>, ...facts: readonly Fact[][]): Entry[] {
+  return entries(runRef(2), [{ ...(started(runRef(2)) as Fact & { type: 'run.started' }), ...flags }, ...facts.flat(), finished()]);
+}
+
+describe('why a call was asked', () => {
+  it('says what no run had asked', () => {
+    expect(misses(run(runRef(1), ask('main/ask#0', 'flow')))).toEqual([{ why: 'new' }]);
+  });
+
+  it('names the selector that dropped its answer, and the run', () => {
+    const dropped: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')] };
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), secondRun([dropped], ask('main/ask#0', 'ebb')))).toEqual([
+      { why: 'invalidated', selector: '@ask', run: SECOND, seq: 1 },
+    ]);
+  });
+
+  it.each(['fresh', 'clean'] as const)('says that %s forgot it', (reason) => {
+    const second = secondRun([{ type: 'memo.reset', reason }], ask('main/ask#0', 'ebb'));
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), second)).toEqual([{ why: 'forgotten', by: reason, run: SECOND, seq: 1 }]);
+  });
+
+  it('says how it failed before, and that a result was no answer', () => {
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'failed' })))).toEqual([
+      { why: 'failed', message: 'no', denied: false, run: FIRST, seq: 3 },
+    ]);
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'unusable' })))).toEqual([
+      { why: 'unusable', message: 'its command ended with status 1', run: FIRST, seq: 3 },
+    ]);
+  });
+
+  it('tells a run that crashed from a line that is lost', () => {
+    const killed = ask('main/ask#0', 'ebb', { outcome: 'killed' });
+    expect(misses(entries(runRef(1), [started(runRef(1)), ...killed]))).toEqual([{ why: 'interrupted', run: FIRST, seq: 2 }]);
+    expect(misses(run(runRef(1), killed))).toEqual([{ why: 'damaged', run: FIRST, seq: 2 }]);
+  });
+
+  it('says that an answer was too old, or of a scope that was not complete', () => {
+    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
+    const aged: Fact = { type: 'checkpoint.reached', name: 'weather', ttlMs: 0 };
+    expect(misses(first, secondRun([aged], ask('main/ask#0', 'ebb')))).toMatchObject([{ why: 'expired', ttlMs: 0, run: FIRST }]);
+    const conditional: Fact = { type: 'checkpoint.reached', name: 'survey', conditional: true };
+    expect(misses(first, secondRun([conditional], ask('main/ask#0', 'ebb')))).toEqual([{ why: 'incomplete', checkpoint: 'survey' }]);
+  });
+
+  it('says that the mode wanted nothing of earlier runs', () => {
+    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
+    const manual = withFlags({ header: 'manual', flags: {} }, ask('main/ask#0', 'ebb'));
+    expect(misses(first, manual)).toEqual([{ why: 'manual', run: FIRST, seq: 3 }]);
+  });
+
+  it('says what changed when changed definitions ask', () => {
+    const defined = (fingerprint: Fingerprint, digest: string): Fact => ({
+      type: 'definition.recorded',
+      fn: 'ask',
+      fingerprint,
+      parts: [{ kind: 'variable', name: 'model', digest, preview: `"${digest}"` }],
+    });
+    const first = run(runRef(1), [defined(OTHER, 'sonnet')], asked(OTHER));
+    const second = withFlags({ flags: { checkpoint: true, changed: 'ask' } }, [defined(FINGERPRINT, 'opus')], ask('main/ask#0', 'ebb'));
+    expect(misses(first, second)).toEqual([
+      {
+        why: 'edited',
+        changed: 'ask',
+        run: FIRST,
+        seq: 4,
+        changes: [{ kind: 'variable', name: 'model', how: 'changed', was: 'sonnet', is: 'opus' }],
+      },
+    ]);
+  });
+
+  it('says that an answer is there and can’t be read', () => {
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
+  });
+
+  it('names the declared files that were not as the call had left them', () => {
+    const again = ask('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, outdated: ['out/a'] } : fact));
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), secondRun(again))).toEqual([
+      { why: 'outputs', files: ['out/a'], run: FIRST, seq: 3 },
+    ]);
+  });
+
+  it('names the selector that refused what a fork lends', () => {
+    const source = runRef(1, workflowOf('collect.mld'));
+    const lent = run(source, ask('main/ask#0', 'ebb'));
+    const lender = { workflow: source.workflow, memo: fold(memo, lent), definitions: fold(definitions, lent) };
+    const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')], borrowed: true };
+    const [call] = explained(run(runRef(1)), secondRun([refused], ask('main/ask#0', 'ebb')), [lender]);
+    expect(call?.miss).toEqual({ why: 'refused', selector: '@ask', run: SECOND, seq: 1 });
+  });
+});
+
+describe('a call that was served', () => {
+  const served = (fingerprint: Fingerprint): Fact[] =>
+    ask('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact) =>
+      fact.type === 'call.reused' ? { ...fact, from: { run: FIRST, seq: seqOf(3) }, fingerprint } : fact,
+    );
+
+  it('tells from where, and whether its function was edited since', () => {
+    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
+    expect(explained(first, secondRun(served(FINGERPRINT)))).toMatchObject([
+      { outcome: 'reused', preview: 'ebb', hit: { from: { run: FIRST, seq: 3 }, edited: false, changes: [] } },
+    ]);
+    expect(explained(first, secondRun(served(OTHER)))).toMatchObject([{ hit: { edited: true, changes: [] } }]);
+  });
+});
+
+describe('the explanation of any history', () => {
+  it('has a line for every call, and for each exactly one reason', () => {
+    fc.assert(
+      fc.property(anyRuns, (runs) => {
+        const target = runs.at(-1);
+        if (target === undefined) return;
+        const ref = runRef(runs.length);
+        const { calls } = fold(explanation(ref.run, []), runs.flat());
+        const expected = target.filter(({ event }) => event.type === 'call.started' || event.type === 'call.reused').length;
+        expect(calls).toHaveLength(expected);
+        for (const { hit, miss } of calls) expect([hit, miss].filter((reason) => reason !== undefined)).toHaveLength(1);
+      }),
+    );
+  });
+});
+
+describe('a question that is new', () => {
+  async function explainedRuns(...runs: readonly (readonly Fact[])[]) {
+    const store = openMemoryStore();
+    for (const [number, facts] of runs.entries()) {
+      const journal = await store.create(runRef(number + 1));
+      for (const fact of [started(runRef(number + 1)), ...facts, finished()]) await journal.append(fact);
+      await journal.close();
+    }
+    const file = (await store.runs(JOB)).at(-1)!;
+    return (await explainRun(store, file, { onDefect: () => undefined })).calls;
+  }
+
+  it('is compared with what stood at its place, unless that is still asked', async () => {
+    const calls = await explainedRuns(
+      [...ask('main/ask#0', 'read docs/a.md'), ...ask('main/ask#1', 'read docs/b.md')],
+      [...ask('main/ask#0', 'read docs/c.md'), ...ask('main/ask#1', 'read docs/a.md')],
+    );
+    expect(calls[0]?.resembles).toEqual({
+      key: questionKey('read docs/b.md'),
+      preview: 'read docs/b.md',
+      differences: [{ where: 'argument 1', was: 'read docs/b.md', is: 'read docs/c.md' }],
+    });
+    expect(calls[1]?.resembles).toBeUndefined();
+  });
+
+  it('resembles nothing where nothing is alike', async () => {
+    const calls = await explainedRuns(ask('main/ask#0', 'ebb'), ask('main/ask#7', 'a quite different question'));
+    expect(calls.map(({ miss, resembles }) => ({ miss, resembles }))).toEqual([{ miss: { why: 'new' }, resembles: undefined }]);
+  });
+});
+
+function asked(fingerprint: Fingerprint): Fact[] {
+  return ask('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, fingerprint } : fact));
+}

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { opPath } from '../../../journal/ids.js';
+import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
+import { chromeTrace, tracksOf } from '../../../replay/export/chrome-trace.js';
+import { otlpTraces } from '../../../replay/export/otlp.js';
+import { fold } from '../../../replay/fold/projection.js';
+import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { anyRun } from '../../support/any-run.js';
+import { ask, loop, run, runRef } from '../../support/written-runs.js';
+
+const ref = runRef(1);
+const LOOP = loop('main/for#0', ['ebb', 'flow'], (item, at) => ask(`${at}/ask#0`, item, item === 'flow' ? { outcome: 'reused' } : {}));
+
+interface OtlpSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly { readonly key: string; readonly value: object }[];
+  readonly status: { readonly code?: number; readonly message?: string };
+}
+
+function otlpSpans(entries: ReturnType<typeof run>): OtlpSpan[] {
+  const exported = otlpTraces(ref, fold(timeline, entries), { version: '9.9.9', isRunning: false }) as {
+    resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[];
+  };
+  return exported.resourceSpans[0]!.scopeSpans[0]!.spans;
+}
+
+const valueOf = (span: OtlpSpan | undefined, key: string) => span?.attributes.find((attribute) => attribute.key === key)?.value;
+
+describe('OpenTelemetry spans', () => {
+  it('form one tree below the run, with the same ids each time', () => {
+    const spans = otlpSpans(run(ref, LOOP));
+    expect(otlpSpans(run(ref, LOOP))).toEqual(spans);
+    const ids = new Set(spans.map(({ spanId }) => spanId));
+    expect(ids.size).toBe(spans.length);
+    expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
+    expect(spans.filter(({ parentSpanId }) => parentSpanId === undefined).map(({ name }) => name)).toEqual(['invoke_workflow job']);
+    for (const { parentSpanId, traceId, spanId } of spans) {
+      if (parentSpanId !== undefined) expect(ids).toContain(parentSpanId);
+      expect(traceId).toMatch(/^[0-9a-f]{32}$/);
+      expect(spanId).toMatch(/^[0-9a-f]{16}$/);
+    }
+  });
+
+  it('name executed calls as requests to a model, and served ones not', () => {
+    const spans = otlpSpans(run(ref, LOOP));
+    const asked = spans.find(({ name }) => name === 'chat ask');
+    const served = spans.find(({ name }) => name === 'reused ask');
+    expect(valueOf(asked, 'gen_ai.operation.name')).toEqual({ stringValue: 'chat' });
+    expect(valueOf(served, 'gen_ai.operation.name')).toBeUndefined();
+    expect(valueOf(served, 'mlld.reused')).toEqual({ boolValue: true });
+    expect([asked?.kind, served?.kind]).toEqual([3, 1]);
+  });
+
+  it('carry tokens and cost as numbers, failures as status', () => {
+    const paid = ask('main/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 12, outputTokens: 3, costUsd: 0.5 } } : fact,
+    );
+    const spans = otlpSpans(run(ref, paid, ask('main/ask#1', 'flow', { outcome: 'failed' })));
+    expect(valueOf(spans[1], 'gen_ai.usage.input_tokens')).toEqual({ intValue: '12' });
+    expect(valueOf(spans[1], 'mlld.usage.cost_usd')).toEqual({ doubleValue: 0.5 });
+    expect(spans[2]?.status).toEqual({ code: 2, message: 'no' });
+  });
+
+  it("name the model and the provider of a pipeline's stage, which its node tells and its call asks", () => {
+    const node = { op: opPath('main/plan#0'), node: 'plan', visit: 0 };
+    const stage: Fact[] = [
+      { type: 'op.started', op: node.op, kind: 'node', name: 'plan' },
+      { type: 'node.started', ...node, handler: 'codergen', model: 'opus', provider: 'anthropic' },
+      ...ask('main/plan#0/model#0', 'ebb'),
+    ];
+    const [, about, asked] = otlpSpans(run(ref, stage));
+    expect([about?.name, asked?.name]).toEqual(['node plan', 'chat opus']);
+    expect(valueOf(asked, 'gen_ai.request.model')).toEqual({ stringValue: 'opus' });
+    expect(valueOf(asked, 'gen_ai.provider.name')).toEqual({ stringValue: 'anthropic' });
+    expect(valueOf(asked, 'mlld.function')).toEqual({ stringValue: 'ask' });
+  });
+
+  it('tell the place in the source as path, line and column', () => {
+    const [, span] = otlpSpans(
+      run(
+        ref,
+        ask('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'op.started' ? { ...fact, site: 'a:b.mld:12:3' } : fact)),
+      ),
+    );
+    expect(valueOf(span, 'code.file.path')).toEqual({ stringValue: 'a:b.mld' });
+    expect([valueOf(span, 'code.line.number'), valueOf(span, 'code.column.number')]).toEqual([{ intValue: '12' }, { intValue: '3' }]);
+  });
+
+  it('give each question a span where an operation asked more than once', () => {
+    const twice = ask('main/ask#0', 'ebb', { outcome: 'failed' }).slice(0, 3);
+    const spans = otlpSpans(run(ref, twice, ask('main/ask#0', 'flow').slice(1)));
+    expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'chat ask', 'chat ask']);
+  });
+});
+
+describe('the Chrome trace', () => {
+  it('gives what runs side by side tracks of its own, and reuses them', () => {
+    const [one, two] = [ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow')];
+    const together = [one[0]!, two[0]!, ...one.slice(1), ...two.slice(1)];
+    const state = fold(timeline, run(ref, together, ask('main/ask#2', 'slack')));
+    expect(tracksOf(state).map(({ track }) => track)).toEqual([0, 1, 0]);
+  });
+
+  it('never lets two spans of one track overlap but inside each other', () => {
+    fc.assert(
+      fc.property(anyRun, (entries) => {
+        const placed = tracksOf(fold(timeline, entries));
+        for (const [number, { span, track }] of placed.entries()) {
+          for (const { span: earlier, track: other } of placed.slice(0, number)) {
+            if (other !== track || (earlier.endedSeq ?? Infinity) < span.seq) continue;
+            expect(span.op.startsWith(earlier.op), `${earlier.op} is open on track ${track} when ${span.op} begins`).toBe(true);
+            expect(span.endedSeq ?? Infinity).toBeLessThanOrEqual(earlier.endedSeq ?? Infinity);
+          }
+        }
+      }),
+    );
+  });
+
+  it('is in microseconds since the start of the run', () => {
+    const trace = chromeTrace(ref, fold(timeline, run(ref, ask('main/ask#0', 'ebb')))) as { traceEvents: Record<string, unknown>[] };
+    expect(trace.traceEvents.filter(({ ph }) => ph === 'X')).toEqual([
+      expect.objectContaining({ name: 'ask', cat: 'llm', tid: 0, ts: 1_000_000, dur: 3_000_000 }),
+    ]);
+  });
+});
+
+describe('rows of calls', () => {
+  it('are one for each question', () => {
+    const rows = [...callRows(ref, fold(timeline, run(ref, LOOP)))];
+    expect(rows).toMatchObject([
+      { fn: 'ask', outcome: 'executed', argument: 'ebb', elapsedMs: 5 },
+      { fn: 'ask', outcome: 'reused', fromRun: runRef(0).run, fromSeq: 0 },
+    ]);
+    expect(Object.keys(rows[0]!)).toEqual([...CALL_COLUMNS]);
+  });
+});

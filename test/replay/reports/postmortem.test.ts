@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { opPath } from '../../../journal/ids.js';
+import { causeOf } from '../../../replay/reports/postmortem/failure-cause.js';
+import { causeChain, inFlight } from '../../../replay/reports/postmortem/in-flight-operations.js';
+import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
+import { fold } from '../../../replay/fold/projection.js';
+import { estimateResume } from '../../../replay/resume/estimate.js';
+import { ask, entries, finished, loop, runRef, started } from '../../support/written-runs.js';
+
+const REF = runRef(1);
+const stateOf = (...facts: readonly Fact[][]): PostMortem => fold(postMortem, entries(REF, [started(REF), ...facts.flat()]));
+const begin = (op: string, more: Partial<Fact & { type: 'op.started' }> = {}): Fact => ({
+  type: 'op.started',
+  kind: 'exe',
+  ...more,
+  op: opPath(op),
+});
+const fail = (op: string, message: string): Fact => ({ type: 'op.finished', op: opPath(op), outcome: 'failed', message });
+const ok = (op: string): Fact => ({ type: 'op.finished', op: opPath(op), outcome: 'ok' });
+const failing = (op: string, text: string, message: string): Fact[] =>
+  ask(op, text, { outcome: 'failed' }).map((fact): Fact =>
+    fact.type === 'call.failed' || fact.type === 'op.finished' ? { ...fact, message } : fact,
+  );
+const paths = (state: PostMortem): readonly string[] => causeChain(state).map(({ op }) => op);
+
+describe('the chain of a post-mortem', () => {
+  it('goes down to the call that failed', () => {
+    const state = stateOf(
+      [begin('main/for#0', { kind: 'for', total: 2 }), begin('main/for#0[0]', { kind: 'for:iteration' })],
+      failing('main/for#0[0]/ask#0', 'ebb', '429'),
+      [fail('main/for#0[0]', '429'), fail('main/for#0', '429'), finished('failed')],
+    );
+    expect(paths(state)).toEqual(['main/for#0', 'main/for#0[0]', 'main/for#0[0]/ask#0']);
+  });
+
+  it('leaves out what failed and was dealt with', () => {
+    const state = stateOf([begin('main/try#0')], failing('main/try#0/ask#0', 'ebb', 'no'), [
+      ok('main/try#0'),
+      begin('main/run#0', { kind: 'run' }),
+      fail('main/run#0', 'out of reach'),
+      finished('failed'),
+    ]);
+    expect(paths(state)).toEqual(['main/run#0']);
+    expect([...state.failures.values()].map(({ what, count }) => [what, count])).toEqual([
+      ['ask', 1],
+      ['run', 1],
+    ]);
+  });
+
+  it('follows the one of several failures side by side that rose', () => {
+    const state = stateOf(
+      [begin('main/for#0', { kind: 'for' })],
+      failing('main/for#0/ask#0', 'ebb', 'first'),
+      failing('main/for#0/ask#1', 'flow', 'second'),
+      [fail('main/for#0', 'first'), finished('failed')],
+    );
+    expect(paths(state)).toEqual(['main/for#0', 'main/for#0/ask#0']);
+  });
+
+  it('is what is open where a run stopped without a word', () => {
+    const state = stateOf([begin('main/survey#0')], ask('main/survey#0/ask#0', 'ebb', { outcome: 'killed' }));
+    expect(paths(state)).toEqual(['main/survey#0', 'main/survey#0/ask#0']);
+    expect(inFlight(state).map(({ op, call }) => [op, call?.preview])).toEqual([['main/survey#0/ask#0', 'ebb']]);
+  });
+
+  it('is empty for a run that completed', () => {
+    expect(paths(stateOf(failing('main/ask#0', 'ebb', 'no'), [finished()]))).toEqual([]);
+  });
+});
+
+describe('what a resume would come to', () => {
+  it('serves what is answered, asks again what is not, and looks ahead in open loops', () => {
+    const items = ['a', 'b', 'c', 'd', 'e'];
+    const open = loop('main/for#0', items, (item, path) => ask(`${path}/ask#0`, item)).slice(0, 1 + 2 * 6);
+    const state = stateOf(
+      open,
+      [begin('main/for#0[2]', { kind: 'for:iteration' })],
+      ask('main/for#0[2]/ask#0', 'c', { outcome: 'killed' }),
+    );
+    expect(estimateResume(state, undefined)).toEqual({
+      served: 2,
+      again: [{ fn: 'ask', preview: 'c', why: 'in-flight' }],
+      notBegun: 2,
+      elapsedMs: 15,
+      costUsd: undefined,
+    });
+    expect(estimateResume(state, 10).notBegun).toBe(7);
+  });
+
+  it('counts an answer that came later, and not one that can not be served', () => {
+    const state = stateOf(failing('main/ask#0', 'ebb', 'no'), ask('main/ask#1', 'ebb'), ask('main/ask#2', 'flow', { outcome: 'unusable' }));
+    expect(estimateResume(state, undefined)).toMatchObject({ served: 1, again: [{ preview: 'flow', why: 'unusable' }] });
+  });
+
+  it('tells what the calls ahead will cost from what those behind did', () => {
+    const paid = ask('main/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
+    );
+    expect(estimateResume(stateOf(paid, ask('main/ask#1', 'flow', { outcome: 'killed' })), 4).costUsd).toBe(1.5);
+  });
+});
+
+it('counts a command that a call ran with the call, and one of the script by itself', () => {
+  const command = (op: string): Fact => ({
+    type: 'effect.performed',
+    op: opPath(op),
+    kind: 'command.run',
+    subject: 'make tide',
+    request: 'sha256:0',
+    result: { inline: { exitCode: 2, stderr: 'no water' } },
+  });
+  const asked = ask('main/ask#0', 'ebb', { outcome: 'unusable' });
+  const state = stateOf(
+    [...asked.slice(0, 2), command('main/ask#0'), ...asked.slice(2)],
+    [begin('main/run#0', { kind: 'run' }), command('main/run#0'), ok('main/run#0')],
+  );
+  expect([...state.failures.values()].map(({ cause, what, message }) => [cause, what, message])).toEqual([
+    ['exit-status', 'ask', expect.stringContaining('ended with status 1')],
+    ['exit-status', 'command', 'ended with status 2: no water'],
+  ]);
+});
+
+it.each([
+  ['HTTP 429: slow down', 'rate-limit'],
+  ['its command ended with status 7: Too Many Requests', 'rate-limit'],
+  ['The run timed out after 500 ms', 'time-out'],
+  ['Unexpected token < in JSON at position 0', 'bad-output'],
+  ['its command ended with status 2', 'exit-status'],
+  ["Cannot read properties of undefined (reading 'x')", 'code'],
+  ['require is not a function', 'code'],
+  ['the pier is closed', 'other'],
+] as const)('takes "%s" for %s', (message, cause) => {
+  expect(causeOf(message)).toBe(cause);
+});

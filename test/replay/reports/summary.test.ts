@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { opPath } from '../../../journal/ids.js';
+import { fold } from '../../../replay/fold/projection.js';
+import { reportRun, summary } from '../../../replay/reports/summary/summary.js';
+import { ask, entries, finished, inside, run, runRef, started } from '../../support/written-runs.js';
+
+const REF = runRef(1);
+const AT = (seconds: number): number => Date.parse('2026-01-01T00:00:00.000Z') + seconds * 1000;
+
+describe('run summary', () => {
+  it('counts what was executed, served and failed, and what it cost', () => {
+    const paid = ask('main/ask#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 10, outputTokens: 20, costUsd: 0.5 } } : fact,
+    );
+    const again = ask('main/ask#1', 'flow').map((fact): Fact =>
+      fact.type === 'call.completed' ? { ...fact, usage: { outputTokens: 1, costUsd: 0.25 } } : fact,
+    );
+    const history = run(REF, paid, again, ask('main/ask#2', 'ebb', { outcome: 'reused' }), ask('main/ask#3', 'x', { outcome: 'failed' }), [
+      { type: 'checkpoint.reached', name: 'done' },
+    ]);
+    expect(reportRun(fold(summary, history), REF, 'finished', 0)).toMatchObject({
+      workflow: 'job.mld',
+      name: 'job',
+      status: 'completed',
+      executed: 2,
+      reused: 1,
+      failed: 1,
+      callsMs: 11,
+      inputTokens: 10,
+      outputTokens: 21,
+      costUsd: 0.75,
+      checkpoints: ['done'],
+      inFlight: [],
+      loops: [],
+      startedMs: AT(0),
+      endedMs: AT(history.length - 1),
+      elapsedMs: (history.length - 1) * 1000,
+    });
+  });
+
+  it('does not claim that calls without a price were free', () => {
+    const { inputTokens, outputTokens, costUsd } = fold(summary, run(REF, ask('main/ask#0', 'ebb')));
+    expect({ inputTokens, outputTokens, costUsd }).toEqual({ inputTokens: null, outputTokens: null, costUsd: null });
+  });
+
+  it.each([
+    ['running', 'running', AT(60), 60_000],
+    ['crashed', 'crashed', AT(60), 2000],
+  ] as const)('tells a run without an end that is %s', (liveness, status, nowMs, elapsedMs) => {
+    const open = fold(summary, entries(REF, [started(REF), ...ask('main/ask#0', 'ebb', { outcome: 'killed' })]));
+    expect(reportRun(open, REF, liveness, nowMs)).toMatchObject({
+      status,
+      elapsedMs,
+      inFlight: [{ op: 'main/ask#0', fn: 'ask', preview: 'ebb', elapsedMs: elapsedMs - 2000 }],
+    });
+  });
+
+  it('tells why a run failed', () => {
+    const error = { code: 'BAIL', message: 'the pier is closed' };
+    const failed = fold(summary, entries(REF, [started(REF), { ...finished('failed'), error } as Fact]));
+    expect(reportRun(failed, REF, 'finished', 0)).toMatchObject({ status: 'failed', error });
+  });
+
+  it('tells how far open loops have come', () => {
+    const iteration = (index: number): Fact[] => inside(`main/for#0[${index}]`, { kind: 'for:iteration', item: 'x' }, []);
+    const begin: Fact = { type: 'op.started', op: opPath('main/for#0'), kind: 'for', total: 3 };
+    const half = entries(REF, [started(REF), begin, ...iteration(0), ...iteration(2)]);
+    expect(reportRun(fold(summary, half), REF, 'running', 0).loops).toEqual([{ op: 'main/for#0', done: 2, total: 3 }]);
+    expect(
+      fold(summary, run(REF, [begin], iteration(0), [{ type: 'op.finished', op: opPath('main/for#0'), outcome: 'ok' }])).loops.size,
+    ).toBe(0);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../journal/event.js';
+import { workflowOf, type CallKey } from '../../../journal/ids.js';
+import { comingUp, whatDrops } from '../../../replay/resume/predict-calls.js';
+import { memo, usable, type Memo } from '../../../replay/memo/memo.js';
+import { fold, type Entry } from '../../../replay/fold/projection.js';
+import { ask, finished, questionKey, run, runRef } from '../../support/written-runs.js';
+
+const wrapped = (path: string, item: string): Fact[] => {
+  const [begin, asked, ...end] = ask(path, item, { fn: 'wrap' });
+  return [begin as Fact, asked as Fact, ...ask(`${path}/ask#0`, item), ...end];
+};
+const memoOf = (...runs: readonly (readonly Entry[])[]): Memo => fold(memo, runs.flat());
+const broken = (entries: readonly Entry[]): Entry[] => entries.filter(({ event }) => event.type !== finished().type);
+const WRAP = questionKey('ebb', 'wrap');
+const INNER = questionKey('ebb');
+
+/** Sorted, as the order says nothing. */
+function coming(own: Memo, forks: readonly Memo[] = [], missed: readonly CallKey[] = []): CallKey[] {
+  return [...comingUp(own, forks, (key) => !missed.includes(key))].sort();
+}
+const keys = (...texts: string[]): CallKey[] => texts.map((text) => questionKey(text)).sort();
+
+describe('what comes up', () => {
+  it('is what stands inside a call only where that is executed', () => {
+    const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'flow')));
+    expect(coming(state)).toEqual([WRAP, questionKey('flow')].sort());
+    expect(coming(state, [], [WRAP])).toEqual([WRAP, INNER, questionKey('flow')].sort());
+    expect(coming(state, [], [INNER])).not.toContain(INNER);
+  });
+
+  it('is also inside when the last run was served the call around it', () => {
+    const served = run(runRef(2), ask('main/wrap#0', 'ebb', { fn: 'wrap', outcome: 'reused' }));
+    const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb')), served);
+    expect(coming(state)).toEqual([WRAP]);
+    expect(coming(state, [], [WRAP])).toEqual([WRAP, INNER].sort());
+  });
+
+  it('counts for itself where it was asked outside as well', () => {
+    expect(coming(memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'ebb'))))).toEqual([WRAP, INNER].sort());
+  });
+
+  it('is what the last run that completed and the broken ones since asked', () => {
+    const [first, second, third] = ['one', 'two', 'three'].map((text, at) => run(runRef(at + 1), ask('main/ask#0', text)));
+    expect(coming(memoOf(first as Entry[], second as Entry[]))).toEqual(keys('two'));
+    const half = broken(third as Entry[]);
+    expect(coming(memoOf(first as Entry[], second as Entry[], half))).toEqual(keys('two', 'three'));
+    expect(coming(memoOf(broken(first as Entry[]), broken(second as Entry[]), half))).toEqual(keys('one', 'two', 'three'));
+    expect(coming(memoOf(broken(first as Entry[]), second as Entry[], half))).toEqual(keys('two', 'three'));
+  });
+
+  it('is what the fork sources asked, for a script that has asked nothing', () => {
+    const source = memoOf(run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow')));
+    expect(coming(memoOf(), [source])).toEqual(keys('ebb', 'flow'));
+    expect(coming(memoOf(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'reused' }))), [source])).toEqual(keys('ebb'));
+  });
+});
+
+describe('what an invalidation comes to', () => {
+  const told = (own: Memo, dropped: readonly CallKey[], sources: readonly Memo[] = [], refused: readonly CallKey[] = []) =>
+    whatDrops({ keys: dropped, borrowedKeys: refused }, { asker: own, own, sources });
+
+  it('leaves out what is dropped and not missed', () => {
+    const state = memoOf(
+      run(runRef(1), ask('main/ask#0', 'stale')),
+      run(runRef(2), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'flow')),
+    );
+    const asks = keys('stale', 'ebb', 'flow');
+    expect(told(state, asks)).toEqual({ coming: 2, again: 1, beyond: 2, unanswered: 0 });
+    expect(
+      told(
+        state,
+        [...usable(state)].map(([key]) => key),
+      ),
+    ).toEqual({ coming: 3, again: 3, beyond: 1, unanswered: 0 });
+  });
+
+  it('takes the other owner’s answer where only one is dropped', () => {
+    const own = memoOf(run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'failed' })));
+    const source = memoOf(run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
+    expect(told(own, keys('ebb'), [source])).toEqual({ coming: 1, again: 0, beyond: 1, unanswered: 1 });
+    expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({ coming: 1, again: 1, beyond: 1, unanswered: 1 });
+  });
+});
