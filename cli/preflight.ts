@@ -1,4 +1,4 @@
-/** The look at a script, and at everything it imports, before it starts. World section 17.2. */
+/** The look at a script, and at everything it imports, before it starts. world.md 17.2. */
 import path from 'node:path';
 import { canAnalyze, createAnalyzer } from '../src/validate/analyze.js';
 import type { SourceFiles } from '../src/validate/linking/source-files.js';

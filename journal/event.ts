@@ -72,7 +72,7 @@ export interface DefinitionPart {
 export type ResultForm = 'text' | 'word';
 
 /** What is known about a result, or about a part of it, beside data and labels. */
-export interface ResultNote {
+export interface ResultMetadata {
   /** The members and indexes that lead to the part; absent: the whole (of a word, what it carries). */
   readonly at?: readonly (string | number)[];
   /** The text that it was read from, where that is not the payload (`form` `text`). */
@@ -107,7 +107,7 @@ export interface ReusedOutput {
 }
 
 /** What a run was given besides payload and flags, so that it can run again anywhere. What is usual is left out. */
-export interface RunGiven {
+export interface RecordedInputs {
   /** Absolute: paths in requests and answers begin with it. */
   readonly root: string;
   /** Absolute: messages show paths relative to it. */
@@ -163,7 +163,7 @@ export type Fact =
       /** What the script's first line says: `resume: auto`. */
       readonly header?: 'auto' | 'manual' | 'never';
       readonly forks?: readonly ForkRef[];
-      readonly given?: RunGiven;
+      readonly given?: RecordedInputs;
       /** Killed runs of which nothing goes on any more: this one has ended the processes that they had left. */
       readonly settled?: readonly RunId[];
       readonly versions: { readonly mlld: string; readonly node: string };

@@ -1,11 +1,11 @@
-/** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. Checkpoint section 13. */
+/** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. checkpoint-resume.md 13. */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { seqOf, type CallKey, type RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { functionHistory } from '../../replay/memo/history.js';
-import { foldRun, goingOnBeside, loadWorkflow, type WorkflowPast } from '../../replay/memo/load.js';
-import { usable, type Answered } from '../../replay/memo/memo.js';
+import { foldRun, concurrentRuns, loadWorkflow, type PriorRuns } from '../../replay/memo/load.js';
+import { usable, type UsableEntry } from '../../replay/memo/memo.js';
 import { reportRun, summary } from '../../replay/reports/summary/summary.js';
 import { unknownRuns, type UnknownRun } from '../../replay/upkeep/unknown-events.js';
 import { resolveWorkflow, scriptName } from '../../src/session/project.js';
@@ -54,7 +54,7 @@ interface JsonOption {
 interface Recorded {
   readonly store: JournalStore;
   readonly name: string;
-  readonly past: WorkflowPast;
+  readonly past: PriorRuns;
 }
 
 async function list(io: Io, script: string, { json }: JsonOption): Promise<void> {
@@ -97,7 +97,7 @@ async function recordCleaning(io: Io, { store, name, past }: Recorded, left: rea
   const journal = await createRun(store, past, io.todayMs);
   const { ref } = journal;
   const { workflow } = ref;
-  const beside = await goingOnBeside(store, past, ref);
+  const beside = await concurrentRuns(store, past, ref);
   const isLeft = new Set(left.map(({ run }) => run));
   const during = [...beside.filter(({ run }) => !isLeft.has(run)), ...left.map(({ run }) => ({ run, seq: seqOf(-1) }))];
   try {
@@ -129,7 +129,7 @@ async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
 
 function countsOf({ past }: Recorded, left: readonly UnknownRun[]): { readonly runs: number; readonly entries: number } {
   const isLeft = new Set(left.map(({ run }) => run));
-  const entries = [...usable(past.memo)].filter(([, { answer }]) => !isLeft.has(answer.ref.run));
+  const entries = [...usable(past.memo)].filter(([, { result: answer }]) => !isLeft.has(answer.ref.run));
   return { runs: past.runs.length - left.length, entries: entries.length };
 }
 
@@ -156,20 +156,20 @@ async function runsOf(io: Io, { store, past }: Recorded): Promise<readonly objec
 
 async function entriesOf({ store, past }: Recorded): Promise<readonly object[]> {
   const sites = await sitesOf(store, past);
-  return [...usable(past.memo)].map(([key, question]: readonly [CallKey, Answered]) => ({
+  return [...usable(past.memo)].map(([key, question]: readonly [CallKey, UsableEntry]) => ({
     key,
     fn: question.fn,
     args: question.preview ?? null,
     site: sites(question),
-    time: iso(question.answer.endedMs),
-    durationMs: question.answer.elapsedMs,
-    sizeBytes: question.answer.sizeBytes,
-    run: question.answer.ref.run,
+    time: iso(question.result.endedMs),
+    durationMs: question.result.elapsedMs,
+    sizeBytes: question.result.sizeBytes,
+    run: question.result.ref.run,
   }));
 }
 
 /** A call site by its number, as `--resume @fn:N` counts; null when the latest run that called the function did not call it there. */
-async function sitesOf(store: JournalStore, past: WorkflowPast): Promise<(question: Answered) => number | null> {
+async function sitesOf(store: JournalStore, past: PriorRuns): Promise<(question: UsableEntry) => number | null> {
   const numbers = new Map<string, number>();
   for (const [fn, ref] of past.memo.called) {
     const { sites } = await foldRun(store, ref, functionHistory(fn));

@@ -10,7 +10,7 @@ import type { RecordedCommand } from '../render/resume-command.js';
 /** Nobody waits at the end of a run for more than some 500 ms of reading. */
 const READ_BYTES_MAX = 64 * 1024 * 1024;
 
-export async function tellEnding(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
+export async function reportEnding(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
   const store = openFileStore(project.root);
   const file = (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
   const report =

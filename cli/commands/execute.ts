@@ -4,7 +4,7 @@
  * X1 the first signal aborts the run, which then ends in order: subprocesses end, the journal says `interrupted`.
  * X2 standard output belongs to the script; everything of ours goes to standard error.
  */
-import { run } from '../../src/session/script/run-script.js';
+import { runScript } from '../../src/session/script/run-script.js';
 import type { Project } from '../../src/session/project.js';
 import type { RunOptions, RunReport, ScriptSource } from '../../src/session/script/run-options.js';
 import { environmentFor } from '../options/environment.js';
@@ -52,7 +52,7 @@ export async function execute(io: Io, execution: Execution): Promise<number> {
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');
   const onProgress = progress?.update ?? (log && progressLog(io, log));
-  const running = run({
+  const running = runScript({
     ...options,
     cache: execution.form === 'run' && project.config.record !== false ? { ...options.cache, record: true } : options.cache,
     io: runIo,
@@ -140,6 +140,6 @@ async function explain(io: Io, execution: Execution, report: RunReport, signal: 
     io.stderr(renderUnrecorded(unrecordedResults, execution));
   }
   if (report.journal === undefined) return;
-  const { tellEnding } = await import('./ending.js');
+  const { reportEnding: tellEnding } = await import('./ending.js');
   await tellEnding(io, project, report.journal, { name, argv });
 }

@@ -32,7 +32,7 @@ export function addGraphCommand(program: Command, io: Io): void {
 }
 
 async function render(io: Io, target: string, { output, run }: RenderOptions): Promise<void> {
-  const [{ readPipeline }, { pictureOf }] = await Promise.all([
+  const [{ readPipeline }, { renderGraph: pictureOf }] = await Promise.all([
     import('./validate-pipeline.js'),
     import('../../src/pipeline/render/render-graph.js'),
   ]);

@@ -1,11 +1,16 @@
-/** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. Kept apart, so that a script loads nothing of graphs. Reference 13.1. */
+/** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. Kept apart, so that a script loads nothing of graphs. graph-pipelines.md 13.1. */
 import path from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { MlldError } from '../../src/errors.js';
 import { backendFor } from '../../src/pipeline/backends/backend.js';
 import { findProject } from '../../src/session/project.js';
-import { runGraph } from '../../src/session/pipeline/run-pipeline.js';
-import { WHO_ANSWERS, type GraphReport, type GraphRunOptions, type WhoAnswers } from '../../src/session/pipeline/run-pipeline-options.js';
+import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
+import {
+  WHO_ANSWERS,
+  type PipelineReport,
+  type PipelineRunOptions,
+  type WhoAnswers,
+} from '../../src/session/pipeline/run-pipeline-options.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { listenForInterruption } from '../terminal/interruption.js';
 import type { Io } from '../terminal/io.js';
@@ -36,7 +41,7 @@ interface Options {
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
   let status: number = EXIT_OK;
   const command = pipelineCommand(io).action(async (file: string, options: Options) => {
-    status = await runPipeline(io, argv, file, options);
+    status = await runAndRender(io, argv, file, options);
   });
   try {
     await command.parseAsync([...argv], { from: 'user' });
@@ -78,7 +83,7 @@ function pipelineCommand(io: Io): Command {
     );
 }
 
-async function runPipeline(io: Io, argv: readonly string[], target: string, options: Options): Promise<number> {
+async function runAndRender(io: Io, argv: readonly string[], target: string, options: Options): Promise<number> {
   const file = path.resolve(io.workingDirectory, target);
   const project = await findProject(path.dirname(file));
   const paint = paintFor(io.colours.stderr);
@@ -88,7 +93,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
   const interruption = listenForInterruption(io);
   let runId = '';
   const people = options.yes ? 'auto' : (options.ask ?? (io.readLine ? 'console' : 'stdin'));
-  const wanted: GraphRunOptions = {
+  const wanted: PipelineRunOptions = {
     file,
     name: target,
     project,
@@ -121,7 +126,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
       io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
   };
   if (options.plan === true) return showPlan(io, wanted, options.json === true).finally(interruption.stop);
-  const report = await runGraph(wanted).finally(interruption.stop);
+  const report = await runPipeline(wanted).finally(interruption.stop);
   await conclude(io, target, argv, report);
   const signal = interruption.received();
   if (report.status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
@@ -129,7 +134,7 @@ async function runPipeline(io: Io, argv: readonly string[], target: string, opti
   return report.status === 'completed' ? EXIT_OK : EXIT_FAILED;
 }
 
-async function showPlan(io: Io, wanted: GraphRunOptions, isJson: boolean): Promise<number> {
+async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Promise<number> {
   const { planPipeline } = await import('../../src/session/pipeline/plan.js');
   const plan = await planPipeline(wanted);
   if (plan === undefined) return EXIT_FAILED; // lint has said why
@@ -143,7 +148,7 @@ async function conclude(
   io: Io,
   target: string,
   argv: readonly string[],
-  { status, pipeline, journal, error, notice, argv: recorded = argv }: GraphReport,
+  { status, pipeline, journal, error, notice, argv: recorded = argv }: PipelineReport,
 ): Promise<void> {
   if (notice !== undefined) io.stderr(`${notice}\n`);
   if (status === 'completed') return io.stdout(renderCompleted(pipeline ?? target));

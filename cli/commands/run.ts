@@ -1,4 +1,4 @@
-/** `mlld run [NAME]`: a script of the project, validated first, or the list of them. World section 17.2. */
+/** `mlld run [NAME]`: a script of the project, validated first, or the list of them. world.md 17.2. */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { findProject, findScript, listScripts } from '../../src/session/project.js';

@@ -1,4 +1,4 @@
-/** `mlld serve`: pipelines over HTTP, and a page to watch them. Reference 13.2. */
+/** `mlld serve`: pipelines over HTTP, and a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Io } from '../terminal/io.js';

@@ -1,4 +1,4 @@
-/** `mlld validate PATH` and `mlld analyze PATH`: a file or a folder, looked at without running it. World section 19. */
+/** `mlld validate PATH` and `mlld analyze PATH`: a file or a folder, looked at without running it. world.md 19. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { Option, type Command } from 'commander';

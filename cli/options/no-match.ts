@@ -13,7 +13,7 @@ interface Filters {
 }
 
 /** A line for each filter that nothing in the run answers to, or one for all of them when each by itself lets something through. */
-export async function tellNoMatch(io: Io, store: JournalStore, ref: RunRef, filters: Filters): Promise<void> {
+export async function reportNoMatch(io: Io, store: JournalStore, ref: RunRef, filters: Filters): Promise<void> {
   const { types = [], op, label } = filters;
   const names = await namesIn(store, ref);
   const lines = [

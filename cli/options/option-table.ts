@@ -1,4 +1,4 @@
-/** The options of a run, one row each: parsing, help and the check of misspelt flags all read this table. World section 17.3. */
+/** The options of a run, one row each: parsing, help and the check of misspelt flags all read this table. world.md 17.3. */
 
 /** `file` covers `-e` and `/dev/stdin`. */
 export type CommandForm = 'file' | 'run';

@@ -1,8 +1,8 @@
 /** What a user wants taken out of a journal, as options say it. */
 import type { RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { matchingBlobs } from '../../replay/upkeep/search-blobs.js';
-import type { RedactionWish } from '../../replay/upkeep/redaction.js';
+import { searchBlobs } from '../../replay/upkeep/search-blobs.js';
+import type { RedactionRequest } from '../../replay/upkeep/redaction.js';
 import { MlldError } from '../../src/errors.js';
 
 /** Throws USAGE for a text that is no regular expression. */
@@ -14,10 +14,10 @@ export function patternOf(option: string, text: string): RegExp {
   }
 }
 
-export async function wishFor(
+export async function redactionRequest(
   store: JournalStore,
   ref: RunRef,
-  { op, match, reason }: Pick<RedactionWish, 'op' | 'match' | 'reason'>,
-): Promise<RedactionWish> {
-  return { op, match, reason, blobs: match === undefined ? new Set() : await matchingBlobs(store, ref, match) };
+  { op, match, reason }: Pick<RedactionRequest, 'op' | 'match' | 'reason'>,
+): Promise<RedactionRequest> {
+  return { op, match, reason, blobs: match === undefined ? new Set() : await searchBlobs(store, ref, match) };
 }

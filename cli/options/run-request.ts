@@ -1,6 +1,6 @@
 /**
  * What the words behind `mlld FILE`, `mlld -e` and `mlld run` mean. Options are few and fixed; every other flag, and every flag behind
- * `--`, is the script's own and becomes a member of `@payload`. World sections 16.2 and 17.3; checkpoint section 3.
+ * `--`, is the script's own and becomes a member of `@payload`. world.md 16.2 and 17.3; checkpoint-resume.md 3.
  */
 import type { CacheRequest } from '../../src/session/script/run-options.js';
 import { MlldError } from '../../src/errors.js';
@@ -214,7 +214,7 @@ function payloadOf({ payload, options }: Found, form: CommandForm): RunRequest['
   return Object.fromEntries(members);
 }
 
-/** Checkpoint sections 3 and 16: which flags exclude each other. */
+/** checkpoint-resume.md 3 and 16: which flags exclude each other. */
 function cacheOf({ options }: Found): CacheRequest {
   const noCheckpoint = options.has('no-checkpoint');
   const other = ['checkpoint', 'fresh', 'resume', 'fork', 'changed', 'plan'].find((name) => options.has(name));

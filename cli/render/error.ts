@@ -1,4 +1,4 @@
-/** The one place that prints errors. It asks for the members of an error, not for its class. Values 16.2 and 16.3, world 18. */
+/** The one place that prints errors. It asks for the members of an error, not for its class. values.md 16.2 and 16.3, world.md 18. */
 import { codeFrame, locate } from '../../grammar/parse.js';
 import type { SourceLocation } from '../../src/errors.js';
 import { visible } from './terminal-text.js';

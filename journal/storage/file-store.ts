@@ -27,7 +27,7 @@ import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
 import type { CreateOptions, ImmediateReads, Journal, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../store.js';
 import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
-import { takeTurn } from './workflow-lock.js';
+import { acquireWorkflowLock } from './workflow-lock.js';
 import { RunWriter } from '../writer.js';
 
 /** Waiting mends a full disk, but not a folder that belongs to somebody else. */
@@ -112,7 +112,7 @@ class FileStore implements JournalStore {
   async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
     const folder = workflowFolder(this.journal, workflow);
     try {
-      return await takeTurn(this.disk, folder);
+      return await acquireWorkflowLock(this.disk, folder);
     } catch (error) {
       throw journalError(error, `begin a run of ${workflow}`);
     }

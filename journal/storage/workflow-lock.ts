@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 20;
 const TURN_WAIT_MS = 30_000;
 
 /** Resolves with what ends the turn. Throws `JournalError` JOURNAL_BUSY when another process has it for too long. */
-export async function takeTurn(disk: Disk, folder: string, waitMs = TURN_WAIT_MS): Promise<() => Promise<void>> {
+export async function acquireWorkflowLock(disk: Disk, folder: string, waitMs = TURN_WAIT_MS): Promise<() => Promise<void>> {
   await makeDurableFolder(disk, folder);
   for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
     const latest = latestOf(await disk.list(folder));

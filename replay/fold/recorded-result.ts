@@ -1,11 +1,11 @@
 /** A recorded result: what it takes to make the value again. */
-import type { EventOf, Json, ResultForm, ResultNote } from '../../journal/event.js';
+import type { EventOf, Json, ResultForm, ResultMetadata } from '../../journal/event.js';
 import type { JournalStore } from '../../journal/store.js';
 
 export interface RecordedResult {
   readonly json: Json;
   readonly form: ResultForm | undefined;
-  readonly notes: readonly ResultNote[];
+  readonly notes: readonly ResultMetadata[];
 }
 
 /** Undefined: the journal doesn't hold all of it any more as it was written. Notes that were taken out of it on purpose are none. */
@@ -17,5 +17,5 @@ export async function resolveResult(
   if (json === undefined) return undefined;
   if (notes === undefined || 'redacted' in notes || 'digest' in notes) return { json, form, notes: [] };
   const list = await store.resolve(notes, `${key} notes`); // what it was sealed for
-  return list === undefined ? undefined : { json, form, notes: list as unknown as readonly ResultNote[] };
+  return list === undefined ? undefined : { json, form, notes: list as unknown as readonly ResultMetadata[] };
 }

@@ -13,14 +13,14 @@ import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } f
 import { checkpoints } from './checkpoints.js';
 import { functionHistory } from './history.js';
 import { resolveSelector, type Declarations, type Invalidation } from '../resume/invalidation.js';
-import { memo, type Answer, type Memo } from './memo.js';
+import { memo, type StoredResult, type Memo } from './memo.js';
 import { follow, type Projection } from '../fold/projection.js';
 import type { Selector } from '../resume/selector.js';
 import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
 import type { RecordedRuns } from '../resume/selector-errors.js';
 import { reportRun, summary, type RunReport } from '../reports/summary/summary.js';
 
-export interface WorkflowPast extends Index {
+export interface PriorRuns extends Index {
   readonly workflow: Workflow;
   /** The runs that count: those since the last `clean`, oldest first. */
   readonly runs: readonly RunFile[];
@@ -46,7 +46,7 @@ const INDEX = 'index';
 /** So few events are read again rather than written into an index. */
 const INDEX_AFTER_EVENTS = 1000;
 
-export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<WorkflowPast> {
+export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<PriorRuns> {
   const files = await store.runs(workflow);
   if (until !== undefined) return pastUntil(store, workflow, files, until, onDefect);
 
@@ -86,7 +86,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
 }
 
 /** Writing all questions has to cost less than reading the events again, or every small run would pay for a large past. */
-function isWorthAnIndex(newEvents: number, { memo: { questions } }: Index): boolean {
+function isWorthAnIndex(newEvents: number, { memo: { entries: questions } }: Index): boolean {
   return newEvents >= INDEX_AFTER_EVENTS && newEvents >= questions.size;
 }
 
@@ -95,7 +95,7 @@ function isWorthAnIndex(newEvents: number, { memo: { questions } }: Index): bool
  * through all of it, `last` is its `run.finished`. Nothing is written when too little is new, or when other runs went on
  * beside it: only a reader can tell what they came to.
  */
-export async function saveIndex(store: JournalStore, past: WorkflowPast, run: RunId, { seq, position }: Recorded): Promise<void> {
+export async function saveIndex(store: JournalStore, past: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
   if (past.covered === undefined || !isWorthAnIndex(past.newEvents + seq + 1, past)) return;
   const bytes = position.offset + position.bytes + NEWLINE_BYTES;
   await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, bytes }], index: past }));
@@ -105,7 +105,7 @@ export async function saveIndex(store: JournalStore, past: WorkflowPast, run: Ru
  * What was going on beside a run that has just been created and drops answers of its workflow: runs whose end is known from
  * loading, and those that were created since.
  */
-export async function goingOnBeside(store: JournalStore, { seen, ongoing }: WorkflowPast, own: RunRef): Promise<readonly EventRef[]> {
+export async function concurrentRuns(store: JournalStore, { seen, ongoing }: PriorRuns, own: RunRef): Promise<readonly EventRef[]> {
   const known = new Set([...seen, own.run]);
   const newcomers = (await store.runs(own.workflow)).filter(({ ref }) => !known.has(ref.run));
   return [...ongoing, ...newcomers.map(({ ref: { run } }) => ({ run, seq: NO_EVENT }))];
@@ -116,15 +116,15 @@ const NO_EVENT = seqOf(-1);
 const NEWLINE_BYTES = 1;
 
 /** Keeps a loaded past current: call it with every fact of the new run, in the order of its journal. */
-export function followIndex(past: WorkflowPast, ref: RunRef): ReturnType<typeof follow<Index>> {
+export function followIndex(past: PriorRuns, ref: RunRef): ReturnType<typeof follow<Index>> {
   return follow(index, past, ref);
 }
 
 /** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
-export async function readAnswer(
+export async function readResult(
   store: JournalStore,
   key: CallKey,
-  { ref, position, seq }: Answer,
+  { ref, position, seq }: StoredResult,
 ): Promise<{ readonly result: RecordedResult; readonly event: EventOf<'call.completed'> } | undefined> {
   const event = await store.readAt(ref, position);
   if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
@@ -136,7 +136,7 @@ export async function readAnswer(
 export async function readExceeding(
   store: JournalStore,
   key: CallKey,
-  { ref, position, sizeBytes }: Answer,
+  { ref, position, sizeBytes }: StoredResult,
 ): Promise<StoredBlob | undefined> {
   if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
   const event = await store.readAt(ref, position);
@@ -144,7 +144,7 @@ export async function readExceeding(
 }
 
 /** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */
-export async function readOutputs(store: JournalStore, { ref, position, seq }: Answer): Promise<readonly OutputFile[] | undefined> {
+export async function readOutputs(store: JournalStore, { ref, position, seq }: StoredResult): Promise<readonly OutputFile[] | undefined> {
   const event = await store.readAt(ref, position);
   return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;
 }
@@ -179,7 +179,7 @@ export async function resolveTarget(
 }
 
 export interface ResolveOptions {
-  readonly past: WorkflowPast;
+  readonly past: PriorRuns;
   /** The memos of this run's fork sources. */
   readonly forks: readonly Memo[];
   readonly declarations: Declarations;
@@ -190,7 +190,7 @@ export interface ResolveOptions {
  * The past as `--fresh` leaves it: nothing to serve, nothing to resolve a target against. What a reset doesn't touch stays,
  * so that an index saved behind it is that of all runs.
  */
-export function withoutPast(past: WorkflowPast): WorkflowPast {
+export function withoutPriorRuns(past: PriorRuns): PriorRuns {
   const { called, cleanedBy, outlasting } = past.memo;
   return {
     ...past,
@@ -233,7 +233,7 @@ async function pastUntil(
   all: readonly RunFile[],
   { run, seq }: NonNullable<LoadOptions['until']>,
   onDefect: (defect: Defect) => void,
-): Promise<WorkflowPast> {
+): Promise<PriorRuns> {
   const files = all.filter((file) => file.ref.run <= run);
   const state = index.initial();
   for (const { ref } of files) {

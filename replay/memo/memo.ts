@@ -19,7 +19,7 @@ import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
 
 /** Where a result lies: the `call.completed` that holds it. */
-export interface Answer {
+export interface StoredResult {
   readonly ref: RunRef;
   readonly seq: Seq;
   readonly position: Position;
@@ -35,7 +35,7 @@ export interface Answer {
 }
 
 /** A question of the workflow, in the order of first asking. */
-export interface Question {
+export interface MemoEntry {
   /** Empty when the line that named the function is damaged. */
   readonly fn: string;
   readonly fingerprint: Fingerprint | undefined;
@@ -49,19 +49,19 @@ export interface Question {
   /** Names of the ordinary functions it was ever asked inside, sorted. */
   readonly inside: readonly string[];
   /** Undefined when no answer is usable. */
-  readonly answer: Answer | undefined;
+  readonly result: StoredResult | undefined;
 }
 
 /** A question that has a usable answer. */
-export type Answered = Question & { readonly answer: Answer };
+export type UsableEntry = MemoEntry & { readonly result: StoredResult };
 
 interface Pending {
   readonly key: CallKey;
-  readonly question: Question;
+  readonly question: MemoEntry;
 }
 
 export interface Memo {
-  readonly questions: Map<CallKey, Question>;
+  readonly entries: Map<CallKey, MemoEntry>;
   /** Answers of fork sources that this workflow does not borrow. */
   readonly refused: Set<CallKey>;
   /** Every function that was ever called, and the latest run that did. */
@@ -73,11 +73,11 @@ export interface Memo {
   /** Questions that were asked inside llm calls, and the questions of those (M8). */
   readonly within: Map<CallKey, Set<CallKey>>;
   /** Questions asked outside of llm calls by the last run that completed and those since (M8), but for the run that is being folded. */
-  readonly askedBefore: Set<CallKey>;
+  readonly calledBefore: Set<CallKey>;
   // The run that is being folded (M5).
   current: RunRef | undefined;
   scope: string | undefined;
-  readonly askedNow: Set<CallKey>;
+  readonly calledNow: Set<CallKey>;
   readonly pending: Map<OpPath, Pending>;
   /** Calls of ordinary functions that have not ended. */
   readonly open: Map<OpPath, string>;
@@ -87,16 +87,16 @@ export interface Memo {
 
 export const memo: Projection<Memo> = {
   initial: () => ({
-    questions: new Map(),
+    entries: new Map(),
     refused: new Set(),
     called: new Map(),
     cleanedBy: undefined,
     outlasting: new Set(),
     within: new Map(),
-    askedBefore: new Set(),
+    calledBefore: new Set(),
     current: undefined,
     scope: undefined,
-    askedNow: new Set(),
+    calledNow: new Set(),
     pending: new Map(),
     open: new Map(),
     interned: new Map(),
@@ -131,7 +131,7 @@ export const memo: Projection<Memo> = {
       case 'memo.reset':
         return reset(state, event, place);
       case 'run.finished':
-        if (event.status === 'completed') state.askedBefore.clear();
+        if (event.status === 'completed') state.calledBefore.clear();
         return state;
       default:
         return state;
@@ -140,25 +140,25 @@ export const memo: Projection<Memo> = {
 };
 
 /** The answer to a question, if one is usable. */
-export function answered(state: Memo, key: CallKey): Answered | undefined {
-  const question = state.questions.get(key);
+export function usableEntry(state: Memo, key: CallKey): UsableEntry | undefined {
+  const question = state.entries.get(key);
   return question !== undefined && isAnswered(question) ? question : undefined;
 }
 
 /** All usable answers in the order in which their questions were first asked. */
-export function* usable(state: Memo): Generator<readonly [CallKey, Answered]> {
-  for (const [key, question] of state.questions) if (isAnswered(question)) yield [key, question];
+export function* usable(state: Memo): Generator<readonly [CallKey, UsableEntry]> {
+  for (const [key, question] of state.entries) if (isAnswered(question)) yield [key, question];
 }
 
-function isAnswered(question: Question): question is Answered {
-  return question.answer !== undefined;
+function isAnswered(question: MemoEntry): question is UsableEntry {
+  return question.result !== undefined;
 }
 
 function enterRun(state: Memo, ref: RunRef): void {
   state.current = ref;
   state.scope = undefined;
-  for (const key of state.askedNow) state.askedBefore.add(key);
-  state.askedNow.clear();
+  for (const key of state.calledNow) state.calledBefore.add(key);
+  state.calledNow.clear();
   state.pending.clear();
   state.open.clear();
 }
@@ -179,8 +179,8 @@ function ask(state: Memo, event: EventOf<'call.started'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
   notePlace(state, event);
-  const known = state.questions.get(event.key);
-  const question: Question = {
+  const known = state.entries.get(event.key);
+  const question: MemoEntry = {
     fn,
     fingerprint: intern(state, event.fingerprint) as Fingerprint,
     site: internMaybe(state, event.site),
@@ -189,11 +189,11 @@ function ask(state: Memo, event: EventOf<'call.started'>): Memo {
     attempt: event.attempt,
     scope: internMaybe(state, state.scope),
     inside: insideOf(state, event.op, known?.inside),
-    answer: undefined,
+    result: undefined,
   };
   state.pending.set(event.op, { key: event.key, question });
   // Its place in the order is that of the asking (M4): an outer call ends after the calls inside it.
-  if (known === undefined) state.questions.set(event.key, question);
+  if (known === undefined) state.entries.set(event.key, question);
   else noteInside(state, event.key, known, question.inside);
   return state;
 }
@@ -205,7 +205,7 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
   const { key, result } = event;
   // M6
   if ('redacted' in result) return forget(state, key);
-  const answered: Answer = {
+  const answered: StoredResult = {
     ref: place.ref,
     seq: event.seq,
     position: place.position,
@@ -217,8 +217,8 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
   };
   // A damaged `call.started` loses the names, not the paid answer.
-  const question = pending?.key === key ? pending.question : (state.questions.get(key) ?? nameless(state, event.op));
-  state.questions.set(key, { ...question, answer: answered });
+  const question = pending?.key === key ? pending.question : (state.entries.get(key) ?? nameless(state, event.op));
+  state.entries.set(key, { ...question, result: answered });
   return state;
 }
 
@@ -227,12 +227,12 @@ function isSealed(payload: Payload): boolean {
 }
 
 function forget(state: Memo, key: CallKey): Memo {
-  const question = state.questions.get(key);
-  if (question !== undefined) state.questions.set(key, { ...question, answer: undefined });
+  const question = state.entries.get(key);
+  if (question !== undefined) state.entries.set(key, { ...question, result: undefined });
   return state;
 }
 
-function nameless(state: Memo, op: OpPath): Question {
+function nameless(state: Memo, op: OpPath): MemoEntry {
   return {
     fn: '',
     fingerprint: undefined,
@@ -242,7 +242,7 @@ function nameless(state: Memo, op: OpPath): Question {
     attempt: undefined,
     scope: internMaybe(state, state.scope),
     inside: insideOf(state, op, undefined),
-    answer: undefined,
+    result: undefined,
   };
 }
 
@@ -251,9 +251,9 @@ function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
   notePlace(state, event);
-  const known = state.questions.get(event.key);
+  const known = state.entries.get(event.key);
   if (known !== undefined) noteInside(state, event.key, known, insideOf(state, event.op, known.inside));
-  else state.questions.set(event.key, { ...nameless(state, event.op), fn, preview: event.preview });
+  else state.entries.set(event.key, { ...nameless(state, event.op), fn, preview: event.preview });
   return state;
 }
 
@@ -268,11 +268,11 @@ function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly o
     else known.add(around);
     return;
   }
-  state.askedNow.add(key);
+  state.calledNow.add(key);
 }
 
-function noteInside(state: Memo, key: CallKey, known: Question, inside: readonly string[]): void {
-  if (inside !== known.inside) state.questions.set(key, { ...known, inside });
+function noteInside(state: Memo, key: CallKey, known: MemoEntry, inside: readonly string[]): void {
+  if (inside !== known.inside) state.entries.set(key, { ...known, inside });
 }
 
 function invalidate(state: Memo, { keys, borrowed, during }: EventOf<'memo.invalidated'>): Memo {
@@ -281,21 +281,21 @@ function invalidate(state: Memo, { keys, borrowed, during }: EventOf<'memo.inval
       state.refused.add(key);
       continue;
     }
-    const question = state.questions.get(key);
-    if (question?.answer !== undefined && !cameLater(question.answer, during)) state.questions.set(key, { ...question, answer: undefined });
+    const question = state.entries.get(key);
+    if (question?.result !== undefined && !cameLater(question.result, during)) state.entries.set(key, { ...question, result: undefined });
   }
   return state;
 }
 
 function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: Place): Memo {
-  for (const [key, { answer }] of state.questions) {
+  for (const [key, { result: answer }] of state.entries) {
     if (answer !== undefined && cameLater(answer, during)) continue;
-    state.questions.delete(key);
+    state.entries.delete(key);
     state.within.delete(key);
-    state.askedBefore.delete(key);
-    state.askedNow.delete(key);
+    state.calledBefore.delete(key);
+    state.calledNow.delete(key);
   }
-  for (const around of state.within.values()) for (const key of around) if (!state.questions.has(key)) around.delete(key);
+  for (const around of state.within.values()) for (const key of around) if (!state.entries.has(key)) around.delete(key);
   state.refused.clear();
   if (reason === 'clean') {
     state.outlasting.clear();
@@ -307,7 +307,7 @@ function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: 
 }
 
 /** M7: of a run that was going on, and behind what was recorded of it then. */
-export function cameLater({ ref, seq }: Pick<Answer, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
+export function cameLater({ ref, seq }: Pick<StoredResult, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
   const end = during?.find(({ run }) => run === ref.run);
   return end !== undefined && seq > end.seq;
 }

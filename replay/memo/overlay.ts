@@ -2,33 +2,33 @@
 import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
 import { editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
-import { answered, type Answered, type Memo } from './memo.js';
+import { usableEntry, type UsableEntry, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
 
-export interface Lender {
+export interface ForkSource {
   readonly workflow: Workflow;
   readonly memo: Memo;
   readonly definitions: Definitions;
 }
 
-export interface AskedQuestion {
+export interface OverlayQuery {
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
   /** What the fingerprint is made of, with the guards and hooks that hold now. */
   readonly parts: Parts;
 }
 
-export interface Known {
-  readonly entry: Answered;
+export interface OverlayHit {
+  readonly entry: UsableEntry;
   /** Whose answer it is, when it is borrowed. */
-  readonly lentBy: Workflow | undefined;
+  readonly forkSource: Workflow | undefined;
   /** What the definition, guards and hooks differ in from those that the result was made with. */
   readonly edit: Edit;
 }
 
-export interface Answers {
+export interface Overlay {
   /** The answer that the policy lets a call have; undefined is a miss. */
-  lookup(question: AskedQuestion, policy: CachePolicy, nowMs: number): Known | undefined;
+  lookup(question: OverlayQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
   /** This answer could not be served: from now on `lookup` gives the next one that there is. */
   decline(answer: EventRef): void;
 }
@@ -38,7 +38,7 @@ export interface Answers {
  * earlier ones. The lenders' memos are only read; `own.refused` filters them. `changed` makes results of another
  * definition, or those that other guards held for, misses.
  */
-export function createAnswers({
+export function createOverlay({
   run,
   own,
   definitions,
@@ -50,12 +50,12 @@ export function createAnswers({
   readonly own: Memo;
   readonly definitions: Definitions;
   readonly complete: Completeness;
-  readonly forks: readonly Lender[];
+  readonly forks: readonly ForkSource[];
   readonly changed?: 'serve' | 'ask' | 'ask-guards';
-}): Answers {
+}): Overlay {
   const declined = new Set<string>();
-  const known = (memo: Memo, key: CallKey): Answered | undefined => {
-    const entry = answered(memo, key);
+  const known = (memo: Memo, key: CallKey): UsableEntry | undefined => {
+    const entry = usableEntry(memo, key);
     return entry === undefined || (declined.size > 0 && declined.has(placeOf(entry))) ? undefined : entry;
   };
   return {
@@ -63,36 +63,41 @@ export function createAnswers({
       declined.add(`${holder}:${seq}`);
     },
     lookup({ key, fingerprint, parts }, policy, nowMs) {
-      if (policy.serves === 'no') return undefined;
-      const editOf = (entry: Answered): Edit =>
+      if (policy.reuses === 'no') return undefined;
+      const editOf = (entry: UsableEntry): Edit =>
         editBetween(entry.fingerprint, fingerprint, (each) => {
           if (each === fingerprint) return { parts, interceptors: true };
           return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
         });
-      const mayServe = (entry: Answered): boolean =>
+      const mayServe = (entry: UsableEntry): boolean =>
         isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry), changed));
 
       if (!own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
           const entry = known(memo, key);
-          if (entry !== undefined && mayServe(entry)) return { entry, lentBy: workflow, edit: editOf(entry) };
+          if (entry !== undefined && mayServe(entry)) return { entry, forkSource: workflow, edit: editOf(entry) };
         }
       }
       const entry = known(own, key);
       if (entry === undefined) return undefined;
-      const isOfThisRun = entry.answer.ref.run === run;
-      if (!isOfThisRun && (policy.serves === 'this-run' || !mayServe(entry))) return undefined;
-      return { entry, lentBy: undefined, edit: editOf(entry) };
+      const isOfThisRun = entry.result.ref.run === run;
+      if (!isOfThisRun && (policy.reuses === 'this-run' || !mayServe(entry))) return undefined;
+      return { entry, forkSource: undefined, edit: editOf(entry) };
     },
   };
 }
 
-function placeOf({ answer: { ref, seq } }: Answered): string {
+function placeOf({ result: { ref, seq } }: UsableEntry): string {
   return `${ref.run}:${seq}`;
 }
 
 /** Of an earlier run: young enough, and from a scope that was completed. */
-function isCurrent({ answer }: Answered, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
+function isCurrent(
+  { result: answer }: UsableEntry,
+  { ttlMs, requireComplete }: CachePolicy,
+  nowMs: number,
+  complete: Completeness,
+): boolean {
   // A clock that was set back makes no answer younger than new.
   if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return false;
   return requireComplete === undefined || complete.get(requireComplete) === true;

@@ -22,15 +22,15 @@ export interface Scope {
 export interface CachePolicy {
   readonly records: boolean;
   /** `this-run`: of one's own results only those of this run; what a fork lends is served all the same. */
-  readonly serves: 'no' | 'this-run' | 'all';
+  readonly reuses: 'no' | 'this-run' | 'all';
   /** Results of earlier runs that are this old or older are not served. */
   readonly ttlMs?: number;
   /** Results of earlier runs are served only if the last evaluation recorded for this checkpoint was true. */
   readonly requireComplete?: string;
 }
 
-const OFF: CachePolicy = { records: false, serves: 'no' };
-const RECORDS_ONLY: CachePolicy = { records: true, serves: 'no' };
+const OFF: CachePolicy = { records: false, reuses: 'no' };
+const RECORDS_ONLY: CachePolicy = { records: true, reuses: 'no' };
 
 export function cachePolicy({
   flags,
@@ -42,7 +42,7 @@ export function cachePolicy({
   readonly scope: Scope | undefined;
 }): CachePolicy {
   if (flags.noCheckpoint === true) return OFF;
-  if (flags.resume !== undefined) return { records: true, serves: 'all' };
+  if (flags.resume !== undefined) return { records: true, reuses: 'all' };
 
   const mode = scope?.resume ?? header;
   if (mode === 'never') return OFF;
@@ -54,7 +54,7 @@ export function cachePolicy({
 
   return {
     records: true,
-    serves: mode === 'manual' ? 'this-run' : 'all',
+    reuses: mode === 'manual' ? 'this-run' : 'all',
     ...(scope?.ttlMs !== undefined && { ttlMs: scope.ttlMs }),
     ...(scope?.complete === true && { requireComplete: scope.name }),
   };

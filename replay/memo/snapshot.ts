@@ -11,7 +11,7 @@ import type { RunFile, ScanOptions } from '../../journal/store.js';
 import { sha256Hex } from '../../journal/sha256.js';
 import { completeness, type Completeness } from './checkpoints.js';
 import { definitions, type Definitions, type RecordedDefinition } from './definitions.js';
-import { internNames, memo, type Answer, type Memo, type Question } from './memo.js';
+import { internNames, memo, type StoredResult, type Memo, type MemoEntry } from './memo.js';
 import { packProcesses, processes, unpackProcesses, type PackedProcesses, type Processes } from '../fold/processes.js';
 import type { Projection } from '../fold/projection.js';
 
@@ -124,8 +124,8 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
   const rows = columnsOf((): number[] => []);
   let fromMs: number | undefined;
 
-  const put = (key: CallKey, question: Question, asked: number): void => {
-    const { answer } = question;
+  const put = (key: CallKey, question: MemoEntry, asked: number): void => {
+    const { result: answer } = question;
     keys.push(key);
     previews.push(question.preview ?? null);
     rows.fn.push(strings.of(question.fn));
@@ -146,8 +146,8 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
     rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
   };
-  for (const [key, question] of state.questions) {
-    put(key, question, (state.askedBefore.has(key) ? BEFORE : 0) | (state.askedNow.has(key) ? NOW : 0));
+  for (const [key, question] of state.entries) {
+    put(key, question, (state.calledBefore.has(key) ? BEFORE : 0) | (state.calledNow.has(key) ? NOW : 0));
   }
   const places = state.within.size === 0 ? undefined : new Map(keys.map((key, place) => [key, place]));
   const placeOf = (key: CallKey): number => places?.get(key) ?? NONE;
@@ -189,7 +189,7 @@ function packed(column: readonly number[]): Packed {
   return first !== undefined && column.every((each) => each === first) ? first : column;
 }
 
-function formOf({ form, sealed, carries }: Answer): number {
+function formOf({ form, sealed, carries }: StoredResult): number {
   return (form === 'text' ? TEXT : form === 'word' ? WORD : 0) | (sealed ? SEALED : 0) | (carries ? CARRIES : 0);
 }
 
@@ -228,7 +228,7 @@ function memoFrom(body: Body): Memo {
   const insides = body.insides.map((names) => internNames(state, names));
 
   const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
-  const answerAt = (row: number): Answer | undefined => {
+  const answerAt = (row: number): StoredResult | undefined => {
     const run = rows.run[row] as number;
     if (run === NONE) return undefined;
     const form = rows.form[row] as number;
@@ -246,7 +246,7 @@ function memoFrom(body: Body): Memo {
       sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
     };
   };
-  const questionAt = (row: number): Question => {
+  const questionAt = (row: number): MemoEntry => {
     const attempt = rows.attempt[row] as number;
     return {
       fn: strings[rows.fn[row] as number] as string,
@@ -257,7 +257,7 @@ function memoFrom(body: Body): Memo {
       attempt: attempt === NONE ? undefined : attempt,
       scope: text(rows.scope[row] as number),
       inside: insides[rows.inside[row] as number] as readonly string[],
-      answer: answerAt(row),
+      result: answerAt(row),
     };
   };
 
@@ -265,9 +265,9 @@ function memoFrom(body: Body): Memo {
   for (let row = 0; row < asked; row += 1) {
     const key = keys[row] as CallKey;
     const when = rows.asked[row] as number;
-    state.questions.set(key, questionAt(row));
-    if ((when & BEFORE) !== 0) state.askedBefore.add(key);
-    if ((when & NOW) !== 0) state.askedNow.add(key);
+    state.entries.set(key, questionAt(row));
+    if ((when & BEFORE) !== 0) state.calledBefore.add(key);
+    if ((when & NOW) !== 0) state.calledNow.add(key);
   }
   body.pending.forEach(([op, key], place) => state.pending.set(op, { key, question: questionAt(asked + place) }));
   for (const key of body.refused) state.refused.add(key);

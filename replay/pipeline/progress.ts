@@ -4,9 +4,9 @@ import { walkOf } from './node-visits.js';
 import type { ReportedStatus } from '../reports/summary/summary.js';
 
 /** Durations in milliseconds. */
-export interface PipelineStand {
+export interface PipelineProgress {
   /** In the order in which they began; those in branches have a longer `op`. */
-  readonly nodes: readonly NodeStand[];
+  readonly nodes: readonly NodeProgress[];
   /** The goal gate that stopped the run. */
   readonly unmetGate: string | undefined;
   /** What people are waited for, or were. */
@@ -21,7 +21,7 @@ export interface PipelineStand {
   readonly resume: { readonly node: string; readonly place: 'at' | 'behind' } | undefined;
 }
 
-export interface NodeStand {
+export interface NodeProgress {
   readonly op: string;
   readonly node: string;
   /** From 0. */
@@ -34,7 +34,7 @@ export interface NodeStand {
 }
 
 /** `untilMs`: the time of the last event, or the present of a run that goes on. */
-export function pipelineStand({ visits, gates, questions }: NodeVisits, status: ReportedStatus, untilMs: number): PipelineStand {
+export function pipelineProgress({ visits, gates, questions }: NodeVisits, status: ReportedStatus, untilMs: number): PipelineProgress {
   const all = [...visits.values()];
   const unmetGate = gates && !gates.satisfied && gates.target === undefined ? gates.node : undefined;
   return {
@@ -60,7 +60,7 @@ export function pipelineStand({ visits, gates, questions }: NodeVisits, status: 
 }
 
 /** A run that failed goes on at what failed, or at its dead end; one that was cut short behind what was done, or again at what was begun. */
-function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineStand['resume'] {
+function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineProgress['resume'] {
   if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
   const main = visits.filter(({ op }) => walkOf(op) === 'main');
   const last = main.at(-1);

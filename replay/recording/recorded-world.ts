@@ -10,7 +10,7 @@ import type { Payload } from '../../journal/event.js';
 import { ancestorsOf } from '../fold/op-path.js';
 import type { Place, Projection } from '../fold/projection.js';
 
-export interface RecordedAnswer {
+export interface RecordedEffect {
   readonly seq: Seq;
   readonly op: OpPath;
   readonly kind: string;
@@ -46,7 +46,7 @@ export interface Recording {
   finished: EventOf<'run.finished'> | undefined;
   /** By path as it was recorded. */
   readonly sources: Map<string, RecordedSource>;
-  readonly answers: Map<OpPath, RecordedAnswer[]>;
+  readonly answers: Map<OpPath, RecordedEffect[]>;
   readonly calls: Map<OpPath, RecordedCall>;
   /** When an operation handed a fact over that it waited for. */
   readonly turns: Map<string, Seq[]>;
@@ -121,14 +121,14 @@ export function isWhole({ finished }: Recording): boolean {
 }
 
 /** The next answer to this request that wasn't given yet (W1); undefined: nobody asked this there. */
-export function nextAnswer(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedAnswer | undefined {
+export function nextResult(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedEffect | undefined {
   return state.answers
     .get(op)
     ?.find((answer) => !answer.given && answer.kind === kind && (request === undefined || answer.request === request));
 }
 
 /** The same question, wherever it was asked. */
-export function anyAnswer(state: Recording, kind: string, request: string): RecordedAnswer | undefined {
+export function anyResult(state: Recording, kind: string, request: string): RecordedEffect | undefined {
   for (const answers of state.answers.values()) {
     const found = answers.find((answer) => answer.kind === kind && answer.request === request);
     if (found) return found;
@@ -137,7 +137,7 @@ export function anyAnswer(state: Recording, kind: string, request: string): Reco
 }
 
 /** What was answered and was not asked for so far, in the order of the run. */
-export function notGiven(state: Recording): readonly RecordedAnswer[] {
+export function notGiven(state: Recording): readonly RecordedEffect[] {
   return [...state.answers.values()].flatMap((answers) => answers.filter(({ given }) => !given)).sort((a, b) => a.seq - b.seq);
 }
 
@@ -162,12 +162,12 @@ export function hasTurn(state: Recording, type: FactType, about: string): boolea
   return (state.turns.get(`${type} ${about}`)?.length ?? 0) > 0;
 }
 
-function answerOf(event: EventOf<'effect.performed'>, place: Place): RecordedAnswer {
+function answerOf(event: EventOf<'effect.performed'>, place: Place): RecordedEffect {
   const { seq, op, kind, request, subject } = event;
   return { seq, op, kind, request, subject, place, holds: holdingOf(event), given: false };
 }
 
-function holdingOf({ kind, result, error, errorCode }: EventOf<'effect.performed'>): RecordedAnswer['holds'] {
+function holdingOf({ kind, result, error, errorCode }: EventOf<'effect.performed'>): RecordedEffect['holds'] {
   if (error !== undefined) return errorCode === 'INTERRUPTED' ? 'interrupted' : 'error';
   if (kind === 'code.run' && result === undefined) return 'call';
   if (result === undefined) return 'nothing';

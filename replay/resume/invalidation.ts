@@ -109,7 +109,7 @@ function dropAsked(name: string, past: Past): Invalidation {
   return drop(past, asked, new Set([...asked, ...lent]));
 }
 
-function everAsked(name: string, { questions }: Memo): ReadonlySet<CallKey> {
+function everAsked(name: string, { entries: questions }: Memo): ReadonlySet<CallKey> {
   const keys = new Set<CallKey>();
   for (const [key, { fn, inside }] of questions) if (fn === name || inside.includes(name)) keys.add(key);
   return keys;
@@ -162,7 +162,7 @@ function startsWith({ key, preview }: Asked, prefix: string, { memo, forks }: Pa
 function previewOfKey(key: CallKey, preview: string | undefined, memo: Memo, forks: readonly Memo[]): string | undefined {
   if (preview !== undefined) return preview;
   for (const source of [memo, ...forks]) {
-    const text = source.questions.get(key)?.preview;
+    const text = source.entries.get(key)?.preview;
     if (text !== undefined) return text;
   }
   return undefined;

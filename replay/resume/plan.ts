@@ -3,7 +3,7 @@
  * the script has them now; whether a question comes up at all only the run can tell.
  */
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
-import { comingUp } from './predict-calls.js';
+import { predictCalls } from './predict-calls.js';
 import {
   definitionChanges,
   isInterceptor,
@@ -14,9 +14,9 @@ import {
   type Parts,
   type RecordedDefinition,
 } from '../memo/definitions.js';
-import type { LendingPast } from '../reports/explain/explain.js';
+import type { ForkSourceRuns } from '../reports/explain/explain.js';
 import type { LatestRun } from './latest-run.js';
-import { answered, type Answer, type Answered, type Question } from '../memo/memo.js';
+import { usableEntry, type StoredResult, type UsableEntry, type MemoEntry } from '../memo/memo.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
 
@@ -97,7 +97,7 @@ export interface Estimate {
 export interface PlanFacts {
   /** Before the flags were looked at. */
   readonly before: Index;
-  readonly forks: readonly LendingPast[];
+  readonly forks: readonly ForkSourceRuns[];
   readonly droppedKeys: ReadonlySet<CallKey>;
   readonly droppedBorrowed: ReadonlySet<CallKey>;
   readonly flags: PolicyFlags;
@@ -109,7 +109,7 @@ export interface PlanFacts {
   /** By the name of the function; several where modules declare the same name. */
   readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
   /** Answers that can't be served because of the output files of their calls. */
-  readonly outdated: ReadonlySet<Answer>;
+  readonly outdated: ReadonlySet<StoredResult>;
 }
 
 const EXAMPLES_MAX = 3;
@@ -148,7 +148,7 @@ export function planRun(facts: PlanFacts): Plan {
   let firstAnswer = Number.POSITIVE_INFINITY;
   const standings = new Map<CallKey, Standing>();
   for (const [key, question] of everyQuestion(facts)) standings.set(key, standingOf(key, question, facts));
-  const coming = comingUp(
+  const coming = predictCalls(
     facts.before.memo,
     facts.forks.map(({ memo }) => memo),
     (key) => standings.get(key)?.kind === 'served',
@@ -212,16 +212,16 @@ function answeredAt({ latest }: PlanFacts, key: CallKey): number {
 }
 
 /** One's own, then what only fork sources know. */
-function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallKey, Question]> {
-  for (const [key, question] of before.memo.questions) {
+function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallKey, MemoEntry]> {
+  for (const [key, question] of before.memo.entries) {
     // What was only ever borrowed has its text where it was asked first.
-    const lent = question.preview === undefined ? forks.map(({ memo }) => memo.questions.get(key)?.preview).find(Boolean) : undefined;
+    const lent = question.preview === undefined ? forks.map(({ memo }) => memo.entries.get(key)?.preview).find(Boolean) : undefined;
     yield [key, lent === undefined ? question : { ...question, preview: lent }];
   }
   const seen = new Set<CallKey>();
   for (const { memo } of forks) {
-    for (const [key, question] of memo.questions) {
-      if (before.memo.questions.has(key) || seen.has(key) || question.answer === undefined) continue;
+    for (const [key, question] of memo.entries) {
+      if (before.memo.entries.has(key) || seen.has(key) || question.result === undefined) continue;
       seen.add(key);
       yield [key, question];
     }
@@ -234,24 +234,24 @@ type Standing =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'served';
-      readonly answer: Answered['answer'];
+      readonly answer: UsableEntry['result'];
       readonly edited: boolean;
       readonly forwards: boolean;
       readonly changes: readonly DefinitionChange[];
     }
   | {
       readonly kind: 'again';
-      readonly answer: Answered['answer'];
+      readonly answer: UsableEntry['result'];
       readonly why: DropReason;
       readonly changes: readonly DefinitionChange[];
     };
 
 /** As `createAnswers` looks it up: what the forks lend, then one's own; the first reason of the first that is there. */
-function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standing {
+function standingOf(key: CallKey, question: MemoEntry, facts: PlanFacts): Standing {
   const { before, forks, droppedBorrowed, droppedKeys, flags } = facts;
   const lent =
-    before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => answered(memo, key)).find(Boolean);
-  const own = answered(before.memo, key);
+    before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => usableEntry(memo, key)).find(Boolean);
+  const own = usableEntry(before.memo, key);
   let standing = NOTHING;
   for (const [entry, isOwn] of [
     [lent, false],
@@ -261,9 +261,9 @@ function standingOf(key: CallKey, question: Question, facts: PlanFacts): Standin
     const edit = editOf(entry, facts);
     const dropped = isOwn ? whyOwnIsDropped(droppedKeys.has(key), flags) : droppedBorrowed.has(key) ? 'invalidated' : undefined;
     const why =
-      dropped ?? whyNotServed(entry, question.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.answer) ? 'outputs' : undefined);
-    if (why === undefined) return { kind: 'served', answer: entry.answer, ...edit };
-    if (standing.kind === 'none') standing = { kind: 'again', answer: entry.answer, why, changes: edit.changes };
+      dropped ?? whyNotServed(entry, question.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.result) ? 'outputs' : undefined);
+    if (why === undefined) return { kind: 'served', answer: entry.result, ...edit };
+    if (standing.kind === 'none') standing = { kind: 'again', answer: entry.result, why, changes: edit.changes };
   }
   return standing;
 }
@@ -274,7 +274,7 @@ function whyOwnIsDropped(isSelected: boolean, { fresh }: PolicyFlags): DropReaso
 }
 
 function whyNotServed(
-  { answer }: Answered,
+  { result: answer }: UsableEntry,
   scopeName: string | undefined,
   isOwn: boolean,
   edit: PlannedEdit,
@@ -284,7 +284,7 @@ function whyNotServed(
   const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
   const then = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
   const scope = (scopeName === undefined ? undefined : scopes.get(scopeName)) ?? then;
-  const { serves, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
+  const { reuses: serves, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
   if (serves === 'no') return 'off';
   if (serves === 'this-run' && isOwn) return 'manual';
   if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return 'expired';
@@ -302,7 +302,7 @@ interface PlannedEdit extends Edit {
 const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false };
 
 /** Against the definition of this name that is nearest to what the answer was made with. */
-function editOf({ fn, fingerprint }: Answered, { current, before, forks }: PlanFacts): PlannedEdit {
+function editOf({ fn, fingerprint }: UsableEntry, { current, before, forks }: PlanFacts): PlannedEdit {
   const now = current.get(fn) ?? [];
   if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
     return UNEDITED_PLAN;

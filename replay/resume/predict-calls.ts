@@ -4,12 +4,12 @@
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
-import { answered, type Memo } from '../memo/memo.js';
+import { usableEntry, type Memo } from '../memo/memo.js';
 
 /** `forks`: a script that has asked nothing yet is taken to ask what its sources did. */
-export function comingUp(own: Memo, forks: readonly Memo[], isServed: (key: CallKey) => boolean): ReadonlySet<CallKey> {
-  const askers = own.askedBefore.size + own.askedNow.size > 0 ? [own] : forks;
-  const coming = new Set(askers.flatMap(({ askedBefore, askedNow }) => [...askedBefore, ...askedNow]));
+export function predictCalls(own: Memo, forks: readonly Memo[], isServed: (key: CallKey) => boolean): ReadonlySet<CallKey> {
+  const askers = own.calledBefore.size + own.calledNow.size > 0 ? [own] : forks;
+  const coming = new Set(askers.flatMap(({ calledBefore: askedBefore, calledNow: askedNow }) => [...askedBefore, ...askedNow]));
   const inside = insideCalls([own, ...forks]);
   // Grows while it is walked.
   for (const key of coming) if (!isServed(key)) for (const inner of inside.get(key) ?? []) coming.add(inner);
@@ -29,15 +29,15 @@ export interface Dropped {
 }
 
 /** `asker`: one's own memo as it was found, `own`: as this run takes it. */
-export function whatDrops(
+export function invalidationImpact(
   { keys, borrowedKeys }: Invalidation,
   { asker, own, sources }: { readonly asker: Memo; readonly own: Memo; readonly sources: readonly Memo[] },
 ): Dropped {
   const [dropped, refused] = [new Set(keys), new Set(borrowedKeys)];
-  const isOwn = (key: CallKey): boolean => answered(own, key) !== undefined;
-  const isLent = (key: CallKey): boolean => !own.refused.has(key) && sources.some((source) => answered(source, key) !== undefined);
+  const isOwn = (key: CallKey): boolean => usableEntry(own, key) !== undefined;
+  const isLent = (key: CallKey): boolean => !own.refused.has(key) && sources.some((source) => usableEntry(source, key) !== undefined);
   const isServed = (key: CallKey): boolean => (isOwn(key) && !dropped.has(key)) || (isLent(key) && !refused.has(key));
-  const all = comingUp(asker, sources, isServed);
+  const all = predictCalls(asker, sources, isServed);
   const coming = [...all].filter((key) => isOwn(key) || isLent(key));
   const again = coming.filter((key) => !isServed(key)).length;
   const beyond = new Set([...keys, ...borrowedKeys]).size - again;

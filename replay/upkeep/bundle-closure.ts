@@ -31,7 +31,7 @@ async function lineUpTo(store: JournalStore, last: RunId | undefined): Promise<r
 }
 
 /** The contents that events of a run name once an edit has gone over them. */
-export async function contentsOf(
+export async function blobsOf(
   store: JournalStore,
   ref: RunRef,
   edit: (event: JournalEvent) => JournalEvent | undefined,

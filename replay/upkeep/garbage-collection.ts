@@ -3,9 +3,9 @@ import { startOf, type BlobId, type RunId, type RunRef, type Workflow } from '..
 import type { Defect, JournalStore, RunFile } from '../../journal/store.js';
 import { lineage, type Lineage, type PastPoint } from './lineage.js';
 import { forEachDigest } from './blob-references.js';
-import { decide, type Decision, type Folded, type Wish } from './retention.js';
+import { decide, type Decision, type Folded, type RetentionRequest } from './retention.js';
 
-export async function planCollection(store: JournalStore, wish: Wish): Promise<Decision> {
+export async function planCollection(store: JournalStore, wish: RetentionRequest): Promise<Decision> {
   const workflows = [];
   for (const workflow of await store.workflows()) workflows.push(await foldWorkflow(store, workflow));
   const lent = await lentPasts(store, workflows);
@@ -58,7 +58,11 @@ async function lentPasts(store: JournalStore, workflows: readonly Folded[]): Pro
 }
 
 /** Those of the blobs that no run names but the ones that go; none when a run that stays can't be read in full. */
-export async function unnamedBlobs(store: JournalStore, blobs: readonly BlobId[], going: readonly RunRef[]): Promise<UnnamedBlobs> {
+export async function unreferencedBlobs(
+  store: JournalStore,
+  blobs: readonly BlobId[],
+  going: readonly RunRef[],
+): Promise<UnreferencedBlobs> {
   const unnamed = new Set(blobs);
   const gone = new Set(going.map(({ run }) => run));
   const seen: RunId[] = [];
@@ -77,7 +81,7 @@ export async function unnamedBlobs(store: JournalStore, blobs: readonly BlobId[]
   return { blobs: damage === undefined ? [...unnamed] : [], seen, damage };
 }
 
-export interface UnnamedBlobs {
+export interface UnreferencedBlobs {
   readonly blobs: readonly BlobId[];
   /** The runs that were looked at. */
   readonly seen: readonly RunId[];

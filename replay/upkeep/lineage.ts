@@ -49,7 +49,7 @@ export const lineage: Projection<Lineage> = {
   apply(state, event, place) {
     const ties = tiesOf(state, place);
     const asks = event.type === 'call.started' || event.type === 'call.reused';
-    const before = asks ? state.index.memo.questions.get(event.key)?.inside : undefined; // folding replaces the array
+    const before = asks ? state.index.memo.entries.get(event.key)?.inside : undefined; // folding replaces the array
     index.apply(state.index, event, place);
     memo.apply(state.alone, event, place);
     unknownEvents.apply(ties.unknown, event, place);
@@ -121,7 +121,7 @@ function noteInside(state: Lineage, key: CallKey, { ref: { run } }: Place, names
   state.insideBy.set(key, known);
 }
 
-function namesIn({ questions }: Memo, key: CallKey, but: readonly string[] = []): readonly string[] {
+function namesIn({ entries: questions }: Memo, key: CallKey, but: readonly string[] = []): readonly string[] {
   const names = questions.get(key)?.inside ?? [];
   return names === but ? [] : names.filter((name) => !but.includes(name));
 }

@@ -6,7 +6,7 @@ import type { JournalEvent, Json } from '../../journal/event.js';
 import { isDigest, type BlobId } from '../../journal/ids.js';
 import { isInside } from '../fold/op-path.js';
 
-export interface RedactionWish {
+export interface RedactionRequest {
   /** Only events of this operation and what is inside it. */
   readonly op: string | undefined;
   /** What goes; must have the flag `g`. Undefined: every payload and text of those events. */
@@ -29,7 +29,7 @@ const NAMES = new Set(
 );
 
 /** The event without what the wish takes out of it; undefined when that is nothing. */
-export function redactEvent(event: JournalEvent, wish: RedactionWish): JournalEvent | undefined {
+export function redactEvent(event: JournalEvent, wish: RedactionRequest): JournalEvent | undefined {
   if (wish.op !== undefined && !('op' in event && isInside(event.op, wish.op))) return undefined;
   const redactor = new Redactor(wish);
   const changed = redactor.members(event as unknown as Members, true);
@@ -62,7 +62,7 @@ type Members = { readonly [name: string]: Json };
 class Redactor {
   changes = 0;
 
-  constructor(private readonly wish: RedactionWish) {}
+  constructor(private readonly wish: RedactionRequest) {}
 
   members(members: Members, isEvent = false): Json {
     const isCheckpoint = isEvent && String(members['type']).startsWith('checkpoint.');

@@ -26,7 +26,7 @@ export interface Folded {
   readonly newer: ReadonlySet<RunId>;
 }
 
-export interface Wish {
+export interface RetentionRequest {
   /** So many latest runs of each workflow stay. Undefined: the number decides nothing. */
   readonly keep: number | undefined;
   /** Runs from this time on stay: milliseconds since 1970. Undefined: the time decides nothing. */
@@ -52,7 +52,7 @@ export interface Decision {
 /** `startOf`: when a run began, milliseconds since 1970. `lentAt`: a workflow as a fork of its past sees it. */
 export function decide(
   workflows: readonly Folded[],
-  wish: Wish,
+  wish: RetentionRequest,
   { startOf, lentAt }: { startOf(run: RunId): number; lentAt(point: PastPoint): Lineage | undefined },
 ): Decision {
   const all = new Map(workflows.flatMap(({ files }) => files.map((file) => [file.ref.run, file] as const)));
@@ -97,7 +97,7 @@ export function decide(
 
 function* roots(
   { workflow, files, damaged, newer, lineage }: Folded,
-  wish: Wish,
+  wish: RetentionRequest,
   startOf: (run: RunId) => number,
 ): Generator<readonly [RunId, Reason]> {
   const { keep, sinceMs } = wish;
@@ -115,7 +115,7 @@ function* roots(
 
 /** N1 and N2. */
 function* servingRuns({ index, completedBy, insideBy }: Lineage): Generator<readonly [RunId, Reason]> {
-  for (const [key, { answer }] of usable(index.memo)) {
+  for (const [key, { result: answer }] of usable(index.memo)) {
     yield [answer.ref.run, 'answers'];
     for (const run of insideBy.get(key)?.values() ?? []) yield [run, 'resume'];
   }
@@ -128,7 +128,7 @@ function* takingBack({ runs, index }: Lineage, stays: ReadonlyMap<RunId, Reason>
   const earlier: RunTies[] = [];
   for (const [run, ties] of runs) {
     const stillDropped = (key: CallKey): boolean => {
-      const answer = index.memo.questions.get(key)?.answer;
+      const answer = index.memo.entries.get(key)?.result;
       return (
         !(answer !== undefined && answer.ref.run > run && stays.has(answer.ref.run)) && earlier.some(({ answered }) => answered.has(key))
       );

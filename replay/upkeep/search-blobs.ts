@@ -6,7 +6,7 @@ import type { JournalStore } from '../../journal/store.js';
 import { forEachDigest } from './blob-references.js';
 import { holdsMatch } from './redaction.js';
 
-export async function matchingBlobs(store: JournalStore, ref: RunRef, match: RegExp): Promise<ReadonlySet<BlobId>> {
+export async function searchBlobs(store: JournalStore, ref: RunRef, match: RegExp): Promise<ReadonlySet<BlobId>> {
   const named = new Set<BlobId>();
   await store.scan(ref, (event) => forEachDigest(event, (digest) => named.add(digest)));
   const found = new Set<BlobId>();

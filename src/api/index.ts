@@ -34,10 +34,10 @@ export {
 } from '../pipeline/model/model.js';
 export { validate, validateOrThrow } from '../pipeline/lint/validate.js';
 export type { CustomRule, Finding, Severity } from '../pipeline/lint/rule.js';
-export { runGraph, watchGraph, type GraphRunRequest } from './run-pipeline.js';
-export type { GraphNotice, WatchedGraph } from '../session/pipeline/watch-pipeline.js';
-export type { GraphReport, GraphRunIo, WhoAnswers } from '../session/pipeline/run-pipeline-options.js';
-export type { Answered, Backend, Backends, ModelQuestion } from '../pipeline/backends/backend.js';
+export { runPipeline as runGraph, watchPipeline as watchGraph, type PipelineRunRequest as GraphRunRequest } from './run-pipeline.js';
+export type { PipelineNotice as GraphNotice, WatchedPipeline as WatchedGraph } from '../session/pipeline/watch-pipeline.js';
+export type { PipelineReport as GraphReport, PipelineIo as GraphRunIo, WhoAnswers } from '../session/pipeline/run-pipeline-options.js';
+export type { ModelReply as Answered, Backend, Backends, ModelRequest as ModelQuestion } from '../pipeline/backends/backend.js';
 export type { CallTool, ToolAnswer } from '../pipeline/backends/tool-calls.js';
 export type { ArtifactEntry, Artifacts } from '../pipeline/walk/artifacts.js';
 export type { Handler, Handlers, Stage } from '../pipeline/handlers/handler.js';

@@ -1,20 +1,20 @@
 /** `runGraph` and `watchGraph` as a program calls them: everything but the file has a default. */
 import path from 'node:path';
 import { displayPath } from '../language/paths.js';
-import { runGraph as runWhole } from '../session/pipeline/run-pipeline.js';
-import { WHO_ANSWERS, type GraphReport, type GraphRunIo, type GraphRunOptions } from '../session/pipeline/run-pipeline-options.js';
-import { watch, type WatchedGraph } from '../session/pipeline/watch-pipeline.js';
+import { runPipeline as runWhole } from '../session/pipeline/run-pipeline.js';
+import { WHO_ANSWERS, type PipelineReport, type PipelineIo, type PipelineRunOptions } from '../session/pipeline/run-pipeline-options.js';
+import { watchRun, type WatchedPipeline } from '../session/pipeline/watch-pipeline.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, type Members } from './check.js';
 import { checkIo, defined, projectFor } from './run.js';
 
-export interface GraphRunRequest extends Partial<Omit<GraphRunOptions, 'file' | 'io' | 'parent'>> {
+export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent'>> {
   /** Path of the `.dot` file, relative to `workingDirectory`. */
   readonly file: string;
-  readonly io?: Partial<GraphRunIo>;
+  readonly io?: Partial<PipelineIo>;
 }
 
-const MEMBERS: Members<GraphRunRequest> = {
+const MEMBERS: Members<PipelineRunRequest> = {
   file: 'text',
   name: 'text',
   project: 'object',
@@ -45,7 +45,7 @@ const MEMBERS: Members<GraphRunRequest> = {
   onCheckpoint: 'function',
 };
 
-const IO: Members<GraphRunIo> = {
+const IO: Members<PipelineIo> = {
   stdin: 'function',
   stdout: 'function',
   stderr: 'function',
@@ -55,16 +55,16 @@ const IO: Members<GraphRunIo> = {
 };
 
 /** Runs a pipeline. What goes wrong with it is in the report; MlldError BAD_OPTION is thrown for a request that is not right. */
-export async function runGraph(request: GraphRunRequest): Promise<GraphReport> {
+export async function runPipeline(request: PipelineRunRequest): Promise<PipelineReport> {
   return runWhole(await optionsFor('runGraph()', request));
 }
 
 /** The same with its events as they come. A request that is not right rejects the report. */
-export function watchGraph(request: Omit<GraphRunRequest, 'onEvent' | 'onCheckpoint'>): WatchedGraph {
-  return watch((callbacks) => runGraph({ ...request, ...callbacks }));
+export function watchPipeline(request: Omit<PipelineRunRequest, 'onEvent' | 'onCheckpoint'>): WatchedPipeline {
+  return watchRun((callbacks) => runPipeline({ ...request, ...callbacks }));
 }
 
-async function optionsFor(where: string, request: GraphRunRequest): Promise<GraphRunOptions> {
+async function optionsFor(where: string, request: PipelineRunRequest): Promise<PipelineRunOptions> {
   checkMembers(where, request, MEMBERS, ['file']);
   const { io, people } = request;
   checkIo(where, io, IO);

@@ -1,7 +1,7 @@
 /** `run` as a program calls it: everything but the script has a default, and what is not right is an error that names the member. */
 import path from 'node:path';
 import { findProject, scriptName, type Project } from '../session/project.js';
-import { run as runWhole } from '../session/script/run-script.js';
+import { runScript as runWhole } from '../session/script/run-script.js';
 import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '../session/script/run-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, isObject, type Members } from './check.js';

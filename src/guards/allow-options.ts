@@ -1,5 +1,5 @@
 /**
- * `allow … with { addLabels, removeLabels, warning }`. Instrumentation 3.3 and 11: only a privileged guard takes labels away.
+ * `allow … with { addLabels, removeLabels, warning }`. instrumentation.md 3.3 and 11: only a privileged guard takes labels away.
  *
  * A label is taken from the value itself; loaded files in a list keep their own.
  */

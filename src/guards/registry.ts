@@ -1,4 +1,4 @@
-/** The guards of a run. Instrumentation 4.1 and 4.2. */
+/** The guards of a run. instrumentation.md 4.1 and 4.2. */
 import type { Filter, Guard } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';

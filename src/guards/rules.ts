@@ -1,4 +1,4 @@
-/** The rules of one guard: the first whose condition holds decides. Instrumentation 4.3. */
+/** The rules of one guard: the first whose condition holds decides. instrumentation.md 4.3. */
 import type { GuardRule } from '../../grammar/ast.js';
 import { bodyFrame } from '../hooks/body-frame.js';
 import { rise } from '../runtime/errors.js';

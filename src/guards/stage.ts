@@ -1,5 +1,5 @@
 /**
- * Guards around one operation. Instrumentation 4.3 and 4.5.
+ * Guards around one operation. instrumentation.md 4.3 and 4.5.
  *
  * G1  All matching guards of a phase are evaluated, also behind a denial: every reason is known.
  * G2  `deny` beats `retry` beats `allow`; the first denial gives the reason.

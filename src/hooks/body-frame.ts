@@ -1,4 +1,4 @@
-/** The frame in which the body of a hook or the rules of a guard run. Instrumentation 5.5, 7 and 8. */
+/** The frame in which the body of a hook or the rules of a guard run. instrumentation.md 5.5, 7 and 8. */
 import { OUTERMOST, PLAIN, type Context, type Frame, type Module } from '../runtime/frame.js';
 import { Scope } from '../runtime/scope.js';
 import type { Operation } from '../runtime/operation.js';
@@ -36,7 +36,7 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context 
     within: 'body',
     ...PLAIN,
     secret: frame.secret,
-    ending: frame.ending,
+    deadline: frame.deadline,
     evaluate,
     execute,
   };

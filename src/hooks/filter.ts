@@ -1,5 +1,5 @@
 /**
- * What a hook or a guard watches, in tables: an operation looks its names up and asks nobody else. Instrumentation 4.2 and 5.3.
+ * What a hook or a guard watches, in tables: an operation looks its names up and asks nobody else. instrumentation.md 4.2 and 5.3.
  *
  * F1  A list that was handed out never changes: whoever registers later is not in it.
  */

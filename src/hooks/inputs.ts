@@ -1,4 +1,4 @@
-/** What a hook sees as `@input`, and what its value does to the inputs. Instrumentation 5.6 and 5.7. */
+/** What a hook sees as `@input`, and what its value does to the inputs. instrumentation.md 5.6 and 5.7. */
 import type { Operation } from '../runtime/operation.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../values/value.js';
 

@@ -1,4 +1,4 @@
-/** The hooks of a run. Instrumentation 5.2 and 5.3. */
+/** The hooks of a run. instrumentation.md 5.2 and 5.3. */
 import type { Hook } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';

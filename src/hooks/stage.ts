@@ -1,5 +1,5 @@
 /**
- * Running hooks around one operation. Instrumentation 5.4 to 5.7, 5.11, 5.12.
+ * Running hooks around one operation. instrumentation.md 5.4 to 5.7, 5.11, 5.12.
  *
  * H1  All matching hooks of a phase run, in the order of registration; each sees what those before it made of the values.
  * H2  Prefixes are tested once per phase, against the arguments as they were when the phase began.
@@ -72,7 +72,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
       const segment = `hook:${node.name ?? hook.number}`;
       const body = bodyFrame({ module, frame, operation: seen, segment, ambient, context });
       const timeOut = run.replayed?.timeOut({ op: frame.op.path, timing: node.timing, hook: id }, body);
-      returned = await withinLimit((ending) => returnedBy(hook, { ...body, ending }), run, timeOut);
+      returned = await withinLimit((ending) => returnedBy(hook, { ...body, deadline: ending }), run, timeOut);
     } catch (caught) {
       if (isEndOfRun(caught)) throw caught;
       error = caught instanceof Error ? caught.message : String(caught);

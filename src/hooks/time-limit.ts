@@ -11,8 +11,8 @@
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../runtime/frame.js';
-import { Ending } from '../runtime/hook-deadline.js';
-import type { Holder } from '../world/world.js';
+import { HookDeadline } from '../runtime/hook-deadline.js';
+import type { TimerHandle } from '../world/world.js';
 
 type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
 
@@ -20,18 +20,18 @@ type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick
  * Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and tells it to end. `timeOut`: in a replay; resolves with the
  * message when its time is over, and nothing else ends it (T5).
  */
-export type WithinLimit = <T>(work: (ending: Ending) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
+export type WithinLimit = <T>(work: (ending: HookDeadline) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
 
 export function createTimeLimit(): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
   let watched = false;
-  let timer: Holder | undefined;
-  const onTimer = (made: Holder): void => void (timer = made);
+  let timer: TimerHandle | undefined;
+  const onTimer = (made: TimerHandle): void => void (timer = made);
 
   async function watch({ world, monotonicMs }: Ports): Promise<void> {
     watched = true;
     for (let [oldest] = running; oldest; [oldest] = running) {
-      await world.ask('clock.sleep', { ms: Math.max(0, oldest.endMs - monotonicMs()) }, { onTimer });
+      await world.perform('clock.sleep', { ms: Math.max(0, oldest.endMs - monotonicMs()) }, { onTimer });
       if (running.delete(oldest)) oldest.expire();
     }
     watched = false;
@@ -41,7 +41,7 @@ export function createTimeLimit(): WithinLimit {
     new Promise((resolve, reject) => {
       const { hookLimitMs } = run.settings;
       const endMs = run.monotonicMs() + hookLimitMs;
-      const ending = new Ending(() => endMs - run.monotonicMs());
+      const ending = new HookDeadline(() => endMs - run.monotonicMs());
       const expire = (message: string): void => {
         reject(new MlldError('HOOK_TIMEOUT', message)); // T3
         ending.expire();

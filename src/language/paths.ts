@@ -1,10 +1,10 @@
-/** Where a path of the script leads. World section 4. */
+/** Where a path of the script leads. world.md 4. */
 import path from 'node:path';
 import type { HolePart, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf, undefinedVariable } from '../runtime/errors.js';
 import type { Frame, Settings } from '../runtime/frame.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 import { aKind, kindOf } from '../values/kinds/kind.js';
 import { textOf } from '../values/text.js';
 import { lenient, renderText } from '../runtime/evaluator-ports.js';
@@ -46,7 +46,7 @@ export function resolveText(text: string, frame: Frame): string {
   return path.resolve(frame.module.directory, text);
 }
 
-/** Where a command runs: `cmd:@root/sub { … }`. Relative names are refused, because they would depend on where mlld was started. World 15. */
+/** Where a command runs: `cmd:@root/sub { … }`. Relative names are refused, because they would depend on where mlld was started. world.md 15. */
 export async function resolveDirectory(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
   const text = await renderPath(parts, frame);
   const expanded = text === '~' || text.startsWith('~/') ? `${await homeDirectory(frame)}${text.slice(1)}` : text;
@@ -59,7 +59,7 @@ export async function resolveDirectory(parts: readonly TemplatePart[], frame: Fr
 }
 
 async function homeDirectory(frame: Frame): Promise<string> {
-  const { values } = await askWorld(frame, 'env.read', { names: ['HOME'], prefixes: [] });
+  const { values } = await performEffect(frame, 'env.read', { names: ['HOME'], prefixes: [] });
   const home = values['HOME'];
   if (home === undefined || home === '') throw new MlldError('WORKING_DIRECTORY', 'The working directory ~ is unknown: HOME is not set');
   return home;

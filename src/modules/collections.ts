@@ -1,4 +1,4 @@
-/** `import templates from "./dir" as @t(p, q)`: all templates below a folder as functions of one signature. World section 13.4. */
+/** `import templates from "./dir" as @t(p, q)`: all templates below a folder as functions of one signature. world.md 13.4. */
 import path from 'node:path';
 import type { Import, Load, Param, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -7,7 +7,7 @@ import { Executable } from '../runtime/executable.js';
 import type { Frame } from '../runtime/frame.js';
 import { keepTemplate, type LoadedTemplate } from '../language/expressions/template-body.js';
 import { readTemplate, templateKind } from '../language/expressions/template-file.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import type { Value } from '../values/value.js';
 import { memberName } from './directories.js';
@@ -29,7 +29,7 @@ export async function templateCollection(absolute: string, node: Import, frame: 
       `import templates from "${written}" as @name(a, b)`,
     );
   }
-  if ((await askWorld(frame, 'file.stat', { path: absolute })).kind !== 'directory') {
+  if ((await performEffect(frame, 'file.stat', { path: absolute })).kind !== 'directory') {
     throw refuse('COLLECTION_DIRECTORY', `import templates needs a directory, and ${written} is none`);
   }
   const members = await membersOf({ directory: absolute, written, depth: 0 }, params, node, frame);
@@ -58,7 +58,7 @@ async function membersOf(
     if (members.has(name)) throw refuse('COLLECTION_CLASH', `Two templates in ${written} are called @${name}; one is ${file}`);
     members.set(name, value);
   };
-  const { files, folders } = await askWorld(frame, 'file.list', { path: directory });
+  const { files, folders } = await performEffect(frame, 'file.list', { path: directory });
   for (const file of files.filter(templateKind)) {
     const place = `${written.replace(/\/$/, '')}/${file}`;
     const loaded = await readTemplate({ absolute: path.join(directory, file), written: place, at: node.source.at }, frame);

@@ -1,10 +1,10 @@
-/** A folder as a module: one member per folder in it that has an `index.mld`. World section 11.3. */
+/** A folder as a module: one member per folder in it that has an `index.mld`. world.md 11.3. */
 import path from 'node:path';
 import type { Import } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 import { textOf } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
@@ -16,7 +16,7 @@ const SKIPPED = ['_*', '.*'];
 
 export async function directoryModule(absolute: string, node: Import, frame: Frame): Promise<Namespace> {
   const skipped = await skipPatterns(node, frame);
-  const { folders } = await askWorld(frame, 'file.list', { path: absolute });
+  const { folders } = await performEffect(frame, 'file.list', { path: absolute });
   const members = new Map<string, Value>();
   for (const folder of folders) {
     if (skipped.some((pattern) => pattern.test(folder))) continue;

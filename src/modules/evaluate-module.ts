@@ -1,4 +1,4 @@
-/** A file whose code runs: what it is made of, and its evaluation for those who import it. World sections 11.5 and 12. */
+/** A file whose code runs: what it is made of, and its evaluation for those who import it. world.md 11.5 and 12. */
 import { SyntaxFailure } from '../../grammar/errors.js';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { parseScript } from '../../grammar/parse.js';
@@ -68,7 +68,7 @@ export async function evaluateModule(module: Module, mode: Script['mode'], frame
   const completion = await frame.execute(script.statements, inner);
   const values = exported(script, module);
   if (completion instanceof Return && completion.given) values.set('default', completion.value);
-  return { module, values, instruments: exportedInstruments(script, module), listed: module.exports.size > 0, frontmatter };
+  return { module, values, interceptors: exportedInstruments(script, module), listed: module.exports.size > 0, frontmatter };
 }
 
 /** Throws parse errors of the module's text. */

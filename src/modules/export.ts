@@ -1,4 +1,4 @@
-/** `export { @a, @b }`: what importers see. World section 12.1. The names are looked up when the module has run. */
+/** `export { @a, @b }`: what importers see. world.md 12.1. The names are looked up when the module has run. */
 import type { Export } from '../../grammar/ast.js';
 import type { Completion } from '../runtime/completion.js';
 import type { Frame } from '../runtime/frame.js';

@@ -1,11 +1,11 @@
-/** Modules that are files: `.mld`, markdown, JSON. World sections 11.3 and 11.5. */
+/** Modules that are files: `.mld`, markdown, JSON. world.md 11.3 and 11.5. */
 import nodePath from 'node:path';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import { fileMissing } from '../language/files/read-file.js';
 import type { Frame, Module, ModuleExports } from '../runtime/frame.js';
 import { templateKind } from '../language/expressions/template-file.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 import { recordSource } from '../operation/sources.js';
 import { isDataObject } from '../values/plain-object.js';
 import { annotate, type Data, type Value } from '../values/value.js';
@@ -63,14 +63,14 @@ async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExpor
   return {
     module,
     values: name.endsWith('.json') ? jsonExports(module) : new Map(),
-    instruments: new Set(),
+    interceptors: new Set(),
     listed: false,
     frontmatter: undefined,
   };
 }
 
 async function readModule(place: ModulePlace, frame: Frame): Promise<string> {
-  const answer = await askWorld(frame, 'file.read', { path: place.absolute });
+  const answer = await performEffect(frame, 'file.read', { path: place.absolute });
   if ('text' in answer) return answer.text;
   throw await fileMissing(place, answer, frame, place.at, 'Module');
 }

@@ -1,4 +1,4 @@
-/** `import`: names from other files, folders, Node modules and the data of the run. World section 11. */
+/** `import`: names from other files, folders, Node modules and the data of the run. world.md 11. */
 import path from 'node:path';
 import type { Import, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -52,10 +52,12 @@ async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promis
   if (node.type === 'templates') return fromNamespace(node, await templateCollection(absolute, node, frame), absolute, frame);
   const located = await locateModule(absolute, rest.endsWith('/') ? 'slash' : 'name', frame);
   if (located.kind === 'directory') return fromNamespace(node, await directoryModule(absolute, node, frame), absolute, frame);
-  const { values, instruments, listed, frontmatter } = await moduleAt(
-    { absolute: located.absolute, written, root, at: node.source.at },
-    frame,
-  );
+  const {
+    values,
+    interceptors: instruments,
+    listed,
+    frontmatter,
+  } = await moduleAt({ absolute: located.absolute, written, root, at: node.source.at }, frame);
   return fromNamespace(node, { members: values, instruments, listed, frontmatter, source: node.written }, absolute, frame);
 }
 

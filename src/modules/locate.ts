@@ -1,7 +1,7 @@
-/** Which file or folder the path of an import means. World section 11.3. */
+/** Which file or folder the path of an import means. world.md 11.3. */
 import path from 'node:path';
 import type { Frame } from '../runtime/frame.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 
 export type Located = { readonly kind: 'module' | 'directory'; readonly absolute: string };
 
@@ -26,5 +26,5 @@ export async function indexIn(directory: string, frame: Frame): Promise<string |
 }
 
 async function kindAt(absolute: string, frame: Frame): Promise<'file' | 'directory' | 'none'> {
-  return (await askWorld(frame, 'file.stat', { path: absolute })).kind;
+  return (await performEffect(frame, 'file.stat', { path: absolute })).kind;
 }

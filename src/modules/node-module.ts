@@ -1,9 +1,9 @@
-/** Functions and classes of Node modules. World section 11.3. */
+/** Functions and classes of Node modules. world.md 11.3. */
 import type { Import } from '../../grammar/ast.js';
 import { MlldError, type SourceLocation } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 import type { HostFunction } from '../values/kinds/host-function.js';
 import { fromHost, toNative } from '../values/native.js';
 import { closest } from '../values/suggest.js';
@@ -64,10 +64,10 @@ async function hostExports(name: string, frame: Frame): Promise<{ readonly [name
   const from = frame.module.directory;
   if (name.includes('/')) {
     try {
-      return (await askWorld(frame, 'node.import', { module: `@${name}`, from })).exports;
+      return (await performEffect(frame, 'node.import', { module: `@${name}`, from })).exports;
     } catch (error) {
       if (!(error instanceof WorldError)) throw error;
     }
   }
-  return (await askWorld(frame, 'node.import', { module: name, from })).exports;
+  return (await performEffect(frame, 'node.import', { module: name, from })).exports;
 }

@@ -1,7 +1,7 @@
-/** Data that a run is given: `@input`, `@payload`, `@state`, injected modules. World section 16. */
+/** Data that a run is given: `@input`, `@payload`, `@state`, injected modules. world.md 16. */
 import type { Frame } from '../runtime/frame.js';
 import { readInput } from '../language/expressions/input.js';
-import { askWorld } from '../operation/perform-effect.js';
+import { performEffect } from '../operation/perform-effect.js';
 import { isDataObject } from '../values/plain-object.js';
 import { Annotated, dataOf, flow, type Value } from '../values/value.js';
 import type { Namespace } from '../values/kinds/namespace.js';
@@ -33,7 +33,7 @@ export async function providedModule(
       isData: false,
     };
   }
-  const { values, instruments, listed, frontmatter } = await moduleOfText(name, injected.text, at, frame);
+  const { values, interceptors: instruments, listed, frontmatter } = await moduleOfText(name, injected.text, at, frame);
   return { namespace: { members: values, instruments, listed, frontmatter, source: name }, isData: false };
 }
 
@@ -48,7 +48,7 @@ function membersOf(value: Value): readonly (readonly [string, Value])[] {
 
 /** Some variables of the environment, and what came in on standard input, which wins. */
 async function inputMembers(frame: Frame): Promise<readonly (readonly [string, Value])[]> {
-  const { values } = await askWorld(frame, 'env.read', ENVIRONMENT);
+  const { values } = await performEffect(frame, 'env.read', ENVIRONMENT);
   const input = await readInput(frame);
   return [...Object.entries(values), ...stdinMembers(input)];
 }

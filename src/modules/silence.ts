@@ -1,4 +1,4 @@
-/** Importing is silent: what a module does at its top level stays undone. World 12.2. */
+/** Importing is silent: what a module does at its top level stays undone. world.md 12.2. */
 import type { Statement } from '../../grammar/ast.js';
 import type { Frame } from '../runtime/frame.js';
 

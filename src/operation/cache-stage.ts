@@ -1,5 +1,5 @@
 /**
- * The memo stage: ask once, and remember what was paid for. Design section 3, checkpoint sections 4 to 6.
+ * The memo stage: ask once, and remember what was paid for. design.md 3, checkpoint-resume.md 4 to 6.
  *
  * M1  `call.started` is with the kernel before the body runs; `call.completed` is on disk before the result is seen.
  * M2  Failures, denials and outputs of failed commands are recorded and never served.
@@ -14,15 +14,15 @@ import type { Frame } from '../runtime/frame.js';
 import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
 import { MlldError } from '../errors.js';
 import { toJson } from '../values/native.js';
-import { noteOf, type Value } from '../values/value.js';
-import { carriedBy, carrying, handedOut, membersOf } from '../runtime/result-labels.js';
+import { metadataOf, type Value } from '../values/value.js';
+import { labelsOfResult, withResultLabels, handedOut, membersOf } from '../runtime/result-labels.js';
 import { Denial } from '../runtime/denial.js';
 import { encodeResult, wordOf, type Encoded } from './encode-result.js';
 import { withShortCommand } from './result-metadata.js';
-import { callKey, type Question } from '../runtime/identity.js';
-import { keepOutputs, serveOutputs, type Served } from './outputs.js';
+import { callKey, type CallRequest } from '../runtime/identity.js';
+import { keepOutputs, reuseOutputs, type OutputReuse } from './outputs.js';
 import { definitionFor } from './interceptors.js';
-import type { Awaitable, Body, Definition, KnownAnswer, LlmCall, Operation } from '../runtime/operation.js';
+import type { Awaitable, Body, Definition, CachedResult, LlmCall, Operation } from '../runtime/operation.js';
 import { exceedingOutput } from '../world/process/output.js';
 import { isSecret } from '../runtime/secret-registry.js';
 
@@ -39,15 +39,20 @@ interface Answered {
   readonly reused: boolean;
 }
 
-export async function answerOnce(frame: Frame, operation: Operation, execute: Execute): Promise<Answered> {
+export async function callOrReuse(frame: Frame, operation: Operation, execute: Execute): Promise<Answered> {
   const { llm } = operation;
   if (!llm) return { value: await execute(frame, undefined), frame: () => frame, reused: false };
-  const { answers } = frame.run;
+  const { cache: answers } = frame.run;
   const policy = answers.policy();
   if (!policy.records && !policy.serves) return unrecorded(frame, operation, llm, (seen) => execute(seen, undefined));
-  const formed = llm.question(operation.inputs);
-  const { question, body, answeredAs, hasSecret: readsSecret = false } = formed instanceof Promise ? await formed : formed;
-  const hasSecret = readsSecret || frame.secret === true || operation.inputs.some(isSecret) || frame.run.secrets.surelyIn(question.args);
+  const formed = llm.request(operation.inputs);
+  const {
+    request: question,
+    body,
+    recordedAs: answeredAs,
+    hasSecret: readsSecret = false,
+  } = formed instanceof Promise ? await formed : formed;
+  const hasSecret = readsSecret || frame.secret === true || operation.inputs.some(isSecret) || frame.run.secrets.contains(question.args);
   const plainKey = answeredAs ?? keyOf(question);
   if (plainKey === undefined) {
     frame.run.warn(`an argument of @${question.fn} is nested too deeply for the journal: this call is neither recorded nor served`);
@@ -57,8 +62,8 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
   const defined = definitionFor(frame, operation, llm);
   const definition = defined instanceof Promise ? await defined : defined;
   const { fingerprint, parts } = definition;
-  if (!answers.defined.has(fingerprint)) {
-    answers.defined.add(fingerprint);
+  if (!answers.recordedDefinitions.has(fingerprint)) {
+    answers.recordedDefinitions.add(fingerprint);
     frame.run.recorder.post({ type: 'definition.recorded', fn: question.fn, fingerprint, parts, interceptors: true });
   }
   const asked = { key, plainKey, hasSecret, definition, question };
@@ -70,16 +75,18 @@ export async function answerOnce(frame: Frame, operation: Operation, execute: Ex
     const found = search instanceof Promise ? await search : search;
     if (found.kind === 'servable') {
       if (found.outdated) frame.run.warn(`${found.outdated.because}; another recorded answer is served`);
-      return serve(frame, operation, llm, asked, found.known, found.outputs);
+      return reuse(frame, operation, llm, asked, found.known, found.outputs);
     }
     outdated = found.outdated ?? outdated;
-  } while (policy.serves && answers.inFlight.isAsked(plainKey, frame.op.path)); // somebody who looked it up at the same time was first
+  } while (policy.serves && answers.inFlight.isInFlight(plainKey, frame.op.path)); // somebody who looked it up at the same time was first
   if (outdated) frame.run.warn(`${outdated.because}; it is asked again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
   const seen = lookedUp(frame, false, key);
   const endTurn = answers.inFlight.start(plainKey, frame.op.path);
   const endCall = frame.run.paidCalls?.begin(frame.op.path);
   try {
-    const value = await ask(seen, operation, llm, { ...asked, ...(outdated && { outdated: outdated.files }) }, () => execute(seen, body));
+    const value = await executeAndRecord(seen, operation, llm, { ...asked, ...(outdated && { outdated: outdated.files }) }, () =>
+      execute(seen, body),
+    );
     return { value, frame: () => seen, reused: false };
   } finally {
     endTurn();
@@ -94,11 +101,11 @@ async function unrecorded(frame: Frame, { inputs }: Operation, llm: LlmCall, exe
   const made = await execute(seen);
   frame.run.unrecordedResults++;
   const sealed = frame.secret === true || isSecret(handedOut(made));
-  return { value: carrying(made, inputs, llm, carriedBy(made, inputs, llm, sealed)), frame: () => seen, reused: false };
+  return { value: withResultLabels(made, inputs, llm, labelsOfResult(made, inputs, llm, sealed)), frame: () => seen, reused: false };
 }
 
 /** Undefined for a question that the journal can't hold. */
-function keyOf(question: Question): CallKey | undefined {
+function keyOf(question: CallRequest): CallKey | undefined {
   try {
     return callKey(question);
   } catch (error) {
@@ -113,18 +120,18 @@ interface Asked {
   readonly plainKey: CallKey;
   readonly hasSecret: boolean;
   readonly definition: Definition;
-  readonly question: Question;
+  readonly question: CallRequest;
   /** Declared output files for which a known answer was not served. */
   readonly outdated?: readonly string[] | undefined;
 }
 
-type Outdated = Extract<Served, { kind: 'outdated' }>;
+type Outdated = Extract<OutputReuse, { kind: 'outdated' }>;
 
 type Found =
   /** `outdated`: the one before it, whose declared files are not as it had left them. */
   | {
       readonly kind: 'servable';
-      readonly known: KnownAnswer;
+      readonly known: CachedResult;
       readonly outputs: readonly ReusedOutput[];
       readonly outdated: Outdated | undefined;
     }
@@ -138,8 +145,8 @@ function findServable(frame: Frame, operation: Operation, llm: LlmCall, asked: A
   return known ? { kind: 'servable', known, outputs: [], outdated: undefined } : NOTHING_FOUND;
 }
 
-function lookUp(frame: Frame, { plainKey, hasSecret, definition, question }: Asked): Awaitable<KnownAnswer | undefined> {
-  return frame.run.answers.lookup({ key: plainKey, fn: question.fn, definition, hasSecret, op: frame.op.path });
+function lookUp(frame: Frame, { plainKey, hasSecret, definition, question }: Asked): Awaitable<CachedResult | undefined> {
+  return frame.run.cache.lookup({ key: plainKey, fn: question.fn, definition, hasSecret, op: frame.op.path });
 }
 
 /** The first known answer whose declared files can be had with it. A borrowed one without them gives way, for the whole run, to the next. */
@@ -148,15 +155,15 @@ async function findWithOutputs(
   { inputs }: Operation,
   llm: LlmCall,
   asked: Asked,
-  first: Awaitable<KnownAnswer | undefined>,
+  first: Awaitable<CachedResult | undefined>,
 ): Promise<Found> {
-  const { answers } = frame.run;
+  const { cache: answers } = frame.run;
   const { question } = asked;
   let outdated: Outdated | undefined;
   for (let next = first; ; next = lookUp(frame, asked)) {
     const known = await next;
     if (!known) return { kind: 'none', outdated };
-    const files = await serveOutputs(frame, llm, { fn: question.fn, inputs, known });
+    const files = await reuseOutputs(frame, llm, { fn: question.fn, inputs, known });
     if (files.kind === 'served') return { kind: 'servable', known, outputs: files.outputs, outdated };
     outdated ??= files;
     if (known.from.workflow === undefined) return { kind: 'none', outdated };
@@ -164,15 +171,15 @@ async function findWithOutputs(
   }
 }
 
-function serve(
+function reuse(
   frame: Frame,
   operation: Operation,
   llm: LlmCall,
   asked: Asked,
-  known: KnownAnswer,
+  known: CachedResult,
   outputs: readonly ReusedOutput[],
 ): Answered {
-  const { recorder, answers } = frame.run;
+  const { recorder, cache: answers } = frame.run;
   const { definition, question } = asked;
   const { fingerprint } = definition;
   const { key } = known;
@@ -189,13 +196,19 @@ function serve(
     fingerprint,
     ...(outputs.length > 0 && { outputs }),
   });
-  if (known.editedSince !== undefined) answers.servedOld(question.fn, known.editedSince, fingerprint);
-  const value = carrying(known.value(), operation.inputs, llm, known.carried);
+  if (known.editedSince !== undefined) answers.warnStaleHit(question.fn, known.editedSince, fingerprint);
+  const value = withResultLabels(known.value(), operation.inputs, llm, known.resultLabels);
   return { value, frame: () => lookedUp(frame, true, key), reused: true };
 }
 
-async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Asked, execute: () => Promise<Value>): Promise<Value> {
-  const { recorder, answers, secrets, monotonicMs } = frame.run;
+async function executeAndRecord(
+  frame: Frame,
+  operation: Operation,
+  llm: LlmCall,
+  asked: Asked,
+  execute: () => Promise<Value>,
+): Promise<Value> {
+  const { recorder, cache: answers, secrets, monotonicMs } = frame.run;
   const { key, hasSecret, definition, question, outdated } = asked;
   const op = frame.op.path;
   const attempt = question.attempt === undefined ? {} : { attempt: question.attempt };
@@ -226,7 +239,7 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
     executed = await execute();
   } catch (error) {
     const denied = error instanceof Denial ? { denied: true as const } : {};
-    if (hasSecret) secrets.touch(error);
+    if (hasSecret) secrets.taint(error);
     const code = error instanceof MlldError ? { code: error.code } : {};
     const output = hasSecret ? undefined : exceedingOutput(error)?.kept;
     if (output && answers.policy().records && !frame.run.deniedInside.has(frame.op)) {
@@ -240,9 +253,9 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   const made = withShortCommand(executed);
   const encoded = encodeResult(made);
   const { json, form } = encoded;
-  const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.surelyIn(json);
-  const carried = carriedBy(made, operation.inputs, llm, isSealed);
-  const value = carrying(made, operation.inputs, llm, carried);
+  const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.contains(json);
+  const carried = labelsOfResult(made, operation.inputs, llm, isSealed);
+  const value = withResultLabels(made, operation.inputs, llm, carried);
   const kept = isSealed ? answers.secretPayload(json, key, PAID) : answers.payload(json, PAID);
   const result = kept instanceof Promise ? await kept : kept;
   const exitCode = failedStatus(llm, value);
@@ -269,13 +282,13 @@ async function ask(frame: Frame, operation: Operation, llm: LlmCall, asked: Aske
   if (!recorded || flaw !== undefined || 'redacted' in result) return value;
   if (wordOf(encoded) !== undefined) return value;
   if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
-  answers.hold(asked.plainKey, recorded, { key, encoded, carried, outputs });
+  answers.hold(asked.plainKey, recorded, { key, encoded, resultLabels: carried, outputs });
   return value;
 }
 
 /** What is known about a result may be secret where the result is not: the command that a guard let pass. */
 async function keptNotes(
-  { run: { answers, secrets } }: Frame,
+  { run: { cache: answers, secrets } }: Frame,
   executed: Value,
   { notes }: Encoded,
   isSealed: boolean,
@@ -283,7 +296,7 @@ async function keptNotes(
 ): Promise<Payload> {
   const json = notes as unknown as Json;
   // The whole line: where it was cut, part of a secret may be left of it.
-  const line = noteOf(handedOut(executed))?.command?.command ?? '';
+  const line = metadataOf(handedOut(executed))?.command?.command ?? '';
   return isSealed || secrets.appearIn(line) || secrets.appearIn(canonicalJson(json))
     ? answers.secretPayload(json, `${key} notes`, PAID)
     : answers.payload(json, PAID);
@@ -296,7 +309,7 @@ function notKept(result: Payload): string | undefined {
 
 /** M2 */
 function unusableBecause(frame: Frame, operation: Operation, encoded: Encoded, exitCode: number | undefined): string | undefined {
-  if (!frame.run.answers.policy().records) return 'recording is off here';
+  if (!frame.run.cache.policy().records) return 'recording is off here';
   if (frame.run.deniedInside.has(frame.op)) return 'the value of its own denied branch';
   // Served, it would ask for the same once more, until the limit of retries.
   if (wordOf(encoded) === 'retry') return 'it asked for another result (`retry`)';
@@ -305,7 +318,7 @@ function unusableBecause(frame: Frame, operation: Operation, encoded: Encoded, e
 
 /** With what the command ended that is the body of the call; undefined for 0, and for another body. */
 function failedStatus(llm: LlmCall, value: Value): number | undefined {
-  return (llm.isCommand ? noteOf(value)?.command?.exitCode : undefined) || undefined;
+  return (llm.isCommand ? metadataOf(value)?.command?.exitCode : undefined) || undefined;
 }
 
 function sites({ call }: Operation): { site?: string; declared?: string } {
@@ -317,6 +330,6 @@ function lookedUp(frame: Frame, hit: boolean, key: CallKey | null): Frame {
 }
 
 /** Arguments as the key and the journal see them. */
-export function questionArgs(inputs: readonly Value[]): ReturnType<typeof toJson>[] {
+export function callArguments(inputs: readonly Value[]): ReturnType<typeof toJson>[] {
   return inputs.map(toJson);
 }

@@ -6,10 +6,10 @@ import type { Frame } from '../runtime/frame.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
 import { exceedingOutput } from '../world/process/output.js';
-import type { Answer, Ask, Question } from '../world/world.js';
-import { isKeptByCall } from './deduplicate-effect.js';
+import type { EffectResult, EffectRequest, EffectKind } from '../world/world.js';
+import { isRecordedByCall } from './deduplicate-effect.js';
 import { hideLiterals } from './secret-literals.js';
-import { isSecret, type SecretTexts } from '../runtime/secret-registry.js';
+import { isSecret, type SecretRegistry } from '../runtime/secret-registry.js';
 
 /** What went into a request. */
 export interface Involved {
@@ -17,20 +17,20 @@ export interface Involved {
   /** The request as it is written in the source, without the values. */
   readonly written?: string;
   /** Taken out of the answer before anybody gets it: the journal has what was gone on with. */
-  readonly hides?: SecretTexts;
+  readonly hides?: SecretRegistry;
 }
 
-type Outcome<Q extends Question> = ({ readonly answer: Answer<Q> } | { readonly error: unknown }) & { readonly elapsedMs: number };
+type Outcome<Q extends EffectKind> = ({ readonly answer: EffectResult<Q> } | { readonly error: unknown }) & { readonly elapsedMs: number };
 
 /** Undefined: it is recorded. */
-export function recordEffect<Q extends Question>(
+export function recordEffect<Q extends EffectKind>(
   frame: Frame,
   question: Q,
-  request: Ask<Q>,
+  request: EffectRequest<Q>,
   outcome: Outcome<Q>,
   involved: Involved,
 ): Promise<void> | undefined {
-  const { recorder, answers, secrets } = frame.run;
+  const { recorder, cache: answers, secrets } = frame.run;
   const asked = canonicalRequest(request);
   const asksSecret = frame.secret === true || involved.values.some(isSecret) || secrets.appearIn(asked);
   const answer = 'answer' in outcome ? keptOf(frame, question, request, outcome.answer, asksSecret) : undefined;
@@ -76,45 +76,51 @@ export function canonicalRequest(request: object): string {
   return canonicalJsonIfPlain(recorded) ?? canonicalJson(plain(recorded));
 }
 
-function errorFacts(error: unknown, secrets: SecretTexts): { error: string; errorCode?: string; errorHint?: string } {
+function errorFacts(error: unknown, secrets: SecretRegistry): { error: string; errorCode?: string; errorHint?: string } {
   const { code, hint } = error as { code?: unknown; hint?: unknown };
   return {
     error: secrets.messageOf(error),
     ...(typeof code === 'string' ? { errorCode: code } : {}),
-    ...(typeof hint === 'string' ? { errorHint: secrets.hide(hint) } : {}),
+    ...(typeof hint === 'string' ? { errorHint: secrets.redact(hint) } : {}),
   };
 }
 
 /** What is recorded of an answer; undefined: nothing. */
-function keptOf<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>, answer: Answer<Q>, asksSecret: boolean): Json | undefined {
+function keptOf<Q extends EffectKind>(
+  frame: Frame,
+  question: Q,
+  request: EffectRequest<Q>,
+  answer: EffectResult<Q>,
+  asksSecret: boolean,
+): Json | undefined {
   if (question === 'node.import') return undefined; // functions of the host can't be kept
-  if (question === 'stream.write') return (request as Ask<'stream.write'>).text;
-  if (asksSecret || !isKeptByCall(frame, question, request, answer))
-    return plain(question === 'code.run' ? jsonSays(answer as Answer<'code.run'>) : answer);
-  return question === 'command.run' ? { durationMs: (answer as Answer<'command.run'>).durationMs } : undefined;
+  if (question === 'stream.write') return (request as EffectRequest<'stream.write'>).text;
+  if (asksSecret || !isRecordedByCall(frame, question, request, answer))
+    return plain(question === 'code.run' ? jsonSays(answer as EffectResult<'code.run'>) : answer);
+  return question === 'command.run' ? { durationMs: (answer as EffectResult<'command.run'>).durationMs } : undefined;
 }
 
 /** Numbers that JSON has no words for are read as results by their names: these are kept. */
-function jsonSays(answer: Answer<'code.run'>): Answer<'code.run'> {
+function jsonSays(answer: EffectResult<'code.run'>): EffectResult<'code.run'> {
   const { value } = answer;
   if (typeof value === 'bigint') return { ...answer, value: JSON.stringify(String(value)) };
   return typeof value === 'number' && !Number.isFinite(value) ? { ...answer, value: String(value) } : answer;
 }
 
 /** A script with a secret written in it, the user's own environment, something that the run knows to be secret. */
-function tellsSecret(frame: Frame, question: Question, request: object, answer: Json): boolean {
+function tellsSecret(frame: Frame, question: EffectKind, request: object, answer: Json): boolean {
   const { secrets } = frame.run;
   if (question === 'env.read') return Object.keys((answer as { values: object }).values).some((name) => name.startsWith('MLLD_'));
   if (question === 'file.read' && /\.(mld|mlld|md)$/i.test((request as { path: string }).path)) {
     const { text = '' } = answer as { text?: string };
     const hidden = hideLiterals(text);
-    hidden?.literals.forEach((literal) => secrets.learn(literal));
+    hidden?.literals.forEach((literal) => secrets.add(literal));
     if (hidden) return true;
   }
   return !secrets.isEmpty && secretsAppearIn(answer, secrets);
 }
 
-function secretsAppearIn(answer: Json, secrets: SecretTexts): boolean {
+function secretsAppearIn(answer: Json, secrets: SecretRegistry): boolean {
   try {
     return secrets.appearIn(canonicalJson(answer));
   } catch (error) {
@@ -124,10 +130,10 @@ function secretsAppearIn(answer: Json, secrets: SecretTexts): boolean {
 }
 
 /** As much as can be said of a request with a secret in it: the source, a path, the name of what it is. */
-function discreetSubject(question: Question, request: object, { written }: Involved, { run: { secrets }, secret }: Frame): string {
+function discreetSubject(question: EffectKind, request: object, { written }: Involved, { run: { secrets }, secret }: Frame): string {
   const { path, name, stream } = request as { [member: string]: unknown };
   const about = (secret ? undefined : written) ?? path ?? name ?? stream ?? question;
-  return shortened(secrets.hide(String(about))); // cut first, part of a secret could be left
+  return shortened(secrets.redact(String(about))); // cut first, part of a secret could be left
 }
 
 const SUBJECT_UNITS = 200;
@@ -138,7 +144,7 @@ const CALL_CODE_UNITS = 20;
 /** All of it is the answer that is kept. */
 const WRITTEN_UNITS = 60;
 
-export function subjectOf(question: Question, request: object, codeUnits = CODE_UNITS): string {
+export function subjectOf(question: EffectKind, request: object, codeUnits = CODE_UNITS): string {
   const { path, pattern, code, name, module, stream, text } = request as { [member: string]: unknown };
   const about = path ?? pattern ?? code ?? name ?? module ?? (stream === undefined ? question : `${String(stream)}: ${String(text)}`);
   return shortened(String(about), question === 'code.run' ? codeUnits : question === 'stream.write' ? WRITTEN_UNITS : SUBJECT_UNITS);
@@ -149,7 +155,7 @@ function shortened(text: string, units = SUBJECT_UNITS): string {
   return line.length > units ? `${line.slice(0, units - 1)}…` : line;
 }
 
-function fileHash<Q extends Question>(question: Q, request: Ask<Q>, outcome: Outcome<Q>): BlobId | undefined {
+function fileHash<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, outcome: Outcome<Q>): BlobId | undefined {
   const text =
     question === 'file.write' || question === 'file.append'
       ? (request as { text: string }).text

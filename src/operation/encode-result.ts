@@ -3,17 +3,17 @@
  * A text may be JSON and mean other data: that of a JSONL file with one record is a list.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, ResultForm, ResultNote } from '../../journal/event.js';
+import type { Json, ResultForm, ResultMetadata } from '../../journal/event.js';
 import { Signal } from '../runtime/completion.js';
 import { toJson } from '../values/native.js';
 import { Annotated, annotate, dataOf, type Data, type Value } from '../values/value.js';
-import { noted, notesOf } from './result-metadata.js';
+import { withMetadata, recordedMetadata } from './result-metadata.js';
 
 export interface Encoded {
   readonly json: Json;
   readonly form?: ResultForm | undefined;
   /** What else is known about the value; of a word of control, about what it carries. */
-  readonly notes: readonly ResultNote[];
+  readonly notes: readonly ResultMetadata[];
 }
 
 export function encodeResult(value: Value): Encoded {
@@ -25,11 +25,11 @@ export function encodeResult(value: Value): Encoded {
     return { json: { word, value: json, ...(form && { form }) }, form: 'word', notes };
   }
   if (value instanceof Annotated && typeof value.data !== 'string' && value.text !== undefined && isWrittenIn(value.text, value.data)) {
-    return { json: value.text, form: 'text', notes: notesOf(value, { hasText: true, hasParts: false }) };
+    return { json: value.text, form: 'text', notes: recordedMetadata(value, { hasText: true, hasParts: false }) };
   }
   const json = toJson(value);
   // Data that needed no change holds nothing but data.
-  return { json, notes: notesOf(value, { hasText: false, hasParts: json !== dataOf(value) }) };
+  return { json, notes: recordedMetadata(value, { hasText: false, hasParts: json !== dataOf(value) }) };
 }
 
 /** The value without labels; they come from the call that is served. `root`: the project's folder. */
@@ -40,7 +40,7 @@ export function decodeResult({ json, form, notes }: Encoded, root: string): Valu
     return new Signal(word, value, rest.value !== undefined) as unknown as Value; // travels as a value, like a fresh one
   }
   const value = form === 'text' && typeof json === 'string' ? annotate(JSON.parse(json) as Data, { text: json }) : (json as Data);
-  return noted(value, notes, root);
+  return withMetadata(value, notes, root);
 }
 
 /** The word of control that a call gives instead of a value. */

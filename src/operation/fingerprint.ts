@@ -1,5 +1,5 @@
 /**
- * Was it asked the same way? Design section 3: a digest over the definition of a function, of every function and template file
+ * Was it asked the same way? design.md 3: a digest over the definition of a function, of every function and template file
  * that it refers to, transitively, and of the outer variables that it captures. Places, comments and layout don't count;
  * neither do ambient values (`@now`, `@mx`, `@payload`). Guards and hooks are defined in the same way.
  */
@@ -16,7 +16,7 @@ import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 import type { Awaitable, Definition } from '../runtime/operation.js';
 import { createReach, reachesInto, type GrowingReach } from '../runtime/reach.js';
-import { isSecret, SECRET, type SecretTexts } from '../runtime/secret-registry.js';
+import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 
 /** What has a definition: a function, a guard, a hook. */
 export interface Definable {
@@ -40,7 +40,7 @@ interface Kept {
 export type KeyedDigest = (text: string) => Promise<string>;
 
 /** Worked out once per state of the modules it looks into. `secrets`: what previews must not tell. */
-export function definitionOf(definable: Definable, keyed: KeyedDigest, secrets?: SecretTexts): Awaitable<Definition> {
+export function definitionOf(definable: Definable, keyed: KeyedDigest, secrets?: SecretRegistry): Awaitable<Definition> {
   const kept = definable.derived.get('definition') as Kept | undefined;
   return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(definable, keyed, secrets);
 }
@@ -50,7 +50,7 @@ export function fingerprintOf(parts: readonly DefinitionPart[]): Fingerprint {
   return sha256(parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint;
 }
 
-async function define(definable: Definable, keyed: KeyedDigest, secrets: SecretTexts | undefined): Promise<Definition> {
+async function define(definable: Definable, keyed: KeyedDigest, secrets: SecretRegistry | undefined): Promise<Definition> {
   const seen = new Map<Scope, number>();
   const parts: DefinitionPart[] = [];
   const reach = createReach();
@@ -66,7 +66,7 @@ interface Collection {
   readonly done: Set<Definable>;
   readonly seen: Map<Scope, number>;
   readonly keyed: KeyedDigest;
-  readonly secrets: SecretTexts | undefined;
+  readonly secrets: SecretRegistry | undefined;
 }
 
 async function collect(definable: Definable, collection: Collection, kind: 'body' | 'function'): Promise<void> {
@@ -100,10 +100,10 @@ async function collect(definable: Definable, collection: Collection, kind: 'body
 
 const PREVIEW_UNITS = 80;
 
-async function variablePart(name: string, value: Value, keyed: KeyedDigest, secrets: SecretTexts | undefined): Promise<DefinitionPart> {
+async function variablePart(name: string, value: Value, keyed: KeyedDigest, secrets: SecretRegistry | undefined): Promise<DefinitionPart> {
   const text = compactJson(value);
   if (isSecret(value)) return { kind: 'variable', name, digest: await keyed(text) };
-  return { kind: 'variable', name, digest: sha256(text), preview: shortened(secrets?.hide(text) ?? text, PREVIEW_UNITS) };
+  return { kind: 'variable', name, digest: sha256(text), preview: shortened(secrets?.redact(text) ?? text, PREVIEW_UNITS) };
 }
 
 interface Shape {

@@ -9,7 +9,7 @@ import { filterText } from '../hooks/filter.js';
 import type { Frame, Module } from '../runtime/frame.js';
 import { definitionOf, fingerprintOf, type Definable, type KeyedDigest } from './fingerprint.js';
 import type { Awaitable, Definition, LlmCall, Operation } from '../runtime/operation.js';
-import type { SecretTexts } from '../runtime/secret-registry.js';
+import type { SecretRegistry } from '../runtime/secret-registry.js';
 
 export interface Interceptor extends Definable {
   readonly node: Guard | Hook;
@@ -23,7 +23,7 @@ export function interceptor(node: Guard | Hook, module: Module): Interceptor {
 
 /** How the call would be executed now. */
 export function definitionFor(frame: Frame, operation: Operation, llm: LlmCall): Awaitable<Definition> {
-  const { instruments, answers, secrets } = frame.run;
+  const { interceptors: instruments, cache: answers, secrets } = frame.run;
   const own = llm.definition();
   const { suppress } = frame.context;
   if (!instruments.active || suppress === 'all') return own;
@@ -37,7 +37,7 @@ export async function withInterceptors(
   definition: Definition,
   held: readonly Interceptor[],
   keyed: KeyedDigest,
-  secrets?: SecretTexts,
+  secrets?: SecretRegistry,
 ): Promise<Definition> {
   if (held.length === 0) return definition;
   const found: DefinitionPart[] = [];

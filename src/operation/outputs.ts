@@ -15,8 +15,8 @@ import type { BlobId } from '../../journal/ids.js';
 import type { Frame } from '../runtime/frame.js';
 import { type Value } from '../values/value.js';
 import type { World } from '../world/world.js';
-import { askWorld } from './perform-effect.js';
-import type { KnownAnswer, LlmCall } from '../runtime/operation.js';
+import { performEffect } from './perform-effect.js';
+import type { CachedResult, LlmCall } from '../runtime/operation.js';
 
 /** Where contents are kept. */
 export interface OutputFiles {
@@ -29,7 +29,7 @@ export interface OutputFiles {
   wrote(path: string, blob: BlobId): Promise<boolean>;
 }
 
-export type Served =
+export type OutputReuse =
   | { readonly kind: 'served'; readonly outputs: readonly ReusedOutput[] }
   /** This answer can't be served, and why. */
   | { readonly kind: 'outdated'; readonly files: readonly string[]; readonly because: string; readonly hint?: string };
@@ -62,7 +62,7 @@ export async function keepOutputs(
   inputs: readonly Value[],
   result: Value,
 ): Promise<readonly OutputFile[]> {
-  const { answers, world, warn } = frame.run;
+  const { cache: answers, world, warn } = frame.run;
   const outputs: OutputFile[] = [];
   for (const absolute of await writes(inputs)) {
     const name = projectPath(absolute, frame);
@@ -72,7 +72,7 @@ export async function keepOutputs(
     }
     // The result is paid for: a world that gives no answer now costs the file, not the result.
     const found = await world
-      .ask('file.bytes', { path: absolute })
+      .perform('file.bytes', { path: absolute })
       .catch((error: unknown) => ({ missing: 'unreadable' as const, detail: (error as Error).message }));
     if ('missing' in found) {
       outputs.push({ path: name, reason: found.missing });
@@ -86,13 +86,13 @@ export async function keepOutputs(
 }
 
 /** Brings the declared files to what the known answer had written, or says for which of them it can't be served. */
-export async function serveOutputs(
+export async function reuseOutputs(
   frame: Frame,
   llm: LlmCall,
-  { fn, inputs, known }: { readonly fn: string; readonly inputs: readonly Value[]; readonly known: KnownAnswer },
-): Promise<Served> {
+  { fn, inputs, known }: { readonly fn: string; readonly inputs: readonly Value[]; readonly known: CachedResult },
+): Promise<OutputReuse> {
   if (!llm.writes) return { kind: 'served', outputs: [] };
-  const { answers, warn } = frame.run;
+  const { cache: answers, warn } = frame.run;
   const places = await llm.writes(inputs);
   const names = places.map((place) => projectPath(place, frame));
   const recorded = await known.outputs();
@@ -125,7 +125,7 @@ export async function serveOutputs(
     contents.set(absolute, content); // O2
   }
   for (const [absolute, content] of contents) {
-    await askWorld(frame, 'file.restore', { path: absolute, base64: Buffer.from(content).toString('base64') });
+    await performEffect(frame, 'file.restore', { path: absolute, base64: Buffer.from(content).toString('base64') });
   }
   const kept = planned.filter(({ decision, output }) => decision === 'keep' && 'blob' in output).map(({ name }) => name);
   if (kept.length > 0) warn(`${kept.join(', ')} changed since @${fn} wrote it, and is kept`);
@@ -147,7 +147,7 @@ export async function decisionFor(
   { absolute, name, recorded }: { readonly absolute: string; readonly name: string; readonly recorded: OutputFile },
   { world, files }: { readonly world: World; readonly files: OutputFiles },
 ): Promise<Decision> {
-  const found = await world.ask('file.bytes', { path: absolute });
+  const found = await world.perform('file.bytes', { path: absolute });
   const onDisk = 'missing' in found ? (found.missing === 'absent' ? 'absent' : 'unreadable') : digest(found.base64);
   const { keepsNewer } = files;
   const isSettled = !('blob' in recorded) || onDisk === 'absent' || onDisk === 'unreadable' || onDisk === recorded.blob;

@@ -1,5 +1,5 @@
 /**
- * The one road for everything that happens in a run. Design section 2, instrumentation section 6.
+ * The one road for everything that happens in a run. design.md 2, instrumentation.md 6.
  *
  * P1  The stages stand in `stages` in the order of the design; nothing else calls them.
  * P2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
@@ -11,9 +11,9 @@ import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
 import { Denial, denialObject } from '../runtime/denial.js';
 import type { OpNode } from '../runtime/identity.js';
-import { answerOnce } from './cache-stage.js';
+import { callOrReuse } from './cache-stage.js';
 import type { Body, Operation } from '../runtime/operation.js';
-import { isSecret, SECRET, type SecretTexts } from '../runtime/secret-registry.js';
+import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 
 type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
 
@@ -24,7 +24,7 @@ export async function perform(frame: Frame, operation: Operation, body: Body): P
   const inside = enter(frame, operation, node);
   const watches = watchesOf(inside, operation);
   const hasSecret = operation.labels.includes(SECRET) || operation.inputs.some(isSecret);
-  if (hasSecret) operation.inputs.forEach((input) => secrets.learn(input));
+  if (hasSecret) operation.inputs.forEach((input) => secrets.add(input));
   if (!recorder.on && isPlain(operation, watches)) return plainly(inside, operation, body);
   if (recorder.on) recorder.post(started(operation, node, hasSecret || frame.secret === true, secrets));
   const progress: Progress = { outcome: 'ok' };
@@ -32,10 +32,10 @@ export async function perform(frame: Frame, operation: Operation, body: Body): P
     const result = await (isPlain(operation, watches)
       ? plainly(inside, operation, body)
       : stages(inside, operation, watches, body, progress));
-    if (isSecret(result)) secrets.learn(result);
+    if (isSecret(result)) secrets.add(result);
     return result;
   } catch (error) {
-    if (hasSecret || frame.secret) secrets.touch(error);
+    if (hasSecret || frame.secret) secrets.taint(error);
     progress.outcome = error instanceof Denial ? 'denied' : 'failed';
     progress.message = secrets.messageOf(error);
     throw error;
@@ -64,8 +64,8 @@ interface Watches {
 
 const UNWATCHED: Watches = {};
 
-/** Those registered when the operation starts. Instrumentation section 7 says where they are silent. */
-function watchesOf({ run: { instruments }, context: { suppress } }: Frame, operation: Operation): Watches {
+/** Those registered when the operation starts. instrumentation.md 7 says where they are silent. */
+function watchesOf({ run: { interceptors: instruments }, context: { suppress } }: Frame, operation: Operation): Watches {
   if (!instruments.active || suppress === 'all') return UNWATCHED;
   const guards = instruments.guards.watch(operation);
   return { hooks: suppress === 'nothing' ? instruments.hooks.watch(operation) : undefined, guards };
@@ -86,7 +86,7 @@ async function stages(frame: Frame, operation: Operation, { hooks, guards }: Wat
   const received = inputs === operation.inputs ? operation : { ...operation, inputs };
   let seen = frame;
   try {
-    const served = await answerOnce(frame, received, (inner, run) => {
+    const served = await callOrReuse(frame, received, (inner, run) => {
       seen = inner;
       return guards ? handled(inner, received, () => guarded(guards, inner, received, run ?? body)) : plainly(inner, received, run ?? body);
     });
@@ -145,7 +145,7 @@ function started(
   operation: Operation,
   node: OpNode,
   hasSecret: boolean,
-  secrets: SecretTexts,
+  secrets: SecretRegistry,
 ): { type: 'op.started' } & Parameters<Frame['run']['recorder']['post']>[0] {
   const { kind, name, labels, call, llm, total, index, inputs } = operation;
   return {
@@ -161,7 +161,7 @@ function started(
 }
 
 /** Cut before its secrets are hidden, part of one could be left. */
-function itemText(item: Value, secrets: SecretTexts): string {
+function itemText(item: Value, secrets: SecretRegistry): string {
   const text = textOf(item);
-  return text.length > ITEM_UNITS ? secrets.hide(text).slice(0, ITEM_UNITS) : text;
+  return text.length > ITEM_UNITS ? secrets.redact(text).slice(0, ITEM_UNITS) : text;
 }

@@ -6,7 +6,7 @@
  * N2  A long command line is cut, in a fresh answer as in a served one: it may hold a whole prompt.
  */
 import path from 'node:path';
-import type { Json, ResultNote } from '../../journal/event.js';
+import type { Json, ResultMetadata } from '../../journal/event.js';
 import { Signal } from '../runtime/completion.js';
 import { FILE_SOURCES } from '../language/files/loaded-file.js';
 import { toJson } from '../values/native.js';
@@ -20,21 +20,24 @@ import {
   type Data,
   type FileFacts,
   NO_LABELS,
-  type Note,
+  type Metadata,
   type Value,
 } from '../values/value.js';
 
 const COMMAND_UNITS = 1000;
 
 /** `hasText`: the text of the whole is what is recorded. `hasParts`: its data holds values with notes of their own. */
-export function notesOf(value: Value, { hasText, hasParts }: { readonly hasText: boolean; readonly hasParts: boolean }): ResultNote[] {
-  const notes: ResultNote[] = [];
+export function recordedMetadata(
+  value: Value,
+  { hasText, hasParts }: { readonly hasText: boolean; readonly hasParts: boolean },
+): ResultMetadata[] {
+  const notes: ResultMetadata[] = [];
   note(value, [], hasText, notes);
   if (hasParts) noteParts(dataOf(value), [], notes);
   return notes;
 }
 
-function note(value: Value, at: readonly (string | number)[], hasText: boolean, notes: ResultNote[]): void {
+function note(value: Value, at: readonly (string | number)[], hasText: boolean, notes: ResultMetadata[]): void {
   if (!(value instanceof Annotated)) return;
   const { file, command, isResult, isKept } = value.note;
   const text = hasText ? undefined : value.text;
@@ -48,7 +51,7 @@ function note(value: Value, at: readonly (string | number)[], hasText: boolean, 
   if (Object.keys(found).length > 0) notes.push({ ...(at.length > 0 && { at }), ...found });
 }
 
-function noteParts(data: Data | undefined, at: readonly (string | number)[], notes: ResultNote[]): void {
+function noteParts(data: Data | undefined, at: readonly (string | number)[], notes: ResultMetadata[]): void {
   if (typeof data !== 'object' || data === null) return;
   const entries = Array.isArray(data) ? data.entries() : isDataObject(data) ? Object.entries(data) : [];
   for (const [key, part] of entries as Iterable<[string | number, Value]>) {
@@ -58,11 +61,11 @@ function noteParts(data: Data | undefined, at: readonly (string | number)[], not
   }
 }
 
-function recordedFile({ relative, frontmatter }: FileFacts): NonNullable<ResultNote['file']> {
+function recordedFile({ relative, frontmatter }: FileFacts): NonNullable<ResultMetadata['file']> {
   return { path: relative, ...(frontmatter !== undefined && { frontmatter: toJson(frontmatter) }) };
 }
 
-function recordedCommand({ source, command, exitCode, durationMs, stderr }: CommandFacts): NonNullable<ResultNote['command']> {
+function recordedCommand({ source, command, exitCode, durationMs, stderr }: CommandFacts): NonNullable<ResultMetadata['command']> {
   return { source, line: command, durationMs, ...(exitCode !== 0 && { exitCode }), ...(stderr !== '' && { stderr }) };
 }
 
@@ -78,17 +81,17 @@ export function withShortCommand(result: Value): Value {
 }
 
 /** A decoded result with what was known about it. `root`: the project's folder (N1). */
-export function noted(value: Value, notes: readonly ResultNote[], root: string): Value {
+export function withMetadata(value: Value, notes: readonly ResultMetadata[], root: string): Value {
   if (notes.length === 0) return value;
   const parts = notes.filter(({ at }) => at !== undefined);
   const data = parts.length === 0 ? dataOf(value) : withParts(toJson(value), parts, root);
   const whole = notes.find(({ at }) => at === undefined);
   const text = value instanceof Annotated ? value.note.text : undefined;
-  return annotate(data, { ...(text !== undefined && { text }), ...(whole && noteFrom(whole, root)) });
+  return annotate(data, { ...(text !== undefined && { text }), ...(whole && metadataFrom(whole, root)) });
 }
 
 /** Inner parts first: a loaded file holds none, but a list in a list may. */
-function withParts(json: Json, parts: readonly ResultNote[], root: string): Data {
+function withParts(json: Json, parts: readonly ResultMetadata[], root: string): Data {
   const data = structuredClone(json) as Data;
   for (const part of [...parts].reverse()) {
     const { at = [] } = part;
@@ -98,7 +101,7 @@ function withParts(json: Json, parts: readonly ResultNote[], root: string): Data
     const held = key === undefined ? undefined : memberOf(members, key);
     if (key === undefined || held === undefined) continue; // the journal was edited by hand
     const sources = part.file ? FILE_SOURCES : NO_LABELS;
-    putEntry(members as Record<string, Value>, String(key), annotate(dataOf(held), { ...noteFrom(part, root), sources }));
+    putEntry(members as Record<string, Value>, String(key), annotate(dataOf(held), { ...metadataFrom(part, root), sources }));
   }
   return data;
 }
@@ -110,7 +113,7 @@ function memberOf(holder: Value, key: string | number): Value {
 }
 
 /** The note of a whole or a part; without its labels, which come from the call that is served. */
-export function noteFrom({ text, file, command, isResult, isKept }: ResultNote, root: string): Partial<Note> {
+export function metadataFrom({ text, file, command, isResult, isKept }: ResultMetadata, root: string): Partial<Metadata> {
   return {
     ...(text !== undefined && { text }),
     ...(file && { file: fileFrom(file, root) }),
@@ -120,10 +123,10 @@ export function noteFrom({ text, file, command, isResult, isKept }: ResultNote, 
   };
 }
 
-function fileFrom({ path: relative, frontmatter }: NonNullable<ResultNote['file']>, root: string): FileFacts {
+function fileFrom({ path: relative, frontmatter }: NonNullable<ResultMetadata['file']>, root: string): FileFacts {
   return { absolute: path.resolve(root, relative), relative, ...(frontmatter !== undefined && { frontmatter: frontmatter as Data }) };
 }
 
-function commandFrom({ source, line, durationMs, exitCode = 0, stderr = '' }: NonNullable<ResultNote['command']>): CommandFacts {
+function commandFrom({ source, line, durationMs, exitCode = 0, stderr = '' }: NonNullable<ResultMetadata['command']>): CommandFacts {
   return { source, command: line, exitCode, durationMs, stderr };
 }

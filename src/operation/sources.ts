@@ -6,11 +6,11 @@ import { hideLiterals } from './secret-literals.js';
 export type SourceRole = 'script' | 'module' | 'template';
 
 export async function recordSource(frame: Frame, absolute: string, text: string, role: SourceRole): Promise<void> {
-  const { recorder, answers, settings, secrets } = frame.run;
+  const { recorder, cache: answers, settings, secrets } = frame.run;
   if (!recorder.on) return;
   const hidden = role === 'template' ? undefined : hideLiterals(text);
-  hidden?.literals.forEach((literal) => secrets.learn(literal));
-  const blob = await answers.keepText(secrets.hide(hidden?.text ?? text));
+  hidden?.literals.forEach((literal) => secrets.add(literal));
+  const blob = await answers.keepText(secrets.redact(hidden?.text ?? text));
   if (blob === undefined) return;
   const relative = path.relative(settings.projectRoot, absolute);
   const name = relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/');

@@ -1,4 +1,4 @@
-/** A guard's refusal on its way to whoever handles it. Instrumentation section 4.4. */
+/** A guard's refusal on its way to whoever handles it. instrumentation.md 4.4. */
 import { MlldError } from '../errors.js';
 import type { GuardContext } from './frame.js';
 import type { DataObject, Value } from '../values/value.js';

@@ -1,4 +1,4 @@
-/** What a run shows. World section 3: the document goes to standard output as it grows, or at the end as a whole. */
+/** What a run shows. world.md 3: the document goes to standard output as it grows, or at the end as a whole. */
 import type { Value } from '../values/value.js';
 import type { Frame } from './frame.js';
 

@@ -1,4 +1,4 @@
-/** A function that a script declares. Control section 3. */
+/** A function that a script declares. control.md 3. */
 import type { Code, Exe, Expression, Pipeline, Reference, When } from '../../grammar/ast.js';
 import { Callable } from '../values/kinds/callable.js';
 import type { Module } from './frame.js';
@@ -10,7 +10,7 @@ export class Executable extends Callable {
   readonly body: Expression;
   /** The code that the body is, below a pipeline or `stream` as well. */
   readonly code: Code | undefined;
-  /** The one call that the body consists of: what it forwards belongs to the question (checkpoint section 6.3). */
+  /** The one call that the body consists of: what it forwards belongs to the question (checkpoint-resume.md 6.3). */
   readonly forwarded: Reference | undefined;
   /** The body when it has a branch for refusals. */
   readonly deniedBody: When | undefined;

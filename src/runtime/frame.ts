@@ -1,18 +1,18 @@
 /** What an evaluation knows: the names in sight, where it is, what goes on around it, and the run it belongs to. */
 import type { Expression, Guard, Hook, Statement } from '../../grammar/ast.js';
 import type { OpPath } from '../../journal/ids.js';
-import type { Answer, Ask, Question, World } from '../world/world.js';
+import type { EffectResult, EffectRequest, EffectKind, World } from '../world/world.js';
 import type { Value } from '../values/value.js';
 import type { Interceptor } from '../operation/interceptors.js';
-import type { Answers, Operation, Recorder, Reach } from './operation.js';
+import type { ResultCache, Operation, Recorder, Reach } from './operation.js';
 import type { PaidCalls } from './paid-calls.js';
 import type { Denial } from './denial.js';
-import type { Ending } from './hook-deadline.js';
+import type { HookDeadline } from './hook-deadline.js';
 import type { OpNode } from './identity.js';
-import type { SecretTexts } from './secret-registry.js';
+import type { SecretRegistry } from './secret-registry.js';
 import type { Executable } from './executable.js';
 import type { Completion } from './completion.js';
-import type { Breath } from './cooperative-yield.js';
+import type { CooperativeYield } from './cooperative-yield.js';
 import type { Evaluator } from './evaluator-ports.js';
 import type { Document } from './document.js';
 import type { Scope } from './scope.js';
@@ -128,11 +128,11 @@ export interface RunState {
   readonly recorder: Recorder;
   /** Where calls may be refused: not in a replay. */
   readonly paidCalls?: PaidCalls;
-  readonly answers: Answers;
-  readonly secrets: SecretTexts;
+  readonly cache: ResultCache;
+  readonly secrets: SecretRegistry;
   readonly document: Document;
   readonly evaluator: Evaluator;
-  readonly instruments: Instruments;
+  readonly interceptors: Interceptors;
   readonly settings: Settings;
   /** Failures of hooks, oldest first. */
   readonly hookErrors: Value[];
@@ -152,8 +152,8 @@ export interface RunState {
   /** Calls that ended in their own `denied` branch: their value is no answer. */
   readonly deniedInside: WeakSet<OpNode>;
   /** Aborted with the status that the run will have: from then on no statement starts. */
-  readonly ending: AbortSignal;
-  readonly breath: Breath;
+  readonly signal: AbortSignal;
+  readonly cooperativeYield: CooperativeYield;
   /** For durations only. */
   readonly monotonicMs: () => number;
   warn(message: string): void;
@@ -162,7 +162,7 @@ export interface RunState {
 /** What happened then. */
 export interface ReplayedRun {
   /** What was answered to this operation. */
-  readonly ask: <Q extends Question>(frame: Frame, question: Q, request: Ask<Q>) => Promise<Answer<Q>>;
+  readonly perform: <Q extends EffectKind>(frame: Frame, question: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
   /** Undefined: the hook ended in time. Else resolves with its error when its time is over. */
   readonly timeOut: (firing: Firing, body: Frame) => Promise<string> | undefined;
 }
@@ -179,7 +179,7 @@ export interface ModuleExports {
   readonly module: Module;
   readonly values: ReadonlyMap<string, Value>;
   /** Names of guards and hooks: who imports them by name gets no value, they are in force already. */
-  readonly instruments: ReadonlySet<string>;
+  readonly interceptors: ReadonlySet<string>;
   /** False: it has no export list, so that reading a missing name gives null. */
   readonly listed: boolean;
   readonly frontmatter: Value;
@@ -207,7 +207,7 @@ export interface Settings {
 }
 
 /** Hooks and guards of the run. `src/hooks` and `src/guards` implement them; `perform` asks. */
-export interface Instruments {
+export interface Interceptors {
   /** False: nothing is registered, and operations need not be announced. */
   readonly active: boolean;
   readonly hooks: HookStage;
@@ -285,7 +285,7 @@ export interface Frame {
   /** The value of a secret variable is worked out, or the body of a secret function runs: all that happens there is secret. */
   readonly secret: true | undefined;
   /** Inside a hook body: once its time is over nothing starts in it, and what runs is ended. */
-  readonly ending: Ending | undefined;
+  readonly deadline: HookDeadline | undefined;
   /** From 2 on when a guard made a pipeline start again. */
   readonly guardTry: number | undefined;
   /** The value that the innermost `when VALUE [ … ]` compares. */
@@ -296,13 +296,13 @@ export interface Frame {
 }
 
 /** What holds where nothing else was said. */
-export const PLAIN: Pick<Frame, 'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'ending' | 'guardTry' | 'subject'> = {
+export const PLAIN: Pick<Frame, 'stack' | 'bodyCode' | 'quietCode' | 'streaming' | 'secret' | 'deadline' | 'guardTry' | 'subject'> = {
   stack: undefined,
   bodyCode: undefined,
   quietCode: undefined,
   streaming: undefined,
   secret: undefined,
-  ending: undefined,
+  deadline: undefined,
   guardTry: undefined,
   subject: undefined,
 };

@@ -1,7 +1,7 @@
 /** Work that may be told to end before it is done: the body of a hook. */
-import { type Beside, type Deadline, WorldError } from '../world/world.js';
+import { type EffectOptions, type Deadline, WorldError } from '../world/world.js';
 
-export class Ending implements Beside, Deadline {
+export class HookDeadline implements EffectOptions, Deadline {
   private controller: AbortController | undefined;
   private over = false;
 

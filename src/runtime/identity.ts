@@ -1,4 +1,4 @@
-/** Who an operation is: its path in the run, and for a call the key of its question. Design section 3. */
+/** Who an operation is: its path in the run, and for a call the key of its question. design.md 3. */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import type { Json } from '../../journal/event.js';
 import { canonicalJson, sha256 } from '../../journal/canonical.js';
@@ -40,15 +40,15 @@ export class OpNode {
 }
 
 /** What one call asks. `via` is what a one-call wrapper forwards; `attempt` counts retries from 2. */
-export interface Question {
+export interface CallRequest {
   readonly fn: string;
   readonly args: readonly Json[];
   readonly via?: { readonly fn: string; readonly args: readonly Json[] };
   readonly attempt?: number;
 }
 
-/** Checkpoint section 6: members in this order, object members inside the arguments sorted by name. */
-export function callKey({ fn, args, via, attempt }: Question): CallKey {
+/** checkpoint-resume.md 6: members in this order, object members inside the arguments sorted by name. */
+export function callKey({ fn, args, via, attempt }: CallRequest): CallKey {
   const list = (values: readonly Json[]): string => `[${values.map(canonicalJson).join(',')}]`;
   const viaText = via ? `,"via":{"fn":${JSON.stringify(via.fn)},"args":${list(via.args)}}` : '';
   const attemptText = attempt === undefined ? '' : `,"attempt":${attempt}`;

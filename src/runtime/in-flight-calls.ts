@@ -4,21 +4,21 @@
  */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 
-interface Turn {
+interface InFlightCall {
   readonly op: OpPath;
   readonly ended: Promise<void>;
 }
 
-export class Turns {
-  private readonly running = new Map<CallKey, Turn>();
-  private readonly waits = new Set<{ readonly op: OpPath; readonly turn: Turn }>();
+export class InFlightCalls {
+  private readonly running = new Map<CallKey, InFlightCall>();
+  private readonly waits = new Set<{ readonly op: OpPath; readonly turn: InFlightCall }>();
 
   /** Resolves when nobody asks the question any more whose answer `op` may wait for; undefined when nobody does. */
   wait(key: CallKey, op: OpPath): Promise<void> | undefined {
-    return this.isAsked(key, op) ? this.untilNobodyAsks(key, op) : undefined;
+    return this.isInFlight(key, op) ? this.untilNoneInFlight(key, op) : undefined;
   }
 
-  private async untilNobodyAsks(key: CallKey, op: OpPath): Promise<void> {
+  private async untilNoneInFlight(key: CallKey, op: OpPath): Promise<void> {
     // A loop, because the one in flight may fail and another may already be trying.
     for (let turn = this.awaited(key, op); turn; turn = this.awaited(key, op)) {
       const wait = { op, turn };
@@ -29,14 +29,14 @@ export class Turns {
   }
 
   /** Whether somebody asks the question now whose answer `op` may wait for. */
-  isAsked(key: CallKey, op: OpPath): boolean {
+  isInFlight(key: CallKey, op: OpPath): boolean {
     return this.awaited(key, op) !== undefined;
   }
 
   /** Gives the function that ends the turn. Who asks in spite of a turn stays in its shadow. */
   start(key: CallKey, op: OpPath): () => void {
     let finish = (): void => {};
-    const turn: Turn = { op, ended: new Promise((resolve) => (finish = resolve)) };
+    const turn: InFlightCall = { op, ended: new Promise((resolve) => (finish = resolve)) };
     if (!this.running.has(key)) this.running.set(key, turn);
     return () => {
       if (this.running.get(key) === turn) this.running.delete(key);
@@ -44,13 +44,13 @@ export class Turns {
     };
   }
 
-  private awaited(key: CallKey, op: OpPath): Turn | undefined {
+  private awaited(key: CallKey, op: OpPath): InFlightCall | undefined {
     const turn = this.running.get(key);
     return turn && !this.needs(turn, op, new Set()) ? turn : undefined;
   }
 
   /** The turn can't end before the operation does: it is around it, or something inside the turn waits for one that is. */
-  private needs(turn: Turn, op: OpPath, seen: Set<Turn>): boolean {
+  private needs(turn: InFlightCall, op: OpPath, seen: Set<InFlightCall>): boolean {
     if (isInside(op, turn.op)) return true;
     if (seen.has(turn)) return false;
     seen.add(turn);

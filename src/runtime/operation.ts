@@ -1,16 +1,16 @@
-/** What an operation is, and the narrow ports through which `perform` meets the rest of a run. Design section 2. */
+/** What an operation is, and the narrow ports through which `perform` meets the rest of a run. design.md 2. */
 import type { BlobWriter } from '../../journal/storage/blob-writer.js';
 import type { DefinitionPart, Fact, Json, OpKind, OutputFile, Payload } from '../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../journal/ids.js';
 import type { Recorded } from '../../journal/store.js';
 import type { Value } from '../values/value.js';
 import type { Frame } from './frame.js';
-import type { Carried } from './result-labels.js';
+import type { ResultLabels } from './result-labels.js';
 import type { Denial } from './denial.js';
 import type { Encoded } from '../operation/encode-result.js';
-import type { Question } from './identity.js';
+import type { CallRequest } from './identity.js';
 import type { OutputFiles } from '../operation/outputs.js';
-import type { Turns } from './in-flight-calls.js';
+import type { InFlightCalls } from './in-flight-calls.js';
 
 /** At hand, or only later. Most calls wait for nothing but their answer, and every needless wait is paid by each of a thousand of them. */
 export type Awaitable<T> = T | Promise<T>;
@@ -37,13 +37,13 @@ export interface CallFacts {
 /** `with { guards: … }` */
 export type GuardSwitch = { readonly off: true } | { readonly only: readonly string[] } | { readonly except: readonly string[] };
 
-export interface FormedQuestion {
-  readonly question: Question;
+export interface FormedCall {
+  readonly request: CallRequest;
   readonly body?: Body;
   /** A value beyond the inputs went into it, and is secret. */
   readonly hasSecret?: boolean;
   /** The key under which this very operation was answered before a crash, when that counts more than the question. */
-  readonly answeredAs?: CallKey;
+  readonly recordedAs?: CallKey;
 }
 
 /** What a call is made with: the function with everything it uses, and the guards and hooks that hold for it. */
@@ -64,7 +64,7 @@ export interface Reach {
 /** An operation that carries the label `llm` directly: it has a key, is looked up and recorded. */
 export interface LlmCall {
   /** Forms the question from the inputs as the before-hooks left them. */
-  question(inputs: readonly Value[]): Awaitable<FormedQuestion>;
+  request(inputs: readonly Value[]): Awaitable<FormedCall>;
   definition(): Awaitable<Definition>;
   /** Absolute paths of the files that it declares to write. */
   writes?(inputs: readonly Value[]): Promise<readonly string[]>;
@@ -105,10 +105,10 @@ export interface Recorder {
 }
 
 /** An answer that can be served. */
-export interface KnownAnswer {
+export interface CachedResult {
   /** Under which it is recorded. */
   readonly key: CallKey;
-  readonly carried: Carried;
+  readonly resultLabels: ResultLabels;
   readonly from: EventRef & { readonly workflow?: Workflow };
   /** The definition that it was made with, where that is another than now. */
   readonly editedSince?: Fingerprint;
@@ -118,7 +118,7 @@ export interface KnownAnswer {
   value(): Value;
 }
 
-export interface AskedQuestion {
+export interface CacheQuery {
   readonly op: OpPath;
   readonly key: CallKey;
   readonly fn: string;
@@ -126,15 +126,15 @@ export interface AskedQuestion {
   readonly hasSecret: boolean;
 }
 
-export interface HeldAnswer {
+export interface HeldResult {
   /** Under which it is recorded. */
   readonly key: CallKey;
   readonly encoded: Encoded;
-  readonly carried: Carried;
+  readonly resultLabels: ResultLabels;
   readonly outputs: readonly OutputFile[] | undefined;
 }
 
-/** What a `checkpoint` says about the calls up to the next one. Checkpoint section 11.2. */
+/** What a `checkpoint` says about the calls up to the next one. checkpoint-resume.md 11.2. */
 export interface CheckpointScope {
   readonly name: string;
   readonly resume?: 'auto' | 'manual' | 'never';
@@ -144,18 +144,18 @@ export interface CheckpointScope {
 }
 
 /** What is paid for already. `run.ts` builds it from the folds. */
-export interface Answers {
+export interface ResultCache {
   /** What the flags, the header and the open checkpoint scope say about llm calls right now. */
   policy(): { readonly records: boolean; readonly serves: boolean };
   readonly files: OutputFiles;
   /** Definitions that this run has recorded. */
-  readonly defined: Set<Fingerprint>;
+  readonly recordedDefinitions: Set<Fingerprint>;
   /** Questions that are being asked now. */
-  readonly inFlight: Turns;
+  readonly inFlight: InFlightCalls;
   /** `key` is that of the plain question: what was asked with secrets is found as well. */
-  lookup(question: AskedQuestion): Awaitable<KnownAnswer | undefined>;
+  lookup(question: CacheQuery): Awaitable<CachedResult | undefined>;
   /** This answer is not served in this run: from now on `lookup` gives the next one that there is. */
-  decline(known: KnownAnswer): void;
+  decline(known: CachedResult): void;
   /** A result that is safe in the journal now: large ones are read there again by whoever looks at them. */
   recall(recorded: Recorded, encoded: Encoded, asked: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /** Encodes arguments and results: inline or as a blob that is durable before this resolves. */
@@ -170,7 +170,7 @@ export interface Answers {
   /** A keyed digest. */
   digest(text: string): Promise<string>;
   /** An answer that the journal can't keep is served from memory while the run goes on. `key` is that of the plain question. */
-  hold(key: CallKey, recorded: Recorded, answer: HeldAnswer): void;
+  hold(key: CallKey, recorded: Recorded, answer: HeldResult): void;
   /** A blob whose content comes in pieces. Absent: nothing is recorded. */
   readonly newBlob?: () => BlobWriter;
   /** Keeps a text as a blob; undefined when it could not be kept. */
@@ -178,5 +178,5 @@ export interface Answers {
   /** A checkpoint was reached: its options hold for the calls that follow. */
   enterScope(scope: CheckpointScope): void;
   /** A result was served although its definition has changed since. */
-  servedOld(fn: string, recorded: Fingerprint, now: Fingerprint): void;
+  warnStaleHit(fn: string, recorded: Fingerprint, now: Fingerprint): void;
 }

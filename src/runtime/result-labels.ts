@@ -1,6 +1,6 @@
 /**
  * The labels and source markers of an answer. Those of its arguments and its function follow from the call that is served; the rest is
- * recorded, so that a served answer has what a fresh one has. Checkpoint section 5.5.
+ * recorded, so that a served answer has what a fresh one has. checkpoint-resume.md 5.5.
  *
  * C1  One function gives served answers their labels, and fresh ones, recorded or not: what the script sees can't differ, nor its order.
  * C2  What a guard took away stays away; a label that only this call's arguments bring stays on.
@@ -12,16 +12,16 @@ import type { LlmCall } from './operation.js';
 import { SECRET } from './secret-registry.js';
 
 /** What a result has beyond arguments and function, and what it lacks of them. */
-export interface Carried {
+export interface ResultLabels {
   readonly labels: readonly string[];
   readonly sources: readonly string[];
   readonly removed: readonly string[];
 }
 
-export const NOTHING_CARRIED: Carried = { labels: NO_LABELS, sources: NO_LABELS, removed: NO_LABELS };
+export const NO_RESULT_LABELS: ResultLabels = { labels: NO_LABELS, sources: NO_LABELS, removed: NO_LABELS };
 
 /** `sealed`: whatever the result says of itself, it may not be read where it is served, unless a guard has taken just that away. */
-export function carriedBy(result: Value, inputs: readonly Value[], llm: LlmCall, sealed: boolean): Carried {
+export function labelsOfResult(result: Value, inputs: readonly Value[], llm: LlmCall, sealed: boolean): ResultLabels {
   const value = handedOut(result);
   const known = inputs.reduce((all: readonly string[], input) => union(all, labelsOf(input)), llm.labels);
   const own = labelsOf(value);
@@ -31,7 +31,7 @@ export function carriedBy(result: Value, inputs: readonly Value[], llm: LlmCall,
   const sources = sourcesOf(value).filter(
     (source) => !llm.sources.includes(source) && !inputs.some((input) => sourcesOf(input).includes(source)),
   );
-  return labels.length + sources.length + removed.length === 0 ? NOTHING_CARRIED : { labels, sources, removed };
+  return labels.length + sources.length + removed.length === 0 ? NO_RESULT_LABELS : { labels, sources, removed };
 }
 
 /** What leaves the call: of a control word what it carries. */
@@ -42,13 +42,13 @@ export function handedOut(result: Value): Value {
 }
 
 /** C1 */
-export function carrying(result: Value, inputs: readonly Value[], llm: LlmCall, carried: Carried): Value {
+export function withResultLabels(result: Value, inputs: readonly Value[], llm: LlmCall, carried: ResultLabels): Value {
   const signal: unknown = result;
   if (!(signal instanceof Signal)) return labelled(result, inputs, llm, carried);
   return signal.given ? (new Signal(signal.word, labelled(signal.value, inputs, llm, carried), true) as unknown as Value) : result;
 }
 
-function labelled(value: Value, inputs: readonly Value[], llm: LlmCall, { labels, sources, removed }: Carried): Value {
+function labelled(value: Value, inputs: readonly Value[], llm: LlmCall, { labels, sources, removed }: ResultLabels): Value {
   const full = flow(bareOf(value, labels, sources), inputs, llm.labels, llm.sources);
   if (removed.length === 0 || !(full instanceof Annotated)) return full;
   return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // C2
@@ -61,13 +61,17 @@ function bareOf(value: Value, labels: readonly string[], sources: readonly strin
 }
 
 /** As `call.completed` has it; a journal of before knew of labels that were added to sealed results, and of nothing else. */
-export function recordedCarried({ labels, sources, removed }: Pick<FactOf<'call.completed'>, 'labels' | 'sources' | 'removed'>): Carried {
-  if (labels === undefined && sources === undefined && removed === undefined) return NOTHING_CARRIED;
+export function recordedResultLabels({
+  labels,
+  sources,
+  removed,
+}: Pick<FactOf<'call.completed'>, 'labels' | 'sources' | 'removed'>): ResultLabels {
+  if (labels === undefined && sources === undefined && removed === undefined) return NO_RESULT_LABELS;
   return { labels: labels ?? NO_LABELS, sources: sources ?? NO_LABELS, removed: removed ?? NO_LABELS };
 }
 
 /** The members of `call.completed`. */
-export function membersOf({ labels, sources, removed }: Carried): Partial<Carried> {
+export function membersOf({ labels, sources, removed }: ResultLabels): Partial<ResultLabels> {
   return {
     ...(labels.length > 0 && { labels }),
     ...(sources.length > 0 && { sources }),

@@ -1,4 +1,4 @@
-/** Names and what they stand for. Values section 3, control sections 2.3 and 6. */
+/** Names and what they stand for. values.md 3, control.md 2.3 and 6. */
 import type { Value } from '../values/value.js';
 
 export type BindingKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'ambient';

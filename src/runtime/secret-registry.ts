@@ -6,7 +6,7 @@
  * T2  An error that rose from something with a secret in it says nothing to the journal but that.
  */
 import type { Json } from '../../journal/event.js';
-import { labelsOf, Recalled, Annotated, type Value } from '../values/value.js';
+import { labelsOf, LazyData, Annotated, type Value } from '../values/value.js';
 import { isDataObject } from '../values/plain-object.js';
 import { SecretFragments } from './secret-fragments.js';
 
@@ -26,7 +26,7 @@ export function isSecret(value: Value): boolean {
   return labelsOf(value).includes(SECRET);
 }
 
-export class SecretTexts {
+export class SecretRegistry {
   private readonly known = new Set<string>();
   /** Those texts and how they look in JSON, a URL, base64 and hex; the longest first. Made when it is wanted. */
   private spellings: readonly string[] | undefined;
@@ -35,17 +35,17 @@ export class SecretTexts {
   private readonly touched = new WeakSet<object>();
 
   /** Remembers the texts in a value. A result that lies in the journal stays there: what is sealed is never looked for. */
-  learn(value: Value): void {
+  add(value: Value): void {
     const rest: Value[] = [value];
     while (rest.length > 0 && this.known.size < TEXTS_MAX) {
       let next = rest.pop();
-      if (next instanceof Recalled) continue;
+      if (next instanceof LazyData) continue;
       if (next instanceof Annotated) {
-        if (next.text !== undefined) this.add(next.text);
+        if (next.text !== undefined) this.addText(next.text);
         next = next.data;
       }
-      if (typeof next === 'string') this.add(next);
-      else if (typeof next === 'number') this.add(String(next));
+      if (typeof next === 'string') this.addText(next);
+      else if (typeof next === 'number') this.addText(String(next));
       else if (Array.isArray(next)) for (const element of next as readonly Value[]) rest.push(element);
       else if (isDataObject(next)) rest.push(...Object.values(next));
     }
@@ -56,7 +56,7 @@ export class SecretTexts {
   }
 
   /** A text with marks in the place of the secrets in it. */
-  hide(text: string): string {
+  redact(text: string): string {
     let hidden = text;
     for (const spelling of this.all()) if (hidden.includes(spelling)) hidden = hidden.replaceAll(spelling, HIDDEN);
     return hidden;
@@ -69,7 +69,7 @@ export class SecretTexts {
       this.fragments = new SecretFragments();
       for (const secret of this.known) this.fragments.add(secret);
     }
-    return this.fragments.hide(this.hide(text), HIDDEN);
+    return this.fragments.hide(this.redact(text), HIDDEN);
   }
 
   /** Of a source: stars in the place of secrets, so that everything else stays at its place. */
@@ -85,14 +85,14 @@ export class SecretTexts {
   }
 
   /** Whether a value that carries no label holds a secret that can't be there by chance. */
-  surelyIn(value: Json): boolean {
+  contains(value: Json): boolean {
     if (this.isEmpty) return false;
     const telling = [...this.known].filter((text) => text.length >= UNMISTAKABLE_UNITS_MIN && !/\s/.test(text));
     return telling.length > 0 && someText(value, (text) => telling.some((secret) => text.includes(secret)));
   }
 
   /** T2 */
-  touch(error: unknown): void {
+  taint(error: unknown): void {
     if (typeof error === 'object' && error !== null) this.touched.add(error);
   }
 
@@ -104,7 +104,7 @@ export class SecretTexts {
     return this.hideParts(error instanceof Error ? error.message : String(error));
   }
 
-  private add(text: string): void {
+  private addText(text: string): void {
     for (const part of [text, ...(text.includes('\n') ? text.split('\n') : [])]) {
       const word = part.trim();
       if (word.length < UNITS_MIN || this.known.has(word) || this.known.size >= TEXTS_MAX) continue;
@@ -121,12 +121,12 @@ export class SecretTexts {
 }
 
 /** A value of plain data with marks in the place of the secrets in its texts; the value itself when there are none. */
-export function concealed<T>(value: T, secrets: SecretTexts): T {
+export function concealed<T>(value: T, secrets: SecretRegistry): T {
   return secrets.isEmpty ? value : (concealedIn(value, secrets) as T); // of the same shape
 }
 
-function concealedIn(value: unknown, secrets: SecretTexts): unknown {
-  if (typeof value === 'string') return secrets.hide(value);
+function concealedIn(value: unknown, secrets: SecretRegistry): unknown {
+  if (typeof value === 'string') return secrets.redact(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((element) => concealedIn(element, secrets));
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, concealedIn(member, secrets)]));

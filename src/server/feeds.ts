@@ -8,8 +8,8 @@
  */
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { readLine, type Numbered } from '../session/pipeline/history/follow.js';
-import type { GraphRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import { readLogicalRun, type Numbered } from '../session/pipeline/history/follow.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
 
 const POLL_MS = 100;
 const POLL_MS_MAX = 1000;
@@ -23,7 +23,7 @@ export const PART_BYTES = 64 * 1024;
 
 export interface FeedPorts {
   readonly store: JournalStore;
-  readonly runs: GraphRuns;
+  readonly runs: PipelineRuns;
   /** The server ends. */
   readonly ending: AbortSignal;
   readonly monotonicMs: () => number;
@@ -121,7 +121,7 @@ function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: Pipel
   }
 
   async function pump(): Promise<void> {
-    let reader = readLine(store, run.line, -1);
+    let reader = readLogicalRun(store, run.line, -1);
     let last = -1;
     // Over before the reading began: when it comes to its end, that is all.
     let isLast = isOver(run);
@@ -140,7 +140,7 @@ function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: Pipel
       } else if (monotonicMs() - lookedMs >= LOOK_MS) {
         const now = await runs.find(run.line.id);
         if (!now) return; // its journal was removed
-        if (now.latest.ref.run !== run.latest.ref.run) reader = readLine(store, now.line, last);
+        if (now.latest.ref.run !== run.latest.ref.run) reader = readLogicalRun(store, now.line, last);
         run = now;
         isLast = isOver(now);
         lookedMs = monotonicMs();

@@ -8,7 +8,7 @@
 import type { JournalStore } from '../../journal/store.js';
 import type { Project } from '../session/project.js';
 import { answerQuestion, choiceIn } from '../session/pipeline/answer-question.js';
-import type { GraphRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
 import { Refusal } from './refusal.js';
 
 export interface AcceptedAnswer {
@@ -20,7 +20,7 @@ export interface AcceptedAnswer {
 export interface Answering {
   readonly store: JournalStore;
   readonly project: Project;
-  readonly runs: GraphRuns;
+  readonly runs: PipelineRuns;
   readonly resume: (run: PipelineRun) => Promise<void>;
   readonly monotonicMs: () => number;
 }

@@ -13,7 +13,7 @@ import { foldersIn, removeFolder, type KeptFolder } from '../world/files/folders
 const YOUNG_MS = 3_600_000;
 
 /** Gives how many there were. */
-export async function removeStrays(project: Project, store: JournalStore, nowMs: number): Promise<number> {
+export async function removeOrphanedUploads(project: Project, store: JournalStore, nowMs: number): Promise<number> {
   const old = (await foldersIn(sentFolder(project))).filter(({ changedMs }) => nowMs - changedMs > YOUNG_MS);
   if (old.length === 0) return 0;
   const recorded = new Set<string>(await store.workflows());

@@ -1,6 +1,6 @@
 /** The page for people: three files that ask for nothing but the server's own answers. */
-import type { HttpAnswer, HttpRequest } from '../world/http.js';
-import { textAnswer } from './respond.js';
+import type { HttpResponse, HttpRequest } from '../world/http.js';
+import { textResponse } from './respond.js';
 
 /** What was built of `viewer/serve`. */
 export interface PageFiles {
@@ -37,15 +37,15 @@ const HTML = `<!doctype html>
 `;
 
 /** Undefined: it is no file of the page. */
-export function pageAnswer({ method, path }: HttpRequest, { script, style }: PageFiles): HttpAnswer | undefined {
+export function pageResponse({ method, path }: HttpRequest, { script, style }: PageFiles): HttpResponse | undefined {
   if (method !== 'GET') return undefined;
   switch (path) {
     case '/':
-      return textAnswer(200, 'text/html; charset=utf-8', HTML, { 'content-security-policy': POLICY });
+      return textResponse(200, 'text/html; charset=utf-8', HTML, { 'content-security-policy': POLICY });
     case '/page.js':
-      return textAnswer(200, 'text/javascript; charset=utf-8', script);
+      return textResponse(200, 'text/javascript; charset=utf-8', script);
     case '/page.css':
-      return textAnswer(200, 'text/css; charset=utf-8', style);
+      return textResponse(200, 'text/css; charset=utf-8', style);
     default:
       return undefined;
   }

@@ -1,6 +1,6 @@
 /** Drawings of runs, coloured by their states. A layout takes a core for a moment: one at a time, and one for all who ask for the same. */
 import type { JournalStore } from '../../journal/store.js';
-import { pictureOf } from '../pipeline/render/render-graph.js';
+import { renderGraph } from '../pipeline/render/render-graph.js';
 import type { PipelineRun } from '../session/pipeline/history/runs.js';
 import { Refusal } from './refusal.js';
 
@@ -24,7 +24,7 @@ export function createPictures(store: JournalStore): Pictures {
   }
 
   function lay(run: PipelineRun, nodes: ReturnType<PipelineRun['nodes']>): Promise<string> {
-    const drawing = last.then(async () => pictureOf({ file: `${run.status.pipeline_name}.dot`, text: await source(run) }, nodes));
+    const drawing = last.then(async () => renderGraph({ file: `${run.status.pipeline_name}.dot`, text: await source(run) }, nodes));
     last = drawing.catch(() => undefined);
     return drawing;
   }

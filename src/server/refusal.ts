@@ -1,8 +1,8 @@
-/** What a client did wrong, or can't have now: a status, and the errors of ours as JSON. Reference 13.2. */
+/** What a client did wrong, or can't have now: a status, and the errors of ours as JSON. graph-pipelines.md 13.2. */
 import { MlldError, type ErrorDetails } from '../errors.js';
 import type { Diagnostic } from '../pipeline/lint/report.js';
-import type { HttpAnswer } from '../world/http.js';
-import { jsonAnswer } from './respond.js';
+import type { HttpResponse } from '../world/http.js';
+import { jsonResponse } from './respond.js';
 
 export class Refusal extends MlldError {
   readonly status: number;
@@ -35,12 +35,12 @@ const STATUS: { readonly [code: string]: number } = {
 };
 
 /** Undefined: it is none that a request can cause. */
-export function refusalAnswer(error: unknown): HttpAnswer | undefined {
+export function refusalResponse(error: unknown): HttpResponse | undefined {
   if (!(error instanceof MlldError)) return undefined;
   const { code, message, hint } = error;
   const { status, diagnostics, headers } = error instanceof Refusal ? error : { status: STATUS[code] };
   if (status === undefined) return undefined;
-  return jsonAnswer(
+  return jsonResponse(
     status,
     { error: { code, message, ...(hint === undefined ? {} : { hint }), ...(diagnostics === undefined ? {} : { diagnostics }) } },
     headers,

@@ -1,5 +1,5 @@
 /** What every answer has in common. */
-import type { HttpAnswer } from '../world/http.js';
+import type { HttpResponse } from '../world/http.js';
 
 /** Nothing here is for caches, for other sites, or to be taken for something that it isn't. */
 const COMMON = {
@@ -12,16 +12,16 @@ const COMMON = {
 /** A picture or a text of a user's that is opened alone asks for nothing and runs nothing. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-export function jsonAnswer(status: number, value: unknown, headers: { readonly [name: string]: string } = {}): HttpAnswer {
-  return textAnswer(status, 'application/json; charset=utf-8', JSON.stringify(value), headers);
+export function jsonResponse(status: number, value: unknown, headers: { readonly [name: string]: string } = {}): HttpResponse {
+  return textResponse(status, 'application/json; charset=utf-8', JSON.stringify(value), headers);
 }
 
-export function textAnswer(
+export function textResponse(
   status: number,
   type: string,
   body: string,
   headers: { readonly [name: string]: string } = {},
-): HttpAnswer & { readonly body: string } {
+): HttpResponse & { readonly body: string } {
   const length = String(Buffer.byteLength(body));
   return {
     status,
@@ -30,10 +30,10 @@ export function textAnswer(
   };
 }
 
-export function streamAnswer(stream: NonNullable<HttpAnswer['stream']>): HttpAnswer {
+export function streamResponse(stream: NonNullable<HttpResponse['stream']>): HttpResponse {
   return { status: 200, headers: { ...COMMON, 'content-type': 'text/event-stream; charset=utf-8' }, stream };
 }
 
-export function emptyAnswer(status: number): HttpAnswer {
+export function emptyResponse(status: number): HttpResponse {
   return { status, headers: COMMON };
 }

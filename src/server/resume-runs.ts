@@ -3,15 +3,15 @@ import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { sentFolder, type Project } from '../session/project.js';
-import type { GraphRuns, PipelineRun } from '../session/pipeline/history/runs.js';
-import type { OwnRuns } from './run-manager.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import type { RunManager } from './run-manager.js';
 import { Refusal } from './refusal.js';
 
 export interface Resuming {
   readonly store: JournalStore;
   readonly project: Project;
-  readonly runs: GraphRuns;
-  readonly own: OwnRuns;
+  readonly runs: PipelineRuns;
+  readonly own: RunManager;
   readonly log: (line: string) => void;
 }
 

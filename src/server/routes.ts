@@ -1,20 +1,20 @@
-/** What can be asked of the server: a row per request. Reference 13.2. */
+/** What can be asked of the server: a row per request. graph-pipelines.md 13.2. */
 import type { JournalStore } from '../../journal/store.js';
-import type { GraphRuns, PipelineRun } from '../session/pipeline/history/runs.js';
-import type { HttpAnswer, HttpRequest } from '../world/http.js';
-import { jsonAnswer, textAnswer } from './respond.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import type { HttpResponse, HttpRequest } from '../world/http.js';
+import { jsonResponse, textResponse } from './respond.js';
 import type { createAnswers } from './human-answers.js';
 import { answerIn, submissionIn } from './bodies.js';
-import { eventAnswer } from './events.js';
+import { eventResponse } from './events.js';
 import type { Feed } from './feeds.js';
-import type { OwnRuns } from './run-manager.js';
+import type { RunManager } from './run-manager.js';
 import type { Pictures } from './pictures.js';
 import { Refusal } from './refusal.js';
 
 export interface Services {
   readonly store: JournalStore;
-  readonly runs: GraphRuns;
-  readonly own: OwnRuns;
+  readonly runs: PipelineRuns;
+  readonly own: RunManager;
   readonly pictures: Pictures;
   readonly answer: ReturnType<typeof createAnswers>;
   /** @throws as `resumeRun` */
@@ -24,20 +24,20 @@ export interface Services {
   readonly monotonicMs: () => number;
 }
 
-type Respond = (services: Services, request: HttpRequest, named: { readonly id: string; readonly qid: string }) => Promise<HttpAnswer>;
+type Respond = (services: Services, request: HttpRequest, named: { readonly id: string; readonly qid: string }) => Promise<HttpResponse>;
 
 const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string; readonly respond: Respond }[] = [
   {
     method: 'POST',
     path: '/pipelines',
-    respond: async ({ own }, request) => jsonAnswer(201, { id: await own.start(await submissionIn(request)), status: 'running' }),
+    respond: async ({ own }, request) => jsonResponse(201, { id: await own.start(await submissionIn(request)), status: 'running' }),
   },
-  { method: 'GET', path: '/pipelines', respond: async ({ runs }) => jsonAnswer(200, await runs.list()) },
-  { method: 'GET', path: '/pipelines/{id}', respond: async (services, _, { id }) => jsonAnswer(200, (await runOf(services, id)).status) },
+  { method: 'GET', path: '/pipelines', respond: async ({ runs }) => jsonResponse(200, await runs.list()) },
+  { method: 'GET', path: '/pipelines/{id}', respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).status) },
   {
     method: 'GET',
     path: '/pipelines/{id}/events',
-    respond: async (services, request, { id }) => eventAnswer(services, await runOf(services, id), request),
+    respond: async (services, request, { id }) => eventResponse(services, await runOf(services, id), request),
   },
   { method: 'POST', path: '/pipelines/{id}/cancel', respond: cancel },
   {
@@ -46,37 +46,37 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
     respond: async (services, _, { id }) => {
       const run = await runOf(services, id);
       await services.resume(run);
-      return jsonAnswer(202, { id: run.status.id, status: 'running' });
+      return jsonResponse(202, { id: run.status.id, status: 'running' });
     },
   },
   { method: 'GET', path: '/pipelines/{id}/graph', respond: graph },
   {
     method: 'GET',
     path: '/pipelines/{id}/questions',
-    respond: async (services, _, { id }) => jsonAnswer(200, (await runOf(services, id)).open.map(shown)),
+    respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).open.map(shown)),
   },
   {
     method: 'POST',
     path: '/pipelines/{id}/questions/{qid}/answer',
     respond: async (services, request, { id, qid }) => {
       await runOf(services, id);
-      return jsonAnswer(200, await services.answer(id, qid, await answerIn(request)));
+      return jsonResponse(200, await services.answer(id, qid, await answerIn(request)));
     },
   },
   {
     method: 'GET',
     path: '/pipelines/{id}/checkpoint',
-    respond: async (services, _, { id }) => jsonAnswer(200, (await runOf(services, id)).checkpoint()),
+    respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).checkpoint()),
   },
   {
     method: 'GET',
     path: '/pipelines/{id}/context',
-    respond: async (services, _, { id }) => jsonAnswer(200, { context: (await runOf(services, id)).context }),
+    respond: async (services, _, { id }) => jsonResponse(200, { context: (await runOf(services, id)).context }),
   },
 ];
 
 /** @throws Refusal, and what the row throws */
-export function route(services: Services, request: HttpRequest): Promise<HttpAnswer> {
+export function route(services: Services, request: HttpRequest): Promise<HttpResponse> {
   const asked = request.path.split('/');
   const fitting = ROUTES.map((row) => ({ ...row, named: namesIn(row.path.split('/'), asked) })).filter(({ named }) => named);
   if (fitting.length === 0) {
@@ -106,7 +106,7 @@ async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
   return run;
 }
 
-async function cancel(services: Services, _: HttpRequest, { id: asked }: { readonly id: string }): Promise<HttpAnswer> {
+async function cancel(services: Services, _: HttpRequest, { id: asked }: { readonly id: string }): Promise<HttpResponse> {
   const { status, latest } = await runOf(services, asked);
   const { id } = status;
   if (status.status !== 'running' && status.status !== 'waiting')
@@ -117,17 +117,17 @@ async function cancel(services: Services, _: HttpRequest, { id: asked }: { reado
     });
   }
   services.own.cancel(id);
-  return jsonAnswer(202, { id, status: 'cancelling' });
+  return jsonResponse(202, { id, status: 'cancelling' });
 }
 
-async function graph(services: Services, { query }: HttpRequest, { id }: { readonly id: string }): Promise<HttpAnswer> {
+async function graph(services: Services, { query }: HttpRequest, { id }: { readonly id: string }): Promise<HttpResponse> {
   const run = await runOf(services, id);
   const format = query.get('format') ?? 'svg';
   switch (format) {
     case 'svg':
-      return textAnswer(200, 'image/svg+xml; charset=utf-8', await services.pictures.draw(run));
+      return textResponse(200, 'image/svg+xml; charset=utf-8', await services.pictures.draw(run));
     case 'dot':
-      return textAnswer(200, 'text/vnd.graphviz; charset=utf-8', await services.pictures.source(run));
+      return textResponse(200, 'text/vnd.graphviz; charset=utf-8', await services.pictures.source(run));
     default:
       throw new Refusal(400, 'REQUEST_INVALID', `format=${format}: svg and dot are there`);
   }

@@ -14,8 +14,8 @@ import { isReservedKey } from '../pipeline/model/context-keys.js';
 import { backendFor } from '../pipeline/backends/backend.js';
 import { preflightPipeline, type Diagnostic } from '../pipeline/lint/report.js';
 import { sentFolder, type Project } from '../session/project.js';
-import { runGraph } from '../session/pipeline/run-pipeline.js';
-import { CANCELLED, type GraphReport, type GraphRunIo } from '../session/pipeline/run-pipeline-options.js';
+import { runPipeline } from '../session/pipeline/run-pipeline.js';
+import { CANCELLED, type PipelineReport, type PipelineIo } from '../session/pipeline/run-pipeline-options.js';
 import { randomDigits } from '../world/host.js';
 import { createLiveWorld } from '../world/live.js';
 import { WorldError } from '../world/world.js';
@@ -27,7 +27,7 @@ export interface Submission {
   readonly backend?: string;
 }
 
-export interface OwnRuns {
+export interface RunManager {
   /** @throws Refusal, or an error of the engine, when there will be no run */
   start(submission: Submission): Promise<RunId>;
   /** Goes on with a run that no process runs. Resolves when its first event is recorded. @throws as `start` */
@@ -49,11 +49,11 @@ export interface Resumable {
   readonly backend: string | undefined;
 }
 
-export interface OwnRunsOptions {
+export interface RunManagerOptions {
   readonly project: Project;
   readonly workingDirectory: string;
   readonly environment: { readonly [name: string]: string | undefined };
-  readonly clock: Pick<GraphRunIo, 'nowMs' | 'monotonicMs'>;
+  readonly clock: Pick<PipelineIo, 'nowMs' | 'monotonicMs'>;
   /** At a time. */
   readonly runsMax: number;
   /** A line about a run. */
@@ -69,7 +69,7 @@ interface OwnRun {
 
 const FILE_NAME_MAX = 100;
 
-export function createOwnRuns(options: OwnRunsOptions): OwnRuns {
+export function createRunManager(options: RunManagerOptions): RunManager {
   const runs = new Set<OwnRun>();
   const known = new Map<RunId, OwnRun>();
   let isEnding = false;
@@ -176,7 +176,7 @@ interface Run extends Launched {
   readonly begun: (id: RunId) => void;
 }
 
-async function run(options: OwnRunsOptions, { id: resumed, file, dot, set, backend, signal, begun }: Run): Promise<GraphReport> {
+async function run(options: RunManagerOptions, { id: resumed, file, dot, set, backend, signal, begun }: Run): Promise<PipelineReport> {
   const { project, workingDirectory, environment, clock, log } = options;
   if (dot !== undefined) await keep(file, dot);
   let id = resumed;
@@ -187,7 +187,7 @@ async function run(options: OwnRunsOptions, { id: resumed, file, dot, set, backe
       .trimEnd()
       .split('\n')
       .forEach((line) => log(`${id ?? path.basename(file)}: ${line}`));
-  const report = await runGraph({
+  const report = await runPipeline({
     file,
     name: path.relative(workingDirectory, file),
     project,
@@ -216,7 +216,7 @@ async function run(options: OwnRunsOptions, { id: resumed, file, dot, set, backe
 }
 
 /** The run ended before it began. */
-function refused({ error, notice }: GraphReport): never {
+function refused({ error, notice }: PipelineReport): never {
   if (notice !== undefined) throw new Refusal(409, 'RUN_FINISHED', notice);
   throw error instanceof Error ? error : new Error('a run was refused without a reason');
 }
@@ -231,7 +231,7 @@ function unsound(diagnostics: readonly Diagnostic[]): Refusal {
 
 async function keep(file: string, text: string): Promise<void> {
   try {
-    await withFiles((world) => world.ask('file.write', { path: file, text }));
+    await withFiles((world) => world.perform('file.write', { path: file, text }));
   } catch (error) {
     if (!(error instanceof WorldError)) throw error;
     throw new Refusal(503, 'PIPELINE_JOURNAL', `The pipeline can't be kept: ${error.message}`, {
@@ -242,7 +242,7 @@ async function keep(file: string, text: string): Promise<void> {
 }
 
 async function discard(file: string): Promise<void> {
-  await withFiles((world) => world.ask('file.remove', { path: file }));
+  await withFiles((world) => world.perform('file.remove', { path: file }));
 }
 
 async function withFiles(act: (world: ReturnType<typeof createLiveWorld>) => Promise<unknown>): Promise<void> {

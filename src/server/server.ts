@@ -1,6 +1,6 @@
 /**
  * Pipelines over HTTP: sent, watched, answered and cancelled. It keeps nothing of its own; what it says of a run is a fold of the run's
- * journal, so that a server which was killed knows all of it again. Reference 13.2.
+ * journal, so that a server which was killed knows all of it again. graph-pipelines.md 13.2.
  *
  * S1 Nobody but this machine is listened to without a token.
  * S2 A fault in one request ends that request: the runs go on.
@@ -8,21 +8,21 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { createGraphRuns, type PipelineRun } from '../session/pipeline/history/runs.js';
-import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../world/http.js';
+import { createPipelineRuns, type PipelineRun } from '../session/pipeline/history/runs.js';
+import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../world/http.js';
 import { admit, isLoopback } from './access.js';
-import { jsonAnswer } from './respond.js';
+import { jsonResponse } from './respond.js';
 import { createAnswers } from './human-answers.js';
 import { createFeeds } from './feeds.js';
-import { createOwnRuns, type OwnRuns, type OwnRunsOptions } from './run-manager.js';
-import { pageAnswer, type PageFiles } from './page.js';
+import { createRunManager, type RunManager, type RunManagerOptions } from './run-manager.js';
+import { pageResponse, type PageFiles } from './page.js';
 import { createPictures } from './pictures.js';
-import { refusalAnswer } from './refusal.js';
+import { refusalResponse } from './refusal.js';
 import { route, type Services } from './routes.js';
 import { resumeRun, tendInterrupted } from './resume-runs.js';
-import { removeStrays } from './orphaned-uploads.js';
+import { removeOrphanedUploads } from './orphaned-uploads.js';
 
-export interface ServerOptions extends OwnRunsOptions {
+export interface ServerOptions extends RunManagerOptions {
   readonly store: JournalStore;
   readonly host: string;
   /** 0: any that is free. */
@@ -64,8 +64,8 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
       },
     );
   }
-  const own: OwnRuns = createOwnRuns(options);
-  const runs = createGraphRuns(store, (id) => own.has(id));
+  const own: RunManager = createRunManager(options);
+  const runs = createPipelineRuns(store, (id) => own.has(id));
   const ending = new AbortController();
   const { monotonicMs } = clock;
   const resuming = { store, project: options.project, runs, own, log: options.log };
@@ -83,14 +83,14 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
   };
   const listener = await listenAt(host, port, async (request) => {
     try {
-      const page = pageAnswer(request, options.page);
+      const page = pageResponse(request, options.page);
       admit(request, { host, token }, page ? 'page' : 'data');
       return page ?? (await route(services, request));
     } catch (error) {
-      return refusalAnswer(error) ?? fault(error, options.log);
+      return refusalResponse(error) ?? fault(error, options.log);
     }
   });
-  const sweeping = removeStrays(options.project, store, clock.nowMs()).catch((error: unknown) => {
+  const sweeping = removeOrphanedUploads(options.project, store, clock.nowMs()).catch((error: unknown) => {
     options.log(`texts that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
   });
   const tending = tendInterrupted(resuming, { resumes: options.resumesRuns === true }).catch((error: unknown) => {
@@ -110,7 +110,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
   };
 }
 
-async function listenAt(host: string, port: number, answer: (request: HttpRequest) => Promise<HttpAnswer>): Promise<HttpListener> {
+async function listenAt(host: string, port: number, answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<HttpListener> {
   try {
     return await listen({ host: host.replace(/^\[|\]$/g, ''), port, answer });
   } catch (error) {
@@ -122,7 +122,7 @@ async function listenAt(host: string, port: number, answer: (request: HttpReques
 }
 
 /** S2: ours to mend. */
-function fault(error: unknown, log: (line: string) => void): HttpAnswer {
+function fault(error: unknown, log: (line: string) => void): HttpResponse {
   log(`a request could not be answered: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  return jsonAnswer(500, { error: { code: 'SERVER_FAULT', message: 'The server could not answer; its log says why' } });
+  return jsonResponse(500, { error: { code: 'SERVER_FAULT', message: 'The server could not answer; its log says why' } });
 }

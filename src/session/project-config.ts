@@ -1,5 +1,5 @@
 /**
- * `mlld-config.json`, parsed once into what the program needs of it. World section 20: unknown keys are left alone. Reads the file
+ * `mlld-config.json`, parsed once into what the program needs of it. world.md 20: unknown keys are left alone. Reads the file
  * itself, because it is needed before there is a run, and so a world.
  */
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The project a script belongs to: its root, its configuration, its script folder. World section 4, 17.2 and 20.
+ * The project a script belongs to: its root, its configuration, its script folder. world.md 4, 17.2 and 20.
  * Reads files itself: a world is made for a run, and what is read here decides which run that is. A few synchronous look-ups when a
  * command starts take less time than starting the thread pool for them.
  */
@@ -96,7 +96,7 @@ export async function listScripts(project: Project, home: string | undefined): P
   return [...names].sort();
 }
 
-/** What a script is called: the file name without extension; `index` and `main` take the name of their folder. Checkpoint section 3.1. */
+/** What a script is called: the file name without extension; `index` and `main` take the name of their folder. checkpoint-resume.md 3.1. */
 export function scriptName(project: Project, file: string): string {
   const absolute = path.resolve(project.root, file);
   const base = path.basename(absolute).replace(EXTENSION, '');

@@ -1,4 +1,4 @@
-/** Names that no script declares: the reserved variables and the built-in functions. Values sections 11.3, 12 and 13. */
+/** Names that no script declares: the reserved variables and the built-in functions. values.md 11.3, 12 and 13. */
 import { reservedNames } from '../../grammar/keywords.js';
 import { findTransformer } from '../values/methods/transformers.js';
 import type { RuleSettings, ParsedScript } from './rule.js';

@@ -1,7 +1,7 @@
-/** `mlld validate`: what can be known about a file without running anything. World section 19. */
+/** `mlld validate`: what can be known about a file without running anything. world.md 19. */
 import { link } from './linking/link.js';
 import { describeScript } from './describe.js';
-import { applyRules, toFinding, type Placed } from './located-finding.js';
+import { applyRules, toFinding, type LocatedFinding } from './located-finding.js';
 import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';
 import { freeNames, unknownInTemplate, type TemplateUse } from './linking/template-names.js';
@@ -87,7 +87,7 @@ async function analyzeTemplate(absolute: string, filepath: string, bench: Bench)
   if (opened.kind === 'broken') return reportFor(filepath, {}, brokenBy(opened.file), opened.file.display, settings);
   const { file } = opened;
   const uses = await templateUses(absolute);
-  const found = unknownInTemplate(file, uses).map((violation): Placed => ({
+  const found = unknownInTemplate(file, uses).map((violation): LocatedFinding => ({
     list: 'warnings',
     code: 'template-parameter',
     file,
@@ -101,7 +101,7 @@ async function analyzeTemplate(absolute: string, filepath: string, bench: Bench)
   return reportFor(filepath, { template }, found, file.display, settings);
 }
 
-function brokenBy(file: Broken): readonly Placed[] {
+function brokenBy(file: Broken): readonly LocatedFinding[] {
   return file.failures.map(({ at, message, hint }) => ({
     list: 'errors',
     code: 'syntax',
@@ -114,7 +114,7 @@ function brokenBy(file: Broken): readonly Placed[] {
 function reportFor(
   filepath: string,
   facts: Partial<FileReport>,
-  found: readonly Placed[],
+  found: readonly LocatedFinding[],
   display: string,
   { suppressed }: AnalyzeSettings,
 ): FileReport {
@@ -131,6 +131,6 @@ function reportFor(
   return { filepath, valid, ...facts, ...ofList('errors'), ...ofList('warnings'), ...ofList('antiPatterns'), ...ofList('redefinitions') };
 }
 
-function rank({ file }: Placed, display: string): 0 | 1 {
+function rank({ file }: LocatedFinding, display: string): 0 | 1 {
   return file.display === display ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/** What a script gives to its importers. World sections 11.2 and 12.1. */
+/** What a script gives to its importers. world.md 11.2 and 12.1. */
 import type { Exe, Script } from '../../grammar/ast.js';
 import type { ParsedScript } from './rule.js';
 import type { Declaration } from './scope.js';

@@ -4,19 +4,19 @@ import type { Finding } from './report.js';
 import type { ParsedScript, Rule, RuleSettings, Violation } from './rule.js';
 import { rules } from './rules.js';
 
-export interface Placed {
+export interface LocatedFinding {
   readonly list: Rule['list'];
   readonly code: string;
   readonly file: { readonly display: string; readonly text: string };
   readonly violation: Violation;
 }
 
-export function applyRules(file: ParsedScript, settings: RuleSettings): readonly Placed[] {
+export function applyRules(file: ParsedScript, settings: RuleSettings): readonly LocatedFinding[] {
   return rules.flatMap(({ list, code, check }) => [...check(file, settings)].map((violation) => ({ list, code, file, violation })));
 }
 
 /** `main`: the file that the report is about, which the findings don't name. */
-export function toFinding({ code, file, violation }: Placed, main: string): Finding {
+export function toFinding({ code, file, violation }: LocatedFinding, main: string): Finding {
   const { at, ...rest } = violation;
   return { ...rest, ...locate(file.text, at), ...(file.display !== main && { file: file.display }), code };
 }

@@ -1,4 +1,4 @@
-/** What `mlld validate` finds out about a file without running it. World section 19; the JSON form is this shape. */
+/** What `mlld validate` finds out about a file without running it. world.md 19; the JSON form is this shape. */
 
 export interface Finding {
   readonly message: string;

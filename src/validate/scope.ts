@@ -1,4 +1,4 @@
-/** Names as a reader of the source sees them: who declares what where, and who uses it. Control section 6, values section 3. */
+/** Names as a reader of the source sees them: who declares what where, and who uses it. control.md 6, values.md 3. */
 import type { Exe, Expression, Import } from '../../grammar/ast.js';
 
 export type DeclarationKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'given';

@@ -1,4 +1,4 @@
-/** Where a path leads that needs no run to be known: text, after `@root`, `@base` or a resolver prefix. World section 4. */
+/** Where a path leads that needs no run to be known: text, after `@root`, `@base` or a resolver prefix. world.md 4. */
 import path from 'node:path';
 import type { Literal, Template, TemplatePart } from '../../grammar/ast.js';
 import type { ProjectConfig } from '../session/project-config.js';

@@ -33,7 +33,7 @@ export function symbolsOf(tree: Script | Template): Symbols {
   return { module: module.names, declarations: pass.declarations, uses: pass.uses, changes: pass.changes };
 }
 
-/** What an import without a name of its own binds: `my-lib.mld` is `@my_lib`. World section 11.2. */
+/** What an import without a name of its own binds: `my-lib.mld` is `@my_lib`. world.md 11.2. */
 function nameOfNamespace({ written }: Import): string {
   const base = path.posix.basename(written).replace(/\.(mld|mlld|mld\.md|mlld\.md|md|json)$/i, '');
   return base.replace(/^@/, '').replace(/[^\p{L}\p{N}_]/gu, '_');
@@ -123,7 +123,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
       }
       walk(entry.condition, inside, pass);
       const { action } = entry;
-      // Values 3.1 and control 2.5: the arm of a top-level `when` declares a name of the file.
+      // values.md 3.1 and control.md 2.5: the arm of a top-level `when` declares a name of the file.
       if (action.kind === 'var' && scope.kind === 'module') {
         walk(action.value, inside, pass);
         declare({ name: action.name, kind: 'var', at: action.nameAt, made: 'sometimes' }, scope, pass);
@@ -145,7 +145,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
   checkpoint(node, scope, pass) {
     walk(node.name, scope, pass);
-    // `complete` is evaluated when the scope of the checkpoint ends. Checkpoint section 11.2.
+    // `complete` is evaluated when the scope of the checkpoint ends. checkpoint-resume.md 11.2.
     pass.later.push(() => walk(node.options, scope, pass));
   },
   'loop-part'(node, scope, pass) {
@@ -188,7 +188,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     stage(node, 1, scope, pass);
   },
   'leading-group'(node, scope, pass) {
-    // Nothing is piped into its members: their arguments fill the parameters from the first. Control section 20.
+    // Nothing is piped into its members: their arguments fill the parameters from the first. control.md 20.
     for (const member of node.group.members) {
       if (member.kind === 'call-stage') stage(member, 0, scope, pass);
       else walk(member, scope, pass);
@@ -255,7 +255,7 @@ function operand(node: Expression, place: UsePlace, scope: Scope, pass: Pass): v
   else walk(node, scope, pass);
 }
 
-/** The names of guards are written like variables, in texts, and are none. Instrumentation section 4.6. */
+/** The names of guards are written like variables, in texts, and are none. instrumentation.md 4.6. */
 function options(found: Options, scope: Scope, pass: Pass): void {
   for (const { name, value } of found) if (name !== 'guards') walk(value, scope, pass);
 }
@@ -270,12 +270,12 @@ function stage(node: CallStage, piped: 0 | 1, scope: Scope, pass: Pass): void {
 }
 
 function declareLoop(node: For | LoopPart, inside: Scope, pass: Pass): void {
-  // Without a key variable the key of an object's entry has a name made of the other one. Values section 7.
+  // Without a key variable the key of an object's entry has a name made of the other one. values.md 7.
   for (const name of [node.key ?? `${node.name}_key`, node.name])
     declare({ name, kind: 'loop', at: node.at, made: 'always' }, inside, pass);
 }
 
-/** Bodies of hooks and guards stand below the file that declares them. Instrumentation 4.2 and 5.5. */
+/** Bodies of hooks and guards stand below the file that declares them. instrumentation.md 4.2 and 5.5. */
 function instrument(node: Hook | Guard, pass: Pass): void {
   pass.later.push(() => {
     const inside = new Scope('function', pass.module);

@@ -9,7 +9,7 @@ import {
   type FileFacts,
   flow,
   labelsOf,
-  noteOf,
+  metadataOf,
   sourcesOf,
   union,
   type Value,
@@ -72,7 +72,7 @@ const FIELDS: { readonly [name: string]: Field } = {
   relativeDir: ofFile((file) => parent(file.relative)),
   absoluteDir: ofFile((file) => parent(file.absolute) || '/'),
   fm: ofFile((file) => file.frontmatter),
-  source: (value) => noteOf(value)?.command?.source ?? (noteOf(value)?.file ? 'load-content' : null),
+  source: (value) => metadataOf(value)?.command?.source ?? (metadataOf(value)?.file ? 'load-content' : null),
   command: ofCommand((command) => command.command),
   exitCode: ofCommand((command) => command.exitCode),
   duration: ofCommand((command) => command.durationMs),
@@ -87,14 +87,14 @@ function isSized(value: Value): boolean {
 
 function type(value: Value): Value {
   const kind = kindOf(value);
-  if (!noteOf(value)?.file) return kind;
+  if (!metadataOf(value)?.file) return kind;
   if (kind === 'string') return 'text';
   return kind === 'object' || kind === 'array' ? kind : 'json';
 }
 
 /** Names of what the value was read from; informative only. */
 function origins(value: Value): Value {
-  const note = noteOf(value);
+  const note = metadataOf(value);
   if (note?.file) return [note.file.absolute];
   return note?.command ? [note.command.command] : [];
 }
@@ -105,7 +105,7 @@ const MARKUP_ENDINGS = ['json', 'yaml', 'yml', 'toml', 'xml', 'html'];
 /** An estimate: characters by the number of them that usually make a token in such a file. */
 function tokens(value: Value): Value {
   if (!isSized(value)) return null;
-  return Math.ceil(textOf(value).length / charactersPerToken(noteOf(value)?.file));
+  return Math.ceil(textOf(value).length / charactersPerToken(metadataOf(value)?.file));
 }
 
 function charactersPerToken(file: FileFacts | undefined): number {
@@ -121,14 +121,14 @@ function ofEntries(value: Value, read: (object: DataObject) => Value): Value {
 
 function ofFile(read: (file: FileFacts) => Value): Field {
   return (value) => {
-    const file = noteOf(value)?.file;
+    const file = metadataOf(value)?.file;
     return file ? read(file) : null;
   };
 }
 
 function ofCommand(read: (command: CommandFacts) => Value): Field {
   return (value) => {
-    const command = noteOf(value)?.command;
+    const command = metadataOf(value)?.command;
     return command ? flow(read(command), [value]) : null;
   };
 }

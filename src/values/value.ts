@@ -42,7 +42,7 @@ export interface CommandFacts {
   readonly stderr: string;
 }
 
-export interface Note {
+export interface Metadata {
   /** Without duplicates, in the order in which they were met. */
   readonly labels: readonly string[];
   /** Source markers only (`src:js`, `src:file`, `dir:/…`); `.mx.taint` is labels followed by these. */
@@ -60,7 +60,7 @@ export interface Note {
 export class Annotated {
   constructor(
     private readonly known: Data,
-    readonly note: Note,
+    readonly note: Metadata,
   ) {}
   get data(): Data {
     return this.known;
@@ -70,7 +70,7 @@ export class Annotated {
     return this.note.text;
   }
   /** The same data under another note. */
-  withNote(note: Note): Annotated {
+  withNote(note: Metadata): Annotated {
     return new Annotated(this.data, note);
   }
   toJSON(): unknown {
@@ -82,10 +82,10 @@ export class Annotated {
  * A result that lies in the journal and is read when a script first looks at it, so that a loop over ten thousand answers
  * holds ten thousand places, not ten thousand answers.
  */
-export class Recalled extends Annotated {
+export class LazyData extends Annotated {
   constructor(
     private readonly load: { data(): Data; text(): string | undefined },
-    note: Note,
+    note: Metadata,
     private readonly isElement = false,
   ) {
     super(null, note);
@@ -96,24 +96,24 @@ export class Recalled extends Annotated {
   override get text(): string | undefined {
     return this.isElement ? undefined : this.load.text();
   }
-  override withNote(note: Note): Recalled {
-    return new Recalled(this.load, note, this.isElement);
+  override withNote(note: Metadata): LazyData {
+    return new LazyData(this.load, note, this.isElement);
   }
   /** V1 */
-  asElement(): Recalled {
-    return new Recalled(this.load, NO_NOTE, true);
+  asElement(): LazyData {
+    return new LazyData(this.load, NO_METADATA, true);
   }
 }
 
 export const NO_LABELS: readonly string[] = [];
-export const NO_NOTE: Note = { labels: NO_LABELS, sources: NO_LABELS };
+export const NO_METADATA: Metadata = { labels: NO_LABELS, sources: NO_LABELS };
 
 /** The data without its note. */
 export function dataOf(value: Value): Data | undefined {
   return value instanceof Annotated ? value.data : value;
 }
 
-export function noteOf(value: Value): Note | undefined {
+export function metadataOf(value: Value): Metadata | undefined {
   return value instanceof Annotated ? value.note : undefined;
 }
 
@@ -138,7 +138,7 @@ export function union(first: readonly string[], second: readonly string[]): read
 }
 
 /** `data` with labels and source markers, wrapped only if there is something to note. */
-export function annotate(data: Data | undefined, note: Partial<Note>): Value {
+export function annotate(data: Data | undefined, note: Partial<Metadata>): Value {
   const labels = note.labels ?? NO_LABELS;
   const sources = note.sources ?? NO_LABELS;
   if (labels.length === 0 && sources.length === 0 && note.text === undefined && !note.file && !note.command && !note.isResult) return data;
@@ -179,5 +179,5 @@ export function flow(
 /** A value as the element of a collection (V1). The collection's note takes over its labels. */
 export function asElement(value: Value): Value {
   if (!(value instanceof Annotated) || value.note.file) return value;
-  return value instanceof Recalled ? value.asElement() : value.data;
+  return value instanceof LazyData ? value.asElement() : value.data;
 }

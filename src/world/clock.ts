@@ -1,11 +1,11 @@
 /** Waiting that can be called off. */
-import type { Ask, Beside } from './world.js';
+import type { EffectRequest, EffectOptions } from './world.js';
 
 /** The longest time one Node timer can wait. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface Clock {
-  readonly sleep: (request: Ask<'clock.sleep'>, beside: Beside) => Promise<Record<string, never>>;
+  readonly sleep: (request: EffectRequest<'clock.sleep'>, beside: EffectOptions) => Promise<Record<string, never>>;
   /** Takes back all timers; their sleepers are told by the world. */
   readonly stop: () => void;
 }
@@ -13,7 +13,7 @@ export interface Clock {
 export function createClock(): Clock {
   const timers = new Set<NodeJS.Timeout>();
 
-  function wait(ms: number, { signal, onTimer }: Beside): Promise<void> {
+  function wait(ms: number, { signal, onTimer }: EffectOptions): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);

@@ -27,7 +27,7 @@ export interface HttpRequest {
   readonly gone: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
@@ -46,7 +46,7 @@ export interface HttpOptions {
   /** 0: any that is free. */
   readonly port: number;
   /** Must not reject. */
-  readonly answer: (request: HttpRequest) => Promise<HttpAnswer>;
+  readonly answer: (request: HttpRequest) => Promise<HttpResponse>;
 }
 
 /** @throws the system's error (`EADDRINUSE`, `EACCES`, `ENOTFOUND`, …) when the address can't be had */

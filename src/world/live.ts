@@ -14,7 +14,15 @@ import { createJavaScript } from './code/javascript.js';
 import { createNodeContext } from './code/node-context.js';
 import { importNodeModule } from './code/node-import.js';
 import { createProcessRunner } from './process/process.js';
-import { type Answer, type Ask, type Beside, type Deadline, type Question, type World, WorldError } from './world.js';
+import {
+  type EffectResult,
+  type EffectRequest,
+  type EffectOptions,
+  type Deadline,
+  type EffectKind,
+  type World,
+  WorldError,
+} from './world.js';
 
 export interface LiveWorldOptions {
   /** A copy is kept; `env.set` changes the copy and what later processes see, never this object. */
@@ -29,9 +37,11 @@ export interface LiveWorldOptions {
   readonly deadline?: Deadline;
 }
 
-type Answerers = { readonly [Q in Question]: (request: Ask<Q>, beside: Beside) => Answer<Q> | Promise<Answer<Q>> };
+type Answerers = {
+  readonly [Q in EffectKind]: (request: EffectRequest<Q>, beside: EffectOptions) => EffectResult<Q> | Promise<EffectResult<Q>>;
+};
 
-const NOTHING: Beside = {};
+const NOTHING: EffectOptions = {};
 
 export function createLiveWorld({ environment, stdin, stdout, stderr, signal, deadline }: LiveWorldOptions): World {
   const variables = copyOf(environment);
@@ -81,7 +91,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   const pending = new Set<(error: WorldError) => void>();
   let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
 
-  function ask<Q extends Question>(question: Q, request: Ask<Q>, beside: Beside = NOTHING): Promise<Answer<Q>> {
+  function ask<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, beside: EffectOptions = NOTHING): Promise<EffectResult<Q>> {
     return new Promise((resolve, reject) => {
       if (closed) throw interrupted(closed.reason);
       const answer = answerers[question](request, beside);
@@ -119,7 +129,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   const onAbort = (): void => void close('it was called off');
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
-  return { ask, close };
+  return { perform: ask, close };
 }
 
 function interrupted(reason: string): WorldError {

@@ -5,7 +5,7 @@
 import type { BlobWriter } from '../../journal/storage/blob-writer.js';
 import type { Json } from '../../journal/event.js';
 
-export interface CommandAnswer {
+export interface CommandResult {
   readonly stdout: string;
   readonly stderr: string;
   /** The exit status; 128 + n when signal n ended it. */
@@ -14,42 +14,42 @@ export interface CommandAnswer {
 }
 
 /** One row per kind of request: what is asked, what is answered. */
-export interface Questions {
+export interface Effects {
   /** UTF-8 text; an answer without text says why there is none. */
   'file.read': {
-    ask: { path: string };
-    answer: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
+    request: { path: string };
+    result: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
   };
   /** Replaces the file as a whole (temporary file and rename); creates folders. */
   'file.write': {
-    ask: {
+    request: {
       path: string;
       text: string;
       /** Survives a loss of power: synced before the rename. */
       durable?: true;
     };
-    answer: Record<string, never>;
+    result: Record<string, never>;
   };
   /** Nothing happens when there is none. */
-  'file.remove': { ask: { path: string }; answer: Record<string, never> };
+  'file.remove': { request: { path: string }; result: Record<string, never> };
   /** The content as it is, whatever it is. */
   'file.bytes': {
-    ask: { path: string };
-    answer: { base64: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
+    request: { path: string };
+    result: { base64: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
   };
   /** As `file.write`, for content that a call wrote before. */
-  'file.restore': { ask: { path: string; base64: string }; answer: Record<string, never> };
-  'file.append': { ask: { path: string; text: string }; answer: Record<string, never> };
-  'file.stat': { ask: { path: string }; answer: { kind: 'file' | 'directory' | 'none' } };
+  'file.restore': { request: { path: string; base64: string }; result: Record<string, never> };
+  'file.append': { request: { path: string; text: string }; result: Record<string, never> };
+  'file.stat': { request: { path: string }; result: { kind: 'file' | 'directory' | 'none' } };
   /** Absolute paths in code unit order, files only. `root` is absolute, `pattern` relative to it or absolute. */
-  'file.glob': { ask: { root: string; pattern: string }; answer: { paths: readonly string[] } };
+  'file.glob': { request: { root: string; pattern: string }; result: { paths: readonly string[] } };
   /** Names of the immediate entries of a folder, sorted. */
-  'file.list': { ask: { path: string }; answer: { files: readonly string[]; folders: readonly string[] } };
+  'file.list': { request: { path: string }; result: { files: readonly string[]; folders: readonly string[] } };
   /** Names near a missing path, for "did you mean". */
-  'file.similar': { ask: { path: string }; answer: { names: readonly string[] } };
+  'file.similar': { request: { path: string }; result: { names: readonly string[] } };
   /** One process: `sh -c`, `bash`, `python3`. `variables` become environment variables (files above 64 KB) or Python values. */
   'command.run': {
-    ask: {
+    request: {
       language: 'cmd' | 'sh' | 'bash' | 'py';
       code: string;
       /** What the shell gets instead of `code`, which is for people: the same command with its values beside it. Not recorded. */
@@ -64,11 +64,11 @@ export interface Questions {
       /** Show the output on standard error while it arrives: on standard output it appears when it is shown, once. */
       stream?: boolean;
     };
-    answer: CommandAnswer;
+    result: CommandResult;
   };
   /** JavaScript in this process (`js`) or in an isolated context (`node`). `unset` names parameters that were not passed. */
   'code.run': {
-    ask: {
+    request: {
       language: 'js' | 'node';
       code: string;
       directory?: string;
@@ -79,21 +79,24 @@ export interface Questions {
       echo: boolean;
     };
     /** `value` is what was returned, undefined when nothing was; `log` what console.log wrote. */
-    answer: { value: unknown; log: string };
+    result: { value: unknown; log: string };
   };
   /** Exports of a Node module, for `import { x } from node @path`. Not recordable: the module runs in this process. */
-  'node.import': { ask: { module: string; from: string }; answer: { exports: { readonly [name: string]: unknown } } };
-  'clock.now': { ask: Record<string, never>; answer: { ms: number } };
-  'clock.sleep': { ask: { ms: number }; answer: Record<string, never> };
-  'stdin.read': { ask: Record<string, never>; answer: { text?: string } };
-  'env.read': { ask: { names: readonly string[]; prefixes: readonly string[] }; answer: { values: { readonly [name: string]: string } } };
-  'env.set': { ask: { name: string; value: string }; answer: Record<string, never> };
-  'stream.write': { ask: { stream: 'stdout' | 'stderr'; text: string }; answer: Record<string, never> };
+  'node.import': { request: { module: string; from: string }; result: { exports: { readonly [name: string]: unknown } } };
+  'clock.now': { request: Record<string, never>; result: { ms: number } };
+  'clock.sleep': { request: { ms: number }; result: Record<string, never> };
+  'stdin.read': { request: Record<string, never>; result: { text?: string } };
+  'env.read': {
+    request: { names: readonly string[]; prefixes: readonly string[] };
+    result: { values: { readonly [name: string]: string } };
+  };
+  'env.set': { request: { name: string; value: string }; result: Record<string, never> };
+  'stream.write': { request: { stream: 'stdout' | 'stderr'; text: string }; result: Record<string, never> };
 }
 
-export type Question = keyof Questions;
-export type Ask<Q extends Question> = Questions[Q]['ask'];
-export type Answer<Q extends Question> = Questions[Q]['answer'];
+export type EffectKind = keyof Effects;
+export type EffectRequest<Q extends EffectKind> = Effects[Q]['request'];
+export type EffectResult<Q extends EffectKind> = Effects[Q]['result'];
 
 export interface ShadowFunction {
   readonly name: string;
@@ -122,7 +125,7 @@ export interface Deadline {
 }
 
 /** What stands beside a request: it is no data, and no part of what was asked. */
-export interface Beside {
+export interface EffectOptions {
   /** Ends a command or a wait early: it then answers with what there is. */
   readonly signal?: AbortSignal;
   /** Of code: it is broken into then, if it doesn't give way. */
@@ -132,7 +135,7 @@ export interface Beside {
   /** Of a command: where its output goes while it arrives, when it is too large to be held. */
   readonly newFile?: () => BlobWriter;
   /** Of a wait: is handed what keeps the process alive until it is over. */
-  readonly onTimer?: (timer: Holder) => void;
+  readonly onTimer?: (timer: TimerHandle) => void;
 }
 
 /** What it takes to find a process again, and to tell it from one that got its number later. */
@@ -146,14 +149,14 @@ export interface StartedProcess {
 }
 
 /** A timer of Node has this. */
-export interface Holder {
+export interface TimerHandle {
   ref(): unknown;
   unref(): unknown;
 }
 
 export interface World {
   /** Answers, or rejects with a `WorldError`. */
-  ask<Q extends Question>(question: Q, request: Ask<Q>, beside?: Beside): Promise<Answer<Q>>;
+  perform<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, beside?: EffectOptions): Promise<EffectResult<Q>>;
   /** Ends what is still running (processes with their children) and refuses new questions. */
   close(reason: string): Promise<void>;
 }

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openFileStore } from '../../journal/storage/file-store.js';
-import { loadWorkflow, readAnswer } from '../../replay/memo/load.js';
+import { loadWorkflow, readResult } from '../../replay/memo/load.js';
 import { usable } from '../../replay/memo/memo.js';
 import { verifyRun } from '../../replay/reports/audit/verify.js';
 import { projectFolder, runCli, type CliResult } from '../support/cli.js';
@@ -80,8 +80,8 @@ async function served(cwd: string): Promise<ReadonlyMap<string, unknown>> {
   const store = openFileStore(cwd);
   const { memo } = await loadWorkflow(store, JOB, { onDefect: (defect) => expect.unreachable(defect.message) });
   const answers = new Map<string, unknown>();
-  for (const [key, { preview, answer }] of usable(memo)) {
-    const read = await readAnswer(store, key, answer);
+  for (const [key, { preview, result: answer }] of usable(memo)) {
+    const read = await readResult(store, key, answer);
     if (read) answers.set(preview ?? '', read.result.json);
   }
   return answers;

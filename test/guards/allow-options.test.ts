@@ -1,4 +1,4 @@
-/** `allow … with { addLabels, removeLabels, warning }`, and guards that are imported by name. Instrumentation 3.3, 4.1 and 11. */
+/** `allow … with { addLabels, removeLabels, warning }`, and guards that are imported by name. instrumentation.md 3.3, 4.1 and 11. */
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/in-fake-world.js';
 

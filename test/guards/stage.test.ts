@@ -1,7 +1,7 @@
-/** Guards around one operation: who is asked, what they decide, what comes of it. Instrumentation section 4. */
+/** Guards around one operation: who is asked, what they decide, what comes of it. instrumentation.md 4. */
 import { describe, expect, it } from 'vitest';
 import { Denial } from '../../src/runtime/denial.js';
-import type { Ask } from '../../src/world/world.js';
+import type { EffectRequest } from '../../src/world/world.js';
 import { FakeWorld } from '../support/fake-world.js';
 import { runScript } from '../support/in-fake-world.js';
 
@@ -163,9 +163,9 @@ append "x" to "a.txt"`);
 
   it('replaces the command of a run', async () => {
     class EchoingWorld extends FakeWorld {
-      override ask: FakeWorld['ask'] = async (question, request) => {
-        if (question !== 'command.run') return FakeWorld.prototype.ask.call(this, question, request) as never;
-        return { stdout: `ran ${(request as Ask<'command.run'>).code.trim()}`, stderr: '', exitCode: 0, durationMs: 0 } as never;
+      override perform: FakeWorld['perform'] = async (question, request) => {
+        if (question !== 'command.run') return FakeWorld.prototype.perform.call(this, question, request) as never;
+        return { stdout: `ran ${(request as EffectRequest<'command.run'>).code.trim()}`, stderr: '', exitCode: 0, durationMs: 0 } as never;
       };
     }
     const script = 'guard before op:run = when [ @input[0] == "rm all" => allow "ls" ]\nrun cmd { rm all }\nrun cmd { pwd }';

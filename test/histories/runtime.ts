@@ -9,7 +9,7 @@ import { runIdAt, seqOf } from '../../journal/ids.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { Journal, JournalStore } from '../../journal/store.js';
 import { findProject, workflowFor, type Project } from '../../src/session/project.js';
-import { run } from '../../src/session/script/run-script.js';
+import { runScript } from '../../src/session/script/run-script.js';
 import { isRelevant, seenEvents } from './events.js';
 import type { Command, Name, Observed } from './model.js';
 import { ANSWERING, renderLibrary, renderScript } from './render.js';
@@ -93,10 +93,10 @@ interface Start {
   readonly show: (text: string) => void;
 }
 
-function runOnce({ command, folder, project, nowMs, store, show }: Start): ReturnType<typeof run> {
+function runOnce({ command, folder, project, nowMs, store, show }: Start): ReturnType<typeof runScript> {
   const { script, checkpoint, fresh, resume } = command;
   const fork = forkOf(command);
-  return run({
+  return runScript({
     script: { kind: 'file', path: path.join(folder, `${script}.mld`) },
     name: script,
     project,

@@ -1,4 +1,4 @@
-/** H3: nothing that a hook does fails the operation. Instrumentation 5.11. */
+/** H3: nothing that a hook does fails the operation. instrumentation.md 5.11. */
 import { describe, expect, it } from 'vitest';
 import { createTimeLimit } from '../../src/hooks/time-limit.js';
 import type { RunState } from '../../src/runtime/frame.js';
@@ -68,9 +68,9 @@ show \`all @mx.hooks.errors.length\``);
 describe('the end of the run', () => {
   it.each(['INTERRUPTED', 'TIMED_OUT'])('passes through hooks: %s', async (code) => {
     class EndingWorld extends FakeWorld {
-      override ask: FakeWorld['ask'] = async (question, request) => {
+      override perform: FakeWorld['perform'] = async (question, request) => {
         if (question === 'file.append') throw new WorldError(code, 'the run has ended');
-        return FakeWorld.prototype.ask.call(this, question, request) as never;
+        return FakeWorld.prototype.perform.call(this, question, request) as never;
       };
     }
     const { error, run } = await runScript('hook before op:show = [ append "x" to "y.txt" ]\nshow "x"', { world: new EndingWorld() });
@@ -87,7 +87,7 @@ describe('the time limit', () => {
     readonly settings = { hookLimitMs: 100 };
     readonly monotonicMs = (): number => this.nowMs;
     readonly world = {
-      ask: (_question: string, { ms }: { ms: number }) =>
+      perform: (_question: string, { ms }: { ms: number }) =>
         new Promise((resolve) => this.sleepers.push({ atMs: this.nowMs + ms, wake: () => resolve({}) })),
     } as unknown as RunState['world'];
     get sleeping(): number {
@@ -141,10 +141,10 @@ describe('the time limit', () => {
 
   it('makes a hook that hangs a failed hook', async () => {
     class HangingWorld extends FakeWorld {
-      override ask: FakeWorld['ask'] = (question, request) => {
+      override perform: FakeWorld['perform'] = (question, request) => {
         if (question === 'file.append') return never;
         if (question === 'clock.sleep') return Promise.resolve({}) as never;
-        return FakeWorld.prototype.ask.call(this, question, request) as never;
+        return FakeWorld.prototype.perform.call(this, question, request) as never;
       };
     }
     const { shown, run, error } = await runScript('hook @slow before op:show = [ append "x" to "y.txt" ]\nshow "x"', {

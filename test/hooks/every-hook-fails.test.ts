@@ -1,6 +1,6 @@
 /**
  * Every hook of every conformance case is made to throw, to write to a full disk, to hang, and to be busy for ever. The run must come out as
- * if the hook were not there (it fails before it has done anything) or as if nothing had happened (at its end). Instrumentation 5.11.
+ * if the hook were not there (it fails before it has done anything) or as if nothing had happened (at its end). instrumentation.md 5.11.
  */
 import fs from 'node:fs/promises';
 import os from 'node:os';
@@ -10,7 +10,7 @@ import type { Hook, Script } from '../../grammar/ast.js';
 import { parseScript } from '../../grammar/parse.js';
 import { findProject } from '../../src/session/project.js';
 import type { CacheRequest } from '../../src/session/script/run-options.js';
-import { run } from '../../src/session/script/run-script.js';
+import { runScript } from '../../src/session/script/run-script.js';
 import { PROJECT } from '../support/source-files.js';
 
 const CASES = path.join(PROJECT, 'test/conformance');
@@ -132,7 +132,7 @@ async function play(
   let stderr = '';
   for (const { script, cache } of theCase.steps) {
     let shown = '';
-    const { status, error } = await run({
+    const { status, error } = await runScript({
       script: { kind: 'file', path: path.join(folder, script) },
       mode: modeOf(script),
       name: 'main',

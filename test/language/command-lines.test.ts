@@ -1,4 +1,4 @@
-/** Values in `cmd`, handed to a real shell. Control section 5.3. */
+/** Values in `cmd`, handed to a real shell. control.md 5.3. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -21,7 +21,7 @@ async function requestsFor(script: string, v: unknown): Promise<Asked[]> {
   const fake = new FakeWorld();
   const world = Object.assign(Object.create(fake) as FakeWorld, {
     ask: async (question: never, request: never) => {
-      if (question !== 'command.run') return fake.ask(question, request);
+      if (question !== 'command.run') return fake.perform(question, request);
       asked.push(request);
       return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };
     },

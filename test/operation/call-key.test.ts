@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../journal/event.js';
-import { callKey, type Question } from '../../src/runtime/identity.js';
+import { callKey, type CallRequest } from '../../src/runtime/identity.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 describe('the key of a call', () => {
   // Recorded results are found by these digests: a program that computes others loses them.
-  it.each<[Question, string]>([
+  it.each<[CallRequest, string]>([
     [{ fn: 'ask', args: [] }, '749787aac830e5049fc5c1c2ee4e7b1b2d7e625a296da9f49cec07db25418094'],
     [
       { fn: 'ask', args: ['low tide', 0, 1.5, -1, 1e21, 1e-7, true, null] },

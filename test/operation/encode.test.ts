@@ -1,11 +1,11 @@
 /** What the journal keeps of a result, and what is made of that again. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ResultNote } from '../../journal/event.js';
+import type { ResultMetadata } from '../../journal/event.js';
 import { Signal } from '../../src/runtime/completion.js';
 import { decodeResult, encodeResult, type Encoded } from '../../src/operation/encode-result.js';
 import { withShortCommand } from '../../src/operation/result-metadata.js';
-import { annotate, Annotated, noteOf, type Data, type Value } from '../../src/values/value.js';
+import { annotate, Annotated, metadataOf, type Data, type Value } from '../../src/values/value.js';
 
 const ROOT = '/p';
 const FILE = { absolute: '/p/a/gull.json', relative: './a/gull.json', frontmatter: { title: 'Gull' } };
@@ -103,14 +103,14 @@ describe('a result', () => {
   });
 
   it('finds its files where the project is', () => {
-    expect(noteOf(throughJournal(loaded('x'), '/elsewhere'))?.file?.absolute).toBe('/elsewhere/a/gull.json');
+    expect(metadataOf(throughJournal(loaded('x'), '/elsewhere'))?.file?.absolute).toBe('/elsewhere/a/gull.json');
     const outside = loaded('x', { file: { absolute: '/q/x.md', relative: './../q/x.md' } });
-    expect(noteOf(throughJournal(outside))?.file?.absolute).toBe('/q/x.md');
+    expect(metadataOf(throughJournal(outside))?.file?.absolute).toBe('/q/x.md');
   });
 
   it('is what a word of control carries', () => {
     const word = throughJournal(new Signal('done', loaded('x'), true) as unknown as Value) as unknown as Signal;
-    expect([word.word, word.given, noteOf(word.value)?.file]).toEqual(['done', true, FILE]);
+    expect([word.word, word.given, metadataOf(word.value)?.file]).toEqual(['done', true, FILE]);
   });
 
   it('says nothing of what has nothing to say, and little of a list of plain data', () => {
@@ -120,7 +120,7 @@ describe('a result', () => {
   });
 
   it('stands when a note is about a part that is not there', () => {
-    const notes: ResultNote[] = [
+    const notes: ResultMetadata[] = [
       { at: ['b', 0], isResult: true },
       { at: ['a', 7], isResult: true },
       { at: ['a', 'length'], isResult: true },
@@ -137,12 +137,12 @@ describe('a result', () => {
   it('has a long command line cut before anybody sees it', () => {
     const long = annotate('x', { command: { ...SH, command: 'y'.repeat(5000) } });
     const cut = withShortCommand(long);
-    expect(noteOf(cut)?.command?.command).toBe(`${'y'.repeat(999)}…`);
+    expect(metadataOf(cut)?.command?.command).toBe(`${'y'.repeat(999)}…`);
     expect(throughJournal(cut)).toEqual(cut);
     const paired = withShortCommand(annotate('x', { command: { ...SH, command: `${'y'.repeat(998)}🐚${'z'.repeat(9)}` } }));
-    expect(noteOf(paired)?.command?.command).toBe(`${'y'.repeat(998)}…`);
+    expect(metadataOf(paired)?.command?.command).toBe(`${'y'.repeat(998)}…`);
     const carried = withShortCommand(new Signal('done', long, true) as unknown as Value) as unknown as Signal;
-    expect(noteOf(carried.value)).toEqual(noteOf(cut));
+    expect(metadataOf(carried.value)).toEqual(metadataOf(cut));
     const short = annotate('x', { command: SH });
     expect(withShortCommand(short)).toBe(short);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SecretTexts } from '../../src/runtime/secret-registry.js';
+import { SecretRegistry } from '../../src/runtime/secret-registry.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 const TOKEN = 'sk-live-0123/456789+abcdefXYZ';
@@ -64,9 +64,9 @@ describe('an error with a secret in it', () => {
 });
 
 describe('pieces of secrets', () => {
-  const learned = (...secrets: readonly string[]): SecretTexts => {
-    const texts = new SecretTexts();
-    for (const secret of secrets) texts.learn(secret);
+  const learned = (...secrets: readonly string[]): SecretRegistry => {
+    const texts = new SecretRegistry();
+    for (const secret of secrets) texts.add(secret);
     return texts;
   };
 
@@ -106,7 +106,7 @@ describe('pieces of secrets', () => {
   it('of a secret that is met later are hidden from then on', () => {
     const texts = learned('another secret of the run');
     expect(texts.hideParts(TOKEN.slice(2, 12))).toBe(TOKEN.slice(2, 12));
-    texts.learn(TOKEN);
+    texts.add(TOKEN);
     expect(texts.hideParts(TOKEN.slice(2, 12))).toBe('[secret]');
   });
 

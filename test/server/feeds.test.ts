@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
-import type { GraphRuns, PipelineRun } from '../../src/session/pipeline/history/runs.js';
-import { eventAnswer } from '../../src/server/events.js';
+import type { PipelineRuns, PipelineRun } from '../../src/session/pipeline/history/runs.js';
+import { eventResponse } from '../../src/server/events.js';
 import { createFeeds, PART_BYTES, type Feed } from '../../src/server/feeds.js';
 import { finished, runRef, started } from '../support/written-runs.js';
 
@@ -21,7 +21,7 @@ async function opened() {
   const journal = await store.create(ref);
   await journal.append(started(ref));
   const run = { status: { status: 'running' }, line: { id: ref.run, stretches: [{ ref, until: undefined }] }, latest: { ref } };
-  const runs = { find: async () => run } as unknown as GraphRuns;
+  const runs = { find: async () => run } as unknown as PipelineRuns;
   const ending = new AbortController();
   const ports = { store, runs, ending: ending.signal, monotonicMs: () => performance.now() };
   const watch = createFeeds(ports);
@@ -86,7 +86,7 @@ it.each([
 ])('sends every event once and in order to who %s', async (_, after, restsUntil) => {
   const { journal, source, run, end } = await opened();
   const headers = after < 0 ? {} : { 'last-event-id': String(after) };
-  const answer = await eventAnswer(source, run, { headers, gone: never } as never);
+  const answer = await eventResponse(source, run, { headers, gone: never } as never);
   let written = 0;
   let text = '';
   const taking = answer.stream?.(async (content) => {

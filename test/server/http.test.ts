@@ -1,7 +1,7 @@
 /** What the wrapper of Node's server promises: streams at the pace of their reader, limits on what is sent. */
 import http from 'node:http';
 import { afterEach, expect, it } from 'vitest';
-import { listen, type HttpAnswer, type HttpListener, type HttpRequest } from '../../src/world/http.js';
+import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../../src/world/http.js';
 
 const CHUNK = 'x'.repeat(64 * 1024);
 const CHUNKS = 1000;
@@ -9,7 +9,7 @@ const CHUNKS = 1000;
 let listener: HttpListener | undefined;
 afterEach(() => listener?.close(0));
 
-async function answering(answer: (request: HttpRequest) => Promise<HttpAnswer>): Promise<string> {
+async function answering(answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<string> {
   listener = await listen({ host: '127.0.0.1', port: 0, answer });
   return `http://127.0.0.1:${listener.port}/`;
 }
@@ -19,7 +19,7 @@ function open(url: string): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => http.get(url, resolve).on('error', reject));
 }
 
-function streaming(): { readonly answer: () => Promise<HttpAnswer>; written(): number; readonly ended: Promise<void> } {
+function streaming(): { readonly answer: () => Promise<HttpResponse>; written(): number; readonly ended: Promise<void> } {
   let written = 0;
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));

@@ -1,6 +1,6 @@
 /** A world in memory: files by absolute path, an environment, standard input. Commands and code of other languages are not in it. */
 import path from 'node:path';
-import { WorldError, type Answer, type Ask, type Question, type World } from '../../src/world/world.js';
+import { WorldError, type EffectResult, type EffectRequest, type EffectKind, type World } from '../../src/world/world.js';
 
 export interface FakeWorldOptions {
   readonly files?: { readonly [path: string]: string };
@@ -10,7 +10,7 @@ export interface FakeWorldOptions {
   readonly node?: { readonly [module: string]: { readonly [name: string]: unknown } };
 }
 
-type Table = { readonly [Q in Question]?: (request: Ask<Q>) => Answer<Q> };
+type Table = { readonly [Q in EffectKind]?: (request: EffectRequest<Q>) => EffectResult<Q> };
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 
@@ -53,7 +53,7 @@ export class FakeWorld implements World {
     };
   }
 
-  async ask<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>> {
+  async perform<Q extends EffectKind>(question: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
     this.asked.push(`${question} ${'path' in request ? request.path : 'root' in request ? request.pattern : ''}`.trimEnd());
     const answer = this.table[question];
     if (!answer) throw new Error(`the fake world knows no ${question}`);
@@ -64,7 +64,7 @@ export class FakeWorld implements World {
     // Nothing runs in here.
   }
 
-  private read(file: string): Answer<'file.read'> {
+  private read(file: string): EffectResult<'file.read'> {
     const text = this.files.get(file);
     if (text !== undefined) return { text };
     return this.kindOf(file) === 'directory' ? { missing: 'directory', detail: '' } : { missing: 'absent', detail: '' };
@@ -80,7 +80,7 @@ export class FakeWorld implements World {
     return [...this.files.keys()].some((known) => known.startsWith(`${file.replace(/\/$/, '')}/`)) ? 'directory' : 'none';
   }
 
-  private list(folder: string): Answer<'file.list'> {
+  private list(folder: string): EffectResult<'file.list'> {
     const below = [...this.files.keys()]
       .filter((file) => file.startsWith(`${folder}/`))
       .map((file) => file.slice(folder.length + 1).split('/'));

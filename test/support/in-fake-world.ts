@@ -2,12 +2,12 @@
 import { parseScript } from '../../grammar/parse.js';
 import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
-import { createInstruments } from '../../src/session/script/interceptors.js';
+import { createInterceptors } from '../../src/session/script/interceptors.js';
 import { evaluator, execute } from '../../src/language/evaluate.js';
-import { Breath } from '../../src/runtime/cooperative-yield.js';
+import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import type { Module, RunState, Settings } from '../../src/runtime/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
-import { SecretTexts } from '../../src/runtime/secret-registry.js';
+import { SecretRegistry } from '../../src/runtime/secret-registry.js';
 import { mainFrame } from '../../src/session/script/main-frame.js';
 import type { DataObject } from '../../src/values/value.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
@@ -72,8 +72,8 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
       note: () => undefined,
       text: () => shown.join(''),
     },
-    secrets: new SecretTexts(),
-    instruments: createInstruments(),
+    secrets: new SecretRegistry(),
+    interceptors: createInterceptors(),
     settings,
     hookErrors: [],
     failedCommands: [],
@@ -85,8 +85,8 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     deniedInside: new WeakSet(),
     evaluator,
     monotonicMs: () => 0,
-    ending,
-    breath: new Breath(ending),
+    signal: ending,
+    cooperativeYield: new CooperativeYield(ending),
     warn: (message: string) => void warnings.push(message),
     // Without a call that carries `llm` nothing asks for answers.
   } as unknown as RunState;

@@ -8,11 +8,11 @@ import type { JournalStore } from '../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../replay/pipeline/checkpoint-view.js';
 import { newestChain } from '../../src/session/pipeline/history/chain.js';
 import { workflowFor } from '../../src/session/project.js';
-import { runGraph } from '../../src/session/pipeline/run-pipeline.js';
-import type { GraphReport, GraphRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
+import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
+import type { PipelineReport, PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
 
 export interface PipelineRun {
-  readonly report: GraphReport;
+  readonly report: PipelineReport;
   /** Of this run, or of those that it was restarted as. */
   readonly events: readonly JournalEvent[];
   readonly checkpoint: Checkpoint;
@@ -25,11 +25,11 @@ export interface Workshop {
   readonly store: JournalStore;
   write(name: string, text: string): void;
   read(name: string): string;
-  run(options?: Partial<GraphRunOptions>): Promise<PipelineRun>;
+  run(options?: Partial<PipelineRunOptions>): Promise<PipelineRun>;
   /** Of a run in this folder. */
-  options(): GraphRunOptions;
+  options(): PipelineRunOptions;
   /** As `run`, without a look at what came of it. */
-  begin(options?: Partial<GraphRunOptions>): Promise<GraphReport>;
+  begin(options?: Partial<PipelineRunOptions>): Promise<PipelineReport>;
   remove(): void;
 }
 
@@ -45,11 +45,11 @@ export function workshop(text: string, store: JournalStore = openMemoryStore()):
   const project = {
     root: folder,
     config: { scriptDir: 'llm/run', prefixes: [], suppressWarnings: [] },
-  } as unknown as GraphRunOptions['project'];
+  } as unknown as PipelineRunOptions['project'];
   let said = '';
   let found = '';
   let events: JournalEvent[] = [];
-  const ofRun = (): GraphRunOptions => ({
+  const ofRun = (): PipelineRunOptions => ({
     file,
     name: 'p.dot',
     project,
@@ -71,7 +71,7 @@ export function workshop(text: string, store: JournalStore = openMemoryStore()):
     onEvent: (event) => void events.push(event),
     onFindings: ({ diagnostics }) => void (found += diagnostics.map(({ rule }) => rule).join(' ')),
   });
-  const begin = (options: Partial<GraphRunOptions> = {}): Promise<GraphReport> => runGraph({ ...ofRun(), ...options });
+  const begin = (options: Partial<PipelineRunOptions> = {}): Promise<PipelineReport> => runPipeline({ ...ofRun(), ...options });
   return {
     folder,
     store,

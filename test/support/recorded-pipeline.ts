@@ -6,7 +6,7 @@ import type { JournalEvent } from '../../journal/event.js';
 import type { Backends } from '../../src/pipeline/backends/backend.js';
 import type { Handlers } from '../../src/pipeline/handlers/handler.js';
 import { outcomeOf, StageError } from '../../src/pipeline/model/outcome.js';
-import type { GraphReport, GraphRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
+import type { PipelineReport, PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
 import { workshop, type Workshop } from './pipeline-run.js';
 
 /** Stages that count how often they are executed, by node and visit. Model stages have the backend `paid`. */
@@ -27,7 +27,7 @@ function counted(last: () => Promise<void>): Counted {
       'paid',
       () => ({
         name: 'paid',
-        async ask({ node, visit }) {
+        async execute({ node, visit }) {
           count(models, `${node.id}#${visit}`);
           const reply = `${node.id} says ${visit}`;
           if (node.id !== 'again') return { reply };
@@ -87,8 +87,8 @@ export async function recordPipeline(text: string, last: () => Promise<void>, pl
 export async function resumeWith(
   { text, folder }: RecordedPipeline,
   journal: string,
-  options: Partial<GraphRunOptions> = {},
-): Promise<{ readonly status: string; readonly said: string; readonly report: GraphReport; readonly again: Counted }> {
+  options: Partial<PipelineRunOptions> = {},
+): Promise<{ readonly status: string; readonly said: string; readonly report: PipelineReport; readonly again: Counted }> {
   const place = workshop(text);
   try {
     mkdirSync(path.join(place.folder, '.mlld'), { recursive: true });
@@ -102,7 +102,7 @@ export async function resumeWith(
   }
 }
 
-const withStoreIn = (folder: string): Partial<GraphRunOptions> => ({
+const withStoreIn = (folder: string): Partial<PipelineRunOptions> => ({
   openStore: async (sealingKey) => openFileStore(folder, { sealingKey }),
 });
 

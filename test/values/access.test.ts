@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { each, filterBy, type FilterOperator, HostFunction, readField, readIndex, slice } from '../../src/values/access.js';
 import { Callable } from '../../src/values/kinds/callable.js';
-import { annotate, HostObject, labelsOf, noteOf, sourcesOf, type Value } from '../../src/values/value.js';
+import { annotate, HostObject, labelsOf, metadataOf, sourcesOf, type Value } from '../../src/values/value.js';
 
 class Fetch extends Callable {
   readonly name = 'fetch';
@@ -44,7 +44,7 @@ describe('fields', () => {
     const base = annotate({ k: annotate('v', { labels: ['own'] }), m: 'w' }, { labels: ['secret'], sources: ['src:js'], text: '{}' });
     expect(labelsOf(readField(base, 'k', at))).toEqual(['secret', 'own']);
     const other = readField(base, 'm', at);
-    expect([labelsOf(other), sourcesOf(other), noteOf(other)?.text]).toEqual([['secret'], ['src:js'], undefined]);
+    expect([labelsOf(other), sourcesOf(other), metadataOf(other)?.text]).toEqual([['secret'], ['src:js'], undefined]);
   });
 
   it('of texts, numbers, lists and functions are errors that name the field', () => {
@@ -112,7 +112,7 @@ describe('indexes', () => {
     const file = { absolute: '/p/a.txt', relative: './a.txt' };
     const glob = annotate([annotate('one', { file })], { labels: ['l'] });
     const first = readIndex(glob, 0, at);
-    expect([noteOf(first)?.file, labelsOf(first)]).toEqual([file, ['l']]);
+    expect([metadataOf(first)?.file, labelsOf(first)]).toEqual([file, ['l']]);
   });
 });
 

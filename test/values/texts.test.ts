@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Callable } from '../../src/values/kinds/callable.js';
 import { normaliseDocument, indentedJson, layoutJson, showText } from '../../src/values/show.js';
 import { compactJson, textOf } from '../../src/values/text.js';
-import { annotate, HostObject, Recalled, type Value } from '../../src/values/value.js';
+import { annotate, HostObject, LazyData, type Value } from '../../src/values/value.js';
 
 class Greet extends Callable {
   readonly name = 'greet';
@@ -41,7 +41,7 @@ describe('the text view', () => {
     const data = (): never => {
       throw new Error('read');
     };
-    expect(textOf(new Recalled({ data, text: () => 'answer' }, { labels: [], sources: [] }))).toBe('answer');
+    expect(textOf(new LazyData({ data, text: () => 'answer' }, { labels: [], sources: [] }))).toBe('answer');
   });
 
   it('never fails and is JSON for every collection', () => {

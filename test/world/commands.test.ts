@@ -160,7 +160,7 @@ describe('a process', () => {
       const failure = { code: 'WORKING_DIRECTORY', message: expect.stringContaining(`working directory ${directory}/${wrong}`) as string };
       await expect(command('cmd', 'pwd', { directory: join(directory, wrong) })).rejects.toMatchObject(failure);
       await expect(
-        world.ask('code.run', { language: 'js', code: '1', variables: {}, unset: [], echo: false, directory: join(directory, wrong) }),
+        world.perform('code.run', { language: 'js', code: '1', variables: {}, unset: [], echo: false, directory: join(directory, wrong) }),
       ).rejects.toMatchObject(failure);
     }
   });
@@ -176,7 +176,7 @@ describe('a process', () => {
 
   it('sees the environment of the world, with what was set since', async () => {
     const own = openWorld({ environment: { PATH: process.env['PATH'], HOLD: 'old', NONE: undefined } });
-    await own.world.ask('env.set', { name: 'HOLD', value: 'aft' });
+    await own.world.perform('env.set', { name: 'HOLD', value: 'aft' });
     expect((await own.command('cmd', 'echo "$HOLD ${NONE-unset} ${HOME-unset}"')).stdout).toBe('aft unset unset\n');
     expect(process.env['HOLD']).toBeUndefined();
   });

@@ -16,27 +16,27 @@ beforeEach(async () => {
   folder = await temporaryFolder();
 });
 const at = (...names: string[]): string => join(folder, ...names);
-const write = (path: string, text: string) => world.ask('file.write', { path, text });
+const write = (path: string, text: string) => world.perform('file.write', { path, text });
 
 describe('reading', () => {
   it.each(['', 'a', '\uFEFFwith a mark\r\n ', 'ünï ☃ 🚢\n', 'x'.repeat(300_000)])('gives the exact text (%#)', async (text) => {
     await writeFile(at('f'), text);
-    expect(await world.ask('file.read', { path: at('f') })).toEqual({ text });
+    expect(await world.perform('file.read', { path: at('f') })).toEqual({ text });
   });
 
   it('gives bytes that are no text, and puts them back as they were', async () => {
     const content = Buffer.from([0xff, 0, 0xfe, 0x0a, 0xc3]);
     await writeFile(at('f'), content);
-    const answer = await world.ask('file.bytes', { path: at('f') });
+    const answer = await world.perform('file.bytes', { path: at('f') });
     expect(answer).toEqual({ base64: content.toString('base64') });
-    await world.ask('file.restore', { path: at('new', 'folder', 'g'), base64: content.toString('base64') });
+    await world.perform('file.restore', { path: at('new', 'folder', 'g'), base64: content.toString('base64') });
     expect(await readFile(at('new', 'folder', 'g'))).toEqual(content);
-    expect(await world.ask('file.bytes', { path: at('none') })).toMatchObject({ missing: 'absent' });
-    expect(await world.ask('file.bytes', { path: folder })).toMatchObject({ missing: 'directory' });
+    expect(await world.perform('file.bytes', { path: at('none') })).toMatchObject({ missing: 'absent' });
+    expect(await world.perform('file.bytes', { path: folder })).toMatchObject({ missing: 'directory' });
   });
 
   it('reads files whose size the system does not tell', async () => {
-    const answer = await world.ask('file.read', { path: '/proc/self/status' });
+    const answer = await world.perform('file.read', { path: '/proc/self/status' });
     expect(answer).toMatchObject({ text: expect.stringContaining('Pid:') as string });
   });
 
@@ -45,7 +45,7 @@ describe('reading', () => {
     await writeFile(at('large'), '');
     await truncate(at('large'), FILE_BYTES_MAX + 1);
     await symlink('loop', at('loop'));
-    const why = async (path: string) => ((await world.ask('file.read', { path })) as { missing?: string }).missing;
+    const why = async (path: string) => ((await world.perform('file.read', { path })) as { missing?: string }).missing;
     expect(await why(at('none'))).toBe('absent');
     expect(await why(at('file', 'below'))).toBe('absent');
     expect(await why(folder)).toBe('directory');
@@ -113,14 +113,14 @@ describe('writing', () => {
     });
     await symlink('round', at('round'));
     await expect(write(at('round'), 'x')).rejects.toMatchObject({ message: expect.stringContaining('symbolic links') as string });
-    await expect(world.ask('file.append', { path: folder, text: 'x' })).rejects.toMatchObject({ code: 'FILE_NOT_WRITTEN' });
+    await expect(world.perform('file.append', { path: folder, text: 'x' })).rejects.toMatchObject({ code: 'FILE_NOT_WRITTEN' });
     expect(await readdir(folder)).toEqual(['file', 'round']);
   });
 
   it('appends and writes in the order in which they were asked for', async () => {
     const path = at('log');
-    const asked = Array.from({ length: 200 }, (_, i) => world.ask('file.append', { path, text: `${i}\n` }));
-    asked.push(write(path, 'again\n'), world.ask('file.append', { path, text: 'last\n' }));
+    const asked = Array.from({ length: 200 }, (_, i) => world.perform('file.append', { path, text: `${i}\n` }));
+    asked.push(write(path, 'again\n'), world.perform('file.append', { path, text: 'last\n' }));
     await asked[199];
     expect((await readFile(path, 'utf8')).startsWith('0\n1\n2\n')).toBe(true);
     await Promise.all(asked);
@@ -130,9 +130,9 @@ describe('writing', () => {
   it('goes on after a failure on the same path', async () => {
     const path = at('later');
     await mkdir(path);
-    const failed = world.ask('file.append', { path, text: 'x' });
+    const failed = world.perform('file.append', { path, text: 'x' });
     await expect(failed).rejects.toMatchObject({ code: 'FILE_NOT_WRITTEN' });
-    await expect(world.ask('file.append', { path: at('later/in'), text: 'x' })).resolves.toEqual({});
+    await expect(world.perform('file.append', { path: at('later/in'), text: 'x' })).resolves.toEqual({});
   });
 
   it('never shows half a text under the name, however often the writer is killed', async () => {
@@ -153,7 +153,7 @@ describe('writing', () => {
       expect(text.length).toBe(2_000_000);
       expect(text).toBe((text[0] ?? '').repeat(2_000_000));
     }
-    expect((await world.ask('file.glob', { root: at('out'), pattern: '*' })).paths).toEqual([at('out/f')]);
+    expect((await world.perform('file.glob', { root: at('out'), pattern: '*' })).paths).toEqual([at('out/f')]);
   });
 });
 
@@ -163,7 +163,7 @@ describe('looking around', () => {
     await writeFile(at('f'), '');
     await symlink('d', at('ld'));
     await symlink('nowhere', at('lost'));
-    const kind = async (name: string) => (await world.ask('file.stat', { path: at(name) })).kind;
+    const kind = async (name: string) => (await world.perform('file.stat', { path: at(name) })).kind;
     expect([await kind('d'), await kind('f'), await kind('ld'), await kind('lost'), await kind('none')]).toEqual([
       'directory',
       'file',
@@ -171,8 +171,8 @@ describe('looking around', () => {
       'none',
       'none',
     ]);
-    expect(await world.ask('file.list', { path: folder })).toEqual({ files: ['f', 'lost'], folders: ['d', 'ld'] });
-    await expect(world.ask('file.list', { path: at('none') })).rejects.toMatchObject({
+    expect(await world.perform('file.list', { path: folder })).toEqual({ files: ['f', 'lost'], folders: ['d', 'ld'] });
+    await expect(world.perform('file.list', { path: at('none') })).rejects.toMatchObject({
       code: 'FOLDER_NOT_READ',
       message: expect.stringContaining('does not exist') as string,
     });
@@ -180,7 +180,7 @@ describe('looking around', () => {
 
   it('knows names like one that is missing', async () => {
     for (const name of ['gull.json', 'Guide.md', 'tern.json', 'notes.txt']) await writeFile(at(name), '');
-    const similar = async (...names: string[]) => (await world.ask('file.similar', { path: at(...names) })).names;
+    const similar = async (...names: string[]) => (await world.perform('file.similar', { path: at(...names) })).names;
     expect(await similar('gul.json')).toEqual(['gull.json']);
     expect((await similar('ugll.json'))[0]).toBe('gull.json');
     expect(await similar('guide.md')).toEqual(['Guide.md']);

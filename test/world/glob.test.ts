@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => world.close('done'));
 
 async function find(pattern: string, from = root): Promise<string[]> {
-  const { paths } = await world.ask('file.glob', { root: from, pattern });
+  const { paths } = await world.perform('file.glob', { root: from, pattern });
   return paths.map((path) => (path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path));
 }
 

@@ -81,10 +81,10 @@ it('leaves a program alone that a finished command put into the background', asy
 it('rejects whatever is pending: sleep, code, standard input', async () => {
   const { world, js, node } = openWorld({ stdin: () => new Promise(() => undefined) });
   const pending = [
-    world.ask('clock.sleep', { ms: 60_000 }),
+    world.perform('clock.sleep', { ms: 60_000 }),
     js('await new Promise(() => {})'),
     node('await new Promise((done) => setTimeout(done, 60000))'),
-    world.ask('stdin.read', {}),
+    world.perform('stdin.read', {}),
   ];
   const settled = Promise.allSettled(pending);
   await new Promise((resolve) => setTimeout(resolve, 20));
@@ -100,7 +100,7 @@ it('refuses new questions, and may be closed twice', async () => {
   const { world, js } = openWorld();
   await Promise.all([world.close('one'), world.close('two')]);
   await expect(js('1')).rejects.toEqual(interrupted);
-  await expect(world.ask('clock.now', {})).rejects.toThrow('one');
+  await expect(world.perform('clock.now', {})).rejects.toThrow('one');
 });
 
 it('closes when its signal fires, also when it had fired before', async () => {

@@ -91,7 +91,7 @@ describe.each(languages)('%s', (language, run) => {
 
   it('captures console.log per call, also when calls overlap', async () => {
     const code = 'console.log("a", n); await new Promise((done) => setTimeout(done, 5)); console.log("b", n)';
-    const asked = [1, 2, 3].map((n) => world.ask('code.run', { language, code, variables: { n }, unset: [], echo: false }));
+    const asked = [1, 2, 3].map((n) => world.perform('code.run', { language, code, variables: { n }, unset: [], echo: false }));
     expect((await Promise.all(asked)).map(({ log }) => log)).toEqual(['a 1\nb 1\n', 'a 2\nb 2\n', 'a 3\nb 3\n']);
   });
 
@@ -99,7 +99,7 @@ describe.each(languages)('%s', (language, run) => {
     const own = openWorld();
     const code =
       'const { log } = console; log({ a: [1] }); [1].forEach((x) => console.info("%d!", x)); console.error("bad"); console.table([])';
-    const { log, value } = await own.world.ask('code.run', { language, code, variables: {}, unset: [], echo: true });
+    const { log, value } = await own.world.perform('code.run', { language, code, variables: {}, unset: [], echo: true });
     expect(value).toBeUndefined();
     expect(log).toMatch(/^\{ a: \[ 1 \] \}\n1!\n/);
     expect(own.out).toEqual({ stdout: log, stderr: 'bad\n' });
@@ -142,7 +142,7 @@ describe.each(languages)('%s', (language, run) => {
 
   it('has the environment of the world and the working directory of the call', async () => {
     const own = openWorld({ environment: { SHIP: 'gull' } });
-    const { value } = await own.world.ask('code.run', {
+    const { value } = await own.world.perform('code.run', {
       language,
       code: 'process.env.PORT = 7; return [process.env.SHIP, process.env.HOME, process.cwd()]',
       directory: '/',
@@ -151,7 +151,7 @@ describe.each(languages)('%s', (language, run) => {
       echo: false,
     });
     expect(value).toEqual(['gull', undefined, '/']);
-    expect(await own.world.ask('env.read', { names: ['PORT'], prefixes: ['SH'] })).toEqual({ values: { PORT: '7', SHIP: 'gull' } });
+    expect(await own.world.perform('env.read', { names: ['PORT'], prefixes: ['SH'] })).toEqual({ values: { PORT: '7', SHIP: 'gull' } });
     await own.world.close('done');
   });
 
@@ -197,7 +197,14 @@ describe('shadow functions', () => {
   it('write to the log of the call they are called in', async () => {
     const set = [fn('say', ['n'], 'console.log("say", n)')];
     const asked = [1, 2].map((n) =>
-      world.ask('code.run', { language: 'js', code: 'say(n); await null; say(n)', variables: { n }, unset: [], shadow: set, echo: false }),
+      world.perform('code.run', {
+        language: 'js',
+        code: 'say(n); await null; say(n)',
+        variables: { n },
+        unset: [],
+        shadow: set,
+        echo: false,
+      }),
     );
     expect((await Promise.all(asked)).map(({ log }) => log)).toEqual(['say 1\nsay 1\n', 'say 2\nsay 2\n']);
   });
@@ -223,7 +230,7 @@ it.each(['js', 'node'] as const)(
   'breaks into busy %s code at its deadline, also where it was fast before, and says so to who set it',
   async (language) => {
     const ask = (x: number, endMs: number, expired: () => void) =>
-      world.ask(
+      world.perform(
         'code.run',
         { language, code: 'while (x > 1) {} return x', unset: [], echo: false, variables: { x } },
         { deadline: { leftMs: () => endMs - performance.now(), expire: expired } },
@@ -242,7 +249,7 @@ it('calls a trivial body in a few microseconds', async () => {
   // Processor time, because the machine may be busy with other things.
   const measure = async (): Promise<number> => {
     const before = process.cpuUsage();
-    for (let x = 0; x < 10_000; x++) await world.ask('code.run', { ...request, variables: { x } });
+    for (let x = 0; x < 10_000; x++) await world.perform('code.run', { ...request, variables: { x } });
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 10_000;
   };

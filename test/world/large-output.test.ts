@@ -18,7 +18,10 @@ interface Sunk {
 }
 
 /** `holds`: it can be read. `failsAt`: from this many bytes on the disk is full. */
-function run(code: string, { holds = true, failsAt = Infinity } = {}): { sunk: Sunk; answer: ReturnType<typeof world.ask<'command.run'>> } {
+function run(
+  code: string,
+  { holds = true, failsAt = Infinity } = {},
+): { sunk: Sunk; answer: ReturnType<typeof world.perform<'command.run'>> } {
   const sunk: Sunk = { bytes: 0, ended: undefined, rssMax: 0 };
   const pieces: Buffer[] = [];
   const newFile = () => ({
@@ -37,7 +40,7 @@ function run(code: string, { holds = true, failsAt = Infinity } = {}): { sunk: S
       sunk.ended = 'discarded';
     },
   });
-  const answer = world.ask('command.run', { language: 'sh', code, directory: '/tmp', variables: {} }, { newFile });
+  const answer = world.perform('command.run', { language: 'sh', code, directory: '/tmp', variables: {} }, { newFile });
   return { sunk, answer };
 }
 
@@ -95,7 +98,7 @@ describe('the output of a command', () => {
 
   it('is limited to what a text can be where nothing is recorded', async () => {
     const code = `head -c ${TEXT_BYTES_MAX + 1} /dev/zero; sleep 600`;
-    const answer = world.ask('command.run', { language: 'sh', code, directory: '/tmp', variables: {} });
+    const answer = world.perform('command.run', { language: 'sh', code, directory: '/tmp', variables: {} });
     await expect(answer).rejects.toMatchObject({ code: 'OUTPUT_TOO_LARGE', message: expect.stringContaining('512 MiB') as string });
   });
 

@@ -14,14 +14,14 @@ it('asks for standard input once, and only when it is needed', async () => {
   let asked = 0;
   const { world } = openWorld({ stdin: async () => `text ${++asked}` });
   expect(asked).toBe(0);
-  const texts = await Promise.all([world.ask('stdin.read', {}), world.ask('stdin.read', {})]);
+  const texts = await Promise.all([world.perform('stdin.read', {}), world.perform('stdin.read', {})]);
   expect(texts).toEqual([{ text: 'text 1' }, { text: 'text 1' }]);
   await world.close('done');
 });
 
 it('says that there is no standard input', async () => {
   const { world } = openWorld();
-  expect(await world.ask('stdin.read', {})).toEqual({});
+  expect(await world.perform('stdin.read', {})).toEqual({});
   await world.close('done');
 });
 
@@ -29,16 +29,16 @@ it('changes its own environment only', async () => {
   const environment = { PATH, SHIP: 'gull' };
   const one = openWorld({ environment });
   const two = openWorld({ environment });
-  await one.world.ask('env.set', { name: 'SHIP', value: 'tern' });
+  await one.world.perform('env.set', { name: 'SHIP', value: 'tern' });
   expect(environment.SHIP).toBe('gull');
-  expect(await two.world.ask('env.read', { names: ['SHIP'], prefixes: [] })).toEqual({ values: { SHIP: 'gull' } });
+  expect(await two.world.perform('env.read', { names: ['SHIP'], prefixes: [] })).toEqual({ values: { SHIP: 'gull' } });
   await Promise.all([one.world.close('done'), two.world.close('done')]);
 });
 
 it('writes each stream where it belongs', async () => {
   const { world, out, node } = openWorld();
-  await world.ask('stream.write', { stream: 'stdout', text: 'a' });
-  await world.ask('stream.write', { stream: 'stderr', text: 'b' });
+  await world.perform('stream.write', { stream: 'stdout', text: 'a' });
+  await world.perform('stream.write', { stream: 'stderr', text: 'b' });
   await node('process.stdout.write("c"); process.stderr.write(Buffer.from("☃"))');
   expect(out).toEqual({ stdout: 'ac', stderr: 'b☃' });
   await world.close('done');
@@ -48,7 +48,7 @@ it('finishes a write that was asked for before it is closed', async () => {
   const folder = await temporaryFolder();
   const { world } = openWorld();
   const path = `${folder}/f`;
-  const writing = world.ask('file.write', { path, text: 'x'.repeat(5_000_000) });
+  const writing = world.perform('file.write', { path, text: 'x'.repeat(5_000_000) });
   writing.catch(() => undefined);
   await world.close('done');
   const { readdir, stat } = await import('node:fs/promises');

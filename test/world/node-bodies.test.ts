@@ -138,7 +138,7 @@ it('in a program: timers that are left do not keep it alive, those that a call w
     file,
     `import { createLiveWorld } from ${JSON.stringify(pathToFileURL(join(folder, 'live.mjs')).href)};
     const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: (t) => process.stdout.write(t), stderr: () => {} });
-    const node = (code) => world.ask('code.run', { language: 'node', code, variables: {}, unset: [], echo: false });
+    const node = (code) => world.perform('code.run', { language: 'node', code, variables: {}, unset: [], echo: false });
     await node('setInterval(() => {}, 1000); setTimeout(() => {}, 60000); return 1');
     const { value } = await node('return new Promise((done) => setTimeout(() => done("waited"), 50))');
     const imported = await node('return (await import("node:path")).basename("a/b")');
@@ -152,7 +152,7 @@ it('in a program: timers that are left do not keep it alive, those that a call w
 
 describe('an import of a Node module', () => {
   const exportsOf = async (module: string, from: string): Promise<Record<string, unknown>> =>
-    (await world.ask('node.import', { module, from })).exports;
+    (await world.perform('node.import', { module, from })).exports;
 
   it('gives the exports of modules of Node', async () => {
     expect((await exportsOf('path', '/'))['basename']).toBeTypeOf('function');

@@ -8,12 +8,12 @@ import { build } from 'esbuild';
 import { expect, it, vi } from 'vitest';
 import { processStatus } from '../../journal/storage/processes.js';
 import { listedProcesses } from '../../src/world/process/orphans.js';
-import type { Ask, StartedProcess } from '../../src/world/world.js';
+import type { EffectRequest, StartedProcess } from '../../src/world/world.js';
 import { openWorld, temporaryFolder } from './support.js';
 
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
 
-const CODE: { readonly [language in Ask<'command.run'>['language']]: string } = {
+const CODE: { readonly [language in EffectRequest<'command.run'>['language']]: string } = {
   cmd: 'echo ran >> ran; wc -c',
   sh: 'echo ran >> ran; wc -c',
   bash: 'echo ran >> ran; wc -c',
@@ -33,7 +33,7 @@ it.each(LANGUAGES.flatMap((language) => [[language, CODE[language]] as const, [l
       process = started;
       return new Promise((resolve) => (record = resolve));
     };
-    const running = world.ask('command.run', { language, code, directory, variables: {}, stdin: 'buoys' }, { onStarted });
+    const running = world.perform('command.run', { language, code, directory, variables: {}, stdin: 'buoys' }, { onStarted });
     await vi.waitFor(() => expect(process).toBeDefined());
     expect(process).toMatchObject({ started: processStatus(process?.group ?? 0)?.started });
     await delay(300);
@@ -55,7 +55,7 @@ it.each(LANGUAGES)('does nothing of a %s body when mlld is killed before its pro
     import { createLiveWorld } from ${JSON.stringify(live)};
     const world = createLiveWorld({ environment: process.env, stdin: async () => undefined, stdout() {}, stderr() {} });
     const onStarted = ({ group }) => (console.log(group), new Promise(() => setTimeout(() => undefined, 60_000)));
-    void world.ask('command.run', ${JSON.stringify(request)}, { onStarted });
+    void world.perform('command.run', ${JSON.stringify(request)}, { onStarted });
   `;
   const mlld = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [chunk] = (await once(mlld.stdout, 'data')) as [Buffer];

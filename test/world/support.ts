@@ -3,17 +3,17 @@ import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LiveWorldOptions, createLiveWorld } from '../../src/world/live.js';
-import type { Answer, Ask, World } from '../../src/world/world.js';
+import type { EffectResult, EffectRequest, World } from '../../src/world/world.js';
 
-export type CodeOptions = Partial<Omit<Ask<'code.run'>, 'language' | 'code'>>;
-export type CommandOptions = Partial<Omit<Ask<'command.run'>, 'language' | 'code'>>;
+export type CodeOptions = Partial<Omit<EffectRequest<'code.run'>, 'language' | 'code'>>;
+export type CommandOptions = Partial<Omit<EffectRequest<'command.run'>, 'language' | 'code'>>;
 
 export interface Opened {
   readonly world: World;
   readonly out: { stdout: string; stderr: string };
   js(code: string, variables?: Record<string, unknown>, options?: CodeOptions): Promise<unknown>;
   node(code: string, variables?: Record<string, unknown>, options?: CodeOptions): Promise<unknown>;
-  command(language: Ask<'command.run'>['language'], code: string, options?: CommandOptions): Promise<Answer<'command.run'>>;
+  command(language: EffectRequest<'command.run'>['language'], code: string, options?: CommandOptions): Promise<EffectResult<'command.run'>>;
 }
 
 export function openWorld(options: Partial<LiveWorldOptions> = {}): Opened {
@@ -28,13 +28,14 @@ export function openWorld(options: Partial<LiveWorldOptions> = {}): Opened {
   const code =
     (language: 'js' | 'node') =>
     async (text: string, variables: Record<string, unknown> = {}, more: CodeOptions = {}) =>
-      (await world.ask('code.run', { language, code: text, variables, unset: [], echo: false, ...more })).value;
+      (await world.perform('code.run', { language, code: text, variables, unset: [], echo: false, ...more })).value;
   return {
     world,
     out,
     js: code('js'),
     node: code('node'),
-    command: (language, text, more = {}) => world.ask('command.run', { language, code: text, directory: tmpdir(), variables: {}, ...more }),
+    command: (language, text, more = {}) =>
+      world.perform('command.run', { language, code: text, directory: tmpdir(), variables: {}, ...more }),
   };
 }
 

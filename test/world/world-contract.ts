@@ -12,23 +12,23 @@ export function worldContract(name: string, open: () => Promise<{ world: World; 
     const code = { unset: [], echo: false } as const;
 
     it('reads back what was written and appended', async () => {
-      expect(await world.ask('file.read', { path })).toMatchObject({ missing: 'absent' });
-      expect(await world.ask('file.write', { path, text: 'one\n' })).toEqual({});
-      expect(await world.ask('file.append', { path, text: '☃' })).toEqual({});
-      expect(await world.ask('file.read', { path })).toEqual({ text: 'one\n☃' });
+      expect(await world.perform('file.read', { path })).toMatchObject({ missing: 'absent' });
+      expect(await world.perform('file.write', { path, text: 'one\n' })).toEqual({});
+      expect(await world.perform('file.append', { path, text: '☃' })).toEqual({});
+      expect(await world.perform('file.read', { path })).toEqual({ text: 'one\n☃' });
     });
 
     it('answers an unlike question unlike, and the same question again', async () => {
-      expect(await world.ask('file.stat', { path })).toEqual({ kind: 'file' });
-      expect(await world.ask('file.stat', { path: folder })).toEqual({ kind: 'directory' });
-      expect(await world.ask('file.stat', { path })).toEqual({ kind: 'file' });
-      expect(await world.ask('file.list', { path: folder })).toEqual({ files: [], folders: ['sub'] });
-      expect(await world.ask('file.glob', { root: folder, pattern: '**/*.txt' })).toEqual({ paths: [path] });
-      expect(await world.ask('file.similar', { path: `${folder}/sub/nots.txt` })).toEqual({ names: ['note.txt'] });
+      expect(await world.perform('file.stat', { path })).toEqual({ kind: 'file' });
+      expect(await world.perform('file.stat', { path: folder })).toEqual({ kind: 'directory' });
+      expect(await world.perform('file.stat', { path })).toEqual({ kind: 'file' });
+      expect(await world.perform('file.list', { path: folder })).toEqual({ files: [], folders: ['sub'] });
+      expect(await world.perform('file.glob', { root: folder, pattern: '**/*.txt' })).toEqual({ paths: [path] });
+      expect(await world.perform('file.similar', { path: `${folder}/sub/nots.txt` })).toEqual({ names: ['note.txt'] });
     });
 
     it('runs commands: output, error output, status', async () => {
-      const answer = await world.ask('command.run', {
+      const answer = await world.perform('command.run', {
         language: 'sh',
         code: 'echo "$v"; echo err >&2; exit 3',
         directory: folder,
@@ -38,50 +38,50 @@ export function worldContract(name: string, open: () => Promise<{ world: World; 
     });
 
     it('runs code: value and log', async () => {
-      const js = await world.ask('code.run', {
+      const js = await world.perform('code.run', {
         ...code,
         language: 'js',
         code: 'console.log("said"); return { twice: x * 2 }',
         variables: { x: 4 },
       });
       expect(js).toEqual({ value: { twice: 8 }, log: 'said\n' });
-      const node = await world.ask('code.run', { ...code, language: 'node', code: 'return [x, null]', variables: { x: 'a' } });
+      const node = await world.perform('code.run', { ...code, language: 'node', code: 'return [x, null]', variables: { x: 'a' } });
       expect(node).toEqual({ value: ['a', null], log: '' });
     });
 
     it('fails with a code and a message', async () => {
-      const failing = world.ask('code.run', { ...code, language: 'js', code: 'throw new Error("no tide")', variables: {} });
+      const failing = world.perform('code.run', { ...code, language: 'js', code: 'throw new Error("no tide")', variables: {} });
       await expect(failing).rejects.toMatchObject({ name: 'WorldError', code: 'CODE_THREW', message: 'no tide' });
     });
 
     it('sleeps, and tells the time in milliseconds', async () => {
-      const { ms: before } = await world.ask('clock.now', {});
-      expect(await world.ask('clock.sleep', { ms: 20 })).toEqual({});
-      const { ms: after } = await world.ask('clock.now', {});
+      const { ms: before } = await world.perform('clock.now', {});
+      expect(await world.perform('clock.sleep', { ms: 20 })).toEqual({});
+      const { ms: after } = await world.perform('clock.now', {});
       expect(after - before).toBeGreaterThanOrEqual(19);
     });
 
     it('reads standard input as often as it is asked to', async () => {
-      expect(await world.ask('stdin.read', {})).toEqual({ text: 'piped' });
-      expect(await world.ask('stdin.read', {})).toEqual({ text: 'piped' });
+      expect(await world.perform('stdin.read', {})).toEqual({ text: 'piped' });
+      expect(await world.perform('stdin.read', {})).toEqual({ text: 'piped' });
     });
 
     it('gives the environment by names and prefixes, with what was set', async () => {
-      expect(await world.ask('env.read', { names: ['SHIP', 'NONE'], prefixes: ['MLLD_'] })).toEqual({
+      expect(await world.perform('env.read', { names: ['SHIP', 'NONE'], prefixes: ['MLLD_'] })).toEqual({
         values: { SHIP: 'gull', MLLD_PORT: '7' },
       });
-      expect(await world.ask('env.set', { name: 'MLLD_HOLD', value: 'aft' })).toEqual({});
-      expect(await world.ask('env.read', { names: [], prefixes: ['MLLD_'] })).toEqual({ values: { MLLD_PORT: '7', MLLD_HOLD: 'aft' } });
+      expect(await world.perform('env.set', { name: 'MLLD_HOLD', value: 'aft' })).toEqual({});
+      expect(await world.perform('env.read', { names: [], prefixes: ['MLLD_'] })).toEqual({ values: { MLLD_PORT: '7', MLLD_HOLD: 'aft' } });
     });
 
     it('writes to its streams', async () => {
-      expect(await world.ask('stream.write', { stream: 'stdout', text: 'shown\n' })).toEqual({});
+      expect(await world.perform('stream.write', { stream: 'stdout', text: 'shown\n' })).toEqual({});
     });
 
     it('refuses questions after it was closed', async () => {
       await world.close('the end');
-      await expect(world.ask('clock.now', {})).rejects.toMatchObject({ name: 'WorldError', code: 'INTERRUPTED' });
-      await expect(world.ask('file.stat', { path })).rejects.toThrow('the end');
+      await expect(world.perform('clock.now', {})).rejects.toMatchObject({ name: 'WorldError', code: 'INTERRUPTED' });
+      await expect(world.perform('file.stat', { path })).rejects.toThrow('the end');
     });
   });
 }

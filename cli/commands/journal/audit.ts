@@ -68,7 +68,7 @@ async function audit(io: Io, text: string, options: AuditOptions): Promise<boole
     }),
   );
   const isFiltered = [op, label, from, to].some((option) => option !== undefined);
-  if (!seen && isFiltered) await (await import('../../options/no-match.js')).tellNoMatch(io, store, file.ref, { op, label });
+  if (!seen && isFiltered) await (await import('../../options/no-match.js')).reportNoMatch(io, store, file.ref, { op, label });
   return integrity.ok;
 }
 

@@ -7,7 +7,7 @@ import type { BlobId, RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { editedLines } from '../../../journal/upkeep/rewrite.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { contentsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
+import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { MlldError } from '../../../src/errors.js';
@@ -16,7 +16,7 @@ import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
 import { projectStore } from '../../project-store.js';
-import { patternOf, wishFor } from '../../options/redaction-options.js';
+import { patternOf, redactionRequest } from '../../options/redaction-options.js';
 import { counted } from '../../render/reports/collection.js';
 import { examples } from '../../render/examples.js';
 import { oneLine } from '../../render/one-line.js';
@@ -66,10 +66,10 @@ async function bundle(io: Io, text: string, { output: file, redact, json }: Bund
   const blobs = new Map<BlobId, Uint8Array>();
   for (const each of await runsToBundle(store, ref)) {
     await refuseDamaged(store, each, 'in the journal');
-    const wish = match && (await wishFor(store, each, { op: undefined, match, reason: REASON }));
+    const wish = match && (await redactionRequest(store, each, { op: undefined, match, reason: REASON }));
     const edit = (event: Parameters<typeof redactEvent>[0]) => wish && redactEvent(event, wish);
     runs.push({ ref: each, lines: await editedLines(project.root, each, edit, because) });
-    for (const [id, content] of await contentsOf(store, each, edit)) blobs.set(id, content);
+    for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);
   }
   const packed = await packBundle({ runs, blobs });
   const output = openOutput(io, file);

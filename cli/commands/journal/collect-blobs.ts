@@ -2,7 +2,7 @@
 import type { Collector, StoredFile } from '../../../journal/upkeep/delete-runs.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { hasNewcomers, unnamedBlobs } from '../../../replay/upkeep/garbage-collection.js';
+import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
 
 /** Why contents were left alone: a run goes on, or one can't be read in full. */
 export type BlobsLeft = 'running' | 'damaged';
@@ -20,7 +20,7 @@ export async function collectBlobs(
 ): Promise<CollectedBlobs> {
   const stored = await collector.blobs();
   const halfMade = await collector.halfMade(); // before runs are looked for, as the blobs: whose it is has begun by then
-  const { blobs, seen, damage } = await unnamedBlobs(
+  const { blobs, seen, damage } = await unreferencedBlobs(
     store,
     stored.map(({ blob }) => blob),
     going,

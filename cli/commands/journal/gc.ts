@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { openCollector } from '../../../journal/upkeep/delete-runs.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
-import type { Wish } from '../../../replay/upkeep/retention.js';
+import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/session/recorded-run.js';
 import { collectBlobs } from './collect-blobs.js';
@@ -60,7 +60,7 @@ async function gc(io: Io, script: string | undefined, options: GcOptions): Promi
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, paintForReport(io)));
 }
 
-function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<Wish, 'workflow'> {
+function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<RetentionRequest, 'workflow'> {
   return {
     keep: keep === undefined ? undefined : countOf(keep),
     sinceMs: olderThan === undefined ? undefined : nowMs - ageOf(olderThan),

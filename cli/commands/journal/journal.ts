@@ -175,7 +175,7 @@ async function show(io: Io, text: string, { type: types, op, follow, json }: Sho
   await close();
   lines.end();
   if (!shown && (types !== undefined || op !== undefined))
-    await (await import('../../options/no-match.js')).tellNoMatch(io, store, file.ref, filter);
+    await (await import('../../options/no-match.js')).reportNoMatch(io, store, file.ref, filter);
 }
 
 interface Printer {

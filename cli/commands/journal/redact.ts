@@ -7,13 +7,13 @@ import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { CRASHED_RUNS } from '../../../replay/resume/crashed-runs.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
-import { redactEvent, type RedactionWish } from '../../../replay/upkeep/redaction.js';
+import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redaction.js';
 import { MlldError } from '../../../src/errors.js';
 import { allRuns, resolveRun } from '../../../src/session/recorded-run.js';
 import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore } from '../../project-store.js';
-import { patternOf, wishFor } from '../../options/redaction-options.js';
+import { patternOf, redactionRequest } from '../../options/redaction-options.js';
 import { counted, LEFT } from '../../render/reports/collection.js';
 import { examples } from '../../render/examples.js';
 
@@ -75,7 +75,7 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
     await collector.recover();
     await collector.removeHalfMade(await collector.halfMade());
   }
-  const wish = await wishFor(store, ref, { op, match: pattern, reason });
+  const wish = await redactionRequest(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();
   let answers = 0;
   const edit = (event: JournalEvent): JournalEvent | undefined => {
@@ -123,7 +123,7 @@ async function refuseWhileRunning(store: JournalStore): Promise<void> {
   });
 }
 
-function redactNoting(event: JournalEvent, wish: RedactionWish, taken: Set<BlobId>): JournalEvent | undefined {
+function redactNoting(event: JournalEvent, wish: RedactionRequest, taken: Set<BlobId>): JournalEvent | undefined {
   const changed = redactEvent(event, wish);
   if (changed === undefined) return undefined;
   const stays = new Set<BlobId>();

@@ -14,7 +14,7 @@ import { realDisk } from '../../../journal/storage/disk.js';
 import { makeFolders } from '../../../journal/storage/make-folders.js';
 import { readRunBytes } from '../../../journal/segments.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { contentsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
+import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { foldRun } from '../../../replay/memo/load.js';
 import { recording } from '../../../replay/recording/recorded-world.js';
 import { MlldError } from '../../../src/errors.js';
@@ -39,7 +39,7 @@ export async function saveTest(store: JournalStore, root: string, ref: RunRef, f
   for (const run of [ref, ...others]) {
     makeFolders(runsFolder(target, run.workflow));
     await fs.writeFile(runPath(target, run), readRunBytes(realDisk, runPath(journalFolder(root), run)), { mode: 0o600 });
-    for (const content of (await contentsOf(store, run, (event) => event)).values()) await saved.putBlob(content);
+    for (const content of (await blobsOf(store, run, (event) => event)).values()) await saved.putBlob(content);
   }
   await fs.writeFile(path.join(folder, TEST_FILE), `${JSON.stringify(ref, undefined, 2)}\n`);
   return { store: saved, ref };

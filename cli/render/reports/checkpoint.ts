@@ -1,4 +1,4 @@
-/** `mlld checkpoint list|clean`, word for word as checkpoint section 13 has it. */
+/** `mlld checkpoint list|clean`, word for word as checkpoint-resume.md 13 has it. */
 import type { UnknownRun } from '../../../replay/upkeep/unknown-events.js';
 import { clip, oneLine } from '../one-line.js';
 

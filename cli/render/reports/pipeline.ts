@@ -1,16 +1,16 @@
 /** What is said of a pipeline: findings, for `mlld validate` and before a run, and the progress of a run. */
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
-import type { Diagnostic, PipelineReport } from '../../../src/pipeline/lint/report.js';
+import type { Diagnostic, PipelineDiagnostics } from '../../../src/pipeline/lint/report.js';
 import type { Paint } from '../paint.js';
 
 /** `FILE: ok` when there is nothing to say. */
-export function renderPipelineReport(report: PipelineReport, paint: Paint): string {
+export function renderPipelineReport(report: PipelineDiagnostics, paint: Paint): string {
   return report.diagnostics.length === 0 ? `${report.file}: ${paint.green('ok')}\n` : renderDiagnostics(report, paint);
 }
 
 /** `FILE:LINE:COLUMN: severity[rule] message`, each with its fix below it. Nothing when there is nothing to say. */
-export function renderDiagnostics({ file, diagnostics }: PipelineReport, paint: Paint): string {
+export function renderDiagnostics({ file, diagnostics }: PipelineDiagnostics, paint: Paint): string {
   const colours = { error: paint.red, warning: paint.yellow, info: paint.dim };
   return diagnostics
     .flatMap(({ rule, severity, message, line, column, fix }: Diagnostic) => [

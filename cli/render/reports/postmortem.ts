@@ -1,6 +1,6 @@
 /** `mlld journal postmortem` as text: what happened, where, what is lost, how to go on. */
 import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
-import type { NodeStand } from '../../../replay/pipeline/progress.js';
+import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
 import type { ReportedStatus } from '../../../replay/reports/summary/summary.js';
 import { isServed } from '../../../src/session/project.js';
@@ -128,7 +128,7 @@ function nodesOf({ pipeline, status }: PostMortemReport, paint: Paint): string[]
 }
 
 /** Inside a branch it stands deeper. */
-function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeStand, isLive: boolean, paint: Paint): string {
+function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeProgress, isLive: boolean, paint: Paint): string {
   const colour = status === 'success' || status === 'partial_success' ? paint.green : status === 'running' ? paint.yellow : paint.red;
   const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
   const again = visit === 0 ? '' : ` (visit ${visit + 1})`;

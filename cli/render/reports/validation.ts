@@ -1,4 +1,4 @@
-/** Reports of `mlld validate` as text, and those before a run. World sections 17.2 and 19. */
+/** Reports of `mlld validate` as text, and those before a run. world.md 17.2 and 19. */
 import type { FileReport, Finding } from '../../../src/validate/report.js';
 import type { Paint } from '../paint.js';
 

@@ -1,7 +1,7 @@
 /** Where the parser stands when something is missing, and the small tools with which a slip is recognised. */
 import { SyntaxFailure } from '../../errors.js';
 
-export interface Spot {
+export interface ErrorContext {
   readonly text: string;
   readonly at: number;
 }
@@ -34,18 +34,18 @@ export function fail(code: DotCode, at: number, message: string, hint?: string):
   throw new SyntaxFailure(message, { code, at, hint });
 }
 
-export function look(pattern: RegExp, { text, at }: Spot): RegExpExecArray | null {
+export function look(pattern: RegExp, { text, at }: ErrorContext): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
 }
 
 /** Behind white space and comments. */
-export function pastBlanks({ text, at }: Spot): Spot {
+export function pastBlanks({ text, at }: ErrorContext): ErrorContext {
   return { text, at: at + (look(/(?:\s|\/\/.*|\/\*[^]*?\*\/)*/y, { text, at })?.[0].length ?? 0) };
 }
 
 /** What stands at a place, for messages. */
-export function describe({ text, at }: Spot): string {
+export function describe({ text, at }: ErrorContext): string {
   const token = look(/[\p{L}_][\p{L}\p{N}_]*|[\d.]+\w*|->|--|&&|\|\||[=!<>]+|./uy, pastBlanks({ text, at }))?.[0];
   if (token === '"') return 'a string';
   return token === undefined ? 'the end' : `\`${token}\``;

@@ -1,10 +1,10 @@
 /** Statements, node ids and attribute lists. */
-import { describe, fail, isReserved, look, pastBlanks, type Spot } from './error-context.js';
+import { describe, fail, isReserved, look, pastBlanks, type ErrorContext } from './error-context.js';
 
 const ID_HINT = 'an id is made of letters, digits and `_`; put the text for people into its `label`';
 
 /** Where neither a statement nor the end of the block stands. */
-export function statement(spot: Spot): false {
+export function statement(spot: ErrorContext): false {
   const { at } = spot;
   if (at >= spot.text.length) fail('dot_syntax', at, 'The graph is not closed', 'a `}` is missing');
   if (look(/;/y, spot)) fail('dot_syntax', at, 'A `;` without a statement before it', 'one `;` ends a statement');
@@ -22,7 +22,7 @@ export function statement(spot: Spot): false {
   fail('dot_syntax', at, `Expected a statement, found ${describe(spot)}`);
 }
 
-function keyword(spot: Spot, word: string): never {
+function keyword(spot: ErrorContext, word: string): never {
   const behind = pastBlanks({ ...spot, at: spot.at + word.length });
   const isDefaults = /^(?:graph|node|edge)$/.test(word);
   if (look(/=/y, behind)) fail('dot_syntax', spot.at, `\`${word}\` is a keyword and no key of an attribute`);
@@ -32,7 +32,7 @@ function keyword(spot: Spot, word: string): never {
 }
 
 /** At an identifier that stands as a node id; true when it is one. */
-export function nodeId(spot: Spot, id: string): true {
+export function nodeId(spot: ErrorContext, id: string): true {
   if (isReserved(id)) {
     const hint = `\`${id.toLowerCase()}\` is a keyword of the language in every letter case; ${ID_HINT}`;
     fail('dot_node_id', spot.at, `\`${id}\` is a reserved word and can't be a node id`, hint);
@@ -46,7 +46,7 @@ export function nodeId(spot: Spot, id: string): true {
 }
 
 /** Behind `->`. */
-export function edgeEnd(spot: Spot): false {
+export function edgeEnd(spot: ErrorContext): false {
   const { at } = spot;
   if (look(/\{|subgraph(?!\w)/y, spot))
     fail('dot_edge_group', at, 'A group of nodes is no end of an edge', 'write one edge for each node in it');
@@ -56,12 +56,12 @@ export function edgeEnd(spot: Spot): false {
   fail('dot_syntax', at, `Expected a node id behind \`->\`, found ${describe(spot)}`);
 }
 
-export function emptyAttributes({ at }: Spot): false {
+export function emptyAttributes({ at }: ErrorContext): false {
   fail('dot_attributes', at, 'The attribute list is empty', 'leave out `[]`');
 }
 
 /** Where an attribute should begin, or one has a key and no `=`. */
-export function attribute(spot: Spot): false {
+export function attribute(spot: ErrorContext): false {
   const { at } = spot;
   if (at >= spot.text.length) notClosed(spot);
   if (look(/\]/y, spot)) fail('dot_attributes', at, 'A comma before the end of the attribute list', 'leave it out');
@@ -78,7 +78,7 @@ export function attribute(spot: Spot): false {
 }
 
 /** Behind a complete attribute. */
-export function attributesEnd(spot: Spot): false {
+export function attributesEnd(spot: ErrorContext): false {
   const { at } = spot;
   if (at >= spot.text.length) notClosed(spot);
   if (look(/\]/y, spot)) {
@@ -92,24 +92,24 @@ export function attributesEnd(spot: Spot): false {
   fail('dot_syntax', at, `Expected \`,\` or \`]\` behind an attribute, found ${describe(spot)}`);
 }
 
-function notClosed({ at }: Spot): never {
+function notClosed({ at }: ErrorContext): never {
   fail('dot_syntax', at, 'The attribute list is not closed', 'a `]` is missing');
 }
 
-function port({ at }: Spot): never {
+function port({ at }: ErrorContext): never {
   fail('dot_port', at, 'Nodes of a pipeline have no ports', 'leave out the colon and what follows it');
 }
 
-function undirected({ at }: Spot): never {
+function undirected({ at }: ErrorContext): never {
   fail('dot_undirected', at, 'Edges have a direction', 'write `->` instead of `--`');
 }
 
 /** Everything that belongs to an id as somebody may have meant it: `a-b`, `a.b`, `größe`; not the dashes of an edge. */
-function ofId(spot: Spot): string {
+function ofId(spot: ErrorContext): string {
   return look(/"(?:[^"\\]|\\.)*"|(?:[\p{L}\p{N}_.]|-(?![->]))+/uy, spot)?.[0] ?? '';
 }
 
-function badId(spot: Spot): void {
+function badId(spot: ErrorContext): void {
   const written = ofId(spot);
   if (written.startsWith('"')) fail('dot_node_id', spot.at, 'A node id is not quoted', ID_HINT);
   if (/^[-.]?\d/.test(written)) fail('dot_node_id', spot.at, `\`${written}\` is no node id: it begins with a digit`, ID_HINT);

@@ -1,11 +1,11 @@
 /** Slips in var, let, += and exe. */
-import { fail, look, otherLetter, pastBlanks, describe, type Spot } from './error-context.js';
+import { fail, look, otherLetter, pastBlanks, describe, type ErrorContext } from './error-context.js';
 
-export function variable(spot: Spot): false {
+export function variable(spot: ErrorContext): false {
   return binding(spot, 'var');
 }
 
-function binding(spot: Spot, word: 'var' | 'let'): false {
+function binding(spot: ErrorContext, word: 'var' | 'let'): false {
   const { text, at, statementAt } = spot;
   const labels = '(?:[A-Za-z][\\w:-]*(?:\\s*,\\s*[A-Za-z][\\w:-]*)*\\s*)?';
   const find = (pattern: string) => look(new RegExp(`${word}(?![\\w-])\\s*${pattern}`, 'y'), spot);
@@ -40,19 +40,19 @@ function binding(spot: Spot, word: 'var' | 'let'): false {
 }
 
 /** `let` at the top level of a file. */
-export function letAtTop(spot: Spot): never {
+export function letAtTop(spot: ErrorContext): never {
   labelledLet(spot);
   const name = look(/let\s*@([\w-]+)/y, spot)?.[1] ?? 'name';
   fail(spot.at, '`let` stands only inside of a block', `at the top level use \`var @${name} = …\``);
 }
 
-export function letStatement(spot: Spot): false {
+export function letStatement(spot: ErrorContext): false {
   labelledLet(spot);
   if (look(/let\s*@[A-Za-z_][\w-]*[.[][^=\n]*\+=/y, spot)) fieldAppend(spot);
   return binding(spot, 'let');
 }
 
-function labelledLet(spot: Spot): void {
+function labelledLet(spot: ErrorContext): void {
   const labels = look(/let\s+([A-Za-z][\w:-]*(?:\s*,\s*[A-Za-z][\w:-]*)*)\s*@/y, spot)?.[1];
   if (!labels) return;
   fail(
@@ -62,17 +62,17 @@ function labelledLet(spot: Spot): void {
   );
 }
 
-export function fieldAppend(spot: Spot): never {
+export function fieldAppend(spot: ErrorContext): never {
   fail(spot.at, '`+=` changes whole variables, not fields', 'build the new object with `{ ...@object, field: value }`');
 }
 
-export function topAssignment(spot: Spot): true {
+export function topAssignment(spot: ErrorContext): true {
   const name = look(/(@[A-Za-z_][\w-]*)\s*\+=/y, spot)?.[1];
   if (name) fail(spot.at, `\`${name} += …\` stands only inside of a block`);
   return true;
 }
 
-export function assignment(spot: Spot): never {
+export function assignment(spot: ErrorContext): never {
   const name = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot)?.[0] ?? '@name';
   const object = /^@[\w-]+(?=\.)/.exec(name)?.[0];
   if (object) fail(spot.at, `\`${name} = …\`: values don't change`, `make a new object, as in \`{ ...${object}, field: value }\``);
@@ -84,7 +84,7 @@ export function assignment(spot: Spot): never {
   );
 }
 
-export function executable(spot: Spot): false {
+export function executable(spot: ErrorContext): false {
   if (!look(/exe\s+\S/y, spot)) fail(spot.at, 'Expected a name behind `exe`', 'write `exe @name(…) = …`');
   const bare = look(/exe\s+(?:[A-Za-z][\w:,\s-]*\s)?([A-Za-z_][\w-]*)\s*(?:\([^)\n]*\)\s*=|=\s*[^{\s])/y, spot);
   if (bare)
@@ -105,26 +105,26 @@ export function executable(spot: Spot): false {
 }
 
 /** `(x) => …`, behind the equals sign. */
-function arrowFunction(before: RegExpExecArray | null, { text, at }: Spot): void {
+function arrowFunction(before: RegExpExecArray | null, { text, at }: ErrorContext): void {
   const start = at + (before?.[0].length ?? 0);
   const found = before && look(/(?:async\s+)?\(([\w\s,@]*)\)\s*=>/y, { text, at: start });
   if (found) fail(start, 'There are no functions without a name', `write \`exe @name(${found[1]}) = …\``);
 }
 
-export function params(original: Spot): false {
+export function params(original: ErrorContext): false {
   const spot = pastBlanks(original);
   if (look(/=/y, spot)) fail(spot.at, 'Parameters have no default values', 'use `@name ?? "default"` in the body');
   fail(spot.at, `Expected \`,\` or \`)\` in the list of parameters, found ${describe(spot.text, spot.at)}`);
 }
 
 /** A bracket as a body: one that begins with a literal is an array, and no block. */
-export function arrayBody(spot: Spot): true {
+export function arrayBody(spot: ErrorContext): true {
   if (look(/\[\s*(?:["'`\d{[-]|(?:true|false|null)(?![\w-])|@[A-Za-z_][\w.-]*\s*,)/y, spot))
     fail(spot.at, 'An array is not the body of a function', 'return it from a block: `[ => […] ]`');
   return true;
 }
 
-export function bareBody(spot: Spot): never {
+export function bareBody(spot: ErrorContext): never {
   fail(
     spot.at,
     'A body in bare braces is neither a command nor an object',
@@ -132,7 +132,7 @@ export function bareBody(spot: Spot): never {
   );
 }
 
-export function runBody(spot: Spot): false {
+export function runBody(spot: ErrorContext): false {
   const language = look(/run\s+(sh|bash|js|javascript|node|py|python)(?![\w-])/y, spot)?.[1];
   if (language) fail(spot.at, `\`run ${language} { … }\` is not a body`, `write \`${language} { … }\` without \`run\``);
   return false;

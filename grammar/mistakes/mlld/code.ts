@@ -1,7 +1,7 @@
 /** Slips in pipelines and in the code of other languages. */
-import { builtIn, unclosed, otherOperator, fail, look, describe, type Spot } from './error-context.js';
+import { builtIn, unclosed, otherOperator, fail, look, describe, type ErrorContext } from './error-context.js';
 
-export function stage(spot: Spot): false {
+export function stage(spot: ErrorContext): false {
   const word = look(/([A-Za-z_][\w-]*)(?:\.[\w-]+)*/y, spot)?.[0];
   if (!word) {
     if (look(/[[{@]/y, spot)) return false;
@@ -20,15 +20,15 @@ export function stage(spot: Spot): false {
   );
 }
 
-export function whileCap(spot: Spot): never {
+export function whileCap(spot: ErrorContext): never {
   fail(spot.at, '`while` needs a cap', 'write `| while(10) @step`');
 }
 
-export function whileCall(spot: Spot): never {
+export function whileCall(spot: ErrorContext): never {
   fail(spot.at, '`while(CAP)` needs a function behind it', 'write `| while(10) @step`');
 }
 
-export function unclosedCode(spot: Spot & { readonly opener: number }): never {
+export function unclosedCode(spot: ErrorContext & { readonly opener: number }): never {
   const { text, at, statementAt } = spot;
   const word = look(/\/?[a-z]+/y, { text, at: statementAt })?.[0];
   unclosed(
@@ -40,7 +40,7 @@ export function unclosedCode(spot: Spot & { readonly opener: number }): never {
 }
 
 /** An operator of the shell outside quotes in a `cmd` body. `rest`: the text from the operator on, if it is not the source. */
-export function shellOperator(spot: Spot, rest?: string): false {
+export function shellOperator(spot: ErrorContext, rest?: string): false {
   const operator = /^(?:&&|\|\||>>|<<|[;&<>])/.exec(rest ?? spot.text.slice(spot.at, spot.at + 2))?.[0];
   if (!operator) return false;
   fail(spot.at, `\`${operator}\` is not allowed in a \`cmd\` body, which is one command line`, 'use `sh { … }` for shell scripts');

@@ -16,11 +16,11 @@ import {
   look,
   describe,
   pastSpace,
-  type Spot,
+  type ErrorContext,
 } from './error-context.js';
 
 /** Inside a block, where neither a statement nor the closing bracket stands. */
-export function block(original: Spot): false {
+export function block(original: ErrorContext): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
   if (atEnd(spot)) unclosedBracket(spot, 'Unclosed block: expected `]`');
@@ -57,7 +57,7 @@ export function block(original: Spot): false {
   fail(at, `Expected a statement or \`]\`, found ${describe(text, at)}`);
 }
 
-export function noBlock(spot: Spot): false {
+export function noBlock(spot: ErrorContext): false {
   if (look(/\[/y, spot)) return false;
   if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `[ … ]`');
   const limit = look(/[\w@.-]+/y, spot)?.[0];
@@ -66,11 +66,11 @@ export function noBlock(spot: Spot): false {
   fail(spot.at, `Expected a block \`[ … ]\`, found ${describe(spot.text, spot.at)}`, 'the brackets are required');
 }
 
-export function condition(spot: Spot): false {
+export function condition(spot: ErrorContext): false {
   return value(spot);
 }
 
-export function ifBody(original: Spot): false {
+export function ifBody(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (look(/\[/y, spot)) return false;
   if (look(/=>/y, spot)) fail(spot.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
@@ -87,13 +87,13 @@ export function ifBody(original: Spot): false {
 }
 
 /** `when any [ … ]`, `when all [ … ]` */
-export function whenWord(spot: Spot): false {
+export function whenWord(spot: ErrorContext): false {
   const word = look(/(any|all)\s*\[/y, spot)?.[1];
   if (word) fail(spot.at, `\`when ${word} [ … ]\` no longer exists`, `join the conditions with \`${word === 'any' ? '||' : '&&'}\``);
   return false;
 }
 
-export function when(spot: Spot): false {
+export function when(spot: ErrorContext): false {
   const wrong = look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*(=)(?![=>~])/y, spot);
   if (wrong) fail(spot.at + wrong[0].length - 1, 'Unexpected `=` in a condition', 'compare with `==`');
   const { text, furthest } = spot;
@@ -112,7 +112,7 @@ export function when(spot: Spot): false {
 }
 
 /** Among the arms of a `when`. */
-export function arms(original: Spot): false {
+export function arms(original: ErrorContext): false {
   const spot = pastSpace(original);
   const { text, at } = spot;
   if (atEnd(spot)) unclosedBracket(spot, 'Unclosed `when`: expected `]`');
@@ -140,7 +140,7 @@ export function arms(original: Spot): false {
   return false;
 }
 
-export function action(spot: Spot): false {
+export function action(spot: ErrorContext): false {
   const { text, at } = spot;
   const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
   if (word && topLevel.has(word)) fail(at, `\`${word}\` cannot stand behind an arrow`);
@@ -155,7 +155,7 @@ export function controlReturn(control: Control | Bail): never {
   fail(control.at, `\`${word}\` is no value`, `write it without the arrow`);
 }
 
-export function forBinding(spot: Spot): never {
+export function forBinding(spot: ErrorContext): never {
   const cap = look(/\d+/y, spot)?.[0];
   if (cap && /parallel\s*$/.test(spot.text.slice(spot.statementAt, spot.at)))
     fail(spot.at, 'The cap of `for parallel` stands in parentheses', `write \`for parallel(${cap}) @item in @list => …\``);
@@ -164,21 +164,21 @@ export function forBinding(spot: Spot): never {
   fail(spot.at, `Expected a loop variable behind \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');
 }
 
-export function forIn(spot: Spot): never {
+export function forIn(spot: ErrorContext): never {
   fail(spot.at, `Expected \`in\` behind the variable of \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');
 }
 
-export function forSource(spot: Spot): false {
+export function forSource(spot: ErrorContext): false {
   if (look(/=>/y, spot)) fail(spot.at, 'Expected the list of the `for` behind `in`', 'write `for @item in @list => …`');
   return value(spot);
 }
 
-export function forBody(original: Spot): false {
+export function forBody(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (spot.furthest > spot.at) return false;
   fail(spot.at, `Expected \`=>\` or a block \`[ … ]\` in \`for\`, found ${describe(spot.text, spot.at)}`);
 }
 
-export function loopLimit(spot: Spot): never {
+export function loopLimit(spot: ErrorContext): never {
   fail(spot.at, 'The parentheses of a `loop` need a limit', 'write `loop(10) [ … ]`, `loop(endless) [ … ]`, or `loop [ … ]`');
 }

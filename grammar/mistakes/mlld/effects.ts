@@ -1,9 +1,9 @@
 /** Slips in what leaves the script, and in import and export. */
 import { value } from './values.js';
-import { fail, look, pastBlanks, type Spot } from './error-context.js';
+import { fail, look, pastBlanks, type ErrorContext } from './error-context.js';
 
 /** What stands behind `show` is nothing it shows. */
-export function show(spot: Spot): false {
+export function show(spot: ErrorContext): false {
   const { text, at, statementAt: from } = spot;
   parenthesised(spot, 'show');
   if (/\n/.test(text.slice(from, at)) || at >= text.length || look(/>>|<<(?=\s)|[;\]]/y, spot)) {
@@ -23,7 +23,7 @@ export function show(spot: Spot): false {
 }
 
 /** Behind the one operand of `show`. */
-export function afterShow(original: Spot): true {
+export function afterShow(original: ErrorContext): true {
   const spot = pastBlanks(original);
   if (look(/\/\//y, spot)) fail(spot.at, '`//` does not begin a comment', 'comments begin with `>>`');
   if (look(/[^\n;\]]*=>/y, spot)) return true; // the next arm of a `when` on the same line
@@ -35,7 +35,7 @@ export function afterShow(original: Spot): true {
   return true;
 }
 
-export function run(spot: Spot): false {
+export function run(spot: ErrorContext): false {
   const language = look(/(?:sh|bash|js|javascript|node|py|python|cmd|stream|foreach)(?![\w-])/y, spot);
   if (language || look(/[@"'{<|[`]/y, spot)) return false;
   const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
@@ -47,19 +47,19 @@ export function run(spot: Spot): false {
 }
 
 /** Where nothing is logged: the value stands on the line of the word. */
-export function log(spot: Spot): never {
+export function log(spot: ErrorContext): never {
   parenthesised(spot, 'log');
   fail(spot.statementAt, '`log` needs something to log', 'write `log @name` or `log "text"`');
 }
 
 /** `show("x")`: these words are statements, no functions. */
-function parenthesised(spot: Spot, word: string): void {
+function parenthesised(spot: ErrorContext, word: string): void {
   if (look(/\(/y, spot) && spot.text.slice(spot.statementAt, spot.at).trimStart() === word)
     fail(spot.at, `\`${word}\` takes no parentheses`, `write \`${word} @name\` or \`${word} "text"\``);
 }
 
 /** `output` and `append` */
-export function output(spot: Spot & { readonly word: string }): false {
+export function output(spot: ErrorContext & { readonly word: string }): false {
   const { word, at, text, furthest } = spot;
   const line = look(/[^\n]*/y, spot)?.[0] ?? '';
   if (new RegExp(`^${word}\\s*(?:$|[;\\]])`).test(line))
@@ -74,17 +74,17 @@ export function output(spot: Spot & { readonly word: string }): false {
   );
 }
 
-export function bareTarget(spot: Spot): never {
+export function bareTarget(spot: ErrorContext): never {
   const path = look(/[^\s\];]*/y, spot)?.[0] ?? '';
   fail(spot.at, `A target that begins with a variable needs quotes: \`${path}\``, `write \`"${path}"\``);
 }
 
-export function alias(spot: Spot): never {
+export function alias(spot: ErrorContext): never {
   const name = look(/[A-Za-z_][\w-]*/y, spot)?.[0] ?? 'name';
   fail(spot.at, `An alias needs an at sign: \`as @${name}\``, `write \`as @${name}\``);
 }
 
-export function importStatement(spot: Spot): false {
+export function importStatement(spot: ErrorContext): false {
   if (look(/import\s+(?:\w+\s+)?\{\s*\*\s*\}/y, spot))
     fail(spot.at, '`import { * }` needs a name', 'write `import { * as @name } from "…"`');
   if (look(/import\s+(?:\w+\s+)?\{\s*\}/y, spot)) fail(spot.at, '`import { }` names nothing');
@@ -112,7 +112,7 @@ export function importStatement(spot: Spot): false {
   return false;
 }
 
-export function exportStatement(spot: Spot): false {
+export function exportStatement(spot: ErrorContext): false {
   if (!look(/export\s*\{/y, spot)) fail(spot.at, '`export` takes a list of names', 'write `export { @name }`');
   return false;
 }

@@ -2,7 +2,7 @@
 import { SyntaxFailure } from '../../errors.js';
 import { foreignWords, statementWords, topLevelWords, transformerNames } from '../../keywords.js';
 
-export interface Spot {
+export interface ErrorContext {
   readonly text: string;
   readonly at: number;
   /** Where the innermost statement that was begun begins. */
@@ -26,17 +26,17 @@ export function fail(at: number, message: string, hint?: string): never {
   throw new SyntaxFailure(message, { at, hint });
 }
 
-export function look(pattern: RegExp, { text, at }: Pick<Spot, 'text' | 'at'>): RegExpExecArray | null {
+export function look(pattern: RegExp, { text, at }: Pick<ErrorContext, 'text' | 'at'>): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
 }
 
-export function pastBlanks(spot: Spot): Spot {
+export function pastBlanks(spot: ErrorContext): ErrorContext {
   return { ...spot, at: spot.at + (look(/[ \t\r]*/y, spot)?.[0].length ?? 0) };
 }
 
 /** Is this the end of the file, or of the fence in a Markdown file that a script stands in? */
-export function atEnd({ text, at }: Pick<Spot, 'text' | 'at'>): boolean {
+export function atEnd({ text, at }: Pick<ErrorContext, 'text' | 'at'>): boolean {
   return at >= text.length || (text.startsWith('```', at) && /(?:^|\n)$/.test(text.slice(Math.max(0, at - 1), at)));
 }
 
@@ -45,7 +45,7 @@ export function atEnd({ text, at }: Pick<Spot, 'text' | 'at'>): boolean {
  * with the line where it begins.
  */
 export function unclosed(
-  { text }: Pick<Spot, 'text'>,
+  { text }: Pick<ErrorContext, 'text'>,
   from: { statementAt: number; opener: number },
   message: string,
   hint?: string,
@@ -70,7 +70,7 @@ const operators: readonly (readonly [written: RegExp, ours: string])[] = [
 ];
 
 /** Behind a complete value: an operator that is written otherwise here. */
-export function otherOperator(spot: Pick<Spot, 'text' | 'at'>): void {
+export function otherOperator(spot: Pick<ErrorContext, 'text' | 'at'>): void {
   for (const [pattern, ours] of operators) {
     const written = look(pattern, spot)?.[0];
     if (written) fail(spot.at, `\`${written}\` is no operator`, `write \`${ours}\``);
@@ -78,14 +78,14 @@ export function otherOperator(spot: Pick<Spot, 'text' | 'at'>): void {
 }
 
 /** Directly behind a name: a letter that can't be part of it. */
-export function otherLetter({ text, at }: Pick<Spot, 'text' | 'at'>): void {
+export function otherLetter({ text, at }: Pick<ErrorContext, 'text' | 'at'>): void {
   const letter = look(/\p{L}/uy, { text, at })?.[0];
   if (letter && /[A-Za-z0-9_]/.test(text.charAt(at - 1)))
     fail(at, `\`${letter}\` can't be part of a name`, 'names are made of the letters a to z, digits, `_` and `-`');
 }
 
 /** The innermost bracket that is open. */
-export function unclosedBracket(spot: Spot, message: string): never {
+export function unclosedBracket(spot: ErrorContext, message: string): never {
   unclosed(spot, { statementAt: spot.openedAt, opener: spot.bracketAt }, message);
 }
 
@@ -114,6 +114,6 @@ export function strangeCharacter(text: string, at: number): string | undefined {
   return /[^\S\uFEFF]/.test(found) ? `the blank ${code}, which is no space` : `the invisible character ${code}`;
 }
 
-export function pastSpace(spot: Spot): Spot {
+export function pastSpace(spot: ErrorContext): ErrorContext {
   return { ...spot, at: spot.at + (look(/[ \t\r\n]*/y, spot)?.[0].length ?? 0) };
 }

@@ -1,11 +1,11 @@
 /** Slips in hooks, guards and checkpoints. */
 import type { Literal, Options, Template } from '../../ast.js';
 import { separator } from './values.js';
-import { fail, look, pastBlanks, describe, pastSpace, type Spot } from './error-context.js';
+import { fail, look, pastBlanks, describe, pastSpace, type ErrorContext } from './error-context.js';
 
 const hookForm = 'write `hook @name before @function = [ … ]`, or `after`';
 
-export function hook(spot: Spot): false {
+export function hook(spot: ErrorContext): false {
   const { at } = spot;
   const rest = look(/hook[ \t\r\n]*(?:@[A-Za-z_][\w-]*[ \t\r\n]+)?/y, spot)?.[0].length ?? 4;
   const behind = { ...spot, at: at + rest };
@@ -35,7 +35,7 @@ export function hook(spot: Spot): false {
 }
 
 /** `=> !pii @x`, `=> trusted! @x`: labels are added here, and never taken away. */
-export function returnedLabel(spot: Spot): false {
+export function returnedLabel(spot: ErrorContext): false {
   const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`])/y, spot);
   if (!written) return false;
   fail(
@@ -47,7 +47,7 @@ export function returnedLabel(spot: Spot): false {
 
 const guardForm = 'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`';
 
-export function guard(spot: Spot): false {
+export function guard(spot: ErrorContext): false {
   const form = /guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?(\S*)/y;
   const timing = look(form, spot)?.[1] ?? '';
   if (!/^(?:before|after|always|for)$/.test(timing))
@@ -59,14 +59,14 @@ export function guard(spot: Spot): false {
   fail(spot.at, 'This guard cannot be read', guardForm);
 }
 
-export function reason(spot: Spot): never {
+export function reason(spot: ErrorContext): never {
   const word = /(deny|retry)$/.exec(spot.text.slice(0, spot.at))?.[0] ?? 'deny';
   fail(spot.at, `\`${word}\` needs a quoted text`, `write \`${word} "reason"\``);
 }
 
 const checkpointForm = 'write `checkpoint "name"`';
 
-export function checkpoint(spot: Spot): false {
+export function checkpoint(spot: ErrorContext): false {
   const behind = pastBlanks({ ...spot, at: spot.at + 'checkpoint'.length });
   if (!look(/["'`]/y, behind))
     fail(spot.at, `The name of a \`checkpoint\` is a quoted text, not ${describe(spot.text, behind.at)}`, checkpointForm);
@@ -84,7 +84,7 @@ export function checkpointName(name: Template | Literal): true {
   return true;
 }
 
-export function checkpointOption(original: Spot): false {
+export function checkpointOption(original: ErrorContext): false {
   const spot = pastSpace(original);
   const option = look(/([A-Za-z]+)\s*:\s*([^\s,}]*)/y, spot);
   if (option?.[1] === 'resume') fail(spot.at, `\`${option[2]}\` is no value of \`resume\``, 'use `auto`, `manual` or `never`');

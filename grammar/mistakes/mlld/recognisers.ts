@@ -13,4 +13,4 @@ export * from './code.js';
 export * from './control.js';
 export * from './effects.js';
 export * from './instrumentation.js';
-export { describe, strangeCharacter, type Spot } from './error-context.js';
+export { describe, strangeCharacter, type ErrorContext as Spot } from './error-context.js';

@@ -1,10 +1,10 @@
 /** Slips at the beginning and the end of a statement. */
 import { assignment } from './bindings.js';
 import { closest } from '../../closest.js';
-import { words, foreign, fail, otherLetter, otherOperator, look, pastBlanks, describe, type Spot } from './error-context.js';
+import { words, foreign, fail, otherLetter, otherOperator, look, pastBlanks, describe, type ErrorContext } from './error-context.js';
 
 /** Strict mode, at the beginning of a line that is no statement. */
-export function statement(spot: Spot): false {
+export function statement(spot: ErrorContext): false {
   const { text, at } = spot;
   const word = look(/\/?([A-Za-z][\w-]*)/y, spot)?.[1];
   if (word && words.has(word)) return false;
@@ -75,7 +75,7 @@ const elsewhere: { readonly [word: string]: string } = Object.freeze({
 });
 
 /** A word that begins no statement, where one has to begin: a misspelt one, or one of another language. */
-export function otherWord(spot: Spot, word: string): void {
+export function otherWord(spot: ErrorContext, word: string): void {
   if (word === 'else' || word === 'elif' || word === 'elseif') elseAlone(spot, word);
   const isCode = look(/\/?[A-Za-z][\w-]*\s*[@"'`{[(<]/y, spot);
   const near = isCode && word.length > 2 ? closest(word, words) : undefined;
@@ -84,7 +84,7 @@ export function otherWord(spot: Spot, word: string): void {
 }
 
 /** `@x++`, `@x -= 1`: of the operators that change a name there is one. */
-export function otherChange(spot: Spot): void {
+export function otherChange(spot: ErrorContext): void {
   const found = look(/(@[A-Za-z_][\w-]*)\s*(\+\+|--|[-*/%]=|\?\?=)/y, spot);
   if (!found) return;
   const [, name = '', operator = ''] = found;
@@ -97,26 +97,26 @@ export function otherChange(spot: Spot): void {
 }
 
 /** `else` where no block of an `if` has just ended. */
-export function elseAlone(spot: Spot, word: string): never {
+export function elseAlone(spot: ErrorContext, word: string): never {
   if (word !== 'else') fail(spot.at, `There is no \`${word}\``, 'write `else if CONDITION [ … ]`');
   fail(spot.at, '`else` stands behind the `]` of an `if`', 'write `if CONDITION [ … ] else [ … ]`');
 }
 
 /** In a `mlld-run` fence of a Markdown file, where neither a statement nor its end stands. */
-export function runFence(spot: Spot): false {
+export function runFence(spot: ErrorContext): false {
   if (spot.at >= spot.text.length)
     fail(spot.text.lastIndexOf('```mlld-run'), 'Unclosed `mlld-run` fence: expected three backticks on a line of their own');
   return statement(spot);
 }
 
-function bareReference(spot: Spot, name: string): never {
+function bareReference(spot: ErrorContext, name: string): never {
   const behind = pastBlanks({ ...spot, at: spot.at + name.length });
   if (look(/=(?![=>~])/y, behind)) assignment(spot);
   fail(spot.at, `\`${name}\` alone is no statement`, `show it with \`show ${name}\`, or call it: \`${name}()\``);
 }
 
 /** Behind a complete statement of the top level. */
-export function afterStatement(original: Spot): false {
+export function afterStatement(original: ErrorContext): false {
   const spot = pastBlanks(original);
   const { text, at } = spot;
   if (look(/;/y, spot))
@@ -141,7 +141,7 @@ export function afterStatement(original: Spot): false {
   fail(at, `Expected the end of the statement, found ${describe(text, at)}`, word && 'a comment behind a statement begins with `>>`');
 }
 
-export function header(spot: Spot): never {
+export function header(spot: ErrorContext): never {
   const line = look(/[^\n]*/y, spot)?.[0].trim() ?? '';
   fail(
     spot.at,

@@ -12,11 +12,11 @@ import {
   pastBlanks,
   describe,
   pastSpace,
-  type Spot,
+  type ErrorContext,
 } from './error-context.js';
 
 /** Where a value has to stand and something else does. */
-export function value(spot: Spot): false {
+export function value(spot: ErrorContext): false {
   const { text, at } = spot;
   if (look(/['"`@<([{!]|::/y, spot)) return broken(spot);
   numberSlip(spot);
@@ -54,12 +54,12 @@ export function value(spot: Spot): false {
   fail(at, `Expected a value, found ${describe(text, at)}`);
 }
 
-function broken(spot: Spot): false {
+function broken(spot: ErrorContext): false {
   if (look(/@[^A-Za-z_]/y, spot)) fail(spot.at, 'Expected a name behind `@`: a name must start with a letter or underscore');
   return false;
 }
 
-function numberSlip(spot: Spot): void {
+function numberSlip(spot: ErrorContext): void {
   const { at } = spot;
   if (look(/\.\d/y, spot)) fail(at, 'A number needs a digit before its dot', 'write `0.5`');
   if (look(/\+[\d@]/y, spot)) fail(at, 'There is no unary plus', 'leave the `+` out');
@@ -67,7 +67,7 @@ function numberSlip(spot: Spot): void {
 }
 
 /** Behind the digits of a number. */
-export function number({ text, at }: Spot): never {
+export function number({ text, at }: ErrorContext): never {
   let from = at;
   while (from > 0 && /[\d.-]/.test(text[from - 1] as string)) from--;
   const written = look(/-?[\d.]*[\w.]*/y, { text, at: from })?.[0] ?? '';
@@ -83,7 +83,7 @@ export function number({ text, at }: Spot): never {
   fail(from, `\`${written}\` is not a number`, hint);
 }
 
-export function unclosedString(spot: Spot & { readonly opener: number; readonly quote: string }): never {
+export function unclosedString(spot: ErrorContext & { readonly opener: number; readonly quote: string }): never {
   const word = look(/\/?[a-z]+/y, { text: spot.text, at: spot.statementAt })?.[0];
   unclosed(
     spot,
@@ -95,7 +95,7 @@ export function unclosedString(spot: Spot & { readonly opener: number; readonly 
   );
 }
 
-export function unclosedTemplate(spot: Spot & { readonly opener: number; readonly end: string }): never {
+export function unclosedTemplate(spot: ErrorContext & { readonly opener: number; readonly end: string }): never {
   if (spot.text.startsWith('/end', spot.at)) {
     // A `/for` behind the opening mark does not begin its line.
     const isBehindMark = /(?:`|::)[ \t]*\/for\b/.test(spot.text.slice(spot.statementAt, spot.at));
@@ -105,12 +105,12 @@ export function unclosedTemplate(spot: Spot & { readonly opener: number; readonl
   unclosed(spot, spot, `Unclosed template: expected ${closing} before the end of the file`);
 }
 
-export function strayEnd(spot: Spot): never {
+export function strayEnd(spot: ErrorContext): never {
   fail(spot.at, '`/end` without `/for`');
 }
 
 /** A line of a template that begins with a slash: only `/for` and `/end` mean something. */
-export function templateLine(spot: Spot): false {
+export function templateLine(spot: ErrorContext): false {
   if (spot.at > 0 && spot.text[spot.at - 1] !== '\n') return false;
   if (look(/\/(?:if|else)(?![\w-])[ \t]*(?:[@!(]|\r?$|\n)/y, spot))
     unclosed(
@@ -129,7 +129,7 @@ export function templateLine(spot: Spot): false {
   return false;
 }
 
-export function args(original: Spot): false {
+export function args(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'a list of arguments')) return false;
   if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed list of arguments: expected `)`');
@@ -138,7 +138,7 @@ export function args(original: Spot): false {
   return separator(spot, ')', 'arguments');
 }
 
-export function parenthesis(original: Spot): false {
+export function parenthesis(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed parenthesis: expected `)`');
   if (look(/,/y, spot)) fail(spot.at, 'A comma in parentheses', 'a list stands in square brackets: `[a, b]`');
@@ -147,7 +147,7 @@ export function parenthesis(original: Spot): false {
 }
 
 /** Behind a reference: a bracket that is an index but for an operator in it. */
-export function index(spot: Spot): false {
+export function index(spot: ErrorContext): false {
   const before = look(/(\[\s*(?:@[A-Za-z_][\w.-]*|-?\d+)\s*)[-+*/%]\s*[@\d(][^\]\n]*\]/y, spot)?.[1];
   if (before)
     fail(
@@ -158,7 +158,7 @@ export function index(spot: Spot): false {
   return false;
 }
 
-export function array(original: Spot): false {
+export function array(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'an array')) return false;
   if (look(/\.\.\./y, spot)) fail(spot.at, 'There is no spread in arrays', 'write `@list.concat([…])`');
@@ -166,7 +166,7 @@ export function array(original: Spot): false {
   return separator(spot, ']', 'elements of an array');
 }
 
-export function object(original: Spot): false {
+export function object(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (commentIn(spot, 'an object')) return false;
   if (look(/@[A-Za-z_]/y, spot)) {
@@ -186,24 +186,24 @@ export function spreadCall({ name, steps }: Reference): true {
   return true;
 }
 
-export function options(original: Spot): false {
+export function options(original: ErrorContext): false {
   const spot = pastSpace(original);
   if (unclosedHere(spot)) unclosedBracket(spot, 'Unclosed options: expected `}`');
   return separator(spot, '}', 'options');
 }
 
-function startsEntry({ text, at }: Spot): boolean {
+function startsEntry({ text, at }: ErrorContext): boolean {
   return /[{,]\s*$/.test(text.slice(Math.max(0, at - 80), at));
 }
 
 /** Is this the end of the file, or plainly the next statement, so that a bracket before it was never closed? */
-function unclosedHere(spot: Spot): boolean {
+function unclosedHere(spot: ErrorContext): boolean {
   if (atEnd(spot)) return true;
   const word = look(/([a-z]+)(?![\w-])(?!\s*\??:)/y, spot)?.[1];
   return word !== undefined && words.has(word) && /(?:^|\n)[ \t]*\/?$/.test(spot.text.slice(0, spot.at));
 }
 
-function commentIn(spot: Spot, where: string): boolean {
+function commentIn(spot: ErrorContext, where: string): boolean {
   const { text, at } = spot;
   if (look(/>>|<<(?=\s)/y, spot))
     fail(at, `Comments are not allowed inside ${where}`, 'move the comment before the statement or behind it');
@@ -212,7 +212,7 @@ function commentIn(spot: Spot, where: string): boolean {
 }
 
 /** Where a comma or the closing bracket is due. Nothing is said when the parser came further inside of the next item. */
-export function separator(spot: Spot, close: string, what: string): false {
+export function separator(spot: ErrorContext, close: string, what: string): false {
   const { text, at } = spot;
   if (spot.furthest > at && !look(/["'`@\d{[]/y, spot)) return false;
   if (startsEntry(spot) || /[[(]\s*$/.test(text.slice(Math.max(0, at - 80), at))) {
@@ -226,7 +226,7 @@ export function separator(spot: Spot, close: string, what: string): false {
   fail(at, `Expected \`,\` or \`${close}\`, found ${describe(text, at)}`);
 }
 
-export function load(original: Spot): never {
+export function load(original: ErrorContext): never {
   const spot = pastBlanks(original);
   if (look(/\{/y, spot)) fail(spot.at, 'A path cannot contain `{`', 'write several loads instead of a brace pattern');
   if (look(/>/y, spot)) fail(spot.at, 'Expected a path between `<` and `>`', 'a file is written `<path>`');

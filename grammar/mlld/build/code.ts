@@ -1,7 +1,7 @@
 /** Bodies in other languages. */
 import type { Code, Language, Literal, Template, TemplatePart } from '../../ast.js';
 import { shellOperator } from '../../mistakes/mlld/code.js';
-import type { Spot } from '../../mistakes/mlld/error-context.js';
+import type { ErrorContext } from '../../mistakes/mlld/error-context.js';
 import { placed } from './shell-places.js';
 import { type Loose, parts } from './text.js';
 
@@ -25,7 +25,7 @@ function codeOf(at: number, language: Language, text: readonly TemplatePart[]): 
 }
 
 /** `run "…"`: the text is a shell line. */
-export function commandText(source: Template | Literal, spot: Spot): Code {
+export function commandText(source: Template | Literal, spot: ErrorContext): Code {
   if (source.kind === 'literal') return codeOf(source.at, 'cmd', [{ kind: 'text', text: String(source.value) }]);
   const operators = (rest: string): void => void shellOperator({ ...spot, at: source.at }, rest);
   return codeOf(source.at, 'cmd', placed(source.parts, operators));

@@ -1,4 +1,4 @@
-/** The options behind the body of a function: `exe llm @draw(name) = … with { writes: […] }`. Control section 3.1, design section 3. */
+/** The options behind the body of a function: `exe llm @draw(name) = … with { writes: […] }`. control.md 3.1, design.md 3. */
 import { closest } from '../../closest.js';
 import { SyntaxFailure } from '../../errors.js';
 

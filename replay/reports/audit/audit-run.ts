@@ -89,7 +89,7 @@ async function previewsOfServed(store: JournalStore, { ref, finished }: RunFile)
 
 function withPreview(entry: AuditEntry, previews: Memo | undefined): AuditEntry {
   if (entry.entry !== 'call' || entry.outcome !== 'reused' || entry.preview !== undefined) return entry;
-  const preview = previews?.questions.get(entry.key)?.preview;
+  const preview = previews?.entries.get(entry.key)?.preview;
   return preview === undefined ? entry : { ...entry, preview };
 }
 

@@ -5,7 +5,7 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { auditTrail, type AuditedCall, type AuditedFile } from './audit.js';
 import { originsOf, withQuotes, type Origin } from './file-origin.js';
-import { foldRun, readAnswer } from '../../memo/load.js';
+import { foldRun, readResult } from '../../memo/load.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 
 export interface FileOrigin {
@@ -71,7 +71,7 @@ async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf):
   const all: Origin[] = [];
   for (const { call, evidence } of origins) {
     const isNamed = call.outcome !== 'reused' || call.preview !== undefined;
-    const preview = isNamed ? undefined : (await memoOf(call.from?.workflow ?? own)).questions.get(call.key)?.preview;
+    const preview = isNamed ? undefined : (await memoOf(call.from?.workflow ?? own)).entries.get(call.key)?.preview;
     all.push({ call: preview === undefined ? call : { ...call, preview }, evidence });
   }
   return all;
@@ -79,7 +79,7 @@ async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf):
 
 /** Undefined where another answer has taken its place since. */
 async function servedAnswer(store: JournalStore, { key, from }: AuditedCall, own: Workflow, memoOf: MemoOf): Promise<Json | undefined> {
-  const answer = (await memoOf(from?.workflow ?? own)).questions.get(key)?.answer;
+  const answer = (await memoOf(from?.workflow ?? own)).entries.get(key)?.result;
   const isIt = answer !== undefined && answer.ref.run === from?.run && answer.seq === from.seq;
-  return isIt ? (await readAnswer(store, key, answer))?.result.json : undefined;
+  return isIt ? (await readResult(store, key, answer))?.result.json : undefined;
 }

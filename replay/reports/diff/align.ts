@@ -6,7 +6,7 @@
  * G2 symmetric: exchanging the runs exchanges the sides and nothing else
  * G3 every call is in exactly one pair, or alone
  */
-import { alike } from '../../resume/text-similarity.js';
+import { textSimilarity } from '../../resume/text-similarity.js';
 import type { ComparedCall } from './run-calls.js';
 
 export interface Pair {
@@ -93,7 +93,7 @@ function mostAlike(left: readonly ComparedCall[], right: readonly ComparedCall[]
   const candidates: { readonly score: number; readonly i: number; readonly j: number }[] = [];
   for (const [i, ours] of left.entries()) {
     for (const [j, theirs] of right.entries()) {
-      const score = alike(ours.preview, theirs.preview);
+      const score = textSimilarity(ours.preview, theirs.preview);
       if (score >= ALIKE_MIN) candidates.push({ score: score + (ours.op === theirs.op ? SAME_PLACE : 0), i, j });
     }
   }

@@ -16,7 +16,7 @@ import {
 } from './diff.js';
 import { align } from './align.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
-import { foldRun, readAnswer } from '../../memo/load.js';
+import { foldRun, readResult } from '../../memo/load.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
 import type { ReportedStatus } from '../summary/summary.js';
@@ -190,7 +190,7 @@ async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], mem
   for (const [{ workflow }, { calls }] of sides) {
     for (const call of calls) {
       if (!isNameless(call)) continue;
-      call.preview = previews.get(call.key) ?? (await memoOf(workflow)).questions.get(call.key)?.preview;
+      call.preview = previews.get(call.key) ?? (await memoOf(workflow)).entries.get(call.key)?.preview;
     }
   }
 }
@@ -215,9 +215,9 @@ async function answerDigests(store: JournalStore, sides: readonly UnsureSide[], 
     for (const call of unsure) {
       if (call.answer === undefined || lookUp(call) !== undefined) continue;
       const memo = await memoOf(call.answer.workflow ?? ref.workflow);
-      const place = memo.questions.get(call.key)?.answer;
+      const place = memo.entries.get(call.key)?.result;
       const isIt = place?.ref.run === call.answer.run && place.seq === call.answer.seq;
-      const answer = isIt ? await readAnswer(store, call.key, place) : undefined;
+      const answer = isIt ? await readResult(store, call.key, place) : undefined;
       if (answer !== undefined) known.set(`${call.answer.run}:${call.answer.seq}`, sha256(JSON.stringify(answer.result.json)));
     }
   }

@@ -2,10 +2,10 @@
 import type { Json } from '../../../journal/event.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { alike } from '../../resume/text-similarity.js';
+import { textSimilarity } from '../../resume/text-similarity.js';
 import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
 import { definitionChanges, type DefinitionChange, type RecordedDefinition } from '../../memo/definitions.js';
-import { explanation, type ExplainedCall, type Explanation, type LendingPast } from './explain.js';
+import { explanation, type ExplainedCall, type Explanation, type ForkSourceRuns } from './explain.js';
 import { foldRun, loadWorkflow } from '../../memo/load.js';
 import { isInside } from '../../fold/op-path.js';
 import type { Projection } from '../../fold/projection.js';
@@ -62,8 +62,8 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
 }
 
 /** The fork sources as they are told to have been: up to a run or an event where the run said so, else as they are now. */
-async function lendersOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<LendingPast[]> {
-  const lenders: LendingPast[] = [];
+async function lendersOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<ForkSourceRuns[]> {
+  const lenders: ForkSourceRuns[] = [];
   for (const { workflow, run, seq } of await foldRun(store, ref, forkRefs)) {
     const until = run === undefined ? {} : { until: { run, ...(seq !== undefined && { seq }) } };
     const { memo, definitions } = await loadWorkflow(store, workflow, { onDefect, ...until });
@@ -100,7 +100,7 @@ function findResembling(state: Explanation): ReadonlyMap<ExplainedCall, CallKey>
   for (const call of state.calls.filter(isNew)) {
     if (found.has(call)) continue;
     const candidates = [...new Set(state.earlier.get(call.fn)?.values())].filter((key) => !asked.has(key)).slice(0, CANDIDATES_MAX);
-    const scored = candidates.map((key) => ({ key, alike: alike(previewOf(state, key), call.preview) }));
+    const scored = candidates.map((key) => ({ key, alike: textSimilarity(previewOf(state, key), call.preview) }));
     const best = scored.reduce<(typeof scored)[number] | undefined>(
       (top, each) => (top === undefined || each.alike > top.alike ? each : top),
       undefined,
@@ -114,7 +114,7 @@ function findResembling(state: Explanation): ReadonlyMap<ExplainedCall, CallKey>
 }
 
 function previewOf({ index }: Explanation, key: CallKey): string | undefined {
-  return index.memo.questions.get(key)?.preview;
+  return index.memo.entries.get(key)?.preview;
 }
 
 async function differing(store: JournalStore, state: Explanation, call: ExplainedCall, earlier: CallKey): Promise<Resembles> {
@@ -128,7 +128,7 @@ async function differing(store: JournalStore, state: Explanation, call: Explaine
 }
 
 function definitionOf({ index }: Explanation, key: CallKey): RecordedDefinition | undefined {
-  const fingerprint = index.memo.questions.get(key)?.fingerprint;
+  const fingerprint = index.memo.entries.get(key)?.fingerprint;
   return fingerprint === undefined ? undefined : index.definitions.get(fingerprint);
 }
 

@@ -18,8 +18,8 @@ import {
 } from '../../../journal/ids.js';
 import { endedCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
-import { answered, cameLater, usable, type Answered, type Memo } from '../../memo/memo.js';
-import type { Lender } from '../../memo/overlay.js';
+import { usableEntry, cameLater, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
+import type { ForkSource } from '../../memo/overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
@@ -114,10 +114,10 @@ export interface Explanation {
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
 }
 
-export type LendingPast = Lender;
+export type ForkSourceRuns = ForkSource;
 
 /** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
-export function explanation(target: RunId, lenders: readonly LendingPast[]): Projection<Explanation> {
+export function explanation(target: RunId, lenders: readonly ForkSourceRuns[]): Projection<Explanation> {
   const startMs = startOf(target);
   return {
     initial: () => ({
@@ -172,7 +172,7 @@ function enterRun(state: Explanation, run: RunId): void {
   state.scope = undefined;
 }
 
-function started(state: Explanation, event: EventOf<'call.started'>, place: Place, lenders: readonly LendingPast[] | undefined): void {
+function started(state: Explanation, event: EventOf<'call.started'>, place: Place, lenders: readonly ForkSourceRuns[] | undefined): void {
   const { key, op, seq, fn, attempt } = event;
   let call: ExplainedCall | undefined;
   if (lenders !== undefined) {
@@ -190,16 +190,16 @@ function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: Call
   paths.set(op, key);
 }
 
-function served(state: Explanation, event: EventOf<'call.reused'>, lenders: readonly LendingPast[]): void {
+function served(state: Explanation, event: EventOf<'call.reused'>, lenders: readonly ForkSourceRuns[]): void {
   const { key, op, seq, fn, from, fingerprint } = event;
   const sources = from.workflow === undefined ? [state.index] : lenders.filter(({ workflow }) => workflow === from.workflow);
-  const known = sources.map(({ memo }) => memo.questions.get(key)).find((question) => isFrom(question?.answer, from));
+  const known = sources.map(({ memo }) => memo.entries.get(key)).find((question) => isFrom(question?.result, from));
   const edit = editSince(known?.fingerprint, fingerprint, state.index, lenders);
   const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
   state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'reused', hit });
 }
 
-function isFrom(answer: Answered['answer'] | undefined, { run, seq }: EventRef): boolean {
+function isFrom(answer: UsableEntry['result'] | undefined, { run, seq }: EventRef): boolean {
   return answer !== undefined && answer.ref.run === run && answer.seq === seq;
 }
 
@@ -208,7 +208,7 @@ function editSince(
   before: Fingerprint | undefined,
   now: Fingerprint | undefined,
   { definitions }: Index,
-  lenders: readonly LendingPast[],
+  lenders: readonly ForkSourceRuns[],
 ): Edit {
   return editBetween(
     before,
@@ -250,7 +250,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     }
     case 'memo.reset':
-      for (const [key, { answer }] of usable(state.index.memo)) {
+      for (const [key, { result: answer }] of usable(state.index.memo)) {
         if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'forgotten', by: event.reason, run, seq: event.seq });
       }
       state.refusals.clear();
@@ -274,14 +274,14 @@ function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }:
 }
 
 /** The first reason that holds, in the order in which an answer is looked for. */
-function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: readonly LendingPast[]): Miss {
+function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: readonly ForkSourceRuns[]): Miss {
   const { key } = event;
-  const own = answered(state.index.memo, key);
-  const lent = lenders.map(({ memo }: { memo: Memo }) => answered(memo, key)).find((entry) => entry !== undefined);
+  const own = usableEntry(state.index.memo, key);
+  const lent = lenders.map(({ memo }: { memo: Memo }) => usableEntry(memo, key)).find((entry) => entry !== undefined);
   const refusal = state.refusals.get(key);
   const borrowed = refusal === undefined ? lent : undefined;
   if (own !== undefined || borrowed !== undefined)
-    return whyNotServed(state, event, (own ?? borrowed) as Answered, own !== undefined, lenders);
+    return whyNotServed(state, event, (own ?? borrowed) as UsableEntry, own !== undefined, lenders);
   const fate = state.fates.get(key);
   // The later of the two is what stands in the way.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
@@ -302,18 +302,18 @@ function isLater(left: EventRef, right: EventRef): boolean {
 function whyNotServed(
   state: Explanation,
   event: EventOf<'call.started'>,
-  { answer, fingerprint }: Answered,
+  { result: answer, fingerprint }: UsableEntry,
   isOwn: boolean,
-  lenders: readonly LendingPast[],
+  lenders: readonly ForkSourceRuns[],
 ): Miss {
   const { flags, header, scope } = state;
   const where = { run: answer.ref.run, seq: answer.seq };
   if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
   const isEarlier = answer.ref.run !== state.current;
-  const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.serves === 'no';
+  const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.reuses === 'no';
   if (isOff) return { why: 'off', ...where };
-  if (isEarlier && isOwn && policy.serves === 'this-run') return { why: 'manual', ...where };
+  if (isEarlier && isOwn && policy.reuses === 'this-run') return { why: 'manual', ...where };
   if (isEarlier && policy.ttlMs !== undefined) {
     const ageMs = Math.max(0, Date.parse(event.ts) - answer.endedMs);
     if (ageMs >= policy.ttlMs) return { why: 'expired', ttlMs: policy.ttlMs, ageMs, ...where };

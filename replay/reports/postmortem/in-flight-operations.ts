@@ -23,7 +23,7 @@ export interface Step {
   readonly loop: LoopCount | undefined;
   /** Operations directly inside that have not ended. */
   open: number;
-  call: AskedCall | undefined;
+  call: InFlightCall | undefined;
 }
 
 interface LoopCount {
@@ -34,7 +34,7 @@ interface LoopCount {
   readonly calls: Map<string, number>;
 }
 
-export interface AskedCall {
+export interface InFlightCall {
   readonly key: CallKey;
   readonly fn: string;
   readonly preview: string | undefined;
@@ -48,7 +48,7 @@ interface Chain {
 }
 
 /** Part of a state that is folded. */
-export interface OpenSteps extends FailureGroups {
+export interface InFlightOperations extends FailureGroups {
   finished: EventOf<'run.finished'> | undefined;
   readonly steps: Map<OpPath, Step>;
   /** What has failed inside an operation that is still open; under '' what failed at the top. */
@@ -60,7 +60,7 @@ export interface OpenSteps extends FailureGroups {
 const TOP = '';
 
 /** The operations down to what ended the run, or to where a run without an end stands: outermost first. */
-export function causeChain(state: OpenSteps): readonly Step[] {
+export function causeChain(state: InFlightOperations): readonly Step[] {
   const status = state.finished?.status;
   if (status !== undefined) {
     if (status === 'completed') return [];
@@ -70,14 +70,14 @@ export function causeChain(state: OpenSteps): readonly Step[] {
 }
 
 /** Innermost operations that have not ended, and every call in flight; nothing twice. */
-export function inFlight(state: OpenSteps): readonly Step[] {
+export function inFlight(state: InFlightOperations): readonly Step[] {
   const calls = [...state.steps.values()].filter(({ call }) => call !== undefined);
   const asking = new Set(calls.map(({ op }) => op));
   const leaves = [...state.steps.values()].filter(({ open, call }) => open === 0 && call === undefined);
   return [...calls, ...leaves.filter(({ op }) => !ancestors(op).some((path) => asking.has(path)))];
 }
 
-export function startStep(state: OpenSteps, event: EventOf<'op.started'>, startedMs: number): void {
+export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
   const { op, kind, name, item, site, seq, total } = event;
   const loop = total === undefined ? undefined : { total, begun: 0, ended: 0, calls: new Map<string, number>() };
   const around = nearest(state, op);
@@ -86,7 +86,7 @@ export function startStep(state: OpenSteps, event: EventOf<'op.started'>, starte
   state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, open: 0, call: undefined });
 }
 
-export function endStep(state: OpenSteps, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
+export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
   const step = state.steps.get(op);
   state.steps.delete(op);
   const inside = state.risen.get(op);
@@ -117,7 +117,7 @@ export function endStep(state: OpenSteps, { op, outcome, message, seq }: EventOf
 /** Of one operation: a loop may collect any number of failed iterations before it ends. */
 const CHAINS_MAX = 100;
 
-function nearest(state: OpenSteps, op: OpPath): Step | undefined {
+function nearest(state: InFlightOperations, op: OpPath): Step | undefined {
   for (const path of ancestorsOf(op)) {
     const step = state.steps.get(path);
     if (step !== undefined) return step;
@@ -130,7 +130,7 @@ function ancestors(op: OpPath): readonly OpPath[] {
 }
 
 /** Down to the call that was asked last, or to the operation that was begun last. */
-function openChain(state: OpenSteps): readonly Step[] {
+function openChain(state: InFlightOperations): readonly Step[] {
   const candidates = inFlight(state);
   const asking = candidates.filter(({ call }) => call !== undefined);
   const last = (asking.length > 0 ? asking : candidates).reduce<Step | undefined>(

@@ -4,11 +4,11 @@ import type { Defect, JournalStore, RunFile, RunLiveness } from '../../../journa
 import type { Workflow } from '../../../journal/ids.js';
 import { countingRuns, foldRun } from '../../memo/load.js';
 import { successorOf } from './latest-failure.js';
-import { answered, usable, type Memo } from '../../memo/memo.js';
+import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js';
 import { causeChain, inFlight, type Step } from './in-flight-operations.js';
-import { pipelineStand, type PipelineStand } from '../../pipeline/progress.js';
+import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
 import { estimateResume, type RecordedNow, type ResumeEstimate } from '../../resume/estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
@@ -45,7 +45,7 @@ export interface PostMortemReport {
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
   readonly since: { readonly run: string; readonly status: ReportedStatus } | null;
   /** Only of a pipeline. */
-  readonly pipeline?: PipelineStand;
+  readonly pipeline?: PipelineProgress;
 }
 
 export interface ChainLink {
@@ -102,13 +102,13 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
   const lenders = new Map<Workflow, Memo>();
   for (const { lentBy } of had.values()) if (lentBy !== undefined) lenders.set(lentBy, await memoOf(lentBy));
   let since = 0;
-  for (const [key, { answer }] of usable(own)) if (answer.ref.run > run && !had.has(key) && !unanswered.has(key)) since += 1;
+  for (const [key, { result: answer }] of usable(own)) if (answer.ref.run > run && !had.has(key) && !unanswered.has(key)) since += 1;
   return {
     since,
     has(key, call) {
-      if (answered(own, key) !== undefined) return true;
+      if (usableEntry(own, key) !== undefined) return true;
       const lender = call?.lentBy === undefined ? undefined : lenders.get(call.lentBy);
-      return lender !== undefined && !own.refused.has(key) && answered(lender, key) !== undefined;
+      return lender !== undefined && !own.refused.has(key) && usableEntry(lender, key) !== undefined;
     },
   };
 }
@@ -159,7 +159,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     failed: state.counts.failed,
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor.finished, successor.liveness) },
-    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineStand(state.nodes, status, untilMs) }),
+    ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
   };
 }
 

@@ -10,7 +10,7 @@ import { countCall, endedCall, flawOf, noCalls, type CallCounts } from '../../fo
 import { beginningOf, countFailure, SAID_UNITS_MAX, tally, type GuardDenial, type HookFailure } from './failure-groups.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
-import { endStep, startStep, type OpenSteps } from './in-flight-operations.js';
+import { endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
@@ -33,7 +33,7 @@ export interface Rate {
   costUsd: number;
 }
 
-export interface PostMortem extends OpenSteps {
+export interface PostMortem extends InFlightOperations {
   started: EventOf<'run.started'> | undefined;
   /** Empty but of a pipeline. */
   readonly nodes: NodeVisits;

@@ -1,4 +1,4 @@
-/** Arguments of calls: evaluated left to right in the caller's scope before the body starts. Control section 4. */
+/** Arguments of calls: evaluated left to right in the caller's scope before the body starts. control.md 4. */
 import type { Expression } from '../../../grammar/ast.js';
 import type { Argument } from '../../values/methods/arguments.js';
 import { userRegExp } from '../../values/methods/regex.js';

@@ -1,10 +1,10 @@
-/** Calling a function. Control sections 4 and 6, checkpoint section 4. */
+/** Calling a function. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { callHost } from '../../modules/node-module.js';
 import { definitionOf } from '../../operation/fingerprint.js';
-import { questionArgs } from '../../operation/cache-stage.js';
-import type { Body, FormedQuestion, LlmCall, Operation } from '../../runtime/operation.js';
+import { callArguments } from '../../operation/cache-stage.js';
+import type { Body, FormedCall, LlmCall, Operation } from '../../runtime/operation.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secret-registry.js';
@@ -35,7 +35,7 @@ export async function call(callee: Callable, args: readonly Value[], frame: Fram
 
 async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const stack = enterFunction(executable, frame, details.at);
-  const breath = executable.isRecursive ? frame.run.breath.afterTurn(frame.ending) : undefined; // two calls of itself make 2^64 soon
+  const breath = executable.isRecursive ? frame.run.cooperativeYield.afterTurn(frame.deadline) : undefined; // two calls of itself make 2^64 soon
   if (breath) await breath;
   const body: Body = (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
@@ -69,7 +69,7 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
   }
 }
 
-/** Control section 6: a function that is reached again while its body runs needs the label `recursive`, and there is a limit. */
+/** control.md 6: a function that is reached again while its body runs needs the label `recursive`, and there is a limit. */
 function enterFunction(executable: Executable, frame: Frame, at: number): CallStack {
   let depth = 0;
   for (let call = frame.stack; call; call = call.parent) if (call.executable === executable) depth++;
@@ -152,11 +152,11 @@ async function runDenied(executable: Executable, body: When, inputs: readonly Va
 function llmCall(executable: Executable, labels: readonly string[], frame: Frame, stack: CallStack, details: CallDetails): LlmCall {
   const { forwarded, code, keyOption, writesOption } = executable;
   return {
-    question(inputs) {
-      const asked = (values: readonly Value[]): FormedQuestion => ({
-        question: {
+    request(inputs) {
+      const asked = (values: readonly Value[]): FormedCall => ({
+        request: {
           fn: executable.name,
-          args: questionArgs(values),
+          args: callArguments(values),
           ...(frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {}),
         },
         hasSecret: values.some(isSecret),
@@ -166,7 +166,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
       const chosen = keyValues(executable, inputs, around).then(asked);
       return forwarded ? chosen.then((own) => forwardedQuestion(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
     },
-    definition: () => definitionOf(executable, frame.run.answers.digest, frame.run.secrets),
+    definition: () => definitionOf(executable, frame.run.cache.digest, frame.run.secrets),
     ...(writesOption && {
       writes: async (inputs) => writtenPaths(writesOption, functionFrame(executable, inputs, { ...frame, stack }, details.ambient)),
     }),
@@ -185,10 +185,7 @@ interface Forwarding {
 }
 
 /** What a wrapper of one call hands on belongs to its question. Evaluated once, before the lookup; on a miss the body uses these values. */
-async function forwardedQuestion(
-  own: FormedQuestion,
-  { executable, forwarded, inputs, frame, details }: Forwarding,
-): Promise<FormedQuestion> {
+async function forwardedQuestion(own: FormedCall, { executable, forwarded, inputs, frame, details }: Forwarding): Promise<FormedCall> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
   const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
@@ -200,10 +197,10 @@ async function forwardedQuestion(
     const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
     return flow(value, received, executable.labels);
   };
-  const { attempt, ...asked } = own.question;
-  const via = { fn: target.name, args: questionArgs(withoutMissing(args)) };
+  const { attempt, ...asked } = own.request;
+  const via = { fn: target.name, args: callArguments(withoutMissing(args)) };
   return {
-    question: { ...asked, via, ...(attempt === undefined ? {} : { attempt }) },
+    request: { ...asked, via, ...(attempt === undefined ? {} : { attempt }) },
     body,
     hasSecret: own.hasSecret === true || args.some(isSecret),
   };

@@ -1,8 +1,8 @@
-/** Commands and code in other languages. Control sections 5, 7 and 8, world section 15. */
+/** Commands and code in other languages. control.md 5, 7 and 8, world.md 15. */
 import type { Code } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { isSecret } from '../../runtime/secret-registry.js';
 import { resolveDirectory } from '../paths.js';
 import { shellText, toNative, toJson } from '../../values/native.js';
@@ -64,7 +64,7 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     unset,
     variables,
   };
-  const answer = await askWorld(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
+  const answer = await performEffect(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
   const nothing = answer.value === undefined || answer.value === null;
   // A `node` body that returns null has null for its result; in `js` that is no result, and what it logged counts.
   const isNull = language === 'node' && answer.value === null && answer.log === '';
@@ -94,8 +94,9 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
   };
   // What a guard put in the place of the command is written nowhere.
   const written = line.isReplaced ? {} : { written: writtenIn(node) };
-  const answer = await askWorld(frame, 'command.run', request, { values: used, ...written });
-  if (answer.stderr !== '' && answer.exitCode === 0) await frame.run.world.ask('stream.write', { stream: 'stderr', text: answer.stderr });
+  const answer = await performEffect(frame, 'command.run', request, { values: used, ...written });
+  if (answer.stderr !== '' && answer.exitCode === 0)
+    await frame.run.world.perform('stream.write', { stream: 'stderr', text: answer.stderr });
   if (answer.exitCode !== 0) failed(node, frame, used.some(isSecret) ? (written.written ?? language) : code, answer);
   const output = answer.exitCode !== 0 && answer.stdout.trimEnd() === '' ? answer.stderr : answer.stdout;
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
@@ -156,7 +157,7 @@ function stdinText(value: Value): string {
   return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
 }
 
-/** Functions that code of this language may call: the latest set that the module declared. Control section 7. */
+/** Functions that code of this language may call: the latest set that the module declared. control.md 7. */
 function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
   const functions = frame.module.shadows.get(node.language);
   if (!functions || functions.length === 0) return {};

@@ -1,5 +1,5 @@
 /**
- * The command line of a `cmd`. Control section 5.3.
+ * The command line of a `cmd`. control.md 5.3.
  *
  * C1  No value is in the text that the shell reads as a command. Each is assigned to a variable before that text, in single quotes, and
  *     its place holds an expansion in double quotes: what stands around the place means nothing to the value, and the reverse.

@@ -1,4 +1,4 @@
-/** `new @URL("…")`: an object of the host. World section 11.3. */
+/** `new @URL("…")`: an object of the host. world.md 11.3. */
 import type { ApplyStep, MethodStep, New } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { HostFunction } from '../../values/kinds/host-function.js';

@@ -1,4 +1,4 @@
-/** `X with { … }` and `stream X`. Control 3.1, 20 and 23, instrumentation 4.6. */
+/** `X with { … }` and `stream X`. control.md 3.1, 20 and 23, instrumentation.md 4.6. */
 import type { Expression, Options, Stream, With } from '../../../grammar/ast.js';
 import type { GuardSwitch } from '../../runtime/operation.js';
 import { isTruthy } from '../../values/truth.js';

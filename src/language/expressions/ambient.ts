@@ -1,6 +1,6 @@
-/** Names that nobody declares: the reserved variables and the built-in functions. Values sections 11.3, 12 and 13. */
+/** Names that nobody declares: the reserved variables and the built-in functions. values.md 11.3, 12 and 13. */
 import { MlldError } from '../../errors.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import type { Value } from '../../values/value.js';
 import { builtIn } from './built-ins.js';
 import { locationOf } from '../../runtime/errors.js';
@@ -14,7 +14,7 @@ export async function ambientValue(name: string, frame: Frame): Promise<Value> {
   const { settings, state } = frame.run;
   switch (name) {
     case 'now':
-      return new Date((await askWorld(frame, 'clock.now', {})).ms).toISOString();
+      return new Date((await performEffect(frame, 'clock.now', {})).ms).toISOString();
     case 'root':
     case 'base':
       return settings.projectRoot;

@@ -1,4 +1,4 @@
-/** Built-in functions and transformers as callable values. Values sections 11.3 and 12. */
+/** Built-in functions and transformers as callable values. values.md 11.3 and 12. */
 import { Callable } from '../../values/kinds/callable.js';
 import { findTransformer, type Transformer } from '../../values/methods/transformers.js';
 

@@ -1,4 +1,4 @@
-/** `@mx`: what the running operation may know about itself. Control section 25, instrumentation section 8. All of it is always defined. */
+/** `@mx`: what the running operation may know about itself. control.md 25, instrumentation.md 8. All of it is always defined. */
 import { labelsOf, sourcesOf, union, NO_LABELS, type DataObject, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 

@@ -1,11 +1,11 @@
-/** Standard input as a value. World section 16.1. */
-import { askWorld } from '../../operation/perform-effect.js';
+/** Standard input as a value. world.md 16.1. */
+import { performEffect } from '../../operation/perform-effect.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 
 /** Undefined when there is none. JSON is data, other text loses one final line end; a mark of byte order is part of neither. */
 export async function readInput(frame: Frame): Promise<Value> {
-  const { text: given } = await askWorld(frame, 'stdin.read', {});
+  const { text: given } = await performEffect(frame, 'stdin.read', {});
   const text = given?.replace(/^\uFEFF/, '');
   if (text === undefined || text === '') return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Arrays and objects as they are written: evaluated once, left to right. Values sections 4.3 to 4.5. */
+/** Arrays and objects as they are written: evaluated once, left to right. values.md 4.3 to 4.5. */
 import type { ArrayLiteral, ObjectLiteral } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { isTruthy } from '../../values/truth.js';

@@ -1,4 +1,4 @@
-/** Reading a member of a module. World 11.2: a name that the module does not export is an error when it has an export list. */
+/** Reading a member of a module. world.md 11.2: a name that the module does not export is an error when it has an export list. */
 import { MlldError } from '../../errors.js';
 import { namespaceOf } from '../../values/kinds/namespace.js';
 import { closest } from '../../values/suggest.js';

@@ -1,4 +1,4 @@
-/** Operators. Values section 9; those that look at both sides are in `values/operators.ts`. */
+/** Operators. values.md 9; those that look at both sides are in `values/operators.ts`. */
 import type { Binary, Denied, Expression, Subject, Ternary, Unary } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { binary } from '../../values/operators.js';

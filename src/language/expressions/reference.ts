@@ -1,4 +1,4 @@
-/** `@name` and what is chained to it. Values sections 8, 10, 14 and 16.1. */
+/** `@name` and what is chained to it. values.md 8, 10, 14 and 16.1. */
 import type { Chain, Expression, MethodStep, Reference, Step } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { each, filterBy, readField, readIndex, slice } from '../../values/access.js';

@@ -1,6 +1,6 @@
-/** Built-in functions that look at how their argument is written, not only at its value. Values section 12, world 5.5. */
+/** Built-in functions that look at how their argument is written, not only at its value. values.md 12, world.md 5.5. */
 import type { Expression } from '../../../grammar/ast.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { resolveText } from '../paths.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
@@ -39,6 +39,6 @@ async function fileExists([node]: readonly Expression[], frame: Frame): Promise<
   if (node.kind === 'load') return (await findFiles(node, frame)).length > 0;
   const value = await lenient(node, frame);
   if (value === undefined || dataOf(value) === null) return false;
-  const { kind } = await askWorld(frame, 'file.stat', { path: resolveText(textOf(value), frame) });
+  const { kind } = await performEffect(frame, 'file.stat', { path: resolveText(textOf(value), frame) });
   return kind === 'file';
 }

@@ -1,4 +1,4 @@
-/** `exe @p(a) = template "./p.att"`: the file is read when the function is declared. World section 13. */
+/** `exe @p(a) = template "./p.att"`: the file is read when the function is declared. world.md 13. */
 import type { Template } from '../../../grammar/ast.js';
 import type { Value } from '../../values/value.js';
 import { renderText } from '../../runtime/evaluator-ports.js';

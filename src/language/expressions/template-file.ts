@@ -1,10 +1,10 @@
-/** Reads a prompt that lies in a file of its own. World section 13. */
+/** Reads a prompt that lies in a file of its own. world.md 13. */
 import { dirname } from 'node:path';
 import { parseTemplateFile } from '../../../grammar/parse.js';
 import type { Template, TemplateFile } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { displayPath, resolvePath } from '../paths.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { recordSource } from '../../operation/sources.js';
 import { createModule, syntaxError } from '../../modules/evaluate-module.js';
 import { locationOf } from '../../runtime/errors.js';
@@ -36,7 +36,7 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
       hint: '.att files take @name, .mtt files take {{name}}',
     });
   }
-  const answer = await askWorld(frame, 'file.read', { path: absolute });
+  const answer = await performEffect(frame, 'file.read', { path: absolute });
   if (!('text' in answer)) throw await fileMissing({ absolute, written, root: frame.module.directory }, answer, frame, at, 'Template file');
   const module = createModule({
     path: absolute,

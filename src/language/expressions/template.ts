@@ -1,4 +1,4 @@
-/** Text with references in it. Values sections 5 to 7. */
+/** Text with references in it. values.md 5 to 7. */
 import type { HolePart, LoopPart, Template, TemplatePart } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { textOf } from '../../values/text.js';

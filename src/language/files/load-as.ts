@@ -1,10 +1,10 @@
-/** `as`: a template over a loaded file, or another heading for a section. World section 8. */
+/** `as`: a template over a loaded file, or another heading for a section. world.md 8. */
 import type { FileTextPart, Template, TemplatePart, TextPart } from '../../../grammar/ast.js';
 import { mxField, mxObject } from '../../values/metadata.js';
 import { isDataObject } from '../../values/plain-object.js';
 import { renameHeading } from '../../values/formats/sections.js';
 import { textOf } from '../../values/text.js';
-import { annotate, dataOf, flow, noteOf, sourcesOf, type Value } from '../../values/value.js';
+import { annotate, dataOf, flow, metadataOf, sourcesOf, type Value } from '../../values/value.js';
 import { renderText } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 
@@ -21,7 +21,7 @@ export async function renameSection(template: Template, section: Value, frame: F
 }
 
 function aboutFile(text: string, from: Value): Value {
-  const file = noteOf(from)?.file;
+  const file = metadataOf(from)?.file;
   return annotate(text, { sources: sourcesOf(from), ...(file ? { file } : {}) });
 }
 

@@ -1,4 +1,4 @@
-/** The part of a load that speaks of sections and headings. World section 7. */
+/** The part of a load that speaks of sections and headings. world.md 7. */
 import path from 'node:path';
 import type { Section, SectionItem } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';

@@ -1,8 +1,8 @@
-/** `<file>`: texts and data from files, one or many. World sections 5 to 10. */
+/** `<file>`: texts and data from files, one or many. world.md 5 to 10. */
 import type { Load, LoadPart, TemplatePart } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { displayPath, resolvePath, writtenPath, type ResolvedPath } from '../paths.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { parseDataFile } from '../../values/formats/data-files.js';
 import { extractSections } from '../../values/formats/sections.js';
 import { annotate, flow, type FileFacts, type Value } from '../../values/value.js';
@@ -47,7 +47,7 @@ export async function renderLoadPart(part: LoadPart, frame: Frame): Promise<Valu
 export async function findFiles(node: Load, frame: Frame): Promise<readonly string[]> {
   const place = await resolvePath(node.path, frame, node.at);
   if (await isGlob(node, place, frame)) return matches(place, frame);
-  return (await askWorld(frame, 'file.stat', { path: place.absolute })).kind === 'file' ? [place.absolute] : [];
+  return (await performEffect(frame, 'file.stat', { path: place.absolute })).kind === 'file' ? [place.absolute] : [];
 }
 
 function isFailure(error: unknown): error is MlldError {
@@ -70,15 +70,15 @@ const GLOB = /[*?[]/;
 async function isGlob(node: Load, { rest, absolute }: ResolvedPath, frame: Frame): Promise<boolean> {
   if (!GLOB.test(rest)) return false;
   if (node.path.some((part) => part.kind === 'text' && GLOB.test(part.text))) return true;
-  return (await askWorld(frame, 'file.stat', { path: absolute })).kind !== 'file';
+  return (await performEffect(frame, 'file.stat', { path: absolute })).kind !== 'file';
 }
 
 async function matches({ root, rest }: ResolvedPath, frame: Frame): Promise<readonly string[]> {
-  return (await askWorld(frame, 'file.glob', { root, pattern: rest })).paths;
+  return (await performEffect(frame, 'file.glob', { root, pattern: rest })).paths;
 }
 
 async function loadFile(node: Load, place: ResolvedPath, frame: Frame): Promise<Value> {
-  const answer = await askWorld(frame, 'file.read', { path: place.absolute });
+  const answer = await performEffect(frame, 'file.read', { path: place.absolute });
   if (!('text' in answer)) throw await fileMissing(place, answer, frame, node.at);
   const file = await fileFacts(place.absolute, answer.text, frame);
   if (node.section?.list !== undefined) return headingList(node.section, answer.text, file);
@@ -96,7 +96,7 @@ async function loadGlob(node: Load, place: ResolvedPath, frame: Frame): Promise<
   const { section } = node;
   const selection = section && section.list === undefined ? await selectionOf(section, frame) : undefined;
   const items = await inWindows(await matches(place, frame), async (absolute) => {
-    const answer = await askWorld(frame, 'file.read', { path: absolute });
+    const answer = await performEffect(frame, 'file.read', { path: absolute });
     if (!('text' in answer)) {
       if (answer.missing === 'absent') return undefined; // removed since it was listed
       throw await fileMissing({ ...place, absolute, written: displayPath(absolute, frame.run.settings) }, answer, frame, node.at);

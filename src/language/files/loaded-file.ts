@@ -1,8 +1,8 @@
-/** What is known about a loaded file, and values that know it. World section 9. */
+/** What is known about a loaded file, and values that know it. world.md 9. */
 import path from 'node:path';
 import { parseYaml, splitFrontmatter } from '../../values/formats/frontmatter.js';
 import { isDataObject } from '../../values/plain-object.js';
-import { annotate, dataOf, noteOf, type Data, type FileFacts, type Value } from '../../values/value.js';
+import { annotate, dataOf, metadataOf, type Data, type FileFacts, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 
 /** The marker that tells where such values come from. */
@@ -24,6 +24,6 @@ async function frontmatterOf(text: string): Promise<Data | undefined> {
 
 /** The value of the whole file, or of a part of it. */
 export function withFile(value: Value, file: FileFacts): Value {
-  const text = noteOf(value)?.text;
+  const text = metadataOf(value)?.text;
   return annotate(dataOf(value), { sources: FILE_SOURCES, file, ...(text === undefined ? {} : { text }) });
 }

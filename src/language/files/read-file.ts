@@ -2,12 +2,12 @@
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import { displayPath, type ResolvedPath } from '../paths.js';
-import { askWorld } from '../../operation/perform-effect.js';
-import type { Answer } from '../../world/world.js';
+import { performEffect } from '../../operation/perform-effect.js';
+import type { EffectResult } from '../../world/world.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 
-export type Unread = Exclude<Answer<'file.read'>, { text: string }>;
+export type Unread = Exclude<EffectResult<'file.read'>, { text: string }>;
 
 /** The error that names the path as written, what it is relative to, and what may have been meant. `what` begins the sentence. */
 export async function fileMissing(
@@ -38,7 +38,7 @@ export async function fileMissing(
 
 async function nearby(absolute: string, written: string, root: string, frame: Frame): Promise<string> {
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) return 'this is an address, and paths are of files: fetch it with `cmd { curl … }`';
-  const { names } = await askWorld(frame, 'file.similar', { path: absolute });
+  const { names } = await performEffect(frame, 'file.similar', { path: absolute });
   const meant = names.length === 0 ? '' : `did you mean ${names.join(', ')}? `;
   return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(written, root, frame)}`;
 }

@@ -1,4 +1,4 @@
-/** `file` and `files`: written below the folder of the script, and no operations. World section 14.5. */
+/** `file` and `files`: written below the folder of the script, and no operations. world.md 14.5. */
 import path from 'node:path';
 import type { TemplatePart, WriteFile, WriteFiles } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';

@@ -1,6 +1,6 @@
 /** A file gets a new content as a whole, or one more part at its end. */
 import { MlldError } from '../../errors.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import type { ResolvedPath } from '../paths.js';
 import type { Value } from '../../values/value.js';
 import { WorldError } from '../../world/world.js';
@@ -18,7 +18,7 @@ export async function writeText(
   frame: Frame,
 ): Promise<void> {
   try {
-    await askWorld(frame, question, { path: absolute, text }, { values: [value] });
+    await performEffect(frame, question, { path: absolute, text }, { values: [value] });
   } catch (error) {
     if (!(error instanceof WorldError) || error.code !== 'FILE_NOT_WRITTEN') throw error;
     // The world knows whole paths only; the message has the path as the script has it.

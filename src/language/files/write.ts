@@ -1,8 +1,8 @@
-/** `output` and `append`: to files, streams, the environment and the state. World sections 14.2 and 14.3. */
+/** `output` and `append`: to files, streams, the environment and the state. world.md 14.2 and 14.3. */
 import type { AppendFile, Expression, Output, Target } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { resolvePath, writeDirectory, type ResolvedPath } from '../paths.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { isDataObject, putEntry } from '../../values/plain-object.js';
 import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '../../values/value.js';
@@ -84,7 +84,7 @@ async function emit(target: Target, place: Place, value: Value, format: string |
   const text = await formatted(value, format);
   if (place) return writeText('file.write', { ...place, at: target.at }, text, value, frame);
   if (target.kind === 'stdout' || target.kind === 'stderr') return frame.run.document.write(target.kind, `${text}\n`, value, frame);
-  await askWorld(frame, 'env.set', { name: variable, value: text }, { values: [value] });
+  await performEffect(frame, 'env.set', { name: variable, value: text }, { values: [value] });
 }
 
 /** `MLLD_` and the name of the variable that is written; without one `MLLD_OUTPUT`. */
@@ -95,7 +95,7 @@ function environmentName(target: Target, source: Expression | undefined): string
 }
 
 async function writeState(statePath: string, value: Value, frame: Frame): Promise<void> {
-  const { ms } = await askWorld(frame, 'clock.now', {});
+  const { ms } = await performEffect(frame, 'clock.now', {});
   const { run } = frame;
   run.stateWrites.push({ path: statePath, value, ms });
   if (!run.settings.hasState) return;

@@ -1,15 +1,15 @@
-/** What `output` and `append` write for a value. World section 14. */
+/** What `output` and `append` write for a value. world.md 14. */
 import { parseStructure } from '../../values/formats/json-text.js';
 import { isFileList } from '../../values/kinds/element.js';
 import { toYaml } from '../../values/formats/frontmatter.js';
 import { compactJson, textOf } from '../../values/text.js';
 import { indentedJson } from '../../values/show.js';
-import { Annotated, dataOf, HostObject, noteOf, type Value } from '../../values/value.js';
+import { Annotated, dataOf, HostObject, metadataOf, type Value } from '../../values/value.js';
 import { Callable } from '../../values/kinds/callable.js';
 
 /** A loaded file is its raw text; other data is indented JSON, whatever the target is called; what left a pipeline is one line. */
 export function writtenText(value: Value): string {
-  if (isStructure(value)) return noteOf(value)?.isResult ? compactJson(value) : indentedJson(value);
+  if (isStructure(value)) return metadataOf(value)?.isResult ? compactJson(value) : indentedJson(value);
   return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
 }
 
@@ -36,7 +36,7 @@ function isStructure(value: Value): boolean {
   if (isFileList(data)) return false;
   // Data that was parsed from what a command printed is data; a file, and a glob without a match, is its text.
   const text = value instanceof Annotated ? value.text : undefined;
-  return text === undefined || (text !== '' && !noteOf(value)?.file);
+  return text === undefined || (text !== '' && !metadataOf(value)?.file);
 }
 
 function jsonIn(text: string): Value {

@@ -1,4 +1,4 @@
-/** `for` as a statement and as a value. Control section 11, instrumentation 5.8. */
+/** `for` as a statement and as a value. control.md 11, instrumentation.md 5.8. */
 import type { Action, Expression, For } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
@@ -125,7 +125,7 @@ async function iteration(node: For, entry: Entry, position: number, total: numbe
     const body = { ...inner, scope };
     const passes = node.filter === undefined || isTruthy(await lenient(node.filter, body));
     const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);
-    const breath = frame.run.breath.afterTurn(frame.ending);
+    const breath = frame.run.cooperativeYield.afterTurn(frame.deadline);
     if (breath) await breath;
     return outcome as Value; // a word travels through the operation as its result
   });

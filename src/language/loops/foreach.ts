@@ -1,4 +1,4 @@
-/** `foreach @f(XS, YS)`: a call for every combination. Control section 13. */
+/** `foreach @f(XS, YS)`: a call for every combination. control.md 13. */
 import type { ApplyStep, Expression, Foreach, MethodStep, Options } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { Denial } from '../../runtime/denial.js';

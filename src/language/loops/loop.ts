@@ -1,7 +1,7 @@
-/** `loop`. Control section 14, instrumentation 5.9. */
+/** `loop`. control.md 14, instrumentation.md 5.9. */
 import type { Loop } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { perform } from '../../operation/perform.js';
 import { isTruthy } from '../../values/truth.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../../values/value.js';
@@ -34,12 +34,12 @@ async function runLoop(node: Loop, frame: Frame): Promise<Ended> {
   const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, node.at));
   let input: Value = null;
   for (let turn = 1; limit === null || turn <= limit; turn++) {
-    if (turn > 1 && paceMs > 0) await askWorld(frame, 'clock.sleep', { ms: paceMs });
+    if (turn > 1 && paceMs > 0) await performEffect(frame, 'clock.sleep', { ms: paceMs });
     const pass = await runPass(node, input, { iteration: turn, limit }, frame);
     if (pass.left) return { value: null, left: pass.left };
     if (pass.status !== 'continue') return { value: pass.status === 'done' ? pass.value : null };
     input = pass.value;
-    const breath = frame.run.breath.afterTurn(frame.ending);
+    const breath = frame.run.cooperativeYield.afterTurn(frame.deadline);
     if (breath) await breath;
   }
   return { value: null };

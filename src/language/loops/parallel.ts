@@ -1,5 +1,5 @@
 /**
- * Iterations that run beside others. Control section 12.
+ * Iterations that run beside others. control.md 12.
  *
  * L1  The first element that passes the filter runs alone; when it fails, the loop fails with its error.
  * L2  A later failure becomes a marker in its place and in `@mx.errors`; `bail` and the end of the run are never collected.
@@ -40,7 +40,7 @@ export async function parallelSettings(
 export async function runParallel(entries: readonly Entry[], loop: Loop, frame: Frame, one: One): Promise<Settled[]> {
   frame.context.errors.list = [];
   const run = new ParallelRun(entries, loop, frame, one);
-  if (frame.run.instruments.hooks.watchesBatches) await run.inWindows();
+  if (frame.run.interceptors.hooks.watchesBatches) await run.inWindows();
   else await run.inPool(0, entries.length);
   return run.settled();
 }

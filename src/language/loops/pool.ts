@@ -6,7 +6,7 @@
  */
 import type { ParallelLimits } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { toNumber } from '../../values/numbers.js';
 import { durationOf } from '../statements/durations.js';
 import { locationOf } from '../../runtime/errors.js';
@@ -68,6 +68,6 @@ export function createPace(paceMs: number, frame: Frame): (() => Promise<void>) 
     const now = frame.run.monotonicMs();
     const startMs = Math.max(now, lastStartMs + paceMs);
     lastStartMs = startMs;
-    if (startMs > now) await askWorld(frame, 'clock.sleep', { ms: startMs - now });
+    if (startMs > now) await performEffect(frame, 'clock.sleep', { ms: startMs - now });
   };
 }

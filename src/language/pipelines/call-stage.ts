@@ -1,4 +1,4 @@
-/** A stage that is a call: of a function of the script, or of a built-in stage. Control section 19. */
+/** A stage that is a call: of a function of the script, or of a built-in stage. control.md 19. */
 import type { CallStage } from '../../../grammar/ast.js';
 import { transformerNames } from '../../../grammar/keywords.js';
 import { MlldError } from '../../errors.js';

@@ -1,4 +1,4 @@
-/** Stages that stand beside each other: `@f || @g`. Control section 20. */
+/** Stages that stand beside each other: `@f || @g`. control.md 20. */
 import type { EffectStage, GroupStage, Stage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { errorMarker } from '../../values/kinds/marker.js';

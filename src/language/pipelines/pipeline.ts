@@ -1,5 +1,5 @@
 /**
- * Pipelines: stages, groups, `retry`, `while`, inline effects. Control sections 15 and 19 to 22, values section 11.
+ * Pipelines: stages, groups, `retry`, `while`, inline effects. control.md 15 and 19 to 22, values.md 11.
  *
  * A pipeline is a row of places: the source is place 0, every stage one more. `retry` from place n runs place n - 1 again, with the
  * input that it had, and then place n.
@@ -173,7 +173,7 @@ class Run {
     }
   }
 
-  /** A guard's `retry`: source and stages run again. Instrumentation 4.5. */
+  /** A guard's `retry`: source and stages run again. instrumentation.md 4.5. */
   private guardAsks(error: unknown): typeof FROM_THE_SOURCE {
     if (!(error instanceof GuardRetry) || !this.repeatable) throw error;
     if (this.guardTry >= RETRIES_PER_ASKER) {

@@ -1,7 +1,7 @@
-/** `while (cap) @f`: a stage that is run again until it says `done`. Control section 15. */
+/** `while (cap) @f`: a stage that is run again until it says `done`. control.md 15. */
 import type { WhileStage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { toNumber } from '../../values/numbers.js';
 import type { Value } from '../../values/value.js';
 import { runCallStage } from './call-stage.js';
@@ -16,13 +16,13 @@ export async function runWhile(stage: WhileStage, input: Value, frame: Frame, am
   const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, stage.at));
   let state = input;
   for (let turn = 1; turn <= cap; turn++) {
-    if (turn > 1 && paceMs > 0) await askWorld(frame, 'clock.sleep', { ms: paceMs });
+    if (turn > 1 && paceMs > 0) await performEffect(frame, 'clock.sleep', { ms: paceMs });
     const inner: Frame = { ...frame, context: { ...frame.context, while: { iteration: turn, limit: cap } } };
     const outcome = await runCallStage(stage.call, state, inner, new Map([...ambient, ['input', state]]), false);
     if (!(outcome instanceof Signal)) state = outcome;
     else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
     else if (outcome.given) state = outcome.value;
-    const breath = frame.run.breath.afterTurn(frame.ending);
+    const breath = frame.run.cooperativeYield.afterTurn(frame.deadline);
     if (breath) await breath;
   }
   throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, {

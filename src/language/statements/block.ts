@@ -1,4 +1,4 @@
-/** Sequences of statements, blocks as values, and `if`. Control sections 2 and 10, values 3.4. */
+/** Sequences of statements, blocks as values, and `if`. control.md 2 and 10, values.md 3.4. */
 import type { Block, If, Statement } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { timeIsOver } from '../../runtime/hook-deadline.js';
@@ -17,8 +17,8 @@ export async function runInSequence(
 ): Promise<Completion> {
   for (const statement of list) {
     try {
-      if (frame.run.ending.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
-      if (frame.ending?.isOver) throw timeIsOver();
+      if (frame.run.signal.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
+      if (frame.deadline?.isOver) throw timeIsOver();
       const completion = await run(statement);
       if (completion) return completion;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Where a `checkpoint` may stand: checkpoint section 9.3. Found in the tree, before anything runs. */
+/** Where a `checkpoint` may stand: checkpoint-resume.md 9.3. Found in the tree, before anything runs. */
 import type { Checkpoint, Script, Statement } from '../../../grammar/ast.js';
 
 /** Checkpoints that stand neither at the top level nor as the direct result of a top-level `when`, in source order. */

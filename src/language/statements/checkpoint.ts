@@ -1,4 +1,4 @@
-/** The `checkpoint` directive. Checkpoint sections 9 and 11.2: it notes that a point was reached, and opens a scope. */
+/** The `checkpoint` directive. checkpoint-resume.md 9 and 11.2: it notes that a point was reached, and opens a scope. */
 import type { Checkpoint } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { isTruthy } from '../../values/truth.js';
@@ -24,7 +24,7 @@ export async function executeCheckpoint(node: Checkpoint, frame: Frame): Promise
   await run.closeCheckpoint?.();
   run.checkpoints.add(name);
   const options = await optionsOf(node, frame);
-  run.answers.enterScope({ name, ...options });
+  run.cache.enterScope({ name, ...options });
   const { hasComplete, ...recorded } = options;
   await run.recorder.append({ type: 'checkpoint.reached', name, ...recorded, ...(hasComplete ? { conditional: true } : {}) });
   const complete = node.options.find((option) => option.name === 'complete')?.value;

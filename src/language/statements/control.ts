@@ -1,4 +1,4 @@
-/** Control words, `=>` and `bail`. Control sections 16 to 18, instrumentation 3.3 for labels on a return. */
+/** Control words, `=>` and `bail`. control.md 16 to 18, instrumentation.md 3.3 for labels on a return. */
 import type { Bail as BailNode, Control, Expression, Return as ReturnNode } from '../../../grammar/ast.js';
 import { textOf, compactJson } from '../../values/text.js';
 import { dataOf, flow, type Value } from '../../values/value.js';

@@ -1,4 +1,4 @@
-/** Declaring functions. Control sections 3 and 7. */
+/** Declaring functions. control.md 3 and 7. */
 import type { Exe, Shadow } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { dataOf } from '../../values/value.js';

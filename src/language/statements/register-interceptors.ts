@@ -1,14 +1,14 @@
-/** Registering hooks and guards: they see the operations that start afterwards. Instrumentation 4.1 and 5.2. */
+/** Registering hooks and guards: they see the operations that start afterwards. instrumentation.md 4.1 and 5.2. */
 import type { Guard, Hook } from '../../../grammar/ast.js';
 import type { Completion } from '../../runtime/completion.js';
 import type { Frame } from '../../runtime/frame.js';
 
 export async function executeHook(node: Hook, frame: Frame): Promise<Completion> {
-  frame.run.instruments.registerHook(node, frame);
+  frame.run.interceptors.registerHook(node, frame);
   return undefined;
 }
 
 export async function executeGuard(node: Guard, frame: Frame): Promise<Completion> {
-  frame.run.instruments.registerGuard(node, frame);
+  frame.run.interceptors.registerGuard(node, frame);
   return undefined;
 }

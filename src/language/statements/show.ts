@@ -1,4 +1,4 @@
-/** What a script shows: `show`, `log`, `run`, and calls on a line of their own. Values 15, control 8, world 3 and 14.4. */
+/** What a script shows: `show`, `log`, `run`, and calls on a line of their own. values.md 15, control.md 8, world.md 3 and 14.4. */
 import type { CallStatement, Expression, Log, Prose, Reference, Run, Show } from '../../../grammar/ast.js';
 import { perform } from '../../operation/perform.js';
 import { showText } from '../../values/show.js';
@@ -42,7 +42,7 @@ export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
   return undefined;
 }
 
-/** `log x` is `output x to stderr`. World 14.4. */
+/** `log x` is `output x to stderr`. world.md 14.4. */
 export async function logValue(value: Value, frame: Frame): Promise<Value> {
   return effect('log', value, frame, async (emitted, inner) =>
     frame.run.document.write('stderr', `${writtenText(emitted)}\n`, emitted, inner),
@@ -86,7 +86,7 @@ async function showRunText(value: Value, frame: Frame): Promise<void> {
   await frame.run.document.show(text, value, frame);
 }
 
-/** A call at the top level shows its result; in a block it runs for its effects. Control 8.2. */
+/** A call at the top level shows its result; in a block it runs for its effects. control.md 8.2. */
 export async function executeCall(node: CallStatement, frame: Frame): Promise<Completion> {
   const { value } = node;
   if (value.kind === 'stream') {

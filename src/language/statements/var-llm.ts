@@ -1,4 +1,4 @@
-/** `var llm @x = …`: a call or a command that is the whole right side is an invocation of its own. Checkpoint section 4. */
+/** `var llm @x = …`: a call or a command that is the whole right side is an invocation of its own. checkpoint-resume.md 4. */
 import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
@@ -47,10 +47,10 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
   const attempt = frame.context.attempt > 1 ? { attempt: frame.context.attempt } : {};
   const definition = `${node.language} ${text}`;
   const llm: LlmCall = {
-    question: async () => ({ question: { fn: node.language, args: [text], ...attempt } }),
+    request: async () => ({ request: { fn: node.language, args: [text], ...attempt } }),
     async definition() {
       const isHidden = frame.secret === true || line?.used.some(isSecret);
-      const digest = isHidden ? await frame.run.answers.digest(definition) : sha256(definition);
+      const digest = isHidden ? await frame.run.cache.digest(definition) : sha256(definition);
       const fingerprint = (isHidden ? sha256(digest) : digest) as string as Fingerprint;
       return { fingerprint, parts: [{ kind: 'body', name: node.language, digest }] };
     },

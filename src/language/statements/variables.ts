@@ -1,4 +1,4 @@
-/** Names that a script declares and changes. Values section 3, control 2.3 to 2.5. */
+/** Names that a script declares and changes. values.md 3, control.md 2.3 to 2.5. */
 import type { Append, Let, Var } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';

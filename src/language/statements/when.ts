@@ -1,4 +1,4 @@
-/** `when` in its three forms. Control section 9. */
+/** `when` in its three forms. control.md 9. */
 import type { Expression, When, WhenArm } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { isTruthy } from '../../values/truth.js';
@@ -90,7 +90,7 @@ export async function executeWhen(node: When, frame: Frame): Promise<Completion>
   return undefined;
 }
 
-/** At the top level a value is shown, a call shows its result, and `=>` in a block ends the script. Control 9.5. */
+/** At the top level a value is shown, a call shows its result, and `=>` in a block ends the script. control.md 9.5. */
 async function executeInScript(node: When, frame: Frame): Promise<Completion> {
   const found = await matchingArm(node, frame);
   if (!found) return undefined;

@@ -1,4 +1,4 @@
-/** Who answers a model stage. Reference 7.3. */
+/** Who answers a model stage. graph-pipelines.md 7.3. */
 import type { Frame } from '../../runtime/frame.js';
 import type { Stage } from '../handlers/handler.js';
 import { StageError, type StageOutcome } from '../model/outcome.js';
@@ -7,7 +7,7 @@ import { executableBackend } from './executable.js';
 import { simulatedBackend } from './simulated.js';
 import type { CallTool } from './tool-calls.js';
 
-export interface ModelQuestion {
+export interface ModelRequest {
   /** All that is sent: carry-over text, an empty line, the prompt. */
   readonly text: string;
   /** Makes a call that the model wishes, between the pipeline's hooks. */
@@ -15,7 +15,7 @@ export interface ModelQuestion {
 }
 
 /** A reply, and the outcome where one was reported with it. */
-export interface Answered {
+export interface ModelReply {
   readonly reply: string;
   readonly outcome?: StageOutcome;
 }
@@ -23,7 +23,7 @@ export interface Answered {
 export interface Backend {
   /** Identifies how the question is asked: part of the call's fingerprint. */
   readonly name: string;
-  ask(stage: Stage, frame: Frame, asked: ModelQuestion): Promise<Answered>;
+  execute(stage: Stage, frame: Frame, asked: ModelRequest): Promise<ModelReply>;
 }
 
 /** By kind, the part in front of the colon; each gets what stands behind it. */

@@ -1,6 +1,6 @@
 /**
  * Puts a question to the model of a stage: an llm operation like those of scripts, so that it is remembered, hooked, guarded and audited.
- * Reference 7.3.
+ * graph-pipelines.md 7.3.
  */
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
@@ -13,7 +13,7 @@ import { toJson } from '../../values/native.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
-import { backendFor, type Answered, type Backend } from './backend.js';
+import { backendFor, type ModelReply, type Backend } from './backend.js';
 import { toolCalls } from './tool-calls.js';
 import type { Stage } from '../handlers/handler.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/model.js';
@@ -30,7 +30,7 @@ interface CarryOver {
   readonly isPreamble: boolean;
 }
 
-export async function askModel(stage: Stage, prompt: string): Promise<Answered> {
+export async function callModel(stage: Stage, prompt: string): Promise<ModelReply> {
   const { thread } = stage.manner;
   if (thread === undefined) return ask(stage, prompt, carryOver(stage));
   return stage.run.threads.inTurn(thread, async (add) => {
@@ -40,7 +40,7 @@ export async function askModel(stage: Stage, prompt: string): Promise<Answered> 
   });
 }
 
-async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<Answered> {
+async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<ModelReply> {
   if (carried.isPreamble) stage.folder.write('preamble.md', carried.text);
   const backend = backendOf(stage);
   const text = carried.text === '' ? prompt : `${carried.text}\n\n${prompt}`;
@@ -59,7 +59,7 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<An
       llm: llmCall(stage, { fn, prompt, carried, text, backend }),
     },
     async (inner, [sent]) => {
-      const answered = await backend.ask(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) });
+      const answered = await backend.execute(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) });
       // A reply is kept in clear, in the journal, in files and in what later stages are told.
       return encode(concealed(answered, run.secretSettings));
     },
@@ -118,13 +118,13 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: Question)
     part('variable', 'model', [model, provider, effort].join(' ')),
   ];
   return {
-    async question([sent]) {
+    async request([sent]) {
       const asked = textOf(sent);
       // What a before-hook replaced is another question.
       const words: { [member: string]: Json } = asked === text ? { prompt, carryOver: carried.forKey } : { prompt: asked };
       const args = [{ branch: place, visit, attempt, ...words, model, provider, effort }];
       const answeredAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
-      return { question: { fn, args }, ...(answeredAs === undefined ? {} : { answeredAs }) };
+      return { request: { fn, args }, ...(answeredAs === undefined ? {} : { recordedAs: answeredAs }) };
     },
     definition: async () => ({
       fingerprint: sha256(definition.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint,
@@ -143,14 +143,14 @@ function part(kind: DefinitionPart['kind'], name: string, text: string): Definit
 }
 
 /** A plain reply is its text; one with a report is the report with the reply beside it. */
-function encode({ reply, outcome }: Answered): Value {
+function encode({ reply, outcome }: ModelReply): Value {
   if (!outcome) return reply;
   const { status, carried: _, ...report } = outcome;
   return { outcome: status, ...report, reply } as unknown as Value;
 }
 
 /** What was answered, of the value that the journal has of it. */
-export function answeredIn(value: Value): Answered {
+export function answeredIn(value: Value): ModelReply {
   const json = toJson(value);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { reply: textOf(value) };
   const { reply } = json as { readonly reply?: Json };

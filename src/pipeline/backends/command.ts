@@ -9,7 +9,7 @@ import type { Backend } from './backend.js';
 export function commandBackend(kind: 'cmd' | 'worker', command: string): Backend {
   return {
     name: `${kind}:${command}`,
-    async ask(stage, frame, { text }) {
+    async execute(stage, frame, { text }) {
       const { run, node, manner } = stage;
       const { model = '', provider = '', effort } = modelSettingsOf(run.plan.graph, node);
       const variables = {

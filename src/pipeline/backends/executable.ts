@@ -9,7 +9,7 @@ import { recordSource } from '../../operation/sources.js';
 import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { isSecret } from '../../runtime/secret-registry.js';
 import { modelSettingsOf } from '../model/model.js';
 import { StageError } from '../model/outcome.js';
@@ -24,18 +24,18 @@ export function executableBackend(written: string): Backend {
   const name = written.slice(at + 1).replace(/^@/, '');
   return {
     name: `exe:${written}`,
-    async ask(stage, frame, { text }) {
+    async execute(stage, frame, { text }) {
       const { run, node, context } = stage;
       const executable = await load(path.resolve(run.fileDirectory, file), name, frame);
       const { model = null, provider = null, effort } = modelSettingsOf(run.plan.graph, node);
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
       // Whether this stage is asked at all was decided around here; the function itself is not looked up again.
-      const answers = { ...frame.run.answers, policy: () => ({ records: true, serves: false }) };
+      const answers = { ...frame.run.cache, policy: () => ({ records: true, serves: false }) };
       const result = await callValue(
         executable,
         [text, about, context as Value],
-        { ...frame, run: { ...frame.run, answers } },
+        { ...frame, run: { ...frame.run, cache: answers } },
         { at: 0, called: [name] },
       );
       if (isSecret(result)) throw new StageError('permanent', secretReply(name));
@@ -71,7 +71,7 @@ async function load(file: string, name: string, frame: Frame): Promise<Executabl
 }
 
 async function loadModule(file: string, frame: Frame): ReturnType<typeof evaluateModule> {
-  const answer = await askWorld(frame, 'file.read', { path: file });
+  const answer = await performEffect(frame, 'file.read', { path: file });
   if (!('text' in answer)) throw new StageError('permanent', `the backend's file ${file} can't be read: ${answer.detail}`);
   const display = displayPath(file, { workingDirectory: frame.run.settings.workingDirectory });
   const module = createModule({ path: file, display, directory: path.dirname(file), text: answer.text, importedBy: frame.module });

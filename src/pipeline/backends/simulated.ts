@@ -3,5 +3,5 @@ import type { Backend } from './backend.js';
 
 export const simulatedBackend: Backend = {
   name: 'simulated',
-  ask: async ({ node }) => ({ reply: `[Simulated] Response for stage: ${node.id}` }),
+  execute: async ({ node }) => ({ reply: `[Simulated] Response for stage: ${node.id}` }),
 };

@@ -1,7 +1,7 @@
-/** A command of a stage: a tool, or a program that stands for a model. Reference 7.3, 7.7. */
-import { askWorld } from '../../operation/perform-effect.js';
+/** A command of a stage: a tool, or a program that stands for a model. graph-pipelines.md 7.3, 7.7. */
+import { performEffect } from '../../operation/perform-effect.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { CommandAnswer } from '../../world/world.js';
+import type { CommandResult } from '../../world/world.js';
 import type { Stage } from '../handlers/handler.js';
 import { StageError, type Updates } from '../model/outcome.js';
 
@@ -11,7 +11,7 @@ export async function runStageCommand(
   frame: Frame,
   code: string,
   { variables = {}, stdin }: { readonly variables?: { readonly [name: string]: string }; readonly stdin?: string } = {},
-): Promise<CommandAnswer> {
+): Promise<CommandResult> {
   const { run, folder, context } = stage;
   folder.write('context.json', `${JSON.stringify(context, undefined, 2)}\n`);
   await folder.settled();
@@ -23,11 +23,11 @@ export async function runStageCommand(
     ...(stdin === undefined ? {} : { stdin }),
   };
   // Its output gets into the context, which is kept in clear.
-  return askWorld(frame, 'command.run', request, { values: [], hides: run.secretSettings });
+  return performEffect(frame, 'command.run', request, { values: [], hides: run.secretSettings });
 }
 
 /** The end of a program that is no success; permanent when there was no program to run. */
-export function commandFailed({ exitCode, stderr }: CommandAnswer, updates: Updates = {}): StageError {
+export function commandFailed({ exitCode, stderr }: CommandResult, updates: Updates = {}): StageError {
   const last = stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
   const reason = `the command ended with status ${exitCode}${last === '' ? '' : `: ${last}`}`;
   return new StageError(exitCode === 126 || exitCode === 127 ? 'permanent' : 'transient', reason, updates);

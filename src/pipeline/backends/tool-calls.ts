@@ -1,5 +1,5 @@
 /**
- * Calls that a model makes while it answers, for backends that see them: shell commands of the pipeline stand around each. Reference 13.3.
+ * Calls that a model makes while it answers, for backends that see them: shell commands of the pipeline stand around each. graph-pipelines.md 13.3.
  *
  * H1 A hook in front that ends with another status than 0 skips the call; whatever stands behind the call changes nothing.
  * H2 What a hook did is recorded, and so is that it failed.
@@ -10,7 +10,7 @@ import { perform } from '../../operation/perform.js';
 import type { Stage } from '../handlers/handler.js';
 import { graphAttribute, nodeAttribute } from '../model/model.js';
 import { runStageCommand } from './stage-command.js';
-import { within } from '../walk/with-abort-signal.js';
+import { withAbortSignal } from '../walk/with-abort-signal.js';
 
 /** What the call gave, or why it was not made: the model is to be told so. */
 export type ToolAnswer<T> = { readonly output: T } | { readonly skipped: string };
@@ -88,12 +88,12 @@ async function runHook(
 ): Promise<string | undefined> {
   const late = new AbortController();
   const done = new AbortController();
-  void frame.run.world.ask('clock.sleep', { ms: LIMIT_MS }, { signal: done.signal }).then(
+  void frame.run.world.perform('clock.sleep', { ms: LIMIT_MS }, { signal: done.signal }).then(
     () => !done.signal.aborted && late.abort(),
     () => undefined, // the run ends
   );
   try {
-    const { exitCode, stderr } = await runStageCommand(stage, within(frame, late.signal), command, {
+    const { exitCode, stderr } = await runStageCommand(stage, withAbortSignal(frame, late.signal), command, {
       variables: { MLLD_TOOL_NAME: tool },
       stdin,
     });

@@ -1,4 +1,4 @@
-/** The handlers that there are, by type; a program may add its own and replace these. Reference 4 and 7.9. */
+/** The handlers that there are, by type; a program may add its own and replace these. graph-pipelines.md 4 and 7.9. */
 import { codergen } from './codergen.js';
 import { conditional } from './conditional.js';
 import { fanIn } from './fan-in.js';

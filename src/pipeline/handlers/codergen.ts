@@ -1,7 +1,7 @@
-/** A model stage. Reference 7.3. */
+/** A model stage. graph-pipelines.md 7.3. */
 import { INLINE_BYTES_MAX } from '../walk/artifacts.js';
-import { askModel } from '../backends/call-model.js';
-import { headOf } from '../walk/truncate.js';
+import { callModel } from '../backends/call-model.js';
+import { truncate } from '../walk/truncate.js';
 import { labelOf, nodeAttribute } from '../model/model.js';
 import { outcomeOf } from '../model/outcome.js';
 import { withReport } from '../walk/reported-outcome.js';
@@ -17,12 +17,12 @@ export const codergen: Handler = {
     // The goal is expanded in prompts beforehand; a label stands in for one here.
     const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.plan.goal) || node.id;
     folder.write('prompt.md', prompt);
-    const { reply, outcome } = await askModel(stage, prompt);
+    const { reply, outcome } = await callModel(stage, prompt);
     folder.write('response.md', reply);
     if (Buffer.byteLength(reply) > INLINE_BYTES_MAX) {
       await artifacts.store(`${node.id}.${visit}.response`, 'response', reply);
     }
-    const own = outcomeOf('success', { context_updates: { last_stage: node.id, last_response: headOf(reply, RESPONSE_CODE_POINTS) } });
+    const own = outcomeOf('success', { context_updates: { last_stage: node.id, last_response: truncate(reply, RESPONSE_CODE_POINTS) } });
     return withReport(own, outcome);
   },
 };

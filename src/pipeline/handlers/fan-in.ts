@@ -1,5 +1,5 @@
-/** Where branches meet: names the best of them. Reference 7.6. */
-import { askModel } from '../backends/call-model.js';
+/** Where branches meet: names the best of them. graph-pipelines.md 7.6. */
+import { callModel } from '../backends/call-model.js';
 import { nodeAttribute } from '../model/model.js';
 import { outcomeOf, StageError, type StageStatus } from '../model/outcome.js';
 import type { Handler, Stage } from './handler.js';
@@ -39,7 +39,7 @@ async function chosen(
   if (prompt === '') return { best: ranked, notes: '' };
   const told = `${prompt}\n\nResults:\n${JSON.stringify(candidates, undefined, 2)}\n\nName the id of the best one.`;
   stage.folder.write('prompt.md', prompt);
-  const { reply } = await askModel(stage, told);
+  const { reply } = await callModel(stage, told);
   stage.folder.write('response.md', reply);
   const named = firstNamed(reply, candidates);
   return named ? { best: named, notes: '' } : { best: ranked, notes: 'the model named no candidate: chosen by status, score and id' };

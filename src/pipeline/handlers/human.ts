@@ -1,4 +1,4 @@
-/** A person decides which edge is taken. Reference 7.4, 12. */
+/** A person decides which edge is taken. graph-pipelines.md 7.4, 12. */
 import type { AnsweredBy } from '../../../journal/pipeline-event.js';
 import { choicesOf, defaultChoice } from '../model/choices.js';
 import { answerMeaning, choiceFor, type Choice } from '../model/labels.js';

@@ -1,4 +1,4 @@
-/** Supervises the run of another pipeline. Reference 7.8. */
+/** Supervises the run of another pipeline. graph-pipelines.md 7.8. */
 import path from 'node:path';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import { holds } from '../model/condition.js';
@@ -75,8 +75,8 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
       return outcomeOf('success', { context_updates: observed, notes: 'the stop condition holds' });
     }
     if (signal.aborted) break;
-    if (actions.has('wait')) await Promise.race([child.ended, frame.run.world.ask('clock.sleep', { ms: pollMs })]);
-    else await frame.run.world.ask('clock.sleep', { ms: 0 }); // a manager that never waits lets the child go on
+    if (actions.has('wait')) await Promise.race([child.ended, frame.run.world.perform('clock.sleep', { ms: pollMs })]);
+    else await frame.run.world.perform('clock.sleep', { ms: 0 }); // a manager that never waits lets the child go on
   }
   throw new StageError('permanent', 'manager.max_cycles is used up, and the child still runs', observed);
 }
@@ -108,6 +108,6 @@ function steering({ node, frame }: Stage, child: ChildRun): () => Promise<void> 
     const folder = await child.stageFolder();
     if (prompt === '' || folder === undefined || monotonicMs() < nextMs) return;
     nextMs = monotonicMs() + cooldownMs;
-    await world.ask('file.write', { path: path.join(folder, 'steer.md'), text: prompt });
+    await world.perform('file.write', { path: path.join(folder, 'steer.md'), text: prompt });
   };
 }

@@ -1,4 +1,4 @@
-/** Runs the branches below a node, each a walk of its own on a copy of the context. Reference 7.5. */
+/** Runs the branches below a node, each a walk of its own on a copy of the context. graph-pipelines.md 7.5. */
 import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import { perform } from '../../operation/perform.js';

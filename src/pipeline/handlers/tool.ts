@@ -1,6 +1,6 @@
-/** A tool stage runs a shell command. Reference 7.7. */
+/** A tool stage runs a shell command. graph-pipelines.md 7.7. */
 import { INLINE_BYTES_MAX } from '../walk/artifacts.js';
-import { headOf } from '../walk/truncate.js';
+import { truncate } from '../walk/truncate.js';
 import { nodeAttribute } from '../model/model.js';
 import { outcomeOf, StageError, type Updates } from '../model/outcome.js';
 import { commandFailed, runStageCommand, withoutLineEnds } from '../backends/stage-command.js';
@@ -27,5 +27,5 @@ async function outputUpdates(stage: Stage, stdout: string): Promise<Updates> {
   if (Buffer.byteLength(stdout) <= INLINE_BYTES_MAX) return { 'tool.output': withoutLineEnds(stdout) };
   const id = `${stage.node.id}.${stage.visit}.output`;
   await stage.artifacts.store(id, 'output', stdout);
-  return { 'tool.output': headOf(stdout, HEAD_CODE_POINTS), 'tool.output_artifact': id };
+  return { 'tool.output': truncate(stdout, HEAD_CODE_POINTS), 'tool.output_artifact': id };
 }

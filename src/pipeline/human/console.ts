@@ -1,4 +1,4 @@
-/** A person at a terminal. Reference 12.1. */
+/** A person at a terminal. graph-pipelines.md 12.1. */
 import { choiceLine } from '../model/labels.js';
 import { given, type Interviewer } from './interviewer.js';
 

@@ -1,4 +1,4 @@
-/** Asking people. Reference 12.1. */
+/** Asking people. graph-pipelines.md 12.1. */
 import type { AnsweredBy, QuestionKind, QuestionOption } from '../../../journal/pipeline-event.js';
 
 export interface Question {

@@ -17,12 +17,12 @@ export function remoteInterviewer(world: World, runFolder: string): Interviewer 
     async ask({ id }, signal) {
       const file = answerFile(runFolder, id);
       while (!signal.aborted) {
-        const found = await world.ask('file.read', { path: file });
+        const found = await world.perform('file.read', { path: file });
         if ('text' in found) {
-          await world.ask('file.remove', { path: file });
+          await world.perform('file.remove', { path: file });
           return given(found.text);
         }
-        await world.ask('clock.sleep', { ms: POLL_MS }, { signal });
+        await world.perform('clock.sleep', { ms: POLL_MS }, { signal });
       }
       return { kind: 'skipped' };
     },

@@ -1,4 +1,4 @@
-/** All findings of all rules about one graph. Reference 5.3. */
+/** All findings of all rules about one graph. graph-pipelines.md 5.3. */
 import type { Graph } from '../model/model.js';
 import type { CustomRule, Finding, Vocabulary } from './rule.js';
 import { LINT_RULES } from './rules.js';

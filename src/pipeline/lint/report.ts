@@ -1,4 +1,4 @@
-/** What `mlld validate` says about a pipeline, and `mlld run` before it begins. The JSON form is this shape. Reference 13.1. */
+/** What `mlld validate` says about a pipeline, and `mlld run` before it begins. The JSON form is this shape. graph-pipelines.md 13.1. */
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { locate } from '../../../grammar/parse.js';
 import { lintPipeline, type LintOptions } from './lint.js';
@@ -19,7 +19,7 @@ export interface Diagnostic {
   readonly fix?: string;
 }
 
-export interface PipelineReport {
+export interface PipelineDiagnostics {
   /** As it was asked for. */
   readonly file: string;
   /** Nothing in it is an error. */
@@ -35,7 +35,7 @@ export interface PreflightOptions extends LintOptions {
 export function preflightPipeline(
   { file, text }: { readonly file: string; readonly text: string },
   { transforms = [], ...options }: PreflightOptions = {},
-): { readonly report: PipelineReport; readonly graph?: Graph } {
+): { readonly report: PipelineDiagnostics; readonly graph?: Graph } {
   let graph: Graph;
   try {
     graph = preparePipeline(text, transforms);

@@ -1,4 +1,4 @@
-/** What a lint rule is, and what it finds. Reference 5.3. */
+/** What a lint rule is, and what it finds. graph-pipelines.md 5.3. */
 import type { Graph, GraphEdge, GraphNode } from '../model/model.js';
 
 export type Severity = 'error' | 'warning' | 'info';

@@ -1,4 +1,4 @@
-/** Does a condition hold? Both sides are text, compared exactly. Reference 6.4. */
+/** Does a condition hold? Both sides are text, compared exactly. graph-pipelines.md 6.4. */
 import type { Clause, Condition } from '../../../grammar/dot-ast.js';
 import { canonicalJson } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';

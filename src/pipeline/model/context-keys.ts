@@ -1,4 +1,4 @@
-/** Who may set which key of the context. Reference 8.1. */
+/** Who may set which key of the context. graph-pipelines.md 8.1. */
 import type { Updates } from './outcome.js';
 
 const ENGINE_KEYS = new Set(['outcome', 'preferred_label', 'current_node', '__proto__']);

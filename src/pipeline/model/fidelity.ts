@@ -1,4 +1,4 @@
-/** How much of the past a stage is told, and in which conversation. Reference 9.2, 9.3, 9.5. */
+/** How much of the past a stage is told, and in which conversation. graph-pipelines.md 9.2, 9.3, 9.5. */
 import type { Fidelity, FidelityMode } from '../../../journal/pipeline-event.js';
 import { isFidelityMode } from './attributes.js';
 import { graphAttribute, nodeAttribute } from './model.js';

@@ -1,4 +1,4 @@
-/** When the branches of a parallel node have done what it wants of them, and what that makes of the node. Reference 7.5. */
+/** When the branches of a parallel node have done what it wants of them, and what that makes of the node. graph-pipelines.md 7.5. */
 import type { ErrorPolicy, JoinPolicy } from './attributes.js';
 import type { StageStatus } from './outcome.js';
 

@@ -1,6 +1,6 @@
 /**
  * Where the branches of a parallel node meet: at the fan-ins that a walk from the branch targets comes to, else at the exit. The walk
- * never goes past a fan-in, and takes a nested parallel node as one step to its own join. Reference 7.5.
+ * never goes past a fan-in, and takes a nested parallel node as one step to its own join. graph-pipelines.md 7.5.
  */
 import type { Graph } from './model.js';
 import { exitsOf, handlerTypeOf } from './shapes.js';

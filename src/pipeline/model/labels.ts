@@ -1,4 +1,4 @@
-/** Labels of edges as people mean them: normalised for comparison, with the key that picks them. Reference 6.3 and 12.2. */
+/** Labels of edges as people mean them: normalised for comparison, with the key that picks them. graph-pipelines.md 6.3 and 12.2. */
 
 /** `[K] text` with 1 to 8 letters or digits, `K) text`, `K - text`. */
 const PREFIX = /^(?:\[(?<boxed>[\p{L}\p{N}]{1,8})\]\s*|(?<single>[\p{L}\p{N}])(?:\)\s+|\s+-\s+))(?=\S)/u;

@@ -1,4 +1,4 @@
-/** What a handler returns: how the stage ended, where it wants to go, what it found. Reference 8.2. */
+/** What a handler returns: how the stage ended, where it wants to go, what it found. graph-pipelines.md 8.2. */
 import type { Json } from '../../../journal/event.js';
 import type { Routing, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
 
@@ -23,7 +23,7 @@ export const NOTHING_BEFORE: Routing = { status: 'success', preferred_label: '',
 
 /**
  * What a stage broke with. Transient ones are tried again while the budget lasts. `updates` are what the stage found all the same.
- * Reference 14.
+ * graph-pipelines.md 14.
  */
 export class StageError extends Error {
   constructor(

@@ -1,4 +1,4 @@
-/** How often a stage is tried again, and after which waits. Reference 6.7. */
+/** How often a stage is tried again, and after which waits. graph-pipelines.md 6.7. */
 
 interface Policy {
   /** Executions altogether. */

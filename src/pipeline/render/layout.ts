@@ -30,7 +30,7 @@ type Answer = RenderResult | { readonly status: 'gave up'; readonly reason: stri
  * @returns the text of an SVG file, cleaned
  * @throws MlldError GRAPH_NOT_DRAWN when Graphviz does not take the text, GRAPH_TOO_DENSE when the layout takes more than it has
  */
-export async function layOut(text: string, { limitMs = LAYOUT_MS_MAX }: { readonly limitMs?: number } = {}): Promise<string> {
+export async function layout(text: string, { limitMs = LAYOUT_MS_MAX }: { readonly limitMs?: number } = {}): Promise<string> {
   const answer = await inThread(text, limitMs);
   if (answer.status === 'gave up')
     throw new MlldError('GRAPH_TOO_DENSE', `The graph is too large or too dense to be laid out: ${answer.reason}`, {

@@ -2,10 +2,10 @@
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { parsePipeline } from '../../../grammar/parse-dot.js';
 import { MlldError } from '../../errors.js';
-import { drawableText } from './to-graphviz.js';
+import { toGraphviz } from './to-graphviz.js';
 import type { NodeState } from './node-state.js';
 import { preparePipeline } from '../model/prepare.js';
-import { layOut } from './layout.js';
+import { layout } from './layout.js';
 
 /**
  * Lint errors don't matter here: a drawing shows them best.
@@ -13,11 +13,11 @@ import { layOut } from './layout.js';
  * @param states what came of the nodes in a run, for colours
  * @throws MlldError with the code and place of a syntax error, and those of `layOut`
  */
-export async function pictureOf(
+export async function renderGraph(
   { file, text }: { readonly file: string; readonly text: string },
   states?: ReadonlyMap<string, NodeState>,
 ): Promise<string> {
-  return layOut(readable({ file, text }, () => drawableText(parsePipeline(text), preparePipeline(text), states)));
+  return layout(readable({ file, text }, () => toGraphviz(parsePipeline(text), preparePipeline(text), states)));
 }
 
 function readable<T>({ file, text }: { readonly file: string; readonly text: string }, read: () => T): T {

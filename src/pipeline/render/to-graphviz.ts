@@ -12,7 +12,7 @@ import { drawnAs, plainOr } from './safe-attributes.js';
 import { shapeOf } from '../model/shapes.js';
 
 /** @param states by node id; nodes without one have not been visited */
-export function drawableText(pipeline: Pipeline, graph: Graph, states?: ReadonlyMap<string, NodeState>): string {
+export function toGraphviz(pipeline: Pipeline, graph: Graph, states?: ReadonlyMap<string, NodeState>): string {
   const lines = [
     `digraph ${quote(graph.name)} {`,
     ...foreign('graph', graph.attributes).map((attribute) => `  ${attribute};`),

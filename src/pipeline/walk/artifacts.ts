@@ -1,5 +1,5 @@
 /**
- * Named outputs that are too large for the context. Each is in the journal; large ones are files for people too. Reference 8.4.
+ * Named outputs that are too large for the context. Each is in the journal; large ones are files for people too. graph-pipelines.md 8.4.
  *
  * A1 The journal says what there is, and holds every payload. A kill between a file and its event leaves a file that nothing names, or a
  *    removed artifact whose file is still there: the next one of that id replaces it.
@@ -43,7 +43,7 @@ export interface Artifacts {
 
 export function artifactsOf(run: GraphRun, { op, node }: { readonly op: OpPath; readonly node: string }): Artifacts {
   const { ledger, folder } = run;
-  const { world, answers } = run.frame.run;
+  const { world, cache: answers } = run.frame.run;
   const known = (id: string): ArtifactView => {
     const found = ledger.state.artifacts.get(id);
     if (found) return found;
@@ -52,7 +52,7 @@ export function artifactsOf(run: GraphRun, { op, node }: { readonly op: OpPath; 
   const remove = async (id: string): Promise<void> => {
     const { fileBacked } = known(id);
     await ledger.append({ type: 'artifact.removed', op, id });
-    if (fileBacked) await world.ask('file.remove', { path: folder.artifactFile(id) });
+    if (fileBacked) await world.perform('file.remove', { path: folder.artifactFile(id) });
   };
   return {
     async store(id, name, made) {
@@ -61,7 +61,7 @@ export function artifactsOf(run: GraphRun, { op, node }: { readonly op: OpPath; 
       const sizeBytes = Buffer.byteLength(typeof data === 'string' ? data : JSON.stringify(data));
       const fileBacked = sizeBytes > INLINE_BYTES_MAX;
       const payload = await answers.payload(data);
-      if (fileBacked) await world.ask('file.write', { path: folder.artifactFile(id), text: `${JSON.stringify(data)}\n` });
+      if (fileBacked) await world.perform('file.write', { path: folder.artifactFile(id), text: `${JSON.stringify(data)}\n` });
       ledger.post({ type: 'artifact.stored', op, id, name, node, sizeBytes, fileBacked, payload });
     },
     async retrieve(id) {

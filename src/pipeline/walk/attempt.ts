@@ -1,4 +1,4 @@
-/** One attempt of a visit: the handler within its time, and what came of it in whatever way. Reference 6.7, 14. */
+/** One attempt of a visit: the handler within its time, and what came of it in whatever way. graph-pipelines.md 6.7, 14. */
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secret-registry.js';
@@ -9,8 +9,8 @@ import type { Handler, Stage } from '../handlers/handler.js';
 import { nodeAttribute } from '../model/model.js';
 import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from '../model/outcome.js';
 import { readReport, unreported, withReport } from './reported-outcome.js';
-import type { Walking } from './walk-context.js';
-import { within } from './with-abort-signal.js';
+import type { WalkContext } from './walk-context.js';
+import { withAbortSignal } from './with-abort-signal.js';
 
 export interface AttemptEnd {
   readonly node: string;
@@ -27,7 +27,7 @@ export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 
   readonly handler: Handler;
   /** Of the node. */
   readonly frame: Frame;
-  readonly walking: Walking;
+  readonly walking: WalkContext;
   readonly walk: Stage['walks'][number];
 };
 
@@ -50,7 +50,7 @@ export async function attempt(options: Attempt): Promise<AttemptEnd> {
         branch: walking.bounds?.branch,
         nodeOp: frame.op.path,
         nodeFrame: frame,
-        frame: within(inner, limit.signal),
+        frame: withAbortSignal(inner, limit.signal),
         folder: options.folder,
         artifacts: artifactsOf(run, { op: frame.op.path, node: node.id }),
         walks: options.walks,
@@ -90,10 +90,10 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
 }
 
 /** N3 of a visit. */
-function failed({ run, node, frame }: Attempt, walking: Walking, error: unknown): AttemptEnd {
-  if (frame.run.ending.aborted || error instanceof PipelineError) throw error;
+function failed({ run, node, frame }: Attempt, walking: WalkContext, error: unknown): AttemptEnd {
+  if (frame.run.signal.aborted || error instanceof PipelineError) throw error;
   if (walking.signal.aborted) throw new Cancelled();
-  const message = run.secretSettings.hide(error instanceof Error ? error.message : String(error));
+  const message = run.secretSettings.redact(error instanceof Error ? error.message : String(error));
   const updates = error instanceof StageError ? error.updates : {};
   return {
     node: node.id,

@@ -1,5 +1,5 @@
 /**
- * Keeps `checkpoint.json` near the state. Reference 10.2.
+ * Keeps `checkpoint.json` near the state. graph-pipelines.md 10.2.
  *
  * K1 A reader sees a whole file: temporary file, sync, rename.
  * K2 At most one write is under way; what happens meanwhile is covered by the next.
@@ -50,7 +50,7 @@ export function createCheckpointFile({
     try {
       const text = render();
       await recorded(); // K4
-      await world.ask('file.write', { path, text, durable: true }); // K1
+      await world.perform('file.write', { path, text, durable: true }); // K1
       onWritten?.();
     } catch (error) {
       onTrouble(error);

@@ -1,6 +1,6 @@
 /**
  * What comes next on a walk: a pure decision over what is recorded. A resume makes it from the same record, so that it comes out as
- * the lost one would have. Reference 6.2, 6.5, 10.3.
+ * the lost one would have. graph-pipelines.md 6.2, 6.5, 10.3.
  */
 import type { EdgeVia } from '../../../journal/pipeline-event.js';
 import { nodeAttribute } from '../model/model.js';

@@ -1,4 +1,4 @@
-/** Goal gates: what they say, and where an unmet one sends the walk. Reference 6.6. */
+/** Goal gates: what they say, and where an unmet one sends the walk. graph-pipelines.md 6.6. */
 import { gateStatusAfter, type GateStatus } from '../../../journal/pipeline-event.js';
 import { graphAttribute, nodeAttribute } from '../model/model.js';
 import type { Plan } from '../model/plan.js';

@@ -3,7 +3,7 @@ import type { Json } from '../../../journal/event.js';
 import type { GraphFact } from '../../../journal/pipeline-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { SecretTexts } from '../../runtime/secret-registry.js';
+import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import type { Backends } from '../backends/backend.js';
 import type { CheckpointFile } from './checkpoint-file.js';
 import type { Handlers } from '../handlers/handler.js';
@@ -12,7 +12,7 @@ import type { Plan } from '../model/plan.js';
 import type { RunFolder } from './run-folder.js';
 import type { StateView } from './state.js';
 import type { Threads } from './threads.js';
-import type { WalkEnd, Walking } from './walk-context.js';
+import type { WalkEnd, WalkContext } from './walk-context.js';
 
 /** Records facts and keeps the state current; the state also goes on when the journal can't be written any more. */
 export interface Ledger {
@@ -66,7 +66,7 @@ export interface GraphRun {
   /** Of the whole run; nodes are performed below it. */
   readonly frame: Frame;
   /** Values of `--set` that the graph declares secret: marks stand in their places in all that a stage gives back. */
-  readonly secretSettings: SecretTexts;
+  readonly secretSettings: SecretRegistry;
   readonly ledger: Ledger;
   readonly folder: RunFolder;
   readonly checkpoint: CheckpointFile;
@@ -74,7 +74,7 @@ export interface GraphRun {
   readonly interviewer: Interviewer;
   readonly threads: Threads;
   /** The traversal, for handlers that walk branches: they don't import it. */
-  readonly walk: (run: GraphRun, walking: Walking) => Promise<WalkEnd>;
+  readonly walk: (run: GraphRun, walking: WalkContext) => Promise<WalkEnd>;
   /** Of the command line: beats the attributes. */
   readonly backend: string | undefined;
   /** Of the embedding program. */

@@ -1,6 +1,6 @@
 /**
  * The carry-over text: what a model stage is told of the past. Computed from the state, newest first within a budget, without a model:
- * the same state gives the same text. Reference 9 and 9.1.
+ * the same state gives the same text. graph-pipelines.md 9 and 9.1.
  */
 import type { FidelityMode } from '../../../journal/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';

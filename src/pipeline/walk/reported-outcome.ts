@@ -1,6 +1,6 @@
-/** What a stage reported through its status file, if it did. Reference 8.3. */
+/** What a stage reported through its status file, if it did. graph-pipelines.md 8.3. */
 import type { Frame } from '../../runtime/frame.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import type { Stage } from '../handlers/handler.js';
 import { nodeAttribute } from '../model/model.js';
 import { outcomeOf, StageError, type StageOutcome } from '../model/outcome.js';
@@ -8,7 +8,7 @@ import { parseStatus } from './status-file.js';
 
 /** Throws a transient `StageError` for a file that breaks the contract. */
 export async function readReport({ run, folder }: Stage, frame: Frame): Promise<StageOutcome | undefined> {
-  const answer = await askWorld(frame, 'file.read', { path: folder.statusFile }, { values: [], hides: run.secretSettings });
+  const answer = await performEffect(frame, 'file.read', { path: folder.statusFile }, { values: [], hides: run.secretSettings });
   if ('text' in answer) return parseStatus(answer.text);
   if (answer.missing === 'absent') return undefined;
   throw new StageError('transient', `the status file can't be read: ${answer.detail}`);

@@ -1,5 +1,5 @@
 /**
- * The files of a run for people and tools: what they are called, and writing them. Never the source of truth. Reference 11.
+ * The files of a run for people and tools: what they are called, and writing them. Never the source of truth. graph-pipelines.md 11.
  *
  * F1 The folder of a node holds files of its latest visit only: it is emptied before the visit is recorded as begun. A kill in between leaves
  *    it half emptied, and the resume, for which the visit has not begun, empties it again; behind the record nothing is removed, so a visit
@@ -85,11 +85,11 @@ function stageFolder(
     },
     write(name, text) {
       if (name === RESPONSE) reply = text;
-      begin(() => world.ask('file.write', { path: path.join(folder, name), text: hide(text) }));
+      begin(() => world.perform('file.write', { path: path.join(folder, name), text: hide(text) }));
       if (name !== CONTEXT) files.add(path.posix.join(relative.replaceAll(path.sep, '/'), name));
     },
     remove(name) {
-      begin(() => world.ask('file.remove', { path: path.join(folder, name) }));
+      begin(() => world.perform('file.remove', { path: path.join(folder, name) }));
     },
     async empty() {
       await (isOwn ? emptyFolder(world, folder) : removeFiles(world, folder, WRITTEN));
@@ -102,14 +102,14 @@ function stageFolder(
 
 /** A folder that is not there is empty. Links are removed, not followed. */
 async function emptyFolder(world: World, folder: string): Promise<void> {
-  const { files, folders } = await world.ask('file.list', { path: folder }).catch(() => ({ files: [], folders: [] }));
+  const { files, folders } = await world.perform('file.list', { path: folder }).catch(() => ({ files: [], folders: [] }));
   await removeFiles(world, folder, files);
   for (const name of folders) {
     const inner = path.join(folder, name);
-    await world.ask('file.remove', { path: inner }).catch(() => emptyFolder(world, inner));
+    await world.perform('file.remove', { path: inner }).catch(() => emptyFolder(world, inner));
   }
 }
 
 async function removeFiles(world: World, folder: string, names: readonly string[]): Promise<void> {
-  await Promise.all(names.map((name) => world.ask('file.remove', { path: path.join(folder, name) })));
+  await Promise.all(names.map((name) => world.perform('file.remove', { path: path.join(folder, name) })));
 }

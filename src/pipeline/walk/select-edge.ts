@@ -1,5 +1,5 @@
 /**
- * Which edge a walk takes: a pure decision over the outgoing edges in the order in which they are written. Reference 6.3, 6.5.
+ * Which edge a walk takes: a pure decision over the outgoing edges in the order in which they are written. graph-pipelines.md 6.3, 6.5.
  *
  * E1 The first step that yields an edge decides: condition, label, suggested, weight, lexical.
  * E2 A conditional edge is taken for its condition only; a plain edge never competes with conditions.

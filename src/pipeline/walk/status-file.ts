@@ -1,4 +1,4 @@
-/** `status.json` of a stage: what a program may report in it, and how the engine writes it. Reference 8.3. */
+/** `status.json` of a stage: what a program may report in it, and how the engine writes it. graph-pipelines.md 8.3. */
 import type { Json } from '../../../journal/event.js';
 import { StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 

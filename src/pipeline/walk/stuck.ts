@@ -1,6 +1,6 @@
 /**
  * Whether a walk that goes on would fail before any stage has done its work: the process died between what made it fail and the end of its
- * run. A resume enters such a walk as it enters one that has failed. Reference 10.3.
+ * run. A resume enters such a walk as it enters one that has failed. graph-pipelines.md 10.3.
  */
 import { decide, type Decision } from './decide.js';
 import { checkGates } from './gates.js';

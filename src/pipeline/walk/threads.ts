@@ -1,4 +1,4 @@
-/** Conversations that model stages share under `full`. They live in the process: a resume has lost them. Reference 9.3 to 9.5. */
+/** Conversations that model stages share under `full`. They live in the process: a resume has lost them. graph-pipelines.md 9.3 to 9.5. */
 
 export interface Turn {
   readonly prompt: string;

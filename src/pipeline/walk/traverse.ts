@@ -1,5 +1,5 @@
 /**
- * Walks a pipeline: decide, record, execute, until the exit or an end. The main path and every branch are walked by this. Reference 6.2.
+ * Walks a pipeline: decide, record, execute, until the exit or an end. The main path and every branch are walked by this. graph-pipelines.md 6.2.
  *
  * T1 Every decision is made from what is recorded, so that a resume makes the same.
  * T2 A node is finished on disk before an edge is chosen; the choice is recorded before its target starts.
@@ -11,10 +11,10 @@ import type { GraphRun } from './ports.js';
 import { Cancelled, PipelineError } from '../model/outcome.js';
 import type { WalkView } from './state.js';
 import { commitExit, visit } from './visit.js';
-import { walkOf, type WalkEnd, type Walking } from './walk-context.js';
+import { walkOf, type WalkEnd, type WalkContext } from './walk-context.js';
 
 /** Throws `PipelineError`, `Cancelled`, and what ends a run from outside. */
-export async function walkOn(run: GraphRun, walking: Walking): Promise<WalkEnd> {
+export async function walkOn(run: GraphRun, walking: WalkContext): Promise<WalkEnd> {
   const { bounds, signal } = walking;
   const { plan } = run;
   for (;;) {
@@ -49,7 +49,7 @@ export async function walkOn(run: GraphRun, walking: Walking): Promise<WalkEnd> 
   }
 }
 
-async function arrive(run: GraphRun, walking: Walking, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
+async function arrive(run: GraphRun, walking: WalkContext, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
   const { bounds } = walking;
   if (bounds?.ends.has(node)) return { kind: 'completed', walk };
   if (bounds?.within.has(node)) return { kind: 'failed', reason: `the branch ${bounds.branch.id} came back to ${node}`, walk };
@@ -69,7 +69,7 @@ async function arrive(run: GraphRun, walking: Walking, node: string, walk: WalkV
   return undefined;
 }
 
-function go(run: GraphRun, walking: Walking, { from, to, via, edge }: Extract<Decision, { kind: 'go' }>): void {
+function go(run: GraphRun, walking: WalkContext, { from, to, via, edge }: Extract<Decision, { kind: 'go' }>): void {
   const { bounds, frame } = walking;
   if (via === 'retry_target' || via === 'fallback_retry_target') refuseEndlessJumps(run);
   run.ledger.post({

@@ -1,5 +1,5 @@
 /** The first code points of a text: no character is cut in two. */
-export function headOf(text: string, codePoints: number): string {
+export function truncate(text: string, codePoints: number): string {
   const units = text.slice(0, codePoints * 2);
   return Array.from(units).slice(0, codePoints).join('');
 }

@@ -1,5 +1,5 @@
 /**
- * One visit of a node: attempts until one is final, then the commit. Reference 6.2 (T3, T4, T9), 6.7.
+ * One visit of a node: attempts until one is final, then the commit. graph-pipelines.md 6.2 (T3, T4, T9), 6.7.
  *
  * N1 `node.started` is recorded before the handler is called, `retry.scheduled` before its wait.
  * N2 Only the last attempt is committed, in one durable step: `node.finished`.
@@ -13,18 +13,18 @@ import { mannerOf, type Arrival, type Manner } from '../model/fidelity.js';
 import type { GraphRun } from './ports.js';
 import { attempt as attemptOnce, type AttemptEnd } from './attempt.js';
 import type { Handler } from '../handlers/handler.js';
-import { headOf } from './truncate.js';
+import { truncate } from './truncate.js';
 import { defaultMaxRetries, graphAttribute, modelSettingsOf, nodeAttribute, type GraphNode } from '../model/model.js';
 import { NOTHING_BEFORE, outcomeOf, routed, routingOf, type StageOutcome } from '../model/outcome.js';
 import { retryPlan, type RetryPlan } from '../model/retry-policy.js';
 import type { StageFolder } from './run-folder.js';
 import { renderStatus } from './status-file.js';
 import type { WalkView } from './state.js';
-import { walkOf, type Walking } from './walk-context.js';
+import { walkOf, type WalkContext } from './walk-context.js';
 
 const EXCERPT_CODE_POINTS = 400;
 
-export async function visit(run: GraphRun, walking: Walking, id: string): Promise<void> {
+export async function visit(run: GraphRun, walking: WalkContext, id: string): Promise<void> {
   const { plan, ledger } = run;
   const node = plan.node(id);
   const type = plan.handlerOf(id);
@@ -65,7 +65,7 @@ export async function visit(run: GraphRun, walking: Walking, id: string): Promis
 }
 
 /** The exit's handler is never asked, and it leaves no files. */
-export async function commitExit(run: GraphRun, walking: Walking, id: string): Promise<void> {
+export async function commitExit(run: GraphRun, walking: WalkContext, id: string): Promise<void> {
   const ordinal = walkOf(run, walking).visits.get(id) ?? 0;
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const op = frame.op.path;
@@ -82,7 +82,7 @@ interface Visit {
   readonly node: GraphNode;
   readonly visit: number;
   readonly frame: Frame;
-  readonly walking: Walking;
+  readonly walking: WalkContext;
   readonly walk: WalkView;
   readonly walks: readonly WalkView[];
   readonly folder: StageFolder;
@@ -135,7 +135,7 @@ function settled(run: GraphRun, handler: Handler, end: AttemptEnd, walk: WalkVie
   return { ...kept, carried: routingOf(walk.outcome ? routed(walk.outcome) : NOTHING_BEFORE) };
 }
 
-function arrivalOf({ next, current }: WalkView, { bounds, walks }: Walking): Arrival {
+function arrivalOf({ next, current }: WalkView, { bounds, walks }: WalkContext): Arrival {
   const branches = [...walks.map(({ branch }) => branch), bounds?.branch].flatMap((branch) =>
     branch ? [`${branch.of}.${branch.id}`] : [],
   );
@@ -152,7 +152,7 @@ interface Starting {
   readonly type: string;
   readonly handler: Handler;
   readonly manner: Manner;
-  readonly walking: Walking;
+  readonly walking: WalkContext;
 }
 
 function started(run: GraphRun, { op, node, visit, type, handler, manner, walking }: Starting): GraphFact {
@@ -180,7 +180,7 @@ interface Finishing {
   readonly outcome: StageOutcome;
   readonly attempts: number;
   readonly folder: StageFolder;
-  readonly walking: Walking;
+  readonly walking: WalkContext;
   readonly handler: Handler;
   readonly elapsedMs: number;
 }
@@ -198,7 +198,7 @@ function finished({ frame, node, visit, outcome, attempts, folder, walking, hand
     elapsedMs,
     ...(walking.bounds ? { branch: walking.bounds.branch } : {}),
     files: [...folder.files],
-    ...(reply === undefined ? {} : { excerpt: headOf(reply, EXCERPT_CODE_POINTS) }),
+    ...(reply === undefined ? {} : { excerpt: truncate(reply, EXCERPT_CODE_POINTS) }),
   };
 }
 

@@ -18,7 +18,7 @@ export interface Bounds {
   readonly within: ReadonlySet<string>;
 }
 
-export interface Walking {
+export interface WalkContext {
   /** Of the walk: nodes are performed below it. */
   readonly frame: Frame;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ export type WalkEnd = (
 ) & { readonly walk: WalkView };
 
 /** A branch on which nothing has happened stands where its parallel node does. */
-export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: Walking): WalkView {
+export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: WalkContext): WalkView {
   if (!bounds) return ledger.state.main;
   const outer = walks.at(-1) as WalkView; // a branch has a walk around it
   return outer.branches.get(bounds.branch.index) ?? emptyWalk({ path: frame.op.path, branch: bounds.branch, context: outer.context });

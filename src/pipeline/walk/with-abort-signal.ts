@@ -2,12 +2,12 @@
 import type { Frame } from '../../runtime/frame.js';
 import type { World } from '../../world/world.js';
 
-export function within(frame: Frame, signal: AbortSignal): Frame {
+export function withAbortSignal(frame: Frame, signal: AbortSignal): Frame {
   const { world } = frame.run;
   const bound: World = {
-    ask(question, request, { signal: inner, deadline, onTimer, onStarted, newFile } = {}) {
+    perform(question, request, { signal: inner, deadline, onTimer, onStarted, newFile } = {}) {
       const either = inner ? AbortSignal.any([signal, inner]) : signal;
-      return world.ask(question, request, {
+      return world.perform(question, request, {
         signal: either,
         ...(deadline && { deadline }),
         ...(onTimer && { onTimer }),

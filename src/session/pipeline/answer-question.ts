@@ -1,4 +1,4 @@
-/** Answers a question that a running pipeline has put to somebody elsewhere: `mlld answer`, a server. Reference 12.1, 13.1. */
+/** Answers a question that a running pipeline has put to somebody elsewhere: `mlld answer`, a server. graph-pipelines.md 12.1, 13.1. */
 import path from 'node:path';
 import { isRunId, type RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -45,7 +45,7 @@ export async function answerQuestion({ store, project, run, question: id, text }
   const world = createLiveWorld(nowhere);
   try {
     const folder = path.resolve(project.root, chain.state.runDir);
-    await world.ask('file.write', { path: answerFile(folder, question.id), text: answer });
+    await world.perform('file.write', { path: answerFile(folder, question.id), text: answer });
   } finally {
     await world.close('the answer is given');
   }

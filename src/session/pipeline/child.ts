@@ -1,4 +1,4 @@
-/** Runs of other pipelines, for manager nodes: started here, resumed after a crash, or watched from outside. Reference 7.8. */
+/** Runs of other pipelines, for manager nodes: started here, resumed after a crash, or watched from outside. graph-pipelines.md 7.8. */
 import path from 'node:path';
 import type { RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
@@ -8,16 +8,16 @@ import type { ChildFacts, ChildRequest, ChildRun, GraphRun } from '../../pipelin
 import { StageError } from '../../pipeline/model/outcome.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
-import type { GraphReport, GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 import { isChildOf, newestChain, openChain } from './history/chain.js';
 
 const DEPTH_MAX = 8;
 
 interface Ports {
-  readonly options: GraphRunOptions;
+  readonly options: PipelineRunOptions;
   readonly store: JournalStore;
   /** The owner of runs; handed in, so that it isn't imported back. */
-  readonly runGraph: (options: GraphRunOptions) => Promise<GraphReport>;
+  readonly runGraph: (options: PipelineRunOptions) => Promise<PipelineReport>;
   readonly stateOf: () => GraphState;
 }
 
@@ -65,10 +65,10 @@ async function startChild(
   });
   const settled = begun.then(
     (report) => report,
-    (error: unknown): GraphReport => ({ status: 'failed', error }),
+    (error: unknown): PipelineReport => ({ status: 'failed', error }),
   );
   await Promise.race([settled, follow.first]);
-  let report: GraphReport | undefined;
+  let report: PipelineReport | undefined;
   const ended = settled.then((value) => void (report = value));
   if (state === undefined) {
     await ended;
@@ -114,7 +114,7 @@ function isCutShort({ status }: GraphState): boolean {
   return status === undefined || status === 'interrupted' || status === 'timed-out';
 }
 
-function statusOf({ status }: GraphReport): ChildFacts['status'] {
+function statusOf({ status }: PipelineReport): ChildFacts['status'] {
   return status === 'completed' || status === 'failed' ? status : 'interrupted';
 }
 
@@ -130,7 +130,7 @@ function stageFolder(root: string, { runDir, main }: GraphState): string | undef
 }
 
 /** Undefined when lint refused it. */
-function reasonOf(report: GraphReport | undefined): string | undefined {
+function reasonOf(report: PipelineReport | undefined): string | undefined {
   return report?.error instanceof Error ? report.error.message : report?.notice;
 }
 

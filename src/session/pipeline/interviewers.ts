@@ -1,11 +1,11 @@
-/** Who answers the questions of a run. Reference 12.1. */
+/** Who answers the questions of a run. graph-pipelines.md 12.1. */
 import { consoleInterviewer } from '../../pipeline/human/console.js';
 import { autoApprove, queueOf, type Interviewer } from '../../pipeline/human/interviewer.js';
 import { remoteInterviewer } from '../../pipeline/human/remote.js';
-import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
 
-export function interviewerFor({ people, io }: GraphRunOptions, world: World, runFolder: string): Interviewer {
+export function interviewerFor({ people, io }: PipelineRunOptions, world: World, runFolder: string): Interviewer {
   switch (people) {
     case 'auto':
       return autoApprove();
@@ -24,7 +24,7 @@ export function interviewerFor({ people, io }: GraphRunOptions, world: World, ru
 function linesOf(world: World): () => Promise<string | undefined> {
   let lines: Promise<string[]> | undefined;
   const read = async (): Promise<string[]> => {
-    const { text = '' } = await world.ask('stdin.read', {});
+    const { text = '' } = await world.perform('stdin.read', {});
     return text.replace(/\r?\n$/, '').split(/\r?\n/);
   };
   return async () => (await (lines ??= read())).shift();

@@ -1,4 +1,4 @@
-/** `manifest.json` of a run folder: what the folder is about. Reference 11. */
+/** `manifest.json` of a run folder: what the folder is about. graph-pipelines.md 11. */
 import path from 'node:path';
 import { sha256 } from '../../../journal/canonical.js';
 import type { World } from '../../world/world.js';
@@ -28,7 +28,7 @@ export async function writeManifest(world: World, facts: ManifestFacts): Promise
     started_at: facts.startedAt,
     resumed_at: earlier,
   };
-  await world.ask('file.write', { path: file, text: `${JSON.stringify(manifest, undefined, 2)}\n` });
+  await world.perform('file.write', { path: file, text: `${JSON.stringify(manifest, undefined, 2)}\n` });
 }
 
 /** The run that the folder is of. */
@@ -42,7 +42,7 @@ async function resumesIn(world: World, file: string): Promise<readonly string[]>
 }
 
 async function manifestIn(world: World, file: string): Promise<{ readonly run_id?: unknown; readonly resumed_at?: unknown }> {
-  const answer = await world.ask('file.read', { path: file });
+  const answer = await world.perform('file.read', { path: file });
   if (!('text' in answer)) return {};
   try {
     return (JSON.parse(answer.text) ?? {}) as { readonly run_id?: unknown; readonly resumed_at?: unknown };

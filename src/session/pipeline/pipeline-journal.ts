@@ -7,11 +7,11 @@ import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import type { Frame } from '../../runtime/frame.js';
 import { createModule } from '../../modules/evaluate-module.js';
-import type { SecretTexts } from '../../runtime/secret-registry.js';
-import type { Answers, Recorder } from '../../runtime/operation.js';
+import type { SecretRegistry } from '../../runtime/secret-registry.js';
+import type { ResultCache, Recorder } from '../../runtime/operation.js';
 import type { PaidCalls } from '../../runtime/paid-calls.js';
 import { baseFolder, workflowFor } from '../project.js';
-import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { PipelineRecord, RunOptions } from '../script/run-options.js';
 import type { World } from '../../world/world.js';
 import { createDocument } from '../script/document.js';
@@ -24,7 +24,7 @@ import { settingsFor } from '../script/settings.js';
 const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
 
 /** The store of the project, opened once: what a resume reads and what the run writes. */
-export async function storeOf(options: GraphRunOptions, world: World): Promise<JournalStore> {
+export async function storeOf(options: PipelineRunOptions, world: World): Promise<JournalStore> {
   const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
   if (options.openStore) return options.openStore(sealingKey);
   const { openFileStore } = await import('../../../journal/storage/file-store.js');
@@ -34,27 +34,27 @@ export async function storeOf(options: GraphRunOptions, world: World): Promise<J
 
 /** Throws PIPELINE_JOURNAL: without a journal there is no checkpoint to keep. */
 export async function openPipelineJournal(
-  options: GraphRunOptions,
+  options: PipelineRunOptions,
   {
     store,
     world,
     paidCalls,
     secrets,
-    ending,
+    signal,
     ...record
   }: PipelineRecord & {
     readonly store: JournalStore;
     readonly world: World;
     readonly paidCalls: PaidCalls;
-    readonly secrets: SecretTexts;
-    readonly ending: AbortSignal;
+    readonly secrets: SecretRegistry;
+    readonly signal: AbortSignal;
   },
 ): Promise<OpenedJournal> {
   const given = scriptOptions(options, record);
   const cache = { ...given.cache, forks: await forkSources(options, store) };
   const asScript = { ...given, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
-  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, ending, paidCalls, given: { settings, state: undefined } });
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, paidCalls, given: { settings, state: undefined } });
   if (journal.ref) return journal;
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
@@ -62,7 +62,7 @@ export async function openPipelineJournal(
 }
 
 /** A run by its id stands for its pipeline up to the end of that run; one's own earlier runs lend without being borrowed from. */
-async function forkSources({ forks = [], project, file }: GraphRunOptions, store: JournalStore): Promise<readonly string[]> {
+async function forkSources({ forks = [], project, file }: PipelineRunOptions, store: JournalStore): Promise<readonly string[]> {
   const own = workflowFor(project, file);
   const sources: string[] = [];
   for (const text of forks) {
@@ -77,14 +77,14 @@ export interface FrameParts {
   readonly world: World;
   readonly text: string;
   readonly recorder: Recorder;
-  readonly answers: Answers;
-  readonly secrets: SecretTexts;
-  readonly ending: AbortSignal;
+  readonly cache: ResultCache;
+  readonly secrets: SecretRegistry;
+  readonly signal: AbortSignal;
   readonly paidCalls: PaidCalls;
 }
 
 /** Of the whole run. Its module is the pipeline's file, so that places in messages lead there. */
-export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports }: FrameParts): Promise<Frame> {
+export async function frameOfPipeline(options: PipelineRunOptions, { text, ...ports }: FrameParts): Promise<Frame> {
   const asScript = scriptOptions(options, undefined);
   const directory = baseFolder(options.project, options.file);
   const settings = await settingsFor(asScript, directory, ports.world);
@@ -94,7 +94,7 @@ export async function frameOfPipeline(options: GraphRunOptions, { text, ...ports
   return mainFrame(run, module, execute);
 }
 
-function scriptOptions(options: GraphRunOptions, record: PipelineRecord | undefined): RunOptions {
+function scriptOptions(options: PipelineRunOptions, record: PipelineRecord | undefined): RunOptions {
   const {
     file,
     name,

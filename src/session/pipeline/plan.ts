@@ -9,10 +9,10 @@ import { graphState } from '../../../replay/pipeline/graph-state.js';
 import { planOf } from '../../pipeline/model/plan.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
 import { workflowFor } from '../project.js';
-import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineRunOptions } from './run-pipeline-options.js';
 import { createLiveWorld } from '../../world/live.js';
 import { withoutSealingKey } from '../ports/sealing-key.js';
-import { withoutWriting } from '../ports/read-only-store.js';
+import { readOnlyStore } from '../ports/read-only-store.js';
 import { storeOf } from './pipeline-journal.js';
 import { resumption } from './history/resume.js';
 import { requireSecrets, takeSecrets } from './secret-settings.js';
@@ -42,14 +42,14 @@ export interface PlannedStep extends PlannedNode {
 }
 
 /** Undefined when lint refused the graph. Throws what a run with these options would refuse to start with. */
-export async function planPipeline(options: GraphRunOptions): Promise<PipelinePlan | undefined> {
+export async function planPipeline(options: PipelineRunOptions): Promise<PipelinePlan | undefined> {
   const world = createLiveWorld({ ...options.io, environment: withoutSealingKey(options.environment), signal: options.signal });
   try {
     const { graph } = await soundGraph(options, world);
     if (!graph) return undefined;
     const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
     const { given, secrets } = takeSecrets(options, graph);
-    const store = withoutWriting(await storeOf(given, world));
+    const store = readOnlyStore(await storeOf(given, world));
     const notices: string[] = [];
     const io = { ...options.io, stderr: (text: string) => void notices.push(text.trimEnd()) };
     const found = options.resume === undefined ? undefined : await resumption({ ...given, io }, store, plan);
@@ -81,7 +81,7 @@ export async function planPipeline(options: GraphRunOptions): Promise<PipelinePl
 }
 
 /** Functions of model stages that have a usable result, of this pipeline or of what is forked from. */
-async function recordedStages(store: JournalStore, { project, file }: GraphRunOptions): Promise<ReadonlySet<string>> {
+async function recordedStages(store: JournalStore, { project, file }: PipelineRunOptions): Promise<ReadonlySet<string>> {
   const { memo } = await loadWorkflow(store, workflowFor(project, file), { onDefect: () => undefined });
   return new Set([...usable(memo)].map(([, { fn }]) => fn));
 }

@@ -7,7 +7,7 @@ import type { Handlers } from '../../pipeline/handlers/handler.js';
 import type { CustomRule } from '../../pipeline/lint/rule.js';
 import type { Interviewer } from '../../pipeline/human/interviewer.js';
 import type { Transform } from '../../pipeline/model/prepare.js';
-import type { PipelineReport } from '../../pipeline/lint/report.js';
+import type { PipelineDiagnostics } from '../../pipeline/lint/report.js';
 import type { Project } from '../project.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 
@@ -17,12 +17,12 @@ export type WhoAnswers = (typeof WHO_ANSWERS)[number];
 /** A reason to abort a run: not the program ends, but this run is not wanted any more. */
 export const CANCELLED = 'cancelled';
 
-export interface GraphRunIo extends Omit<RunIo, 'message'> {
+export interface PipelineIo extends Omit<RunIo, 'message'> {
   /** One line of a terminal; undefined at its end. Needed where `console` answers. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
-export interface GraphRunOptions {
+export interface PipelineRunOptions {
   /** Absolute path of the `.dot` file. */
   readonly file: string;
   /** As messages call it. */
@@ -51,7 +51,7 @@ export interface GraphRunOptions {
   /** As for scripts. */
   readonly journalWaitMs?: number;
   readonly unrecorded?: boolean;
-  readonly io: GraphRunIo;
+  readonly io: PipelineIo;
   /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. With the reason `CANCELLED` it says that somebody wished so. */
   readonly signal: AbortSignal;
   readonly openStore?: NonNullable<RunOptions['openStore']>;
@@ -61,7 +61,7 @@ export interface GraphRunOptions {
   readonly transforms?: readonly Transform[];
   readonly rules?: readonly CustomRule[];
   /** What lint found, before anything happens; errors end the run. */
-  readonly onFindings?: (report: PipelineReport) => void;
+  readonly onFindings?: (report: PipelineDiagnostics) => void;
   readonly onEvent?: (event: JournalEvent) => void;
   /** Once a run has begun: its state, which is live. */
   readonly onState?: (state: GraphState) => void;
@@ -71,7 +71,7 @@ export interface GraphRunOptions {
   readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number };
 }
 
-export interface GraphReport {
+export interface PipelineReport {
   readonly status: RunStatus;
   /** The identifier behind `digraph`; undefined when the text is no pipeline. */
   readonly pipeline?: string;

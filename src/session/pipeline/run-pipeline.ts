@@ -1,6 +1,6 @@
 /**
  * Puts a run of a pipeline together and sees it to its end: text, graph, past, journal, world, walk. One function of the library, the
- * sibling of `run.ts`. Reference 6.1, 10.3.
+ * sibling of `run.ts`. graph-pipelines.md 6.1, 10.3.
  *
  * R1  Nothing is recorded, and no folder made, before the graph is sound and what is to be resumed is found.
  * R2  A resumed run never writes to the journal of an earlier one.
@@ -25,9 +25,9 @@ import { createRunFolder } from '../../pipeline/walk/run-folder.js';
 import { createThreads } from '../../pipeline/walk/threads.js';
 import { walkOn } from '../../pipeline/walk/traverse.js';
 import type { WalkEnd } from '../../pipeline/walk/walk-context.js';
-import type { Answers } from '../../runtime/operation.js';
+import type { ResultCache } from '../../runtime/operation.js';
 import { PaidCalls } from '../../runtime/paid-calls.js';
-import { SecretTexts } from '../../runtime/secret-registry.js';
+import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { recordSource } from '../../operation/sources.js';
 import { baseFolder } from '../project.js';
 import { interviewerFor } from './interviewers.js';
@@ -38,23 +38,28 @@ import { createStateKeeper } from './ledger.js';
 import { soundGraph } from './sound-graph.js';
 import { writeManifest } from './manifest.js';
 import { pausedError, pauseOf } from '../ports/paused.js';
-import { isUsersError } from '../ports/user-error.js';
-import { refuseForeignFolder, resumption, turnToResume } from './history/resume.js';
+import { isUserError } from '../ports/user-error.js';
+import { refuseForeignFolder, resumption, lockToResume } from './history/resume.js';
 import { handToCommands, requireSecrets, takeSecrets, tooShort, type SecretSettings } from './secret-settings.js';
 import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './start.js';
 import { timedOut, untilEnded, type EndedBy } from '../ports/run-lifecycle.js';
-import { CANCELLED, type GraphReport, type GraphRunOptions } from './run-pipeline-options.js';
+import { CANCELLED, type PipelineReport, type PipelineRunOptions } from './run-pipeline-options.js';
 import { randomFraction } from '../../world/host.js';
 import type { World } from '../../world/world.js';
 
 const RESTARTS_MAX = 100;
 
-export function runGraph(options: GraphRunOptions): Promise<GraphReport> {
+export function runPipeline(options: PipelineRunOptions): Promise<PipelineReport> {
   // The world isn't ended by the signal: the end of an interrupted run is written down like any other.
   return untilEnded(options, false, (world, ending, pause) => prepareAndRun(options, world, ending, new PaidCalls(pause)));
 }
 
-async function prepareAndRun(options: GraphRunOptions, world: World, ending: AbortSignal, paidCalls: PaidCalls): Promise<GraphReport> {
+async function prepareAndRun(
+  options: PipelineRunOptions,
+  world: World,
+  ending: AbortSignal,
+  paidCalls: PaidCalls,
+): Promise<PipelineReport> {
   for (const key of Object.keys(options.set)) {
     if (isReservedKey(key))
       throw new MlldError('CONTEXT_KEY', `--set ${key}: this key belongs to the engine`, { hint: 'choose another name' });
@@ -66,7 +71,7 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
   const { given, secrets } = takeSecrets(options, graph);
   for (const line of tooShort(secrets)) options.io.stderr(`${line}\n`);
   await handToCommands(secrets, world);
-  const endTurn = await turnToResume(options, store); // R4
+  const endTurn = await lockToResume(options, store); // R4
   try {
     const found = options.resume === undefined ? undefined : await resumption(given, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
@@ -88,7 +93,7 @@ async function prepareAndRun(options: GraphRunOptions, world: World, ending: Abo
 
 interface Once {
   /** As they may be recorded. */
-  readonly options: GraphRunOptions;
+  readonly options: PipelineRunOptions;
   readonly secrets: SecretSettings;
   readonly world: World;
   readonly ending: AbortSignal;
@@ -101,11 +106,11 @@ interface Once {
   readonly onBegun: () => Promise<void>;
 }
 
-async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: Restart }> {
+async function runOnce(once: Once): Promise<PipelineReport & { readonly restart?: Restart }> {
   const { world, ending, paidCalls, plan, text, store, beginning } = once;
-  const secretSettings = new SecretTexts();
-  const secrets = new SecretTexts();
-  for (const value of once.secrets.values()) for (const texts of [secretSettings, secrets]) texts.learn(value);
+  const secretSettings = new SecretRegistry();
+  const secrets = new SecretRegistry();
+  for (const value of once.secrets.values()) for (const texts of [secretSettings, secrets]) texts.add(value);
   const options = { ...once.options, set: beginning.set };
   const { io } = options;
   const { resumed } = beginning;
@@ -119,7 +124,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     world,
     paidCalls,
     secrets,
-    ending,
+    signal: ending,
     followers: [keeper.follow],
     afterStart:
       resumed && resumed.dropped.length > 0 ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.dropped }] : [],
@@ -133,12 +138,12 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   const ledger = keeper.ledger(journal.recorder, refOf(), timestamp);
   const runDirectory = path.resolve(options.project.root, keeper.state.runDir);
   const isOwn = runDirectory.startsWith(path.join(options.project.root, '.mlld', 'graph') + path.sep);
-  const folder = createRunFolder(runDirectory, world, { isOwn, hide: (written) => secretSettings.hide(written) });
+  const folder = createRunFolder(runDirectory, world, { isOwn, hide: (written) => secretSettings.redact(written) });
   const warned = new Set<string>();
   const warnOnce = (message: string): void => {
     if (warned.has(message)) return;
     warned.add(message);
-    io.stderr(`warning: ${secrets.hide(message)}\n`);
+    io.stderr(`warning: ${secrets.redact(message)}\n`);
   };
   const checkpoint = createCheckpointFile({
     path: path.join(folder.path, 'checkpoint.json'),
@@ -151,7 +156,7 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
   });
   const answers = servedAnswers(journal.answers, options, keeper.state, resumed?.replies);
   const { recorder } = journal;
-  const frame = await frameOfPipeline(options, { world, text, recorder, answers, secrets, ending, paidCalls });
+  const frame = await frameOfPipeline(options, { world, text, recorder, cache: answers, secrets, signal: ending, paidCalls });
   options.onState?.(keeper.state);
   const run: GraphRun = {
     plan,
@@ -169,8 +174,8 @@ async function runOnce(once: Once): Promise<GraphReport & { readonly restart?: R
     workingDirectory: options.workingDirectory,
     fileDirectory: baseFolder(options.project, options.file),
     random: randomFraction,
-    wait: async ({ ms }, signal) => void (await world.ask('clock.sleep', { ms }, { signal })),
-    ...childStarter({ options, store, runGraph, stateOf: () => keeper.state }),
+    wait: async ({ ms }, signal) => void (await world.perform('clock.sleep', { ms }, { signal })),
+    ...childStarter({ options, store, runGraph: runPipeline, stateOf: () => keeper.state }),
     readArtifact: async (id) => {
       await journal.flush();
       return readArtifact(store, keeper.state, id);
@@ -245,7 +250,7 @@ async function walked(run: GraphRun, { ending, paidCalls, number, signal, timeou
     if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
     // A file of a stage that can't be written. It is the disk that took the journal as well, where no call may begin any more.
     if (paidCalls.stoppedBy) return { status: 'paused', error: pausedError(paidCalls) };
-    if (isUsersError(error)) return { status: 'failed', error };
+    if (isUserError(error)) return { status: 'failed', error };
     throw error;
   }
   switch (end.kind) {
@@ -281,11 +286,11 @@ function finishedFact(
  * made again because what they led to is lost (`replies`).
  */
 function servedAnswers(
-  answers: Answers,
-  { checkpoint, forks = [] }: GraphRunOptions,
+  answers: ResultCache,
+  { checkpoint, forks = [] }: PipelineRunOptions,
   state: GraphState,
   replies: ReadonlySet<CallKey> = new Set(),
-): Answers {
+): ResultCache {
   if (checkpoint || forks.length > 0) return answers;
   return {
     ...answers,

@@ -10,14 +10,17 @@ import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { graphAttribute, type Graph } from '../../pipeline/model/model.js';
 import { HIDDEN, UNITS_MIN } from '../../runtime/secret-registry.js';
-import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
 
 /** By key. */
 export type SecretSettings = ReadonlyMap<string, string>;
 
 /** The options as they may be recorded, and what was taken out of them. Throws SECRET_MISSING for a mark that was given as a value. */
-export function takeSecrets(options: GraphRunOptions, graph: Graph): { readonly given: GraphRunOptions; readonly secrets: SecretSettings } {
+export function takeSecrets(
+  options: PipelineRunOptions,
+  graph: Graph,
+): { readonly given: PipelineRunOptions; readonly secrets: SecretSettings } {
   const declared = new Set((graphAttribute(graph, 'secrets') ?? '').split(',').map((key) => key.trim()));
   const secrets = new Map(Object.entries(options.set).filter(([key]) => declared.has(key)));
   if (secrets.size === 0) return { given: options, secrets };
@@ -39,7 +42,7 @@ export function tooShort(secrets: SecretSettings): readonly string[] {
 /** S2 */
 export async function handToCommands(secrets: SecretSettings, world: World): Promise<void> {
   for (const [key, value] of secrets) {
-    await world.ask('env.set', { name: `MLLD_SECRET_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`, value });
+    await world.perform('env.set', { name: `MLLD_SECRET_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`, value });
   }
 }
 

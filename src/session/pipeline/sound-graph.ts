@@ -2,8 +2,8 @@
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { MlldError } from '../../errors.js';
 import type { Graph } from '../../pipeline/model/model.js';
-import { preflightPipeline, type Diagnostic, type PipelineReport } from '../../pipeline/lint/report.js';
-import type { GraphRunOptions } from './run-pipeline-options.js';
+import { preflightPipeline, type Diagnostic, type PipelineDiagnostics } from '../../pipeline/lint/report.js';
+import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
 
 interface Checked {
@@ -14,8 +14,8 @@ interface Checked {
   readonly refusal?: MlldError;
 }
 
-export async function soundGraph(options: GraphRunOptions, world: World): Promise<Checked> {
-  const answer = await world.ask('file.read', { path: options.file });
+export async function soundGraph(options: PipelineRunOptions, world: World): Promise<Checked> {
+  const answer = await world.perform('file.read', { path: options.file });
   if (!('text' in answer)) {
     throw new MlldError(
       'FILE_NOT_FOUND',
@@ -33,7 +33,7 @@ export async function soundGraph(options: GraphRunOptions, world: World): Promis
   return options.onFindings ? { text } : { text, refusal: refusedPipeline(report, text) };
 }
 
-function refusedPipeline({ file, diagnostics }: PipelineReport, text: string): MlldError {
+function refusedPipeline({ file, diagnostics }: PipelineDiagnostics, text: string): MlldError {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   const [{ rule, message, fix, line, column }] = errors as [Diagnostic];
   const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`;

@@ -1,10 +1,10 @@
-/** How a run of a pipeline begins: what its first events say. Reference 8.1, 11. */
+/** How a run of a pipeline begins: what its first events say. graph-pipelines.md 8.1, 11. */
 import path from 'node:path';
 import type { FactOf, Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
 import type { Plan } from '../../pipeline/model/plan.js';
-import type { GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { ResumePoint } from './history/chain.js';
 
 /** The run that a `loop_restart` edge makes of another one. */
@@ -12,7 +12,7 @@ export interface Restart {
   readonly restartOf: RunRef['run'];
   readonly enterAt: string;
   /** What the first run of the line was given. */
-  readonly set: GraphRunOptions['set'];
+  readonly set: PipelineRunOptions['set'];
   /** Where the files of the run before it are. */
   readonly runDirBefore: string;
 }
@@ -25,7 +25,7 @@ export interface Beginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 
 }
 
 interface Starting {
-  readonly options: GraphRunOptions;
+  readonly options: PipelineRunOptions;
   readonly plan: Plan;
   readonly beginning: Beginning;
 }
@@ -63,7 +63,7 @@ export function initialContext({ graph, goal }: Plan, { given }: Pick<GraphState
 }
 
 /** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
-function runDirectory(options: GraphRunOptions, { resumed, runDirBefore }: Beginning, { run }: RunRef): string {
+function runDirectory(options: PipelineRunOptions, { resumed, runDirBefore }: Beginning, { run }: RunRef): string {
   const { project, file, runDirectory: given, workingDirectory } = options;
   // A damaged journal may not say where its folder is.
   if (resumed && resumed.state.runDir !== '') return resumed.state.runDir;

@@ -1,21 +1,21 @@
-/** Runs a pipeline and hands out what happens while it happens, for `for await`. The callbacks of `runGraph`, as an iterator. Reference 11. */
+/** Runs a pipeline and hands out what happens while it happens, for `for await`. The callbacks of `runGraph`, as an iterator. graph-pipelines.md 11. */
 import type { JournalEvent } from '../../../journal/event.js';
-import type { GraphReport, GraphRunOptions } from './run-pipeline-options.js';
+import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 
 /** An event of the journal, or that `checkpoint.json` was replaced, which is not recorded. */
-export type GraphNotice = JournalEvent | { readonly type: 'checkpoint.saved' };
+export type PipelineNotice = JournalEvent | { readonly type: 'checkpoint.saved' };
 
-export interface WatchedGraph {
+export interface WatchedPipeline {
   /** In order, each once; ends with the run. What nobody takes is kept; whoever leaves the loop gets no more, and the run goes on. */
-  readonly notices: AsyncIterableIterator<GraphNotice>;
+  readonly notices: AsyncIterableIterator<PipelineNotice>;
   /** Rejects as `runGraph` does; the notices end then too. */
-  readonly report: Promise<GraphReport>;
+  readonly report: Promise<PipelineReport>;
 }
 
-type Callbacks = Required<Pick<GraphRunOptions, 'onEvent' | 'onCheckpoint'>>;
+type Callbacks = Required<Pick<PipelineRunOptions, 'onEvent' | 'onCheckpoint'>>;
 
-export function watch(runGraph: (callbacks: Callbacks) => Promise<GraphReport>): WatchedGraph {
-  const { notices, add, end } = queue<GraphNotice>();
+export function watchRun(runGraph: (callbacks: Callbacks) => Promise<PipelineReport>): WatchedPipeline {
+  const { notices, add, end } = queue<PipelineNotice>();
   const report = runGraph({ onEvent: add, onCheckpoint: () => add({ type: 'checkpoint.saved' }) }).finally(end);
   report.catch(() => undefined); // told where it is waited for
   return { notices, report };

@@ -1,13 +1,13 @@
 /** What the run tells, with marks in the place of what the run knows to be secret, whatever road they came on. */
 import type { Fact } from '../../../journal/event.js';
 import type { SourceLocation } from '../../errors.js';
-import { concealed, HIDDEN, isSecret, type SecretTexts } from '../../runtime/secret-registry.js';
+import { concealed, HIDDEN, isSecret, type SecretRegistry } from '../../runtime/secret-registry.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from '../rerun/divergence.js';
 
 /** Where a replay left its record, likewise: the request has the values that the code or the command was given. */
-export function concealDivergence(divergence: Divergence, secrets: SecretTexts): Divergence {
+export function concealDivergence(divergence: Divergence, secrets: SecretRegistry): Divergence {
   return concealed(divergence, secrets);
 }
 
@@ -15,7 +15,7 @@ export function concealDivergence(divergence: Divergence, secrets: SecretTexts):
  * An error as people see it, with all that it was caused by: messages, the hint, and the line of the source that is quoted, in which the
  * secret itself may be written. It is changed and not copied, so that whoever holds it can't show what it was.
  */
-export function concealError(error: unknown, secrets: SecretTexts): void {
+export function concealError(error: unknown, secrets: SecretRegistry): void {
   if (secrets.isEmpty) return;
   const seen = new Set<unknown>();
   for (let each = error; each instanceof Error && !seen.has(each); each = each.cause) {
@@ -29,17 +29,17 @@ export function concealError(error: unknown, secrets: SecretTexts): void {
 }
 
 /** A variable as a replay shows it. */
-export function concealValue(value: Value, secrets: SecretTexts): Value {
+export function concealValue(value: Value, secrets: SecretRegistry): Value {
   if (isSecret(value)) return HIDDEN;
   if (secrets.isEmpty) return value;
   const text = textOf(value);
-  return secrets.appearIn(text) ? secrets.hide(text) : value;
+  return secrets.appearIn(text) ? secrets.redact(text) : value;
 }
 
 /** The fact itself when there is nothing to hide. */
-export function conceal(fact: Fact, secrets: SecretTexts): Fact {
+export function conceal(fact: Fact, secrets: SecretRegistry): Fact {
   if (secrets.isEmpty) return fact;
-  const hide = (text: string): string => secrets.hide(text);
+  const hide = (text: string): string => secrets.redact(text);
   switch (fact.type) {
     case 'op.started':
       return fact.item === undefined ? fact : { ...fact, item: hide(fact.item) };

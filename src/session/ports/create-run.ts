@@ -2,7 +2,7 @@
 import { JournalError } from '../../../journal/errors.js';
 import { runIdAt, startOf } from '../../../journal/ids.js';
 import type { CreateOptions, Journal, JournalStore } from '../../../journal/store.js';
-import type { WorkflowPast } from '../../../replay/memo/load.js';
+import type { PriorRuns } from '../../../replay/memo/load.js';
 import { randomDigits } from '../../world/host.js';
 
 const ID_ATTEMPTS = 5;
@@ -10,7 +10,7 @@ const ID_ATTEMPTS = 5;
 /** Runs are ordered by their ids: a clock that was set back must not put this one before the last. */
 export async function createRun(
   store: JournalStore,
-  { workflow, seen }: WorkflowPast,
+  { workflow, seen }: PriorRuns,
   nowMs: () => number,
   options?: CreateOptions,
 ): Promise<Journal> {

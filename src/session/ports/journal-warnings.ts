@@ -3,7 +3,7 @@ import { isTooDeep } from '../../../journal/canonical.js';
 import { JournalError } from '../../../journal/errors.js';
 import type { Defect } from '../../../journal/store.js';
 
-export interface Trouble {
+export interface JournalWarnings {
   /** `but` is what works all the same. */
   error(error: Error, but?: string): void;
   /** Something that no result depends on could not be stored: a source text, what a command printed. */
@@ -14,7 +14,7 @@ export interface Trouble {
 }
 
 /** One line for trouble with the journal, one for damage in it: the run goes on. */
-export function tellOnce(stderr: (text: string) => void): Trouble {
+export function warnOnce(stderr: (text: string) => void): JournalWarnings {
   let told = false;
   let tooDeep = false;
   let isGapTold = false;

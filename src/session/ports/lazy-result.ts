@@ -1,10 +1,10 @@
 /** Results that stay in the journal until a script looks at them. */
-import type { Json, ResultNote } from '../../../journal/event.js';
+import type { Json, ResultMetadata } from '../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { decodeResult, type Encoded } from '../../operation/encode-result.js';
-import { Annotated, dataOf, NO_NOTE, Recalled, type Data, type Note, type Value } from '../../values/value.js';
+import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, type Value } from '../../values/value.js';
 
 /** Results that take less are held: a place costs almost as much. */
 export const HELD_BYTES_MAX = 1024;
@@ -18,12 +18,12 @@ export interface Place {
 }
 
 /** What is known of the whole is held; of its parts, or that its text is another one, only the whole result tells. */
-export function canStay(notes: readonly ResultNote[]): boolean {
+export function fitsInMemory(notes: readonly ResultMetadata[]): boolean {
   return notes.every(({ at, text }) => at === undefined && text === undefined);
 }
 
-export function recalled(reads: ImmediateReads, place: Place, note: Note = NO_NOTE): Value {
-  return new Recalled(new Recollection(reads, place), note);
+export function lazyResult(reads: ImmediateReads, place: Place, note: Metadata = NO_METADATA): Value {
+  return new LazyData(new Recollection(reads, place), note);
 }
 
 /** The first look reads it, and from then on it is held like any other value. */

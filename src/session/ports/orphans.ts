@@ -1,6 +1,6 @@
 /** Before the work begins again: what killed runs of the workflow left going on is ended, or waited for, so that nothing runs twice at a time. */
 import type { RunId } from '../../../journal/ids.js';
-import type { WorkflowPast } from '../../../replay/memo/load.js';
+import type { PriorRuns } from '../../../replay/memo/load.js';
 import { processesOf } from '../../../replay/fold/processes.js';
 import { MlldError } from '../../errors.js';
 import { awaitOrphans, endOrphans, livingOrphans, type Orphan } from '../../world/process/orphans.js';
@@ -13,7 +13,7 @@ export interface Settling {
 }
 
 /** The killed runs of which nothing goes on any more. Throws ORPHANS_LEFT, INTERRUPTED. */
-export async function settleOrphans({ processes, ongoing }: WorkflowPast, settling: Settling): Promise<readonly RunId[]> {
+export async function settleOrphans({ processes, ongoing }: PriorRuns, settling: Settling): Promise<readonly RunId[]> {
   const living = new Set(ongoing.map(({ run }) => run));
   const killed = [...processes.keys()].filter((run) => !living.has(run));
   for (const run of killed) {

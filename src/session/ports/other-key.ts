@@ -2,7 +2,7 @@
 import type { Payload } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { usable, type Answer, type Memo } from '../../../replay/memo/memo.js';
+import { usable, type StoredResult, type Memo } from '../../../replay/memo/memo.js';
 
 interface Ports {
   readonly store: JournalStore;
@@ -12,7 +12,7 @@ interface Ports {
 }
 
 /** To be called with a question that may have been answered under another key. */
-export function otherKeyTeller({ store, ref, memos, stderr }: Ports): (question: { readonly fn: string }) => Promise<void> {
+export function otherKeyWarning({ store, ref, memos, stderr }: Ports): (question: { readonly fn: string }) => Promise<void> {
   const looked = new Set<string>();
   let told = false;
   return async ({ fn }) => {
@@ -36,6 +36,6 @@ function keyOf(payload: Payload | undefined): string | undefined {
   return payload && 'keyId' in payload ? payload.keyId : undefined;
 }
 
-function* sealedAnswers(memos: readonly Memo[], fn: string): Generator<Answer> {
-  for (const memo of memos) for (const [, { fn: name, answer }] of usable(memo)) if (answer.sealed && name === fn) yield answer;
+function* sealedAnswers(memos: readonly Memo[], fn: string): Generator<StoredResult> {
+  for (const memo of memos) for (const [, { fn: name, result: answer }] of usable(memo)) if (answer.sealed && name === fn) yield answer;
 }

@@ -5,10 +5,10 @@
 import type { FactOf } from '../../../journal/event.js';
 import type { RunId, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
-import { whatDrops, type Dropped } from '../../../replay/resume/predict-calls.js';
+import { invalidationImpact, type Dropped } from '../../../replay/resume/predict-calls.js';
 import type { Declarations } from '../../../replay/resume/invalidation.js';
-import { loadWorkflow, resolveTarget, withoutPast, type WorkflowPast } from '../../../replay/memo/load.js';
-import type { Lender } from '../../../replay/memo/overlay.js';
+import { loadWorkflow, resolveTarget, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
+import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { parseSelector } from '../../../replay/resume/selector.js';
 import { MlldError } from '../../errors.js';
 import { isPath, resolveWorkflow, type Standpoint } from '../project.js';
@@ -16,7 +16,7 @@ import { pickRun } from '../recorded-run.js';
 import type { CacheRequest } from '../script/run-options.js';
 
 /** A source of borrowed results: all of its runs, or up to one of them, or up to one event of that. */
-export interface Fork extends Lender {
+export interface Fork extends ForkSource {
   readonly run?: RunId;
   readonly seq?: Seq;
 }
@@ -24,11 +24,11 @@ export interface Fork extends Lender {
 /** What takes answers away. */
 export type Drop = FactOf<'memo.reset' | 'memo.invalidated'>;
 
-export interface OpenedPast {
+export interface OpenedPriorRuns {
   /** As it was found. */
-  readonly loaded: WorkflowPast;
+  readonly loaded: PriorRuns;
   /** As this run takes it: `--fresh` leaves nothing of it. */
-  readonly past: WorkflowPast;
+  readonly past: PriorRuns;
   readonly forks: readonly Fork[];
   /** What the new run says first: the memo as it will be used follows from these. */
   readonly drops: readonly Drop[];
@@ -36,7 +36,7 @@ export interface OpenedPast {
   readonly notices: readonly string[];
 }
 
-export interface PastRequest {
+export interface PriorRunsRequest {
   readonly store: JournalStore;
   readonly project: Standpoint;
   readonly workflow: Workflow;
@@ -45,12 +45,19 @@ export interface PastRequest {
   readonly onDefect: (defect: Defect) => void;
 }
 
-export async function openPast({ store, project, workflow, cache, declarations, onDefect }: PastRequest): Promise<OpenedPast> {
+export async function openPriorRuns({
+  store,
+  project,
+  workflow,
+  cache,
+  declarations,
+  onDefect,
+}: PriorRunsRequest): Promise<OpenedPriorRuns> {
   const forks = [];
   for (const text of cache.forks ?? []) forks.push(await openFork(text, { store, project, workflow, onDefect }));
   const loaded = await loadWorkflow(store, workflow, { onDefect });
   const isFresh = cache.fresh === true;
-  const past = isFresh ? withoutPast(loaded) : loaded;
+  const past = isFresh ? withoutPriorRuns(loaded) : loaded;
   const drops: Drop[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
   const notices: string[] = [];
   if (cache.resume !== undefined && cache.resume !== '') {
@@ -62,7 +69,9 @@ export async function openPast({ store, project, workflow, cache, declarations, 
     if (borrowedKeys.length > 0) drops.push({ type: 'memo.invalidated', selector: cache.resume, keys: borrowedKeys, borrowed: true });
     if (keys.length + borrowedKeys.length > 0) {
       const sources = forks.map(({ memo }) => memo);
-      notices.push(`--resume ${cache.resume}: ${tellDropped(whatDrops(invalidation, { asker: loaded.memo, own: past.memo, sources }))}`);
+      notices.push(
+        `--resume ${cache.resume}: ${tellDropped(invalidationImpact(invalidation, { asker: loaded.memo, own: past.memo, sources }))}`,
+      );
     }
   }
   return { loaded, past, forks, drops, notices };
@@ -80,7 +89,10 @@ function tellDropped({ again, coming, beyond, unanswered }: Dropped): string {
 /** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest` or how many back. */
 const FORK = /^(?<name>.+?)(?:@(?<run>[0-9a-z-]+)(?::(?<seq>\d{1,15}))?)?$/;
 
-async function openFork(text: string, { store, project, workflow, onDefect }: Omit<PastRequest, 'cache' | 'declarations'>): Promise<Fork> {
+async function openFork(
+  text: string,
+  { store, project, workflow, onDefect }: Omit<PriorRunsRequest, 'cache' | 'declarations'>,
+): Promise<Fork> {
   const { name = text, run, seq } = FORK.exec(text)?.groups ?? {};
   const source = await resolveWorkflow(store, project, name);
   if (source === workflow) throw new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
@@ -107,7 +119,7 @@ function unreadableReference(text: string, name: string): MlldError {
 }
 
 /** One of the runs that count: what `clean` has forgotten lends nothing. */
-function forkedRun(text: string, run: string, { runs, workflow }: WorkflowPast): RunId {
+function forkedRun(text: string, run: string, { runs, workflow }: PriorRuns): RunId {
   const found = pickRun(runs, run);
   if (found.kind === 'one') return found.run.ref.run;
   const ids = (found.kind === 'several' ? found.runs : runs).map(({ ref }) => ref.run);
@@ -118,7 +130,7 @@ function forkedRun(text: string, run: string, { runs, workflow }: WorkflowPast):
 }
 
 /** Only a run that has ended tells how long it is; one that still goes on may get there. */
-function refuseSeqBehindEnd(text: string, { run, seq }: { readonly run: RunId; readonly seq?: Seq }, { runs }: WorkflowPast): void {
+function refuseSeqBehindEnd(text: string, { run, seq }: { readonly run: RunId; readonly seq?: Seq }, { runs }: PriorRuns): void {
   const last = runs.find(({ ref }) => ref.run === run)?.finished?.seq;
   if (seq === undefined || last === undefined || seq <= last) return;
   throw new MlldError('FORK_RUN', `--fork ${text}: run ${run} ends with event ${last}`, {

@@ -2,7 +2,7 @@
 import { JournalError } from '../../../journal/errors.js';
 import type { JournalStore } from '../../../journal/store.js';
 
-export function withoutWriting(store: JournalStore): JournalStore {
+export function readOnlyStore(store: JournalStore): JournalStore {
   const refuseNow = (): never => {
     throw new JournalError('JOURNAL_NOT_WRITABLE', 'nothing is recorded here');
   };

@@ -11,7 +11,7 @@ import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Recorder } from '../../runtime/operation.js';
-import type { SecretTexts } from '../../runtime/secret-registry.js';
+import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import { bounded } from './bounded.js';
 import { conceal } from './conceal.js';
 
@@ -25,7 +25,7 @@ export interface RunRecorder extends Recorder {
 export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: async () => undefined, close: async () => 'kept' };
 
 interface RecorderPorts {
-  readonly secrets: SecretTexts;
+  readonly secrets: SecretRegistry;
   readonly followers: readonly Follower[];
   /** The journal has given up, or a fact can't be recorded. */
   readonly onTrouble: (error: Error) => void;

@@ -3,30 +3,30 @@ import type { Json, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/keyring.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { readAnswer, readExceeding, readOutputs } from '../../../replay/memo/load.js';
-import type { Known, Answers as Overlay } from '../../../replay/memo/overlay.js';
+import { readResult, readExceeding, readOutputs } from '../../../replay/memo/load.js';
+import type { OverlayHit, Overlay } from '../../../replay/memo/overlay.js';
 import { previewOf } from '../../../replay/fold/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
 import { isTooDeep, jsonSize } from '../../../journal/canonical.js';
-import type { Answer, Answered } from '../../../replay/memo/memo.js';
-import { NOTHING_CARRIED, recordedCarried, type Carried } from '../../runtime/result-labels.js';
+import type { StoredResult, UsableEntry } from '../../../replay/memo/memo.js';
+import { NO_RESULT_LABELS, recordedResultLabels, type ResultLabels } from '../../runtime/result-labels.js';
 import { decodeResult } from '../../operation/encode-result.js';
-import { noteFrom } from '../../operation/result-metadata.js';
-import type { Answers, AskedQuestion, Awaitable, HeldAnswer, KnownAnswer } from '../../runtime/operation.js';
+import { metadataFrom } from '../../operation/result-metadata.js';
+import type { ResultCache, CacheQuery, Awaitable, HeldResult, CachedResult } from '../../runtime/operation.js';
 import type { OutputFiles } from '../../operation/outputs.js';
-import { Turns } from '../../runtime/in-flight-calls.js';
-import { NO_NOTE, noteOf, type Value } from '../../values/value.js';
+import { InFlightCalls } from '../../runtime/in-flight-calls.js';
+import { NO_METADATA, metadataOf, type Value } from '../../values/value.js';
 import { randomKey } from '../../world/host.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
-import { canStay, HELD_BYTES_MAX, recalled } from './lazy-result.js';
+import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 
 /** For runs that record nothing. */
-export function noAnswers(): Answers {
+export function NO_RESULT_CACHE(): ResultCache {
   return {
     policy: () => ({ records: false, serves: false }),
-    inFlight: new Turns(),
-    defined: new Set(),
+    inFlight: new InFlightCalls(),
+    recordedDefinitions: new Set(),
     files: NO_OUTPUT_FILES,
     lookup: async () => undefined,
     decline: () => {},
@@ -39,11 +39,11 @@ export function noAnswers(): Answers {
     hold: () => {},
     keepText: async () => undefined,
     enterScope: () => {},
-    servedOld: () => {},
+    warnStaleHit: () => {},
   };
 }
 
-export interface AnswerSources {
+export interface CacheSources {
   readonly store: JournalStore;
   /** The same, and waits for a disk that takes nothing: for what was paid for. */
   readonly patient: JournalStore;
@@ -63,40 +63,40 @@ export interface AnswerSources {
   /** What was kept with a key in earlier runs; undefined when there was none. */
   readonly secrets: Secrets | undefined;
   /** A stored result can't be opened, or what was asked with secrets was recorded under another key: it is not served. */
-  readonly onOtherKey: (question: Pick<AskedQuestion, 'fn'>) => Promise<void>;
+  readonly onOtherKey: (question: Pick<CacheQuery, 'fn'>) => Promise<void>;
 }
 
 interface Found {
   /** Known only when a script looks at it. */
   value(): Value;
-  readonly carried: Carried;
+  readonly carried: ResultLabels;
 }
 
 /** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
-function valueOf(sources: AnswerSources, key: CallKey, { answer, fn }: Answered): Awaitable<Found | undefined> {
+function valueOf(sources: CacheSources, key: CallKey, { result: answer, fn }: UsableEntry): Awaitable<Found | undefined> {
   const { immediate } = sources.store;
   const { ref, position, form } = answer;
   const isInline = answer.sizeBytes === position.bytes;
   if (!immediate || !isInline || answer.sealed || answer.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, answer, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
-  return { value: () => recalled(immediate, { ref, key, position, form, fn }), carried: NOTHING_CARRIED };
+  return { value: () => lazyResult(immediate, { ref, key, position, form, fn }), carried: NO_RESULT_LABELS };
 }
 
-async function readValue({ store, root }: AnswerSources, key: CallKey, answer: Answer, fn: string): Promise<Found | undefined> {
+async function readValue({ store, root }: CacheSources, key: CallKey, answer: StoredResult, fn: string): Promise<Found | undefined> {
   const exceeding = await readExceeding(store, key, answer);
-  if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), carried: NOTHING_CARRIED };
+  if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), carried: NO_RESULT_LABELS };
   const { immediate } = store;
   const { ref, position, form } = answer;
   const place = { ref, key, position, form, fn };
-  const read = await readAnswer(store, key, answer);
+  const read = await readResult(store, key, answer);
   if (!read) return undefined;
-  const carried = recordedCarried(read.event);
+  const carried = recordedResultLabels(read.event);
   const { result } = read;
   // A word of control is looked at at once.
-  if (immediate && answer.sizeBytes > HELD_BYTES_MAX && form !== 'word' && canStay(result.notes)) {
-    const note = { ...NO_NOTE, ...(result.notes[0] && noteFrom(result.notes[0], root)) };
-    return { value: () => recalled(immediate, place, note), carried };
+  if (immediate && answer.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
+    const note = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
+    return { value: () => lazyResult(immediate, place, note), carried };
   }
   const value = decodeResult(result, root);
   return { value: () => value, carried };
@@ -108,23 +108,23 @@ function fail(error: Error): never {
 
 interface Candidate {
   readonly key: CallKey;
-  readonly known: Known;
+  readonly known: OverlayHit;
 }
 
 function placeOf({ known }: Candidate): EventRef {
-  const { ref, seq } = known.entry.answer;
+  const { ref, seq } = known.entry.result;
   return { run: ref.run, seq };
 }
 
-function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: Found): KnownAnswer {
+function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: Found): CachedResult {
   const { key, known } = found;
-  const { answer, fingerprint } = known.entry;
+  const { result: answer, fingerprint } = known.entry;
   const isEdited = known.edit.definition || known.edit.interceptors;
   const from = placeOf(found);
   return {
     key,
-    carried,
-    from: known.lentBy === undefined ? from : { ...from, workflow: known.lentBy },
+    resultLabels: carried,
+    from: known.forkSource === undefined ? from : { ...from, workflow: known.forkSource },
     ...(fingerprint !== undefined && isEdited ? { editedSince: fingerprint } : {}),
     outputs: () => readOutputs(store, answer),
     value,
@@ -134,31 +134,31 @@ function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: 
 /** Of what is known under the two names of a question: what is lent first, else the latest. */
 function preferred(first: Candidate | undefined, second: Candidate | undefined): Candidate | undefined {
   if (!first) return second;
-  if (!second || first.known.lentBy !== undefined) return first;
-  if (second.known.lentBy !== undefined) return second;
-  const [one, other] = [first.known.entry.answer, second.known.entry.answer];
+  if (!second || first.known.forkSource !== undefined) return first;
+  if (second.known.forkSource !== undefined) return second;
+  const [one, other] = [first.known.entry.result, second.known.entry.result];
   const isLater = other.ref.run === one.ref.run ? other.seq > one.seq : other.ref.run > one.ref.run;
   return isLater ? second : first;
 }
 
 /** Results of one function that were reused although it was edited, or other guards or hooks hold. */
-export interface ServedOld {
+export interface StaleHit {
   count: number;
   /** The definitions that they were made with, and what each is now. */
   readonly editions: Map<Fingerprint, Fingerprint>;
 }
 
-export interface RunAnswers extends Answers {
+export interface RunCache extends ResultCache {
   /** By function. */
-  readonly old: ReadonlyMap<string, ServedOld>;
+  readonly old: ReadonlyMap<string, StaleHit>;
   /** Answers that no later run will have, because there is no key to keep them with. */
   heldCount(): number;
 }
 
-export function createRunAnswers(sources: AnswerSources): RunAnswers {
+export function createRunCache(sources: CacheSources): RunCache {
   const { store, ref, overlay, flags, header, nowMs } = sources;
-  const old = new Map<string, ServedOld>();
-  const held = new Map<CallKey, HeldAnswer & Pick<KnownAnswer, 'from'>>();
+  const old = new Map<string, StaleHit>();
+  const held = new Map<CallKey, HeldResult & Pick<CachedResult, 'from'>>();
   let { secrets } = sources;
   const keys = async (): Promise<Secrets> => {
     secrets ??= await store.secrets().catch((error: unknown) => {
@@ -172,35 +172,35 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     else sources.onGap(error as Error);
     return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
   };
-  const tellDeclined = async (declined: readonly Known[], then: string): Promise<void> => {
+  const tellDeclined = async (declined: readonly OverlayHit[], then: string): Promise<void> => {
     for (const { entry } of declined) {
-      if (entry.answer.sealed) await sources.onOtherKey(entry);
+      if (entry.result.sealed) await sources.onOtherKey(entry);
       else sources.onLost(entry.fn, then);
     }
   };
   let policy: CachePolicy;
-  let allowed: ReturnType<Answers['policy']>;
+  let allowed: ReturnType<ResultCache['policy']>;
   const enter = (scope: Scope | undefined): void => {
     policy = cachePolicy({ flags, header, scope });
-    allowed = { records: policy.records, serves: policy.serves !== 'no' };
+    allowed = { records: policy.records, serves: policy.reuses !== 'no' };
   };
   enter(undefined);
-  const candidate = (key: CallKey, { definition: { fingerprint, parts } }: AskedQuestion): Candidate | undefined => {
+  const candidate = (key: CallKey, { definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
     const known = overlay.lookup({ key, fingerprint, parts }, policy, nowMs());
     return known && { key, known };
   };
-  const next = (question: AskedQuestion): Candidate | undefined => {
+  const next = (question: CacheQuery): Candidate | undefined => {
     const plain = candidate(question.key, question);
     return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(question.key), question));
   };
 
   /** Until one can be read; `first` and what was read of it, `read`, are the first to be tried. */
   async function search(
-    question: AskedQuestion,
+    question: CacheQuery,
     first: Candidate | undefined,
     read: Awaitable<Found | undefined>,
-  ): Promise<KnownAnswer | undefined> {
-    const declined: Known[] = [];
+  ): Promise<CachedResult | undefined> {
+    const declined: OverlayHit[] = [];
     let found = first;
     for (let reading = read; found; reading = found && valueOf(sources, found.key, found.known.entry)) {
       const value = await reading;
@@ -221,8 +221,8 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
 
   return {
     old,
-    inFlight: new Turns(),
-    defined: new Set<Fingerprint>(),
+    inFlight: new InFlightCalls(),
+    recordedDefinitions: new Set<Fingerprint>(),
     files: sources.files,
     policy: () => allowed,
     lookup(question) {
@@ -234,9 +234,9 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     },
     decline: (known) => overlay.decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {
-      if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX || !canStay(notes)) return fresh;
-      const { text: _, ...note } = noteOf(fresh) ?? NO_NOTE;
-      return recalled(store.immediate, { ref, key, position, form, fn }, note);
+      if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX || !fitsInMemory(notes)) return fresh;
+      const { text: _, ...note } = metadataOf(fresh) ?? NO_METADATA;
+      return lazyResult(store.immediate, { ref, key, position, form, fn }, note);
     },
     payload(value: Json, isPaid = false) {
       try {
@@ -267,7 +267,7 @@ export function createRunAnswers(sources: AnswerSources): RunAnswers {
     enterScope({ name, resume, ttlMs, hasComplete }) {
       enter({ name, resume, ttlMs, complete: hasComplete });
     },
-    servedOld(fn, recorded, now) {
+    warnStaleHit(fn, recorded, now) {
       const served = old.get(fn) ?? { count: 0, editions: new Map<Fingerprint, Fingerprint>() };
       served.count++;
       served.editions.set(recorded, now);

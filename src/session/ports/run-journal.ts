@@ -1,36 +1,36 @@
 /** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
 import type { Script, Statement } from '../../../grammar/ast.js';
 import { JournalError, skippedRun } from '../../../journal/errors.js';
-import type { Fact, FactOf, RunGiven, RunTotals } from '../../../journal/event.js';
+import type { Fact, FactOf, RecordedInputs, RunTotals } from '../../../journal/event.js';
 import { runIdAt, seqOf, type RunId, type RunRef } from '../../../journal/ids.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { countCall, endedCall, flawOf, isEndOfCall, noCalls, type CallCounts } from '../../../replay/fold/call-counts.js';
-import { followIndex, goingOnBeside, saveIndex, type WorkflowPast } from '../../../replay/memo/load.js';
-import { createAnswers } from '../../../replay/memo/overlay.js';
+import { followIndex, concurrentRuns, saveIndex, type PriorRuns } from '../../../replay/memo/load.js';
+import { createOverlay } from '../../../replay/memo/overlay.js';
 import { cachePolicy, type PolicyFlags } from '../../../replay/memo/policy.js';
 import { eventOf, follow } from '../../../replay/fold/projection.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
-import type { Answers, Recorder } from '../../runtime/operation.js';
+import type { ResultCache, Recorder } from '../../runtime/operation.js';
 import type { PaidCalls } from '../../runtime/paid-calls.js';
-import type { SecretTexts } from '../../runtime/secret-registry.js';
+import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import { MlldError } from '../../errors.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from '../script/run-options.js';
-import { createRunAnswers, noAnswers } from './result-cache.js';
+import { createRunCache, NO_RESULT_CACHE } from './result-cache.js';
 import { inParts } from './bounded.js';
 import { createRun } from './create-run.js';
 import { declarationsOf } from '../script/declared.js';
 import { createOutputFiles } from './output-files.js';
-import { givenFacts, type Given } from '../script/run-inputs.js';
+import { inputFacts, type RunInputs } from '../script/run-inputs.js';
 import { settleOrphans } from './orphans.js';
-import { openPast, type Drop, type OpenedPast } from './prior-runs.js';
+import { openPriorRuns, type Drop, type OpenedPriorRuns } from './prior-runs.js';
 import { patientStore } from './patient-store.js';
 import { createRecorder, isOfOneFact, NO_RECORDER, type Follower } from './recorder.js';
-import { otherKeyTeller } from './other-key.js';
+import { otherKeyWarning } from './other-key.js';
 import { sealingKeyFor } from './sealing-key.js';
-import { tellOnce, type Trouble } from './journal-warnings.js';
-import { servedOldNotices } from './stale-hits.js';
-import { withoutWriting } from './read-only-store.js';
+import { warnOnce, type JournalWarnings } from './journal-warnings.js';
+import { staleHitWarnings } from './stale-hits.js';
+import { readOnlyStore } from './read-only-store.js';
 import { VERSION } from '../../version.js';
 import { hostFacts } from '../../world/host.js';
 import type { World } from '../../world/world.js';
@@ -39,7 +39,7 @@ export interface OpenedJournal {
   /** Why nothing is recorded: nobody asked for a record, or somebody asked for none, or there is trouble with it. */
   readonly off?: 'unasked' | 'declined' | 'trouble';
   readonly recorder: Recorder;
-  readonly answers: Answers;
+  readonly answers: ResultCache;
   readonly ref?: RunRef;
   totals(): RunTotals;
   /** Resolves when all that was recorded so far is with the kernel: a process that is killed doesn't take it along. */
@@ -56,7 +56,7 @@ function withoutJournal(off: NonNullable<OpenedJournal['off']>): OpenedJournal {
   return {
     off,
     recorder: NO_RECORDER,
-    answers: noAnswers(),
+    answers: NO_RESULT_CACHE(),
     totals: () => NOTHING,
     flush: async () => {},
     finish: async () => {},
@@ -67,13 +67,13 @@ function withoutJournal(off: NonNullable<OpenedJournal['off']>): OpenedJournal {
 export interface JournalPorts {
   readonly world: World;
   /** What may not be read in the journal, as the run comes to know it. */
-  readonly secrets: SecretTexts;
+  readonly secrets: SecretRegistry;
   /** Stopped when the journal is lost. */
   readonly paidCalls: PaidCalls;
   /** Of a script: what it takes to run it again. */
-  readonly given?: Given;
+  readonly given?: RunInputs;
   /** The run has to end. */
-  readonly ending: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
@@ -85,7 +85,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     return withoutJournal(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
   }
   if (recordedAs === undefined) throw unnamed();
-  const trouble = tellOnce(io.stderr);
+  const trouble = warnOnce(io.stderr);
   const lost = (error: Error, but?: string): void => {
     if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
     trouble.error(error, but);
@@ -93,9 +93,9 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   const workflow = workflowFor(project, recordedAs);
   const sealingKey = await sealingKeyFor(options, ports.world);
   const store = await (options.openStore ?? defaultStore(project.root, io.stderr))(sealingKey);
-  let opened: OpenedPast;
+  let opened: OpenedPriorRuns;
   try {
-    opened = await openPast({
+    opened = await openPriorRuns({
       store,
       project: { ...project, workingDirectory: options.workingDirectory },
       workflow,
@@ -109,7 +109,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     return withoutJournal('trouble');
   }
   const { keepOrphans = false } = options.cache;
-  const settled = await settleOrphans(opened.loaded, { keepOrphans, stderr: io.stderr, ending: ports.ending });
+  const settled = await settleOrphans(opened.loaded, { keepOrphans, stderr: io.stderr, ending: ports.signal });
   for (const notice of opened.notices) io.stderr(`${notice}\n`);
   let journal: Journal | undefined;
   try {
@@ -120,11 +120,11 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    const reuses = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined }).serves !== 'no';
+    const reuses = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined }).reuses !== 'no';
     const isServed = !options.pipeline && reuses && opened.loaded.runs.length + opened.forks.length > 0;
     lost(error, isServed ? 'what earlier runs recorded is served' : undefined);
   }
-  return start({ options, script, store: journal ? store : withoutWriting(store), opened, settled, journal, trouble, lost, ports });
+  return start({ options, script, store: journal ? store : readOnlyStore(store), opened, settled, journal, trouble, lost, ports });
 }
 
 /** What was asked for on the command line, of a run that does not record all the same: its header says `never`. */
@@ -176,11 +176,11 @@ interface Start {
   readonly options: RunOptions;
   readonly script: Script;
   readonly store: JournalStore;
-  readonly opened: OpenedPast;
+  readonly opened: OpenedPriorRuns;
   readonly settled: readonly RunId[];
   /** Undefined: it could not be begun. */
   readonly journal: Journal | undefined;
-  readonly trouble: Trouble;
+  readonly trouble: JournalWarnings;
   /** To be called when nothing can be recorded any more. */
   readonly lost: (error: Error) => void;
   readonly ports: JournalPorts;
@@ -211,18 +211,18 @@ async function start({ options, script, store, opened, settled, journal, trouble
       })
     : NO_RECORDER;
   if (recorder.on) {
-    const given = ports.given && (await givenFacts(options, ports.given, store));
+    const given = ports.given && (await inputFacts(options, ports.given, store));
     await recorder.append(started(options, script, opened, { ref, given, settled }));
   }
   const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])].flatMap(inParts);
-  const during = drops.length === 0 || !recorder.on ? [] : await goingOnBeside(store, opened.loaded, ref);
+  const during = drops.length === 0 || !recorder.on ? [] : await concurrentRuns(store, opened.loaded, ref);
   for (const drop of drops) {
     const fact = during.length === 0 ? drop : { ...drop, during };
     const recorded = await recorder.append(fact);
     // A disk that fails doesn't bring back what this run was told not to serve.
     if (!recorded) followOwn(eventOf(fact, seqOf(0), new Date(options.io.nowMs()).toISOString()), { offset: 0, bytes: 0 });
   }
-  const overlay = createAnswers({
+  const overlay = createOverlay({
     run: ref.run,
     own: past.memo,
     definitions: past.definitions,
@@ -231,7 +231,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
     ...(flags.changed ? { changed: flags.changed } : {}),
   });
   const unreadable = new Set<string>();
-  const onOtherKey = otherKeyTeller({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
+  const onOtherKey = otherKeyWarning({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
   const patient = patientStore(store, {
     waitMs: options.journalWaitMs,
     monotonicMs: options.io.monotonicMs,
@@ -239,7 +239,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
     onOutage: trouble.outage,
     onGivenUp: lost,
   });
-  const answers = createRunAnswers({
+  const answers = createRunCache({
     store,
     patient: journal ? patient : store,
     root: options.project.root,
@@ -280,7 +280,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
       if (recorded && journalIs === 'kept') await saveIndex(store, past, ref.run, recorded).catch(() => undefined); // it may be missing at any time
     },
     notices: () => [
-      ...servedOldNotices(answers.old, [past, ...forks]),
+      ...staleHitWarnings(answers.old, [past, ...forks]),
       ...(answers.heldCount() === 0 ? [] : [notKept(answers.heldCount())]),
     ],
   };
@@ -312,8 +312,8 @@ function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] 
 function started(
   options: RunOptions,
   script: Script,
-  { forks }: OpenedPast,
-  { ref, given, settled }: { readonly ref: RunRef; readonly given: RunGiven | undefined; readonly settled: readonly RunId[] },
+  { forks }: OpenedPriorRuns,
+  { ref, given, settled }: { readonly ref: RunRef; readonly given: RecordedInputs | undefined; readonly settled: readonly RunId[] },
 ): Fact {
   const { record, checkpoint, fresh, resume, changed, keepFiles } = options.cache;
   const flags = {
@@ -349,6 +349,6 @@ function started(
 }
 
 /** A run that no journal holds. */
-function nowhere({ workflow }: WorkflowPast): RunRef {
+function nowhere({ workflow }: PriorRuns): RunRef {
   return { workflow, run: runIdAt(0, '0000') };
 }

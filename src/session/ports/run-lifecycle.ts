@@ -4,7 +4,7 @@ import { MlldError } from '../../errors.js';
 import type { RunOptions } from '../script/run-options.js';
 import { createLiveWorld } from '../../world/live.js';
 import type { World } from '../../world/world.js';
-import { isUsersError } from './user-error.js';
+import { isUserError } from './user-error.js';
 import { withoutSealingKey } from './sealing-key.js';
 
 /** What ends a run from outside: the reason that its signal is aborted with. */
@@ -38,7 +38,7 @@ export async function untilEnded<R>(
   try {
     return await work(world, ending.signal, () => end('paused', 'the run is paused'));
   } catch (error) {
-    if (!isUsersError(error)) throw error;
+    if (!isUserError(error)) throw error;
     // Before the first statement there is nobody else who could tell the end of the run from a failure.
     if (!ending.signal.aborted || error.code !== 'INTERRUPTED') return { status: 'failed', error };
     const by = ending.signal.reason as EndedBy; // it is aborted with nothing else

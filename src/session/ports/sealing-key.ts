@@ -12,14 +12,14 @@ const KEY_FILE = 'MLLD_JOURNAL_KEY_FILE';
 /** Undefined when nothing is configured: the project's own key does. A file is relative to the project. Throws `JOURNAL_KEY_INVALID`. */
 export async function sealingKeyFor(
   { environment, project }: Pick<RunOptions, 'environment' | 'project'>,
-  world: Pick<World, 'ask'>,
+  world: Pick<World, 'perform'>,
 ): Promise<SealingKey> {
   const given = environment[KEY];
   if (given === 'none') return 'none';
   if (given) return parseSealingKey(given, KEY);
   const file = environment[KEY_FILE];
   if (!file) return undefined;
-  const answer = await world.ask('file.read', { path: path.resolve(project.root, file) });
+  const answer = await world.perform('file.read', { path: path.resolve(project.root, file) });
   if ('text' in answer) return parseSealingKey(answer.text, file);
   throw new MlldError('JOURNAL_KEY_INVALID', `${KEY_FILE}: ${file} can't be read`, { hint: 'openssl rand -hex 32 makes a key' });
 }

@@ -1,4 +1,4 @@
-/** What a run says at its end about results that it reused although their function, or what guards it, was edited since. Design section 3. */
+/** What a run says at its end about results that it reused although their function, or what guards it, was edited since. design.md 3. */
 import {
   definitionChanges,
   describeEdit,
@@ -7,11 +7,11 @@ import {
   type RecordedDefinition,
 } from '../../../replay/memo/definitions.js';
 import type { Fingerprint } from '../../../journal/ids.js';
-import type { ServedOld } from './result-cache.js';
+import type { StaleHit } from './result-cache.js';
 
 /** One line per function. A definition is looked up wherever it was recorded: its fingerprint names it. */
-export function servedOldNotices(
-  old: ReadonlyMap<string, ServedOld>,
+export function staleHitWarnings(
+  old: ReadonlyMap<string, StaleHit>,
   recorded: readonly { readonly definitions: Definitions }[],
 ): readonly string[] {
   const definitionOf = (fingerprint: Fingerprint): RecordedDefinition | undefined =>

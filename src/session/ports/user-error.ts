@@ -2,7 +2,7 @@
 import { MlldError } from '../../errors.js';
 import { WorldError } from '../../world/world.js';
 
-export function isUsersError(error: unknown): error is MlldError {
+export function isUserError(error: unknown): error is MlldError {
   if (error instanceof MlldError) return true;
   if (error instanceof WorldError) return true;
   const { code, name } = error as { code?: unknown; name?: unknown };

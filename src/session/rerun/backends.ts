@@ -41,7 +41,7 @@ export function createReplayedBackends(ports: Ports): ReplayedBackends {
 function backendAsThen({ store, walk, recording, order, diverge, stuck }: Ports, name: string, asked: Set<OpPath>): Backend {
   return {
     name,
-    async ask(stage, frame) {
+    async execute(stage, frame) {
       const { path: op } = frame.op;
       asked.add(op);
       const call = recording.calls.get(op);

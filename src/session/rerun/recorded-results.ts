@@ -8,17 +8,17 @@ import type { JournalStore, Position } from '../../../journal/store.js';
 import { cachePolicy, type Scope } from '../../../replay/memo/policy.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
-import { recordedCarried } from '../../runtime/result-labels.js';
+import { recordedResultLabels } from '../../runtime/result-labels.js';
 import { decodeResult } from '../../operation/encode-result.js';
-import type { Answers, KnownAnswer } from '../../runtime/operation.js';
+import type { ResultCache, CachedResult } from '../../runtime/operation.js';
 import { OutputExceedsText } from '../../world/process/output.js';
-import { noAnswers } from '../ports/result-cache.js';
-import type { Answer } from '../../world/world.js';
+import { NO_RESULT_CACHE } from '../ports/result-cache.js';
+import type { EffectResult } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOrder } from './order.js';
 import { endOfReplay } from './world.js';
 
-export interface ReplayedAnswersOptions {
+export interface ReplayedCacheOptions {
   readonly store: JournalStore;
   /** The project's folder, as it was. */
   readonly root: string;
@@ -26,21 +26,21 @@ export interface ReplayedAnswersOptions {
   readonly order: ReplayOrder;
   readonly diverge: (divergence: Divergence) => boolean;
   /** What a declared output file looked like when a result was served: the path as it is recorded. */
-  readonly placeFile: (name: string, file: Answer<'file.bytes'>) => void;
+  readonly placeFile: (name: string, file: EffectResult<'file.bytes'>) => void;
 }
 
 type Completed = EventOf<'call.completed'>;
 
 /** In the words of the live world, where they can be known. */
-function notKept(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): Answer<'file.bytes'> {
+function notKept(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): EffectResult<'file.bytes'> {
   if (reason === 'secret') return { base64: '' };
   const details = { absent: 'does not exist', directory: 'is a directory', 'too-large': 'was too large', unreadable: 'could not be read' };
   return { missing: reason, detail: `${absolute} ${details[reason]}` };
 }
 
-const ABSENT: Answer<'file.bytes'> = { missing: 'absent', detail: 'as recorded' };
+const ABSENT: EffectResult<'file.bytes'> = { missing: 'absent', detail: 'as recorded' };
 
-export function createReplayedAnswers({ store, root, recording, order, diverge, placeFile }: ReplayedAnswersOptions): Answers {
+export function createReplayedCache({ store, root, recording, order, diverge, placeFile }: ReplayedCacheOptions): ResultCache {
   const flags = { ...recording.started?.flags, forks: recording.started?.forks ?? [] };
   const header = recording.started?.header;
   const results = resultsOf(store);
@@ -81,7 +81,7 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
     }
   }
 
-  async function answer(call: RecordedCall): Promise<KnownAnswer> {
+  async function answer(call: RecordedCall): Promise<CachedResult> {
     const completed = await served(call);
     const exceeding = textTooLarge(completed.result);
     const result = await resolveResult(store, completed);
@@ -95,7 +95,7 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
     const from = call.from as NonNullable<RecordedCall['from']>; // it was served
     return {
       key: call.key,
-      carried: recordedCarried(completed),
+      resultLabels: recordedResultLabels(completed),
       from,
       outputs: async () => outputs,
       value: () => {
@@ -106,9 +106,9 @@ export function createReplayedAnswers({ store, root, recording, order, diverge, 
   }
 
   return {
-    ...noAnswers(),
+    ...NO_RESULT_CACHE(),
     policy() {
-      const { records, serves } = cachePolicy({ flags, header, scope });
+      const { records, reuses: serves } = cachePolicy({ flags, header, scope });
       return { records, serves: serves !== 'no' };
     },
     files: {

@@ -1,5 +1,5 @@
 /**
- * Runs a recorded script or pipeline again in the world of its record. Design section 5, docs/decisions/0022-replay.md.
+ * Runs a recorded script or pipeline again in the world of its record. design.md 5, docs/decisions/0022-replay.md.
  *
  * P1  Nothing outside is touched but the journal, which is read, and the two sinks.
  * P2  Hooks, guards, blocks and bodies of calls run again; what they ask the world is answered from the record.

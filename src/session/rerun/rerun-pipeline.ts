@@ -22,7 +22,7 @@ import { execute } from '../../language/evaluate.js';
 import type { Frame, RunState } from '../../runtime/frame.js';
 import { createModule } from '../../modules/evaluate-module.js';
 import { displayPath } from '../../language/paths.js';
-import { SecretTexts } from '../../runtime/secret-registry.js';
+import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { baseFolder } from '../project.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from './divergence.js';
@@ -111,22 +111,22 @@ function planIn({ options, text, file, settings }: Replayed, { ownTypes }: Repla
 
 /** Whatever a stage does about errors: where the record has no answer the replay is over. */
 function frameOf({ options, settings, file, text, root }: Replayed, { replayed, hooks, recorder, answers, course }: Setting): Frame {
-  const ask: NonNullable<RunState['replayed']>['ask'] = (frame, question, request) =>
-    replayed.ask(frame, question, request).catch((error: unknown) => {
+  const ask: NonNullable<RunState['replayed']>['perform'] = (frame, question, request) =>
+    replayed.perform(frame, question, request).catch((error: unknown) => {
       if (isEndOfReplay(error)) course.end();
       throw error;
     });
   const run = newRunState({
     options: { io: { ...options.sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
     world: replayed.world,
-    replayed: { ask, timeOut: hooks.timeOut },
+    replayed: { perform: ask, timeOut: hooks.timeOut },
     recorder,
-    answers: { ...answers, policy: () => ({ records: true, serves: true }) },
-    secrets: new SecretTexts(),
+    cache: { ...answers, policy: () => ({ records: true, serves: true }) },
+    secrets: new SecretRegistry(),
     document: createDocument({ streaming: true, collects: false }),
     settings,
     state: undefined,
-    ending: course.signal,
+    signal: course.signal,
   });
   const display = displayPath(file, { workingDirectory: settings.workingDirectory });
   const module = createModule({ path: file, display, directory: baseFolder({ root }, file), text, isMain: true });
@@ -150,7 +150,7 @@ function runOf({ started, settings, file, root, options }: Replayed, { plan, fra
   return {
     plan,
     frame,
-    secretSettings: new SecretTexts(), // the record has marks in their places
+    secretSettings: new SecretRegistry(), // the record has marks in their places
     ledger,
     folder: createRunFolder(path.resolve(root, started.runDir ?? ''), frame.run.world),
     checkpoint: { update: () => undefined, flush: async () => undefined },

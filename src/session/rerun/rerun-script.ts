@@ -1,7 +1,7 @@
 /** A recorded script again: its statements, in the world of the record. */
 import { isWhole } from '../../../replay/recording/recorded-world.js';
 import { execute } from '../../language/evaluate.js';
-import { SecretTexts } from '../../runtime/secret-registry.js';
+import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { concealError } from '../ports/conceal.js';
 import { createDocument } from '../script/document.js';
 import { mainFrame, newRunState } from '../script/main-frame.js';
@@ -10,7 +10,7 @@ import { createSetting, endDivergences, inScope, type Ending } from './setting.j
 import { noStop, numberedStop } from './refused.js';
 import type { Replayed, ReplayReport } from './options.js';
 import { endOfReplay } from './world.js';
-import { runScript } from '../script/execute-script.js';
+import { executeScript } from '../script/execute-script.js';
 
 export async function replayScript({ options, recording, started, root, file, text, settings, state }: Replayed): Promise<ReplayReport> {
   const { ref, until, sinks } = options;
@@ -42,20 +42,20 @@ export async function replayScript({ options, recording, started, root, file, te
   const document = createDocument({ streaming: settings.streaming && !collects, collects });
   const ports = {
     world: replayed.world,
-    replayed: { ask: replayed.ask, timeOut: hooks.timeOut },
+    replayed: { perform: replayed.perform, timeOut: hooks.timeOut },
     recorder,
-    answers,
-    secrets: new SecretTexts(),
+    cache: answers,
+    secrets: new SecretRegistry(),
     document,
     settings,
     state,
-    ending: course.signal,
+    signal: course.signal,
   };
   const run = newRunState({ options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } }, ...ports });
   const frame = mainFrame(run, module, execute);
   setting.begin(frame);
   const printsAtEnd = !settings.streaming && !collects;
-  const ended = runScript(script, frame, { document, printsAtEnd, keepsSource: true });
+  const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true });
   const error = await Promise.race([ended, course.ended]);
   if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
   await replayed.world.close('the replay has ended');

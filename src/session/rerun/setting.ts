@@ -2,15 +2,15 @@
 import path from 'node:path';
 import type { Fact } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { hasTurn, isWhole, nextTurn, notGiven, type RecordedAnswer, type Recording } from '../../../replay/recording/recorded-world.js';
+import { hasTurn, isWhole, nextTurn, notGiven, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { Answers, Recorder } from '../../runtime/operation.js';
+import type { ResultCache, Recorder } from '../../runtime/operation.js';
 import type { Value } from '../../values/value.js';
 import { concealValue } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOptions, Stopped } from './options.js';
 import { createReplayOrder, type ReplayOrder } from './order.js';
-import { changedCall, createReplayedAnswers } from './recorded-results.js';
+import { changedCall, createReplayedCache } from './recorded-results.js';
 import { createReplayedHooks, type ReplayedHooks } from './hooks.js';
 import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './world.js';
 
@@ -29,7 +29,7 @@ export interface Setting {
   readonly order: ReplayOrder;
   readonly replayed: ReplayedWorld;
   readonly hooks: ReplayedHooks;
-  readonly answers: Answers;
+  readonly answers: ResultCache;
   /** Takes what is said of calls and checkpoints, each in its turn. */
   readonly recorder: Recorder;
   /** Somebody waits for what the record does not have. */
@@ -49,7 +49,7 @@ export interface SettingOptions {
   /** It stops behind this event. */
   readonly lastSeq: number;
   readonly variablesAt: (frame: Frame, op: OpPath) => Stopped['variables'];
-  readonly isCalledOff?: (answer: RecordedAnswer) => boolean;
+  readonly isCalledOff?: (answer: RecordedEffect) => boolean;
   /** A fact that was told in its turn. */
   readonly onTold?: (fact: Fact) => void;
 }
@@ -90,7 +90,7 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
     ...(isCalledOff ? { isCalledOff } : {}),
     ...(sourceText ? { currentText: (file) => currentSource(recording, root, file, sourceText) } : {}),
   });
-  const answers = createReplayedAnswers({
+  const answers = createReplayedCache({
     store,
     root,
     recording,
@@ -172,7 +172,7 @@ export interface Ending {
 export function endDivergences(
   recording: Recording,
   actual: Ending | undefined,
-  isMissed: (answer: RecordedAnswer) => boolean = () => true,
+  isMissed: (answer: RecordedEffect) => boolean = () => true,
 ): readonly Divergence[] {
   const [left] = notGiven(recording).filter(
     (answer) => answer.kind !== 'clock.sleep' && answer.holds !== 'interrupted' && isMissed(answer),

@@ -11,16 +11,16 @@ import { sha256 } from '../../../journal/canonical.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import {
-  anyAnswer,
+  anyResult,
   callAround,
   isWhole,
-  nextAnswer,
-  type RecordedAnswer,
+  nextResult,
+  type RecordedEffect,
   type Recording,
 } from '../../../replay/recording/recorded-world.js';
 import type { Frame } from '../../runtime/frame.js';
 import { canonicalRequest, subjectOf } from '../../operation/effect-facts.js';
-import type { Answer, Ask, Question, World } from '../../world/world.js';
+import type { EffectResult, EffectRequest, EffectKind, World } from '../../world/world.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { WorldError } from '../../world/world.js';
 import { concealDivergence } from '../ports/conceal.js';
@@ -46,19 +46,19 @@ export interface ReplayedWorldOptions {
   readonly onStuck: () => void;
   readonly hooks: Pick<ReplayedHooks, 'isInside'>;
   /** What was called off by the run itself, and not by its end, is called off again. */
-  readonly isCalledOff?: (answer: RecordedAnswer) => boolean;
+  readonly isCalledOff?: (answer: RecordedEffect) => boolean;
 }
 
 export interface ReplayedWorld {
   readonly world: World;
-  readonly ask: <Q extends Question>(frame: Frame, question: Q, request: Ask<Q>) => Promise<Answer<Q>>;
+  readonly perform: <Q extends EffectKind>(frame: Frame, question: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
   /** The world outside of operations looks like this at declared output files. */
-  readonly files: Map<string, Answer<'file.bytes'>>;
+  readonly files: Map<string, EffectResult<'file.bytes'>>;
   answersGiven(): number;
 }
 
 /** Their answers say nothing, so that a changed script can go on without one. */
-const ACTS: ReadonlySet<Question> = new Set<Question>([
+const ACTS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'stream.write',
   'file.write',
   'file.append',
@@ -69,28 +69,29 @@ const ACTS: ReadonlySet<Question> = new Set<Question>([
 
 export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorld {
   const { store, recording, order, sinks, diverge } = options;
-  const files = new Map<string, Answer<'file.bytes'>>();
+  const files = new Map<string, EffectResult<'file.bytes'>>();
   let given = 0;
   let refuse: ((error: Error) => void) | undefined;
   const closed = new Promise<never>((_resolve, reject) => (refuse = reject));
   closed.catch(() => undefined);
 
-  async function ask<Q extends Question>(frame: Frame, question: Q, request: Ask<Q>): Promise<Answer<Q>> {
+  async function ask<Q extends EffectKind>(frame: Frame, question: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
     const op = frame.op.path;
     if (question === 'clock.sleep') {
-      const slept = take(nextAnswer(recording, op, question, undefined));
+      const slept = take(nextResult(recording, op, question, undefined));
       if (slept === undefined && options.hooks.isInside(op)) return closed;
       await order.turn(slept ?? -1, frame);
-      return {} as Answer<Q>;
+      return {} as EffectResult<Q>;
     }
     const asked = canonicalRequest(request);
     const recorded =
-      nextAnswer(recording, op, question, sha256(asked)) ??
+      nextResult(recording, op, question, sha256(asked)) ??
       (await holding(async (release) => (await underKey(op, question, asked)) ?? without(frame, question, request, release)));
     take(recorded);
     await Promise.race([order.turn(recorded?.seq ?? -1, frame), closed]);
     if (recorded !== undefined) given++;
-    const answer = recorded === undefined ? ({} as Answer<Q>) : await holding((release) => answerOf(recorded, question, request, release));
+    const answer =
+      recorded === undefined ? ({} as EffectResult<Q>) : await holding((release) => answerOf(recorded, question, request, release));
     emit(question, request, answer);
     return answer;
   }
@@ -102,17 +103,17 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   }
 
   /** A request with secrets in it is recorded under a keyed digest. */
-  async function underKey(op: OpPath, question: Question, asked: string): Promise<RecordedAnswer | undefined> {
+  async function underKey(op: OpPath, question: EffectKind, asked: string): Promise<RecordedEffect | undefined> {
     const secrets = await store.knownSecrets();
-    return secrets && nextAnswer(recording, op, question, secrets.digest(asked));
+    return secrets && nextResult(recording, op, question, secrets.digest(asked));
   }
 
   /** The next best answer; undefined: none is needed. */
-  async function without(frame: Frame, question: Question, request: object, release: () => void): Promise<RecordedAnswer | undefined> {
+  async function without(frame: Frame, question: EffectKind, request: object, release: () => void): Promise<RecordedEffect | undefined> {
     const op = frame.op.path;
     if (options.hooks.isInside(op)) return quietly(release);
     if (!isWhole(recording)) return forever(release);
-    const there = nextAnswer(recording, op, question, undefined);
+    const there = nextResult(recording, op, question, undefined);
     const expected = there && { seq: there.seq, subject: there.subject, ...(await textWritten(there)) };
     const divergence: Divergence = {
       reason: there ? 'changed' : 'new',
@@ -122,7 +123,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
       actual: { subject: subjectOf(question, request), request },
     };
     const goesOn = diverge(concealDivergence(divergence, frame.run.secrets));
-    const next = there ?? anyAnswer(recording, question, sha256(canonicalRequest(request)));
+    const next = there ?? anyResult(recording, question, sha256(canonicalRequest(request)));
     if (!goesOn || (next === undefined && !ACTS.has(question))) throw endOfReplay();
     return next;
   }
@@ -137,26 +138,26 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     return closed;
   }
 
-  async function textWritten({ kind, place }: RecordedAnswer): Promise<{ request?: unknown }> {
+  async function textWritten({ kind, place }: RecordedEffect): Promise<{ request?: unknown }> {
     if (kind !== 'stream.write') return {};
     const event = (await store.readAt(place.ref, place.position)) as EventOf<'effect.performed'> | undefined;
     const text = event?.result && (await store.resolve(event.result, event.request));
     return text === undefined ? {} : { request: { text } };
   }
 
-  async function answerOf<Q extends Question>(
-    recorded: RecordedAnswer,
+  async function answerOf<Q extends EffectKind>(
+    recorded: RecordedEffect,
     question: Q,
-    request: Ask<Q>,
+    request: EffectRequest<Q>,
     release: () => void,
-  ): Promise<Answer<Q>> {
+  ): Promise<EffectResult<Q>> {
     const isInterrupted = recorded.holds === 'interrupted';
     if (isInterrupted && options.hooks.isInside(recorded.op)) return quietly(release);
     if (isInterrupted && options.isCalledOff?.(recorded) !== true) return forever(release);
     if (recorded.holds === 'nothing') return unanswerable(recorded, question === 'node.import' ? 'not-recordable' : 'unreadable');
-    if (ACTS.has(question)) return {} as Answer<Q>;
-    const now = question === 'file.read' ? await presentSource((request as Ask<'file.read'>).path) : undefined;
-    if (now !== undefined) return { text: now } as Answer<Q>;
+    if (ACTS.has(question)) return {} as EffectResult<Q>;
+    const now = question === 'file.read' ? await presentSource((request as EffectRequest<'file.read'>).path) : undefined;
+    if (now !== undefined) return { text: now } as EffectResult<Q>;
     const event = (await store.readAt(recorded.place.ref, recorded.place.position)) as EventOf<'effect.performed'> | undefined;
     if (isInterrupted || recorded.holds === 'error') {
       const output = event?.result && textTooLarge(event.result);
@@ -165,7 +166,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     }
     const kept = event?.result && (await store.resolve(event.result, event.request));
     const answer = recorded.holds === 'call' ? await answerOfCall(recorded, question, kept, release) : kept;
-    return answer === undefined ? unanswerable(recorded, 'unreadable') : (answer as Answer<Q>);
+    return answer === undefined ? unanswerable(recorded, 'unreadable') : (answer as EffectResult<Q>);
   }
 
   async function presentSource(path: string): Promise<string | undefined> {
@@ -174,8 +175,8 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
 
   /** Made of the result of the call, whose text or value it was. */
   async function answerOfCall(
-    { op }: RecordedAnswer,
-    question: Question,
+    { op }: RecordedEffect,
+    question: EffectKind,
     kept: Json | undefined,
     release: () => void,
   ): Promise<object | undefined> {
@@ -188,41 +189,41 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     return question === 'code.run' ? { value: result, log: '' } : { stdout: result, stderr: '', exitCode: 0, ...(kept as object) };
   }
 
-  function unanswerable({ seq, op, kind, subject }: RecordedAnswer, reason: 'not-recordable' | 'unreadable'): never {
+  function unanswerable({ seq, op, kind, subject }: RecordedEffect, reason: 'not-recordable' | 'unreadable'): never {
     diverge({ reason, op, kind, expected: { seq, subject } });
     throw endOfReplay();
   }
 
-  function emit<Q extends Question>(question: Q, request: Ask<Q>, answer: Answer<Q>): void {
+  function emit<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, answer: EffectResult<Q>): void {
     if (question === 'stream.write') {
-      const { stream, text } = request as Ask<'stream.write'>;
+      const { stream, text } = request as EffectRequest<'stream.write'>;
       sinks[stream](text);
-    } else if (question === 'code.run' && (request as Ask<'code.run'>).echo) {
-      sinks.stdout((answer as Answer<'code.run'>).log);
+    } else if (question === 'code.run' && (request as EffectRequest<'code.run'>).echo) {
+      sinks.stdout((answer as EffectResult<'code.run'>).log);
     }
   }
 
   /** What is asked on behalf of nobody: hooks' time limits, passed on error output, declared files, the files of a pipeline for people. */
-  async function askDirectly<Q extends Question>(question: Q, request: Ask<Q>): Promise<Answer<Q>> {
+  async function askDirectly<Q extends EffectKind>(question: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
     if (question === 'clock.sleep') return closed;
     if (question === 'file.bytes') {
-      const { path } = request as Ask<'file.bytes'>;
-      return (files.get(path) ?? { missing: 'absent', detail: 'not recorded' }) as Answer<Q>;
+      const { path } = request as EffectRequest<'file.bytes'>;
+      return (files.get(path) ?? { missing: 'absent', detail: 'not recorded' }) as EffectResult<Q>;
     }
-    if (question === 'file.write' || question === 'file.remove') return {} as Answer<Q>;
-    if (question === 'file.list') return { files: [], folders: [] } as Answer<'file.list'> as Answer<Q>;
+    if (question === 'file.write' || question === 'file.remove') return {} as EffectResult<Q>;
+    if (question === 'file.list') return { files: [], folders: [] } as EffectResult<'file.list'> as EffectResult<Q>;
     if (question !== 'stream.write') throw new Error(`nobody asks for ${question} in a replay`);
-    emit(question, request, {} as Answer<Q>);
-    return {} as Answer<Q>;
+    emit(question, request, {} as EffectResult<Q>);
+    return {} as EffectResult<Q>;
   }
 
   const world: World = {
-    ask: askDirectly,
+    perform: askDirectly,
     async close(reason) {
       refuse?.(new WorldError('INTERRUPTED', `interrupted: ${reason}`));
     },
   };
-  return { world, ask, files, answersGiven: () => given };
+  return { world, perform: ask, files, answersGiven: () => given };
 }
 
 class EndOfReplay extends WorldError {}
@@ -236,7 +237,7 @@ export function isEndOfReplay(error: unknown): boolean {
   return error instanceof EndOfReplay;
 }
 
-function take(recorded: RecordedAnswer | undefined): number | undefined {
+function take(recorded: RecordedEffect | undefined): number | undefined {
   if (recorded) recorded.given = true;
   return recorded?.seq;
 }

@@ -8,25 +8,25 @@ import { sha256 } from '../../../journal/canonical.js';
 import type { CurrentDefinition } from '../../../replay/resume/plan.js';
 import { execute } from '../../language/evaluate.js';
 import { Executable } from '../../runtime/executable.js';
-import type { Frame, Instruments, Module } from '../../runtime/frame.js';
+import type { Frame, Interceptors, Module } from '../../runtime/frame.js';
 import type { BindingKind } from '../../runtime/scope.js';
 import { bindFrontmatter } from '../../modules/evaluate-module.js';
 import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
 import { withInterceptors } from '../../operation/interceptors.js';
-import type { Answers, Operation } from '../../runtime/operation.js';
-import { SecretTexts } from '../../runtime/secret-registry.js';
+import type { ResultCache, Operation } from '../../runtime/operation.js';
+import { SecretRegistry } from '../../runtime/secret-registry.js';
 import type { RunOptions } from './run-options.js';
 import { compactJson } from '../../values/text.js';
-import { dataOf, NO_LABELS, Recalled, type Value } from '../../values/value.js';
-import type { Question, World } from '../../world/world.js';
-import { noAnswers } from '../ports/result-cache.js';
+import { dataOf, NO_LABELS, LazyData, type Value } from '../../values/value.js';
+import type { EffectKind, World } from '../../world/world.js';
+import { NO_RESULT_CACHE } from '../ports/result-cache.js';
 import { createDocument } from './document.js';
 import { mainFrame, newRunState } from './main-frame.js';
 import { NO_RECORDER } from '../ports/recorder.js';
 import { settingsFor, stateFor } from './settings.js';
 
 /** What can be asked without leaving a trace. */
-const LOOKS: ReadonlySet<Question> = new Set<Question>([
+const LOOKS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'file.read',
   'file.stat',
   'file.glob',
@@ -76,12 +76,12 @@ export async function currentDefinitions({
     options: silent,
     world: worldToLookAt(world, refusals),
     recorder: NO_RECORDER,
-    answers: refusingAnswers(refusals),
-    secrets: new SecretTexts(),
+    cache: refusingAnswers(refusals),
+    secrets: new SecretRegistry(),
     document: createDocument({ streaming: false, collects: false }),
     settings: await settingsFor(options, module.directory, world),
     state: await stateFor(options.state, module.directory, world),
-    ending: options.signal,
+    signal: options.signal,
   });
   const frame = mainFrame(run, module, (list, inner) => (isTopLevel(inner) ? declare(list, inner, refusals) : execute(list, inner)));
   await bindFrontmatter(script, module);
@@ -89,14 +89,14 @@ export async function currentDefinitions({
   const modules = [module];
   for (const imported of run.modules.values()) await imported.then(({ module: found }) => modules.push(found)).catch(() => undefined);
   for (const { node, frame: at } of refusals.interceptors) register(node, at);
-  return definitionsIn(modules, keyed, run.instruments);
+  return definitionsIn(modules, keyed, run.interceptors);
 }
 
 /** The run itself says what is wrong with one that can't be registered. */
 function register(node: Guard | Hook, frame: Frame): void {
   try {
-    if (node.kind === 'guard') frame.run.instruments.registerGuard(node, frame);
-    else frame.run.instruments.registerHook(node, frame);
+    if (node.kind === 'guard') frame.run.interceptors.registerGuard(node, frame);
+    else frame.run.interceptors.registerHook(node, frame);
   } catch {
     // It holds for nothing.
   }
@@ -104,17 +104,17 @@ function register(node: Guard | Hook, frame: Frame): void {
 
 function worldToLookAt(world: World, refusals: Refusals): World {
   return {
-    ask: async (question, request) => {
+    perform: async (question, request) => {
       if (!LOOKS.has(question)) throw refusals.refuse(question);
-      return world.ask(question, request);
+      return world.perform(question, request);
     },
     close: async () => undefined, // whoever opened the world closes it
   };
 }
 
-function refusingAnswers(refusals: Refusals): Answers {
+function refusingAnswers(refusals: Refusals): ResultCache {
   return {
-    ...noAnswers(),
+    ...NO_RESULT_CACHE(),
     policy: () => ({ records: true, serves: true }),
     lookup: async ({ key }) => {
       throw refusals.refuse(`the llm call ${key}`);
@@ -187,7 +187,7 @@ function forget(name: string, kind: BindingKind, { scope }: Frame, refusals: Ref
 }
 
 /** It stays unknown whatever labels it gets. */
-class Unknown extends Recalled {
+class Unknown extends LazyData {
   override withNote(): Unknown {
     return this;
   }
@@ -196,7 +196,7 @@ class Unknown extends Recalled {
 async function definitionsIn(
   modules: readonly Module[],
   keyed: KeyedDigest,
-  instruments: Instruments,
+  instruments: Interceptors,
 ): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
   const unknown = modules.flatMap(({ scope }) =>
     [...scope.entries()].flatMap((binding) => (binding.value instanceof Unknown ? [{ scope, binding }] : [])),

@@ -1,7 +1,7 @@
-/** The document of a run: to standard output as it grows, or kept and printed at the end. World section 3. */
+/** The document of a run: to standard output as it grows, or kept and printed at the end. world.md 3. */
 import type { Document, DocumentEffect } from '../../runtime/document.js';
 import type { Frame } from '../../runtime/frame.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { normaliseDocument } from '../../values/kinds/document.js';
 import type { Value } from '../../values/value.js';
 
@@ -19,7 +19,7 @@ export function createDocument({ streaming, collects }: { readonly streaming: bo
   };
   const emit = async (text: string, value: Value, frame: Frame): Promise<void> => {
     chunks.push(text);
-    if (streaming) await askWorld(frame, 'stream.write', { stream: 'stdout', text }, { values: [value] });
+    if (streaming) await performEffect(frame, 'stream.write', { stream: 'stdout', text }, { values: [value] });
   };
   return {
     effects,
@@ -34,7 +34,7 @@ export function createDocument({ streaming, collects }: { readonly streaming: bo
     },
     async write(stream, text, value, frame) {
       note(stream, text, value);
-      if (streaming || stream === 'stderr') await askWorld(frame, 'stream.write', { stream, text }, { values: [value] });
+      if (streaming || stream === 'stderr') await performEffect(frame, 'stream.write', { stream, text }, { values: [value] });
       else chunks.push(text);
     },
     note: (effect) => {

@@ -5,10 +5,10 @@ import { execute } from '../../language/evaluate.js';
 import type { Frame } from '../../runtime/frame.js';
 import { showValue } from '../../language/statements/show.js';
 import { bindFrontmatter } from '../../modules/evaluate-module.js';
-import { askWorld } from '../../operation/perform-effect.js';
+import { performEffect } from '../../operation/perform-effect.js';
 import { recordSource } from '../../operation/sources.js';
 import type { KeptDocument } from './document.js';
-import { isUsersError } from '../ports/user-error.js';
+import { isUserError } from '../ports/user-error.js';
 
 export interface ScriptRun {
   readonly document: KeptDocument;
@@ -19,7 +19,7 @@ export interface ScriptRun {
 }
 
 /** The user's error that ended it; undefined when the script ran to its end. */
-export async function runScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
+export async function executeScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
   const { run, module } = frame;
   try {
     if (keepsSource) await recordSource(frame, module.path, module.text, 'script');
@@ -27,10 +27,10 @@ export async function runScript(script: Script, frame: Frame, { document, prints
     const completion = await execute(script.statements, frame);
     if (completion instanceof Return && completion.given) await showValue(completion.value, frame);
     await run.closeCheckpoint?.();
-    if (printsAtEnd) await askWorld(frame, 'stream.write', { stream: 'stdout', text: `${document.normalised()}\n` });
+    if (printsAtEnd) await performEffect(frame, 'stream.write', { stream: 'stdout', text: `${document.normalised()}\n` });
     return undefined;
   } catch (error) {
-    if (!isUsersError(error)) throw error;
+    if (!isUserError(error)) throw error;
     return error;
   }
 }

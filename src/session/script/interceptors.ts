@@ -1,12 +1,12 @@
-/** The hooks and guards of one run. Design section 2. */
+/** The hooks and guards of one run. design.md 2. */
 import { GuardRegistry } from '../../guards/registry.js';
 import { watchOperation as guardsOf } from '../../guards/stage.js';
 import { HookRegistry } from '../../hooks/registry.js';
 import { watchOperation as hooksOf } from '../../hooks/stage.js';
 import { createTimeLimit } from '../../hooks/time-limit.js';
-import type { Instruments } from '../../runtime/frame.js';
+import type { Interceptors } from '../../runtime/frame.js';
 
-export function createInstruments(): Instruments {
+export function createInterceptors(): Interceptors {
   const hooks = new HookRegistry();
   const guards = new GuardRegistry();
   const withinLimit = createTimeLimit();

@@ -1,12 +1,12 @@
 /** Where an evaluation begins: the state that all code of a run shares, and the frame of its first statement. */
-import { createInstruments } from './interceptors.js';
-import { Breath } from '../../runtime/cooperative-yield.js';
+import { createInterceptors } from './interceptors.js';
+import { CooperativeYield } from '../../runtime/cooperative-yield.js';
 import { evaluate, evaluator } from '../../language/evaluate.js';
 import { OUTERMOST, PLAIN, type Frame, type Module, type RunState } from '../../runtime/frame.js';
 import { OpNode } from '../../runtime/identity.js';
 import type { RunOptions } from './run-options.js';
 
-type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'answers' | 'secrets' | 'document' | 'settings' | 'state' | 'ending'> &
+type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &
   Partial<Pick<RunState, 'paidCalls'>>;
 
 export function newRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
@@ -14,7 +14,7 @@ export function newRunState({ options, ...ports }: Ports & { readonly options: P
   return {
     ...ports,
     evaluator,
-    instruments: createInstruments(),
+    interceptors: createInterceptors(),
     hookErrors: [],
     failedCommands: [],
     unrecordedResults: 0,
@@ -23,7 +23,7 @@ export function newRunState({ options, ...ports }: Ports & { readonly options: P
     modules: new Map(),
     checkpoints: new Set(),
     deniedInside: new WeakSet(),
-    breath: new Breath(ports.ending),
+    cooperativeYield: new CooperativeYield(ports.signal),
     monotonicMs: io.monotonicMs,
     warn: (message) => io.stderr(`warning: ${ports.secrets.hideParts(message)}\n`),
   };

@@ -55,7 +55,7 @@ async function readScript({ script, mode, workingDirectory }: Parameters<typeof 
     const module = createModule({ path: recordAs ?? label, display: label, directory, text, isMain: true });
     return { module, mode: mode ?? modeOf(recordAs ?? label) };
   }
-  const answer = await world.ask('file.read', { path: script.path });
+  const answer = await world.perform('file.read', { path: script.path });
   const display = displayPath(script.path, { workingDirectory });
   if (!('text' in answer)) {
     throw new MlldError(

@@ -15,9 +15,9 @@ import { createLiveWorld } from '../../world/live.js';
 import { currentDefinitions } from './current-definitions.js';
 import { declarationsOf } from './declared.js';
 import { openScript } from './open-script.js';
-import { outdatedAnswers } from './planned-outputs.js';
-import { openPast } from '../ports/prior-runs.js';
-import { withoutWriting } from '../ports/read-only-store.js';
+import { outdatedResults } from './planned-outputs.js';
+import { openPriorRuns } from '../ports/prior-runs.js';
+import { readOnlyStore } from '../ports/read-only-store.js';
 import { writtenScopes } from './written-scopes.js';
 
 export interface RunPlan extends Plan {
@@ -47,8 +47,8 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
     const sealingKey = await sealingKeyFor(options, world);
     const secrets = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : await store.knownSecrets();
     const cache = plannedFlags(options.cache, script.resume);
-    const readOnly = withoutWriting(store);
-    const opened = await openPast({
+    const readOnly = readOnlyStore(store);
+    const opened = await openPriorRuns({
       store: readOnly,
       project: { ...project, workingDirectory: options.workingDirectory },
       workflow,
@@ -79,14 +79,14 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
       current,
-      outdated: await outdatedAnswers({ store: readOnly, world, root: project.root, keepsNewer: cache.keepFiles === true, current, memos }),
+      outdated: await outdatedResults({ store: readOnly, world, root: project.root, keepsNewer: cache.keepFiles === true, current, memos }),
     });
     return {
       workflow,
       name: options.name,
       flags: { ...cache },
       records: policy.records,
-      serves: policy.serves !== 'no',
+      serves: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
       notices: invalidations.length === 0 ? notices : [], // else they count what the report counts
@@ -99,6 +99,6 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
 
 /** A run without any flag would be served nothing, and nobody needs a plan for that. */
 function plannedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
-  const isBare = cachePolicy({ flags: given, header, scope: undefined }).serves === 'no';
+  const isBare = cachePolicy({ flags: given, header, scope: undefined }).reuses === 'no';
   return isBare && header === undefined ? { ...given, checkpoint: true } : given;
 }

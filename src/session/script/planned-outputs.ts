@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { readOutputs } from '../../../replay/memo/load.js';
-import { usable, type Answer, type Memo } from '../../../replay/memo/memo.js';
+import { usable, type StoredResult, type Memo } from '../../../replay/memo/memo.js';
 import type { PlanFacts } from '../../../replay/resume/plan.js';
 import { decisionFor } from '../../operation/outputs.js';
 import type { World } from '../../world/world.js';
@@ -21,12 +21,19 @@ interface OutdatedRequest {
 }
 
 /** The answers for whose files their calls would run again. Reads only what functions that declare files have answered. */
-export async function outdatedAnswers({ store, world, root, keepsNewer, current, memos }: OutdatedRequest): Promise<ReadonlySet<Answer>> {
+export async function outdatedResults({
+  store,
+  world,
+  root,
+  keepsNewer,
+  current,
+  memos,
+}: OutdatedRequest): Promise<ReadonlySet<StoredResult>> {
   const workflows = memos.map(({ workflow }) => workflow);
   const files = createOutputFiles({ store, workflows, keepsNewer, onTrouble: () => undefined });
-  const outdated = new Set<Answer>();
+  const outdated = new Set<StoredResult>();
   for (const { memo } of memos) {
-    for (const [, { fn, answer }] of usable(memo)) {
+    for (const [, { fn, result: answer }] of usable(memo)) {
       if (current.get(fn)?.some(({ writes }) => writes) !== true) continue;
       const outputs = await readOutputs(store, answer);
       if (outputs === undefined) outdated.add(answer); // from before it declared any

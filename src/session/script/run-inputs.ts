@@ -1,5 +1,5 @@
 /** What a run was given, as its first event says it, and the settings that can be made of that again. */
-import type { EventOf, Json, RunGiven } from '../../../journal/event.js';
+import type { EventOf, Json, RecordedInputs } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Settings } from '../../runtime/frame.js';
 import type { RunOptions } from './run-options.js';
@@ -7,12 +7,12 @@ import { toJson } from '../../values/native.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import { HOOK_LIMIT_MS, PARALLEL_LIMIT, RECURSION_DEPTH } from './settings.js';
 
-export interface Given {
+export interface RunInputs {
   readonly settings: Settings;
   readonly state: Value;
 }
 
-export async function givenFacts(options: RunOptions, { settings, state }: Given, store: JournalStore): Promise<RunGiven> {
+export async function inputFacts(options: RunOptions, { settings, state }: RunInputs, store: JournalStore): Promise<RecordedInputs> {
   const { projectRoot, workingDirectory, parallelLimit, recursionDepth, prefixes, injected } = settings;
   return {
     root: projectRoot,
@@ -33,7 +33,7 @@ export async function givenFacts(options: RunOptions, { settings, state }: Given
 export async function settingsOf(
   { payload, given }: EventOf<'run.started'>,
   { root, scriptDirectory, store }: { readonly root: string; readonly scriptDirectory: string; readonly store: JournalStore },
-): Promise<Given | undefined> {
+): Promise<RunInputs | undefined> {
   const injected = given?.injected && (await store.resolve(given.injected));
   const state = given?.state && (await store.resolve(given.state));
   if ((given?.injected && injected === undefined) || (given?.state && state === undefined)) return undefined;

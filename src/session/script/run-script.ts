@@ -11,7 +11,7 @@ import { Bail, placeOf } from '../../runtime/errors.js';
 import { execute } from '../../language/evaluate.js';
 import type { Module, RunState } from '../../runtime/frame.js';
 import { PaidCalls } from '../../runtime/paid-calls.js';
-import { SecretTexts } from '../../runtime/secret-registry.js';
+import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { concealError } from '../ports/conceal.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { settingsFor, stateFor } from './settings.js';
@@ -19,13 +19,13 @@ import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
 import { mainFrame, newRunState } from './main-frame.js';
 import { pausedError, pauseOf } from '../ports/paused.js';
 import { openScript } from './open-script.js';
-import { runScript } from './execute-script.js';
+import { executeScript } from './execute-script.js';
 import { structuredResult } from './structured.js';
 import { timedOut, untilEnded } from '../ports/run-lifecycle.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import type { World } from '../../world/world.js';
 
-export function run(options: RunOptions): Promise<RunReport> {
+export function runScript(options: RunOptions): Promise<RunReport> {
   // The script writes through the world, everything else here are messages.
   const { io } = options;
   const told = { ...options, io: { ...io, stderr: io.message ?? io.stderr } };
@@ -36,25 +36,25 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const { script, module } = await openScript(options, world); // R1
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
-  const secrets = new SecretTexts();
-  const journal = await openJournal(options, script, { world, secrets, ending, paidCalls, given: { settings, state } }); // R1
+  const secrets = new SecretRegistry();
+  const journal = await openJournal(options, script, { world, secrets, signal: ending, paidCalls, given: { settings, state } }); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
   const run = newRunState({
     options,
     world,
     recorder: journal.recorder,
-    answers: journal.answers,
+    cache: journal.answers,
     secrets,
     document,
     settings,
     state,
-    ending,
+    signal: ending,
     paidCalls,
   });
   const frame = mainFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
-  const error = await runScript(script, frame, { document, printsAtEnd, keepsSource });
+  const error = await executeScript(script, frame, { document, printsAtEnd, keepsSource });
   if (error !== undefined && printsAtEnd) printShown(document, options.io);
   return finish({ options, module, run, journal, document, ending, error });
 }
@@ -120,7 +120,7 @@ function finished(status: RunStatus, error: unknown, { secrets }: RunState, tota
   return { type: 'run.finished', status, error: { code, message, ...where }, totals };
 }
 
-/** The list at the end of a run: control section 24.2. */
+/** The list at the end of a run: control.md 24.2. */
 function reportFailedCommands({ failedCommands, warn }: RunState): void {
   for (const { command, exitCode, where } of failedCommands) warn(`command ended with status ${exitCode}: ${command} (${where})`);
 }

@@ -1,4 +1,4 @@
-/** What the command line gives a run besides its script: payload, injected modules, state. World section 16. */
+/** What the command line gives a run besides its script: payload, injected modules, state. world.md 16. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import { parseDuration } from '../../language/statements/durations.js';
@@ -104,7 +104,7 @@ async function stateEntry(entry: string, directory: string, world: World): Promi
 }
 
 async function readText(file: string, option: string, world: World): Promise<string> {
-  const answer = await world.ask('file.read', { path: file });
+  const answer = await world.perform('file.read', { path: file });
   if ('text' in answer) return answer.text.replace(/^\uFEFF/, '');
   throw new MlldError('FILE_NOT_FOUND', `${option}: there is no file ${file}`);
 }

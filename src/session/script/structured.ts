@@ -1,4 +1,4 @@
-/** The result of `--structured`. World section 17.5. */
+/** The result of `--structured`. world.md 17.5. */
 import type { Module, RunState } from '../../runtime/frame.js';
 import type { StructuredResult } from './run-options.js';
 import { toJson } from '../../values/native.js';

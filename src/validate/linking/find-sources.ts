@@ -1,4 +1,4 @@
-/** The files of a folder that are ours to look at. World section 19. */
+/** The files of a folder that are ours to look at. world.md 19. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import type { SourceFiles } from './source-files.js';

@@ -1,4 +1,4 @@
-/** Template files behind `exe … = template` and `import templates`. World section 13. */
+/** Template files behind `exe … = template` and `import templates`. world.md 13. */
 import path from 'node:path';
 import type { Exe, Import } from '../../../grammar/ast.js';
 import { report, type Linking } from './linking.js';

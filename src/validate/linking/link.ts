@@ -11,7 +11,7 @@ import { locate } from '../../../grammar/parse.js';
 import { isMethod } from '../../values/methods/methods.js';
 import { closest } from '../../values/suggest.js';
 import { UNKNOWN_EXPORTS, exportsOf, type Exports } from '../exports.js';
-import { applyRules, type Placed } from '../located-finding.js';
+import { applyRules, type LocatedFinding } from '../located-finding.js';
 import type { ParsedScript, Violation } from '../rule.js';
 import { surplusArguments, surplusOf } from '../rules/call-arity.js';
 import { literalCheckpoints } from '../rules/checkpoints.js';
@@ -27,7 +27,7 @@ import { topLevel } from '../top-level.js';
 import type { Workspace } from './workspace.js';
 
 /** What is wrong with the imports and templates of a script, and in the files behind them. The script itself is left to the rules. */
-export async function link(main: ParsedScript, workspace: Workspace): Promise<readonly Placed[]> {
+export async function link(main: ParsedScript, workspace: Workspace): Promise<readonly LocatedFinding[]> {
   const linking: Linking = {
     workspace,
     found: [],
@@ -163,7 +163,7 @@ function jsonExports(text: string | undefined, display: string, refuse: (message
   }
 }
 
-/** `@lib.member`, where `@lib` is a whole module: is it there, and how many arguments does it take? World section 11.2. */
+/** `@lib.member`, where `@lib` is a whole module: is it there, and how many arguments does it take? world.md 11.2. */
 function checkMembers(file: ParsedScript, linking: Linking): void {
   for (const used of file.symbols.uses) {
     const { name, at, place, target, member } = used;

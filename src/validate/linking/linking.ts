@@ -1,7 +1,7 @@
 /** What is known while imports are followed, and how something wrong with one is noted. */
 import type { Exe } from '../../../grammar/ast.js';
 import type { Exports } from '../exports.js';
-import type { Placed } from '../located-finding.js';
+import type { LocatedFinding } from '../located-finding.js';
 import type { ParsedScript, Violation } from '../rule.js';
 import type { Declaration } from '../scope.js';
 import type { TemplateUse } from './template-names.js';
@@ -9,7 +9,7 @@ import type { ParsedTemplate, Workspace } from './workspace.js';
 
 export interface Linking {
   readonly workspace: Workspace;
-  readonly found: Placed[];
+  readonly found: LocatedFinding[];
   /** Of the files that have been looked at, by absolute path. */
   readonly exports: Map<string, Exports>;
   /** The functions behind imported names. */

@@ -88,7 +88,7 @@ export function openWorkspace({
   };
 }
 
-/** Markdown by the extension, as a run takes it. World section 17.1. */
+/** Markdown by the extension, as a run takes it. world.md 17.1. */
 function modeOf(absolute: string): Script['mode'] {
   return path.extname(absolute).toLowerCase() === '.md' ? 'markdown' : 'strict';
 }

@@ -1,4 +1,4 @@
-/** Calls that hand over more than the function takes: the rest is evaluated and lost. Control section 4. */
+/** Calls that hand over more than the function takes: the rest is evaluated and lost. control.md 4. */
 import type { Exe } from '../../../grammar/ast.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
 import type { Declaration, Member } from '../scope.js';

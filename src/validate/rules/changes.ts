@@ -1,4 +1,4 @@
-/** `@x += …` where a run refuses it, whatever the value. Control sections 2.4, 2.5 and 12. */
+/** `@x += …` where a run refuses it, whatever the value. control.md 2.4, 2.5 and 12. */
 import type { Rule } from '../rule.js';
 
 export const changesRule: Rule = {

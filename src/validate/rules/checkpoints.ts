@@ -1,4 +1,4 @@
-/** Where checkpoints stand, and what they are called. Checkpoint sections 9.3 and 9.4. */
+/** Where checkpoints stand, and what they are called. checkpoint-resume.md 9.3 and 9.4. */
 import type { Checkpoint, Script } from '../../../grammar/ast.js';
 import { locate } from '../../../grammar/parse.js';
 import { misplacedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';

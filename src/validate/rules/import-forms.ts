@@ -1,4 +1,4 @@
-/** Imports and templates that can't work whatever the files hold. World sections 11.3, 11.4, 13.1 and 13.4. */
+/** Imports and templates that can't work whatever the files hold. world.md 11.3, 11.4, 13.1 and 13.4. */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
 import type { Rule, Violation } from '../rule.js';

@@ -1,4 +1,4 @@
-/** A `foreach` with fewer arrays than the function has parameters, which ends a run. Too many are told of as with any call. Control section 13. */
+/** A `foreach` with fewer arrays than the function has parameters, which ends a run. Too many are told of as with any call. control.md 13. */
 import type { Foreach } from '../../../grammar/ast.js';
 import type { Rule } from '../rule.js';
 

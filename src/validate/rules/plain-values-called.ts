@@ -1,4 +1,4 @@
-/** Calls of names that stand for plain values: a run ends there. Control section 4. */
+/** Calls of names that stand for plain values: a run ends there. control.md 4. */
 import { locate } from '../../../grammar/parse.js';
 import type { Expression } from '../../../grammar/ast.js';
 import type { Rule } from '../rule.js';

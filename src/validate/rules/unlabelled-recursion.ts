@@ -1,4 +1,4 @@
-/** Functions that are called again while they run, without the label that allows it. Control section 6. */
+/** Functions that are called again while they run, without the label that allows it. control.md 6. */
 import { locate } from '../../../grammar/parse.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
 import type { Declaration, Use } from '../scope.js';

@@ -1,4 +1,4 @@
-/** Arms of `when` and rules of guards that no value can reach, because one above them always answers first. Control section 9.2. */
+/** Arms of `when` and rules of guards that no value can reach, because one above them always answers first. control.md 9.2. */
 import { locate } from '../../../grammar/parse.js';
 import type { Expression, Guard, TemplatePart, TextPart, When } from '../../../grammar/ast.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';

@@ -1,6 +1,6 @@
 /**
  * Options that only mean something for calls with the label `llm`, of a function that has no such calls: `writes` and `key`. The label may
- * stand at the call, `var llm @x = @draw("sea")`. Checkpoint section 4.
+ * stand at the call, `var llm @x = @draw("sea")`. checkpoint-resume.md 4.
  */
 import type { Exe, Expression } from '../../../grammar/ast.js';
 import { exportList } from '../exports.js';

@@ -33,7 +33,7 @@ export function namespaceOf(value: Value): Namespace | undefined {
   return typeof data === 'object' && data !== null && NAMESPACE in data ? (data as { [NAMESPACE]: Namespace })[NAMESPACE] : undefined;
 }
 
-/** What `show` displays: frontmatter, and the exports in two groups. World 11.2. */
+/** What `show` displays: frontmatter, and the exports in two groups. world.md 11.2. */
 export function namespaceDisplay({ members, frontmatter }: Namespace): DataObject {
   const variables: Record<string, Value> = {};
   const executables: Record<string, Value> = {};

@@ -1,4 +1,4 @@
-/** What a guard asks of its inputs together: `@input.any.mx.labels.includes("secret")`. Instrumentation 4.2. */
+/** What a guard asks of its inputs together: `@input.any.mx.labels.includes("secret")`. instrumentation.md 4.2. */
 import { dataOf, HostObject, labelsOf, sourcesOf, union, type Value } from '../value.js';
 import { textOf } from '../text.js';
 

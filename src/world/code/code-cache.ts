@@ -6,9 +6,9 @@
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { Watch } from '../process/interruptible.js';
-import { type Ask, type Deadline, type ShadowFunction, WorldError } from '../world.js';
+import { type EffectRequest, type Deadline, type ShadowFunction, WorldError } from '../world.js';
 
-type CodeRequest = Ask<'code.run'>;
+type CodeRequest = EffectRequest<'code.run'>;
 type Code = (...args: unknown[]) => unknown;
 
 /** What surrounds a call: a value by its name, made when a body mentions it. */

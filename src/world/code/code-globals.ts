@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { LOG_BYTES_MAX, outputTooLarge } from '../process/output.js';
 import { noSuchDirectory } from '../process/process.js';
-import { type Ask, type Deadline, WorldError } from '../world.js';
+import { type EffectRequest, type Deadline, WorldError } from '../world.js';
 
 export interface CodeHost {
   /** The world's own; bodies may change it. */
@@ -71,7 +71,7 @@ export function guardedProcess(host: CodeHost, directory: string | undefined): N
 }
 
 /** What a body can learn about its own call. */
-export function callFacts({ language, directory, unset }: Ask<'code.run'>): object {
+export function callFacts({ language, directory, unset }: EffectRequest<'code.run'>): object {
   return Object.freeze({ language, directory: directory ?? process.cwd(), unset: [...unset] });
 }
 

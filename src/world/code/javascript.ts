@@ -3,13 +3,13 @@ import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
 import type { Importing } from './importing.js';
 import { CapturedOutput, type CodeHost, callFacts, checkDirectory, guardedProcess, thrown } from './code-globals.js';
-import type { Answer, Ask, Deadline } from '../world.js';
+import type { EffectResult, EffectRequest, Deadline } from '../world.js';
 
-type CodeRequest = Ask<'code.run'>;
+type CodeRequest = EffectRequest<'code.run'>;
 
 export interface CodeRunner {
   /** `deadline`: of this call, beside that of the whole run. */
-  run(request: CodeRequest, deadline?: Deadline): Promise<Answer<'code.run'>>;
+  run(request: CodeRequest, deadline?: Deadline): Promise<EffectResult<'code.run'>>;
 }
 
 export function createJavaScript(host: CodeHost, importing: () => Importing): CodeRunner {

@@ -5,9 +5,12 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Importing } from './importing.js';
 import { thrown } from './code-globals.js';
-import { type Answer, type Ask, WorldError } from '../world.js';
+import { type EffectResult, type EffectRequest, WorldError } from '../world.js';
 
-export async function importNodeModule(importing: Importing, { module, from }: Ask<'node.import'>): Promise<Answer<'node.import'>> {
+export async function importNodeModule(
+  importing: Importing,
+  { module, from }: EffectRequest<'node.import'>,
+): Promise<EffectResult<'node.import'>> {
   const place = await placeOf(module, from);
   let loaded: Record<string, unknown>;
   try {

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { makeFolders } from '../../../journal/storage/make-folders.js';
 import { globFiles } from './glob.js';
 import { similarNames } from './similar-names.js';
-import { type Answer, type Ask, WorldError } from '../world.js';
+import { type EffectResult, type EffectRequest, WorldError } from '../world.js';
 import { replaceFile } from './replace-file.js';
 
 export const FILE_BYTES_MAX = 64 * 1024 * 1024;
@@ -18,16 +18,16 @@ const CHUNK_BYTES = 64 * 1024;
 type Nothing = Record<string, never>;
 
 export interface Files {
-  readonly read: (request: Ask<'file.read'>) => Promise<Answer<'file.read'>>;
-  readonly bytes: (request: Ask<'file.bytes'>) => Promise<Answer<'file.bytes'>>;
-  readonly restore: (request: Ask<'file.restore'>) => Promise<Nothing>;
-  readonly write: (request: Ask<'file.write'>) => Promise<Nothing>;
-  readonly append: (request: Ask<'file.append'>) => Promise<Nothing>;
-  readonly remove: (request: Ask<'file.remove'>) => Promise<Nothing>;
-  readonly stat: (request: Ask<'file.stat'>) => Promise<Answer<'file.stat'>>;
-  readonly glob: (request: Ask<'file.glob'>) => Promise<Answer<'file.glob'>>;
-  readonly list: (request: Ask<'file.list'>) => Promise<Answer<'file.list'>>;
-  readonly similar: (request: Ask<'file.similar'>) => Promise<Answer<'file.similar'>>;
+  readonly read: (request: EffectRequest<'file.read'>) => Promise<EffectResult<'file.read'>>;
+  readonly bytes: (request: EffectRequest<'file.bytes'>) => Promise<EffectResult<'file.bytes'>>;
+  readonly restore: (request: EffectRequest<'file.restore'>) => Promise<Nothing>;
+  readonly write: (request: EffectRequest<'file.write'>) => Promise<Nothing>;
+  readonly append: (request: EffectRequest<'file.append'>) => Promise<Nothing>;
+  readonly remove: (request: EffectRequest<'file.remove'>) => Promise<Nothing>;
+  readonly stat: (request: EffectRequest<'file.stat'>) => Promise<EffectResult<'file.stat'>>;
+  readonly glob: (request: EffectRequest<'file.glob'>) => Promise<EffectResult<'file.glob'>>;
+  readonly list: (request: EffectRequest<'file.list'>) => Promise<EffectResult<'file.list'>>;
+  readonly similar: (request: EffectRequest<'file.similar'>) => Promise<EffectResult<'file.similar'>>;
   /** Resolves when nothing is being written. */
   readonly settled: () => Promise<void>;
 }
@@ -91,7 +91,7 @@ async function inFolder(path: string, write: () => Promise<void>): Promise<void>
   }
 }
 
-type Missing = Extract<Answer<'file.read'>, { missing: unknown }>;
+type Missing = Extract<EffectResult<'file.read'>, { missing: unknown }>;
 
 async function readFile(path: string): Promise<{ readonly bytes: Buffer } | Missing> {
   try {
@@ -133,7 +133,7 @@ async function kindOf(path: string): Promise<'file' | 'directory' | 'none'> {
   return facts.isDirectory() ? 'directory' : 'file';
 }
 
-async function listFolder(path: string): Promise<Answer<'file.list'>> {
+async function listFolder(path: string): Promise<EffectResult<'file.list'>> {
   const files: string[] = [];
   const folders: string[] = [];
   try {

@@ -8,13 +8,13 @@
 import type { Json } from '../../../journal/event.js';
 import type { ProcessRequest, ProcessRunner } from './process.js';
 import { PYTHON_PROGRAM, pythonJob } from './python.js';
-import { type Ask, type Beside, type CommandAnswer, WorldError } from '../world.js';
+import { type EffectRequest, type EffectOptions, type CommandResult, WorldError } from '../world.js';
 
 /** Above this a text does not travel as an argument or an environment variable. */
 const ARGUMENT_BYTES_MAX = 120 * 1024;
 const ARGUMENTS_BYTES_MAX = 512 * 1024;
 
-type CommandRequest = Ask<'command.run'>;
+type CommandRequest = EffectRequest<'command.run'>;
 type Started = Pick<ProcessRequest, 'program' | 'args' | 'stdin' | 'channels'> & { readonly added?: Readonly<Record<string, string>> };
 
 export function createCommands(host: {
@@ -22,7 +22,7 @@ export function createCommands(host: {
   readonly processes: ProcessRunner;
   /** What a streaming command prints, while it prints it: for people who watch. */
   readonly live: (text: string) => void;
-}): (request: CommandRequest, beside: Pick<Beside, 'signal' | 'onStarted' | 'newFile'>) => Promise<CommandAnswer> {
+}): (request: CommandRequest, beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile'>) => Promise<CommandResult> {
   return async (request, { signal, onStarted, newFile }) => {
     const { added, ...how } = starters[request.language](request);
     return host.processes.run({

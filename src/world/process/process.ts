@@ -23,7 +23,7 @@ import { bootId, processStatus } from '../../../journal/storage/processes.js';
 import { LOG_BYTES_MAX, Output, OUTPUT_BYTES_MAX, OutputExceedsText, outputTooLarge } from './output.js';
 import { monotonicMs } from '../stopwatch.js';
 import { createWatcher } from './watcher.js';
-import { type CommandAnswer, type StartedProcess, WorldError } from '../world.js';
+import { type CommandResult, type StartedProcess, WorldError } from '../world.js';
 
 /** From SIGTERM to SIGKILL. */
 export const GRACE_MS = 2000;
@@ -51,7 +51,7 @@ export interface ProcessRequest {
 }
 
 export interface ProcessRunner {
-  run(request: ProcessRequest): Promise<CommandAnswer>;
+  run(request: ProcessRequest): Promise<CommandResult>;
   endAll(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
     if (running.size === 0) stopListening(onExit);
   }
 
-  async function run(request: ProcessRequest): Promise<CommandAnswer> {
+  async function run(request: ProcessRequest): Promise<CommandResult> {
     if (ended) throw new WorldError('INTERRUPTED', `${request.program} was not started: the run is ending`);
     const startedMs = monotonicMs();
     let child: ChildProcess;
@@ -148,7 +148,7 @@ function start({ program, args, directory, environment, stdin, channels = [] }: 
   });
 }
 
-function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandAnswer, 'durationMs'>> {
+function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<CommandResult, 'durationMs'>> {
   return new Promise((resolve, reject) => {
     const stdout = new Output(OUTPUT_BYTES_MAX, request.newFile);
     const stderr = new Output(LOG_BYTES_MAX);

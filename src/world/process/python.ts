@@ -1,8 +1,8 @@
 /** How a Python body is run: one program, the same for all, that reads the body and its values from descriptor 3. */
-import type { Ask } from '../world.js';
+import type { EffectRequest } from '../world.js';
 
 /** What `PYTHON_PROGRAM` reads. */
-export function pythonJob({ code, variables, shadow = [] }: Ask<'command.run'>): string {
+export function pythonJob({ code, variables, shadow = [] }: EffectRequest<'command.run'>): string {
   return JSON.stringify({ code, variables, shadow });
 }
 

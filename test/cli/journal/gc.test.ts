@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openCollector } from '../../../journal/upkeep/delete-runs.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact } from '../../../journal/event.js';
-import { hasNewcomers, planCollection, unnamedBlobs } from '../../../replay/upkeep/garbage-collection.js';
+import { hasNewcomers, planCollection, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { failingDisk } from '../../journal/support/failing-disk.js';
 import { projectFolder, runCli } from '../../support/cli.js';
@@ -102,7 +102,7 @@ async function collect(cwd: string, disk?: Parameters<typeof openCollector>[1]):
   await collector.recover();
   const { remove } = await planCollection(store, { keep: 1, sinceMs: undefined, workflow: undefined, needed: 'stays' });
   for (const ref of remove) await collector.removeRun(ref);
-  const { blobs, seen } = await unnamedBlobs(
+  const { blobs, seen } = await unreferencedBlobs(
     store,
     (await collector.blobs()).map(({ blob }) => blob),
     remove,

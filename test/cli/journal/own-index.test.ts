@@ -26,7 +26,7 @@ show @two.length
 `;
 
 function contentOf({ memo, complete, definitions }: Index): unknown {
-  const { questions, refused, called, cleanedBy } = memo;
+  const { entries: questions, refused, called, cleanedBy } = memo;
   return { questions: [...questions], refused: [...refused], called: [...called], cleanedBy, complete, definitions };
 }
 

@@ -8,10 +8,10 @@ import type { Fact, Json } from '../../../journal/event.js';
 import { opPath, runIdAt, type RunRef } from '../../../journal/ids.js';
 import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
-import { answered } from '../../../replay/memo/memo.js';
+import { usableEntry } from '../../../replay/memo/memo.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
-import { wishFor } from '../../../cli/options/redaction-options.js';
+import { redactionRequest } from '../../../cli/options/redaction-options.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { ask, inside, JOB, questionKey } from '../../support/written-runs.js';
@@ -82,8 +82,8 @@ describe('mlld journal redact --match', () => {
     const { cwd } = await project();
     await runCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
     const { memo } = await loadWorkflow(openFileStore(cwd), JOB, { onDefect });
-    expect(answered(memo, questionKey('ebb'))).toBeDefined();
-    expect(answered(memo, questionKey('flow'))).toBeUndefined();
+    expect(usableEntry(memo, questionKey('ebb'))).toBeDefined();
+    expect(usableEntry(memo, questionKey('flow'))).toBeUndefined();
   });
 
   it('removes every occurrence, whatever is around it', async () => {
@@ -133,7 +133,7 @@ describe('mlld journal redact --match', () => {
 /** The command's steps without its start-up. */
 async function runRedaction(cwd: string, ref: RunRef, match: RegExp): Promise<void> {
   const store = openFileStore(cwd);
-  const wish = await wishFor(store, ref, { op: undefined, match, reason: 'gone' });
+  const wish = await redactionRequest(store, ref, { op: undefined, match, reason: 'gone' });
   await rewriteRun(cwd, ref, (event) => redactEvent(event, wish), { at: '2026-11-21T09:00:00.000Z', reason: 'gone' });
   for (const blob of wish.blobs) await fs.rm(path.join(cwd, '.mlld/journal/blobs', blob.slice(7, 9), blob.slice(7)));
 }

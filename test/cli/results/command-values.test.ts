@@ -1,4 +1,4 @@
-/** What a model wrote goes into commands, through the whole program. Control section 5.3. */
+/** What a model wrote goes into commands, through the whole program. control.md 5.3. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

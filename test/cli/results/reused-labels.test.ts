@@ -1,4 +1,4 @@
-/** What is served has the labels and source markers of a fresh answer. Checkpoint section 5.5. */
+/** What is served has the labels and source markers of a fresh answer. checkpoint-resume.md 5.5. */
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 

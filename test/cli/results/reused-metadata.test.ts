@@ -1,4 +1,4 @@
-/** What `.mx` tells of a served answer is what it tells of a fresh one. Checkpoint section 5.3. */
+/** What `.mx` tells of a served answer is what it tells of a fresh one. checkpoint-resume.md 5.3. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parsePipeline } from '../../../grammar/parse-dot.js';
-import { drawableText } from '../../../src/pipeline/render/to-graphviz.js';
+import { toGraphviz } from '../../../src/pipeline/render/to-graphviz.js';
 import type { NodeState } from '../../../src/pipeline/render/node-state.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
-import { layOut } from '../../../src/pipeline/render/layout.js';
+import { layout } from '../../../src/pipeline/render/layout.js';
 
 const ferry = `digraph ferry {
     graph [goal="Bring the mail", human.note=x, rankdir=LR]
@@ -21,7 +21,7 @@ const ferry = `digraph ferry {
 }`;
 
 const draw = (text: string, states?: ReadonlyMap<string, NodeState>): string =>
-  drawableText(parsePipeline(text), preparePipeline(text), states);
+  toGraphviz(parsePipeline(text), preparePipeline(text), states);
 
 describe('the text for Graphviz', () => {
   const text = draw(ferry);
@@ -64,31 +64,31 @@ describe('the text for Graphviz', () => {
 
 describe('the picture', () => {
   it('is an SVG with a title for each node', async () => {
-    const svg = await layOut(draw(ferry));
+    const svg = await layout(draw(ferry));
     expect(svg).toMatch(/<svg [^]*<\/svg>/);
     for (const id of ['start', 'load', 'ask', 'exit']) expect(svg).toContain(`<title>${id}</title>`);
     expect(svg).toContain('C:\\mail');
   });
 
   it('says what Graphviz did not understand', async () => {
-    await expect(layOut('digraph { a -> ')).rejects.toMatchObject({ code: 'GRAPH_NOT_DRAWN' });
+    await expect(layout('digraph { a -> ')).rejects.toMatchObject({ code: 'GRAPH_NOT_DRAWN' });
   });
 
   it('is given up with a reason when the layout would go on and on', async () => {
     // Every node leads to three others: small to write, and far too much to lay out.
     const edges = Array.from({ length: 300 }, (_, i) => [7, 83, 149].map((step) => `n${i} -> n${(i * step + step) % 300};`).join(' '));
-    const drawing = layOut(`digraph { ${edges.join(' ')} }`, { limitMs: 1500 });
+    const drawing = layout(`digraph { ${edges.join(' ')} }`, { limitMs: 1500 });
     await expect(drawing).rejects.toMatchObject({ code: 'GRAPH_TOO_DENSE', message: expect.stringContaining('no result after 1.5 s') });
   });
 
   it('is given up with a reason when the layout breaks down', async () => {
     const depth = 3000;
     const open = Array.from({ length: depth }, (_, i) => `subgraph cluster_${i} {`).join(' ');
-    await expect(layOut(`digraph { ${open} a ${'}'.repeat(depth)} }`)).rejects.toMatchObject({ code: 'GRAPH_TOO_DENSE' });
+    await expect(layout(`digraph { ${open} a ${'}'.repeat(depth)} }`)).rejects.toMatchObject({ code: 'GRAPH_TOO_DENSE' });
   });
 
   it('is refused when Graphviz read only a part of it', async () => {
     const ids = Array.from({ length: 20_000 }, (_, i) => `n${i}`);
-    await expect(layOut(`digraph { ${ids.join(' -> ')} }`)).rejects.toMatchObject({ code: 'GRAPH_NOT_DRAWN' });
+    await expect(layout(`digraph { ${ids.join(' -> ')} }`)).rejects.toMatchObject({ code: 'GRAPH_NOT_DRAWN' });
   });
 });

@@ -1,4 +1,4 @@
-/** How the branches of a parallel node decide what it comes to, and which of them are ended. Reference 7.5. */
+/** How the branches of a parallel node decide what it comes to, and which of them are ended. graph-pipelines.md 7.5. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { joinStatus, joinVerdict, type JoinRule } from '../../../src/pipeline/model/join-policy.js';
 import { outcomeOf, type StageStatus } from '../../../src/pipeline/model/outcome.js';

@@ -196,7 +196,7 @@ describe('lint', () => {
 
   it('has a test for every rule, and every rule in the documentation with its severity', () => {
     expect(new Set(table.map(([rule]) => rule))).toEqual(new Set(Object.keys(LINT_RULES)));
-    const documentation = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'pipelines.md'), 'utf8');
+    const documentation = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'pipelines.md'), 'utf8');
     const documented = [...documentation.matchAll(/^\| `(\w+)` +\| (error|warning|info) /gm)].map(([, rule, severity]) => [rule, severity]);
     expect(documented).toEqual(Object.entries(LINT_RULES).map(([rule, { severity }]) => [rule, severity]));
   });

@@ -99,7 +99,7 @@ describe('a pipeline that is none', () => {
   });
 
   it('has each of its codes in the documentation', () => {
-    const documentation = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'pipelines.md'), 'utf8');
+    const documentation = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'pipelines.md'), 'utf8');
     const codes = sourceFiles(['grammar']).flatMap(({ code }) => [...code.matchAll(/'(dot_\w+)'/g)].map(([, name]) => name));
     expect(new Set(codes).size).toBe(14);
     for (const code of codes) expect(documentation).toContain(`| \`${code}\``);

@@ -1,8 +1,8 @@
 /** Pictures of graphs that somebody wrote to attack those who look at them. */
 import { describe, expect, it } from 'vitest';
 import { cleanSvg } from '../../../src/pipeline/render/clean-svg.js';
-import { pictureOf } from '../../../src/pipeline/render/render-graph.js';
-import { layOut } from '../../../src/pipeline/render/layout.js';
+import { renderGraph } from '../../../src/pipeline/render/render-graph.js';
+import { layout } from '../../../src/pipeline/render/layout.js';
 
 const SCRIPT = '"><script>alert(1)</script><x y="';
 const BREAKS = [
@@ -96,7 +96,7 @@ const notDrawn = (error: unknown): string => {
   if ((error as { code?: string }).code === 'GRAPH_NOT_DRAWN') return '<svg></svg>'; // no picture at all
   throw error;
 };
-const drawn = async (text: string): Promise<string> => pictureOf({ file: 'g.dot', text }).catch(notDrawn);
+const drawn = async (text: string): Promise<string> => renderGraph({ file: 'g.dot', text }).catch(notDrawn);
 
 describe('a picture of a graph', () => {
   it.each([
@@ -116,9 +116,9 @@ describe('a picture of a graph', () => {
     const copied = ['href', 'tooltip', 'id', 'class', 'target', 'stylesheet', 'comment', 'color', 'style'];
     for (const value of [SCRIPT, 'javascript:alert(1)']) {
       const nodes = copied.map((name) => `${name} [href="https://x.org", ${name}=${quoted(value)}]`);
-      expectHarmless(await layOut(`digraph { ${nodes.join(';')} }`).catch(notDrawn));
+      expectHarmless(await layout(`digraph { ${nodes.join(';')} }`).catch(notDrawn));
     }
-    expectHarmless(await layOut(`digraph { a [fontname=${quoted(SCRIPT)}] }`).catch(notDrawn));
+    expectHarmless(await layout(`digraph { a [fontname=${quoted(SCRIPT)}] }`).catch(notDrawn));
   });
 
   it('shows the markup in a label as it is written', async () => {

@@ -7,7 +7,7 @@ import { opPath, seqOf } from '../../../journal/ids.js';
 import { journalFolder, runPath } from '../../../journal/storage/layout.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { newestChain, resumePoint, resumePointAt, type Chain } from '../../../src/session/pipeline/history/chain.js';
-import { linesOf } from '../../../src/session/pipeline/history/logical-run.js';
+import { logicalRunsOf } from '../../../src/session/pipeline/history/logical-run.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
 import { temporaryFolder } from '../../journal/support/folder.js';
 import { JOB, key, runRef, started } from '../../support/written-runs.js';
@@ -150,5 +150,5 @@ it('comes to an end where a run says that it goes on with itself', async () => {
     ref,
     started: { ...started(ref), resume: { run: (i === 0 ? second : first).run, seq: seqOf(0) } } as never,
   }));
-  expect(linesOf(heads).map(({ stretches }) => stretches.length)).toEqual([2]);
+  expect(logicalRunsOf(heads).map(({ stretches }) => stretches.length)).toEqual([2]);
 });

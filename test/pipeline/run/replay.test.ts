@@ -10,7 +10,7 @@ import type { Stage } from '../../../src/pipeline/handlers/handler.js';
 import { callbackInterviewer } from '../../../src/pipeline/human/interviewer.js';
 import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/options.js';
 import { replayRun } from '../../../src/session/rerun/replay.js';
-import type { GraphRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
+import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
 
 let shop: Workshop | undefined;
@@ -34,7 +34,10 @@ async function replay(from: Workshop, options: Partial<ReplayOptions> = {}): Pro
   });
 }
 
-async function ranAndReplayed(text: string, options: Partial<GraphRunOptions> = {}): Promise<{ run: PipelineRun; replayed: ReplayReport }> {
+async function ranAndReplayed(
+  text: string,
+  options: Partial<PipelineRunOptions> = {},
+): Promise<{ run: PipelineRun; replayed: ReplayReport }> {
   shop = workshop(text);
   const run = await shop.run(options);
   const replayed = await replay(shop);
@@ -178,7 +181,7 @@ describe('a pipeline replays the same', () => {
         'pigeon',
         (rest: string): Backend => ({
           name: `pigeon:${rest}`,
-          async ask(_stage, _frame, { callTool }) {
+          async execute(_stage, _frame, { callTool }) {
             if (replies++ === 0) throw new StageError('transient', 'lost on the way');
             await callTool('weather', { place: rest }, async () => Math.random());
             return { reply: `coo ${Math.random()}`, outcome: outcomeOf('success', { context_updates: { luck: Math.random() } }) };

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
-import { createGraphRuns } from '../../../src/session/pipeline/history/runs.js';
+import { createPipelineRuns } from '../../../src/session/pipeline/history/runs.js';
 import { CANCELLED } from '../../../src/session/pipeline/run-pipeline-options.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
@@ -51,7 +51,7 @@ it('tells of runs that ended, resumed and restarted ones too, what all of their 
   await ranWith(shop, ['anew', 'anew', 'interrupt']);
   await ranWith(shop, ['success', 'fail'], { resume: '' });
   const { store, read } = counting(shop.store);
-  const runs = createGraphRuns(store, () => false);
+  const runs = createPipelineRuns(store, () => false);
   const listed = await runs.list();
   expect(read()).toBe(0);
   expect(listed.map(({ status }) => status)).toEqual(['failed', 'cancelled', 'completed', 'completed']);

@@ -1,4 +1,4 @@
-/** Observers of a run. Reference 11. */
+/** Observers of a run. graph-pipelines.md 11. */
 import { afterEach, expect, it } from 'vitest';
 import { watchGraph, type GraphNotice } from '../../../src/api/index.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';

@@ -1,4 +1,4 @@
-/** Named outputs that handlers store, look at and remove. Reference 8.4. */
+/** Named outputs that handlers store, look at and remove. graph-pipelines.md 8.4. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What a branch may not do: come back to a parallel node that it is within. Reference 7.5. */
+/** What a branch may not do: come back to a parallel node that it is within. graph-pipelines.md 7.5. */
 import { afterEach, expect, it } from 'vitest';
 import { finishedNodes, pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 

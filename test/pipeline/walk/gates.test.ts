@@ -1,4 +1,4 @@
-/** Goal gates, from how the nodes of a run ended last. Reference 6.6. */
+/** Goal gates, from how the nodes of a run ended last. graph-pipelines.md 6.6. */
 import { expect, it } from 'vitest';
 import { graphState } from '../../../replay/pipeline/graph-state.js';
 import { checkGates } from '../../../src/pipeline/walk/gates.js';

@@ -1,4 +1,4 @@
-/** Which run of a child a manager node supervises: one of its own each time, and after a crash the one that it had begun. Reference 7.8. */
+/** Which run of a child a manager node supervises: one of its own each time, and after a crash the one that it had begun. graph-pipelines.md 7.8. */
 import { afterEach, expect, it } from 'vitest';
 import type { Workflow } from '../../../journal/ids.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';

@@ -1,4 +1,4 @@
-/** What any runner of such pipelines has to do: a test for each line of the list, by the name of the line. Reference 16. */
+/** What any runner of such pipelines has to do: a test for each line of the list, by the name of the line. graph-pipelines.md 16. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { parseCondition, parsePipeline, parseStylesheet } from '../../../grammar/parse-dot.js';
-import { drawableText } from '../../../src/pipeline/render/to-graphviz.js';
+import { toGraphviz } from '../../../src/pipeline/render/to-graphviz.js';
 import { lintPipeline } from '../../../src/pipeline/lint/lint.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
 
-const folder = join(import.meta.dirname, '..', 'conformance', 'graph');
+const folder = join(import.meta.dirname, '..', '..', 'conformance', 'graph');
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.dot') && !path.startsWith('limits-'))
   .map((path) => readFileSync(join(folder, path), 'utf8'));
@@ -79,7 +79,7 @@ describe('any text', () => {
           expect(at).toBeLessThanOrEqual(text.length);
         }
         // What is drawn is a pipeline again, but for its quoted ids: the text is closed and every string in it is.
-        expect(drawableText(pipeline, graph).replace(/"(?:[^"\\]|\\[^])*"/g, '')).not.toContain('"');
+        expect(toGraphviz(pipeline, graph).replace(/"(?:[^"\\]|\\[^])*"/g, '')).not.toContain('"');
       }),
       { numRuns: 1500 },
     );

@@ -1,4 +1,4 @@
-/** What a run begins with that a `loop_restart` edge made: what its line was given, whoever went on with it in between. Reference 6.8. */
+/** What a run begins with that a `loop_restart` edge made: what its line was given, whoever went on with it in between. graph-pipelines.md 6.8. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';

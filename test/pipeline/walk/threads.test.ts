@@ -1,4 +1,4 @@
-/** Conversations that several stages share. Reference 9.3 to 9.5. */
+/** Conversations that several stages share. graph-pipelines.md 9.3 to 9.5. */
 import { afterEach, expect, it } from 'vitest';
 import type { Backends } from '../../../src/pipeline/backends/backend.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
@@ -14,7 +14,7 @@ async function sent(ids: readonly string[], replyUnits: number): Promise<readonl
       'scribe',
       () => ({
         name: 'scribe',
-        ask: async ({ node }, _, { text }) => (texts.push(text), { reply: `${node.id}! ${'x'.repeat(replyUnits)}` }),
+        execute: async ({ node }, _, { text }) => (texts.push(text), { reply: `${node.id}! ${'x'.repeat(replyUnits)}` }),
       }),
     ],
   ]);
@@ -48,7 +48,7 @@ it('leaves out what is oldest near the window of a model, and says in short what
 it('keeps branches apart that name no thread, and lets those that name one take turns', async () => {
   const texts = new Map<string, string>();
   const backends: Backends = new Map([
-    ['scribe', () => ({ name: 'scribe', ask: async ({ node }, _, { text }) => (texts.set(node.id, text), { reply: `${node.id}!` }) })],
+    ['scribe', () => ({ name: 'scribe', execute: async ({ node }, _, { text }) => (texts.set(node.id, text), { reply: `${node.id}!` }) })],
   ]);
   place = workshop(
     pipeline(

@@ -1,4 +1,4 @@
-/** Shell commands around the calls that a model makes, through a backend of the embedding program. Reference 13.3. */
+/** Shell commands around the calls that a model makes, through a backend of the embedding program. graph-pipelines.md 13.3. */
 import { afterEach, expect, it } from 'vitest';
 import type { Backends } from '../../../src/pipeline/backends/backend.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
@@ -13,7 +13,7 @@ function divers(opened: string[]): Backends {
       'diver',
       (depth) => ({
         name: `diver:${depth}`,
-        async ask(_stage, _frame, { callTool }) {
+        async execute(_stage, _frame, { callTool }) {
           const answer = await callTool('open', { chest: depth }, async () => {
             opened.push(depth);
             if (depth === 'stuck') throw new Error('the lid is stuck');

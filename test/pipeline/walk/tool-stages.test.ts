@@ -1,4 +1,4 @@
-/** What a command of a stage sees and leaves. Reference 7.7. */
+/** What a command of a stage sees and leaves. graph-pipelines.md 7.7. */
 import { afterEach, expect, it } from 'vitest';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 

@@ -1,4 +1,4 @@
-/** What is committed of a visit, and of one that is called off; the files of a node. Reference 6.2, 6.7, 11. */
+/** What is committed of a visit, and of one that is called off; the files of a node. graph-pipelines.md 6.2, 6.7, 11. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';

@@ -4,7 +4,7 @@ import type { Fact } from '../../../journal/event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
-import { answered } from '../../../replay/memo/memo.js';
+import { usableEntry } from '../../../replay/memo/memo.js';
 import { ask, finished, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
 
 async function begin(store: JournalStore, number: number, facts: readonly Fact[]): Promise<Journal> {
@@ -27,7 +27,7 @@ it('ends with the first run that goes on, so that nothing which that run answers
   expect(await store.readAside(JOB, 'index')).toBeDefined();
   for (const fact of ask('main/ask#9', 'late')) await early.append(fact);
   await early.close();
-  expect(answered((await load(store)).memo, questionKey('late'))).toBeDefined();
+  expect(usableEntry((await load(store)).memo, questionKey('late'))).toBeDefined();
 });
 
 it('remembers which answers take a key to read', async () => {
@@ -40,7 +40,7 @@ it('remembers which answers take a key to read', async () => {
   const folded = await load(store);
   expect(await store.readAside(JOB, 'index')).toBeDefined();
   for (const { memo } of [folded, await load(store)]) {
-    expect(answered(memo, questionKey('token'))?.answer.sealed).toBe(true);
-    expect(answered(memo, questionKey('buoy 1'))?.answer.sealed).toBe(false);
+    expect(usableEntry(memo, questionKey('token'))?.result.sealed).toBe(true);
+    expect(usableEntry(memo, questionKey('buoy 1'))?.result.sealed).toBe(false);
   }
 });

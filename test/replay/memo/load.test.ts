@@ -8,16 +8,16 @@ import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Defect, Journal, JournalStore, Recorded } from '../../../journal/store.js';
 import {
   followIndex,
-  goingOnBeside,
+  concurrentRuns,
   loadWorkflow,
-  readAnswer,
+  readResult,
   resolveTarget,
   saveIndex,
   summariseRun,
-  withoutPast,
-  type WorkflowPast,
+  withoutPriorRuns,
+  type PriorRuns,
 } from '../../../replay/memo/load.js';
-import { answered, usable } from '../../../replay/memo/memo.js';
+import { usableEntry, usable } from '../../../replay/memo/memo.js';
 import { eventOf, fold, type Entry } from '../../../replay/fold/projection.js';
 import { parseSelector } from '../../../replay/resume/selector.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../../replay/memo/snapshot.js';
@@ -34,7 +34,7 @@ let store: JournalStore;
 let scans: { readonly run: string; readonly from: number }[];
 const defects: Defect[] = [];
 const onDefect = (defect: Defect): void => void defects.push(defect);
-const load = (): Promise<WorkflowPast> => loadWorkflow(store, JOB, { onDefect });
+const load = (): Promise<PriorRuns> => loadWorkflow(store, JOB, { onDefect });
 
 function open(openStore: () => JournalStore): void {
   store = openStore();
@@ -67,8 +67,8 @@ function manyCalls(prefix: string): Fact[] {
 /** The last event of a run, after so many others. */
 const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), ts: '', position: { offset: seq * 100, bytes: 99 } });
 
-const withoutScratch = ({ memo, complete }: WorkflowPast): unknown => {
-  const { questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
+const withoutScratch = ({ memo, complete }: PriorRuns): unknown => {
+  const { entries: questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
   return { questions, refused, called, cleanedBy, current, scope, pending, open, complete };
 };
 
@@ -81,8 +81,8 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
 
   it('gives answers that can be read back', async () => {
     await record(1, ask('main/ask#0', 'ebb'));
-    const entry = answered((await load()).memo, questionKey('ebb'));
-    expect(await readAnswer(store, questionKey('ebb'), entry!.answer)).toMatchObject({
+    const entry = usableEntry((await load()).memo, questionKey('ebb'));
+    expect(await readResult(store, questionKey('ebb'), entry!.result)).toMatchObject({
       result: { json: 'A:"ebb"', form: undefined, notes: [] },
       event: { seq: 3 },
     });
@@ -90,10 +90,10 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
 
   it('does not take another event for an answer', async () => {
     await record(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
-    const { answer } = answered((await load()).memo, questionKey('ebb'))!;
-    expect(await readAnswer(store, questionKey('flow'), answer)).toBeUndefined();
-    expect(await readAnswer(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 0 } })).toBeUndefined();
-    expect(await readAnswer(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 1e9 } })).toBeUndefined();
+    const { result: answer } = usableEntry((await load()).memo, questionKey('ebb'))!;
+    expect(await readResult(store, questionKey('flow'), answer)).toBeUndefined();
+    expect(await readResult(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 0 } })).toBeUndefined();
+    expect(await readResult(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 1e9 } })).toBeUndefined();
   });
 
   it('reads every run once and then only what is new', async () => {
@@ -119,7 +119,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     scans = [];
     const caughtUp = await load();
     expect(scans).toEqual([{ run: runRef(1).run, from: expect.toSatisfy((offset: number) => offset > 100_000) }]);
-    expect(answered(caughtUp.memo, questionKey('flow'))).toMatchObject({ fn: 'ask', preview: 'flow' });
+    expect(usableEntry(caughtUp.memo, questionKey('flow'))).toMatchObject({ fn: 'ask', preview: 'flow' });
     await store.writeAside(JOB, 'index', '');
     expect(withoutScratch(await load())).toEqual(withoutScratch(caughtUp));
   });
@@ -152,7 +152,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   it('does not mind when the index can not be written', async () => {
     await record(1, manyCalls('first'));
     store.writeAside = () => Promise.reject(new Error('read-only'));
-    expect((await load()).memo.questions.size).toBe(500);
+    expect((await load()).memo.entries.size).toBe(500);
   });
 
   it('notices that a run is not there any more', async () => {
@@ -204,8 +204,8 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
       last = recorded;
     }
     await journal.close();
-    const { answer } = answered(past.memo, questionKey('ebb'))!;
-    expect(await readAnswer(store, questionKey('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
+    const { result: answer } = usableEntry(past.memo, questionKey('ebb'))!;
+    expect(await readResult(store, questionKey('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
 
     await saveIndex(store, past, ref.run, last!);
     scans = [];
@@ -231,7 +231,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], ask('main/ask#0', 'ebb'));
     await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
     await record(3, ask('main/judge#0', 'x', { fn: 'judge' }), [{ type: 'checkpoint.closed', name: 'a', complete: true }]);
-    const past = withoutPast(await load());
+    const past = withoutPriorRuns(await load());
     const ref = runRef(4);
     const journal = await store.create(ref);
     const see = followIndex(past, ref);
@@ -249,13 +249,13 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(saved.runs).toEqual(read.runs);
     expect([...saved.memo.called.keys()]).toEqual([...read.memo.called.keys()]);
     expect([saved.memo.cleanedBy, saved.complete]).toEqual([read.memo.cleanedBy, read.complete]);
-    expect([...saved.memo.questions.keys()]).toEqual([...read.memo.questions.keys()]);
+    expect([...saved.memo.entries.keys()]).toEqual([...read.memo.entries.keys()]);
   });
 
   it('drops only what was recorded of a run that goes on beside', async () => {
     const ref = runRef(1);
     const older = await begin(1, ask('main/ask#0', 'ebb'));
-    const during = await goingOnBeside(store, await load(), runRef(9));
+    const during = await concurrentRuns(store, await load(), runRef(9));
     expect(during).toEqual([{ run: ref.run, seq: 4 }]);
     await record(2, [{ type: 'memo.reset', reason: 'clean', during }]);
     for (const fact of ask('main/ask#1', 'flow')) await older.append(fact);
@@ -274,7 +274,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   it('counts a run that was created since loading as one that had recorded nothing', async () => {
     const past = await load();
     await record(1, ask('main/ask#0', 'ebb'));
-    const during = await goingOnBeside(store, past, runRef(2));
+    const during = await concurrentRuns(store, past, runRef(2));
     expect(during).toEqual([{ run: runRef(1).run, seq: -1 }]);
     await record(2, [{ type: 'memo.reset', reason: 'fresh', during }]);
     expect([...usable((await load()).memo)].map(([key]) => key)).toEqual([questionKey('ebb')]);
@@ -298,7 +298,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(await resolveTarget(store, parseSelector('here'), options)).toMatchObject({ keys: [questionKey('ebb'), questionKey('flow')] });
     expect(await resolveTarget(store, parseSelector(undefined), options)).toEqual({ keys: [], borrowedKeys: [] });
 
-    const fresh = { ...options, past: withoutPast(past) };
+    const fresh = { ...options, past: withoutPriorRuns(past) };
     expect(await resolveTarget(store, parseSelector('@ask'), fresh)).toMatchObject({
       keys: [],
       notice: 'nothing to invalidate for @ask: --fresh forgets all recorded runs',
@@ -343,7 +343,7 @@ describe('an index snapshot', () => {
     const covered = [{ run: runRef(1).run, bytes: 7 }];
     const back = decodeSnapshot(Buffer.from(encodeSnapshot({ covered, index: state })))!;
     expect(back.covered).toEqual(covered);
-    expect(withoutScratch({ ...back.index } as WorkflowPast)).toEqual(withoutScratch({ ...state } as WorkflowPast));
+    expect(withoutScratch({ ...back.index } as PriorRuns)).toEqual(withoutScratch({ ...state } as PriorRuns));
     expect(back.index.memo.pending.size).toBe(1);
     expect(back.index.memo.open.size).toBe(1);
   });
@@ -357,7 +357,7 @@ it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j
     }),
   );
   const { index: back } = decodeSnapshot(Buffer.from(encodeSnapshot({ covered: [], index: fold(index, history) })))!;
-  expect([...back.memo.questions.values()].map(({ answer }) => answer?.endedMs)).toEqual(times);
+  expect([...back.memo.entries.values()].map(({ result: answer }) => answer?.endedMs)).toEqual(times);
 });
 
 describe('a damaged store', () => {
@@ -380,7 +380,7 @@ describe('a damaged store', () => {
     const { file } = folder();
     await record(1, manyCalls('first'));
     await record(2, ask('main/ask#0', 'ebb'), manyCalls('second'));
-    expect((await load()).memo.questions.size).toBe(1001);
+    expect((await load()).memo.entries.size).toBe(1001);
     truncateSync(file(2), 1500);
     const [, ...rest] = [...usable((await load()).memo)].slice(499);
     expect(rest.map(([, { preview }]) => preview)).toEqual(['ebb']);
@@ -397,8 +397,8 @@ describe('a damaged store', () => {
     const text = readFileSync(file(1), 'utf8');
     writeFileSync(file(1), text.replace('A:\\"ebb\\"', 'A:\\"ebc\\"'));
     const { memo } = await load();
-    expect(await readAnswer(store, questionKey('ebb'), answered(memo, questionKey('ebb'))!.answer)).toBeUndefined();
-    const [key, { answer }] = [...usable(memo)][0]!;
-    expect(await readAnswer(store, key, answer)).toBeDefined();
+    expect(await readResult(store, questionKey('ebb'), usableEntry(memo, questionKey('ebb'))!.result)).toBeUndefined();
+    const [key, { result: answer }] = [...usable(memo)][0]!;
+    expect(await readResult(store, key, answer)).toBeDefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, Json } from '../../../journal/event.js';
 import { opPath, seqOf, type EventRef } from '../../../journal/ids.js';
-import { answered, memo, usable } from '../../../replay/memo/memo.js';
+import { usableEntry, memo, usable } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../../support/written-runs.js';
 
@@ -18,13 +18,13 @@ describe('memo', () => {
   it('knows where an answer lies and who asked for it', () => {
     const ref = runRef(1);
     const state = fold(memo, run(ref, ask('main/ask#0', { berth: 4, port: 'Oban' }, { site: 'job.mld:3:6', declared: 'job.mld:1:5' })));
-    expect(answered(state, questionKey({ berth: 4, port: 'Oban' }))).toMatchObject({
+    expect(usableEntry(state, questionKey({ berth: 4, port: 'Oban' }))).toMatchObject({
       fn: 'ask',
       site: 'job.mld:3:6',
       declared: 'job.mld:1:5',
       preview: '{"berth":4,"port":"Oban"}',
       inside: [],
-      answer: { ref, seq: 3, position: { offset: 300, bytes: 99 }, elapsedMs: 5, endedMs: Date.parse('2026-01-01T00:00:03.000Z') },
+      result: { ref, seq: 3, position: { offset: 300, bytes: 99 }, elapsedMs: 5, endedMs: Date.parse('2026-01-01T00:00:03.000Z') },
     });
   });
 
@@ -37,7 +37,7 @@ describe('memo', () => {
     [['x'.repeat(300), 'never looked at'], `["${'x'.repeat(254)}`],
     [Array.from({ length: 1000 }, (_, n) => n), JSON.stringify(Array.from({ length: 1000 }, (_, n) => n)).slice(0, 256)],
   ])('previews the first argument %j', (argument, preview) => {
-    expect(answered(fold(memo, run(runRef(1), ask('main/ask#0', argument))), questionKey(argument))?.preview).toBe(preview);
+    expect(usableEntry(fold(memo, run(runRef(1), ask('main/ask#0', argument))), questionKey(argument))?.preview).toBe(preview);
   });
 
   it.each(['failed', 'unusable', 'killed', 'reused'] as const)('has no answer from a call that was %s', (outcome) => {
@@ -46,12 +46,12 @@ describe('memo', () => {
 
   it('keeps an earlier answer when asking again fails', () => {
     const history = [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), ask('main/ask#0', 'ebb', { outcome: 'failed' }))];
-    expect(answered(fold(memo, history), questionKey('ebb'))?.answer.ref).toEqual(runRef(1));
+    expect(usableEntry(fold(memo, history), questionKey('ebb'))?.result.ref).toEqual(runRef(1));
   });
 
   it('serves the later of two answers', () => {
     const history = [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), ask('main/ask#0', 'ebb'))];
-    expect(answered(fold(memo, history), questionKey('ebb'))?.answer.ref).toEqual(runRef(2));
+    expect(usableEntry(fold(memo, history), questionKey('ebb'))?.result.ref).toEqual(runRef(2));
   });
 
   it('lists what was dropped and asked again where it was first asked', () => {
@@ -118,7 +118,7 @@ describe('memo', () => {
         loop(`main/${name}#0/for#0`, ['ebb'], (item, at) => ask(`${at}/ask#0`, item, outcome && { outcome })),
       );
     const history = [...run(runRef(1), survey('survey')), ...run(runRef(2), survey('audit', 'reused'))];
-    expect(answered(fold(memo, history), questionKey('ebb'))?.inside).toEqual(['audit', 'survey']);
+    expect(usableEntry(fold(memo, history), questionKey('ebb'))?.inside).toEqual(['audit', 'survey']);
   });
 
   it('does not take an llm function for a place that others are asked in', () => {
@@ -133,7 +133,7 @@ describe('memo', () => {
   it('keeps a paid answer whose call.started can not be read', () => {
     const ref = runRef(1);
     const history = entries(ref, [started(ref), ...ask('main/ask#0', 'ebb')]).filter(({ event }) => event.type !== 'call.started');
-    expect(answered(fold(memo, history), questionKey('ebb'))).toMatchObject({ fn: '', answer: { ref } });
+    expect(usableEntry(fold(memo, history), questionKey('ebb'))).toMatchObject({ fn: '', result: { ref } });
   });
 
   it('forgets what a killed run was asking when the next run begins', () => {
@@ -163,12 +163,12 @@ describe('memo', () => {
   it('remembers where it asked for what it borrowed', () => {
     const survey = { kind: 'exe', name: 'survey' };
     const state = fold(memo, run(runRef(1), inside('main/survey#0', survey, ask('main/survey#0/ask#0', 'ebb', { outcome: 'reused' }))));
-    expect(state.questions.get(questionKey('ebb'))).toMatchObject({ fn: 'ask', inside: ['survey'], answer: undefined });
+    expect(state.entries.get(questionKey('ebb'))).toMatchObject({ fn: 'ask', inside: ['survey'], result: undefined });
   });
 
   it('remembers where a question was asked again in vain', () => {
     const again = inside('main/survey#0', { kind: 'exe', name: 'survey' }, ask('main/survey#0/ask#0', 'ebb', { outcome: 'failed' }));
     const state = fold(memo, [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), again)]);
-    expect(state.questions.get(questionKey('ebb'))?.inside).toEqual(['survey']);
+    expect(state.entries.get(questionKey('ebb'))?.inside).toEqual(['survey']);
   });
 });

@@ -2,27 +2,27 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { workflowOf, type Fingerprint } from '../../../journal/ids.js';
 import { memo } from '../../../replay/memo/memo.js';
-import { createAnswers, type Answers } from '../../../replay/memo/overlay.js';
+import { createOverlay, type Overlay } from '../../../replay/memo/overlay.js';
 import type { CachePolicy } from '../../../replay/memo/policy.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { ask, FINGERPRINT, questionKey, run, runRef } from '../../support/written-runs.js';
 
 const COLLECT = workflowOf('collect.mld');
-const ALL: CachePolicy = { records: true, serves: 'all' };
+const ALL: CachePolicy = { records: true, reuses: 'all' };
 const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
 const EBB = { key: questionKey('ebb'), fingerprint: FINGERPRINT, parts: [] };
 
 /** Asked "ebb" in run 1 and "flow" in run 2, which is the present one; "ebb" and "slack" can be borrowed. */
 function answers(
   details: { readonly complete?: boolean; readonly changed?: 'serve' | 'ask'; readonly forked?: boolean; readonly refused?: boolean } = {},
-): Answers {
+): Overlay {
   const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [EBB.key, questionKey('slack')], borrowed: true };
   const own = fold(memo, [
     ...run(runRef(1), ask('main/ask#0', 'ebb')),
     ...run(runRef(2), details.refused === true ? [refused] : [], ask('main/ask#0', 'flow')),
   ]);
   const lent = fold(memo, run(runRef(1, COLLECT), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
-  return createAnswers({
+  return createOverlay({
     run: runRef(2).run,
     own,
     definitions: new Map(),
@@ -32,32 +32,32 @@ function answers(
   });
 }
 
-const serves = (given: Answers, text: string, policy: CachePolicy, nowMs = ENDED_MS): boolean =>
+const serves = (given: Overlay, text: string, policy: CachePolicy, nowMs = ENDED_MS): boolean =>
   given.lookup({ ...EBB, key: questionKey(text) }, policy, nowMs) !== undefined;
 
 describe('answers', () => {
   it('are those of the fork source first, then one’s own', () => {
     const forked = answers({ forked: true });
-    expect(forked.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: COLLECT, entry: { answer: { ref: runRef(1, COLLECT) } } });
+    expect(forked.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: COLLECT, entry: { result: { ref: runRef(1, COLLECT) } } });
     expect(forked.lookup({ ...EBB, key: questionKey('flow') }, ALL, ENDED_MS)).toMatchObject({
-      lentBy: undefined,
-      entry: { answer: { ref: runRef(2) } },
+      forkSource: undefined,
+      entry: { result: { ref: runRef(2) } },
     });
-    expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: undefined, entry: { answer: { ref: runRef(1) } } });
+    expect(answers().lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: undefined, entry: { result: { ref: runRef(1) } } });
   });
 
   it('are never borrowed once they were refused', () => {
     const refused = answers({ forked: true, refused: true });
-    expect(refused.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ lentBy: undefined, entry: { answer: { ref: runRef(1) } } });
+    expect(refused.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: undefined, entry: { result: { ref: runRef(1) } } });
     expect(serves(refused, 'slack', ALL)).toBe(false);
   });
 
   it('serve nothing where the policy says so', () => {
-    expect(serves(answers({ forked: true }), 'ebb', { records: false, serves: 'no' })).toBe(false);
+    expect(serves(answers({ forked: true }), 'ebb', { records: false, reuses: 'no' })).toBe(false);
   });
 
   it('serve only this run’s own where the mode is manual, and what is borrowed', () => {
-    const manual: CachePolicy = { records: true, serves: 'this-run' };
+    const manual: CachePolicy = { records: true, reuses: 'this-run' };
     expect(serves(answers(), 'ebb', manual)).toBe(false);
     expect(serves(answers(), 'flow', manual)).toBe(true);
     expect(serves(answers({ forked: true }), 'slack', manual)).toBe(true);

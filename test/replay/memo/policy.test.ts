@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';
 
-const OFF = { records: false, serves: 'no' };
-const ALL = { records: true, serves: 'all' };
-const RUN = { records: true, serves: 'this-run' };
+const OFF = { records: false, reuses: 'no' };
+const ALL = { records: true, reuses: 'all' };
+const RUN = { records: true, reuses: 'this-run' };
 const policy = (flags: PolicyFlags, header?: ResumeMode, scope?: Scope): unknown => cachePolicy({ flags, header, scope });
 
 describe('cache policy', () => {
@@ -23,7 +23,7 @@ describe('cache policy', () => {
   });
 
   it('records where only that is asked for, and reuses nothing', () => {
-    const only = { records: true, serves: 'no' };
+    const only = { records: true, reuses: 'no' };
     const record = { record: true };
     expect(policy(record)).toEqual(only);
     expect(policy(record, undefined, { name: 'again', resume: 'manual', ttlMs: 5 })).toEqual(only);
@@ -59,6 +59,6 @@ describe('cache policy', () => {
 it.each([{ changed: 'ask' }, { changed: 'serve' }, { keepFiles: true }] as const)(
   'records and serves with a flag that is about answers: %o',
   (flags) => {
-    expect(cachePolicy({ flags, header: undefined, scope: undefined })).toMatchObject({ records: true, serves: 'all' });
+    expect(cachePolicy({ flags, header: undefined, scope: undefined })).toMatchObject({ records: true, reuses: 'all' });
   },
 );

@@ -7,8 +7,8 @@ import { auditTrail } from '../../../replay/reports/audit/audit.js';
 import { checkpoints } from '../../../replay/memo/checkpoints.js';
 import { functionHistory } from '../../../replay/memo/history.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
-import { answered, memo, usable } from '../../../replay/memo/memo.js';
-import { createAnswers } from '../../../replay/memo/overlay.js';
+import { usableEntry, memo, usable } from '../../../replay/memo/memo.js';
+import { createOverlay } from '../../../replay/memo/overlay.js';
 import { postMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { eventOf, fold, follow, type Projection } from '../../../replay/fold/projection.js';
 import { recording } from '../../../replay/recording/recorded-world.js';
@@ -40,7 +40,7 @@ const essence = ({ memo: { interned: _i, insides: _n, ...rest }, complete, defin
   ...rest,
   complete,
   definitions,
-  order: [...rest.questions.keys()],
+  order: [...rest.entries.keys()],
 });
 
 describe.each(PROJECTIONS)('%s', (_name, projection) => {
@@ -130,7 +130,7 @@ describe('memo', () => {
           if (event.type === 'memo.reset') expected.clear();
         }
         const state = fold(memo, runs.flat());
-        expect(new Map([...usable(state)].map(([key, { answer }]) => [key, answer.seq]))).toEqual(expected);
+        expect(new Map([...usable(state)].map(([key, { result: answer }]) => [key, answer.seq]))).toEqual(expected);
       }),
     );
   });
@@ -141,9 +141,9 @@ describe('memo', () => {
         const key = questionKey(text);
         const dropped = entries(runRef(8), [{ type: 'memo.invalidated', selector: '@ask', keys: [key] }]);
         const history = [...runs.flat(), ...dropped];
-        expect(answered(fold(memo, history), key)).toBeUndefined();
+        expect(usableEntry(fold(memo, history), key)).toBeUndefined();
         const again = entries(runRef(9), ask('main/ask#0', text));
-        expect(answered(fold(memo, [...history, ...again]), key)?.answer.ref).toEqual(runRef(9));
+        expect(usableEntry(fold(memo, [...history, ...again]), key)?.result.ref).toEqual(runRef(9));
       }),
     );
   });
@@ -203,7 +203,7 @@ describe('a fork', () => {
         const source = fold(memo, lent.flat());
         const before = structuredClone(essence({ ...index.initial(), memo: source }));
         const own = memo.initial();
-        const answers = createAnswers({
+        const answers = createOverlay({
           run: runRef(1).run,
           own,
           definitions: new Map(),
@@ -213,9 +213,9 @@ describe('a fork', () => {
         for (const { event, place } of run) {
           memo.apply(own, event, place);
           if (!('key' in event)) continue;
-          const known = answers.lookup({ key: event.key, fingerprint: FINGERPRINT, parts: [] }, { records: true, serves: 'all' }, 0);
-          if (own.refused.has(event.key)) expect(known?.lentBy).toBeUndefined();
-          else if (answered(source, event.key) !== undefined) expect(known?.lentBy).toBe(JOB);
+          const known = answers.lookup({ key: event.key, fingerprint: FINGERPRINT, parts: [] }, { records: true, reuses: 'all' }, 0);
+          if (own.refused.has(event.key)) expect(known?.forkSource).toBeUndefined();
+          else if (usableEntry(source, event.key) !== undefined) expect(known?.forkSource).toBe(JOB);
         }
         expect(essence({ ...index.initial(), memo: source })).toEqual(before);
       }),

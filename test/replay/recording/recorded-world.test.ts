@@ -6,7 +6,7 @@ import { fold } from '../../../replay/fold/projection.js';
 import {
   callAround,
   isWhole,
-  nextAnswer,
+  nextResult,
   nextTurn,
   notGiven,
   recording,
@@ -37,7 +37,7 @@ describe('the recorded world', () => {
   it('gives an answer once, in the order in which an operation asked the same several times', () => {
     const state = recorded(effect(READ, 'a'), effect(MAIN, 'a'), effect(READ, 'b'), effect(READ, 'a'));
     const taken = [1, 2, 3].map(() => {
-      const answer = nextAnswer(state, READ, 'file.read', 'a');
+      const answer = nextResult(state, READ, 'file.read', 'a');
       if (answer) answer.given = true;
       return answer?.seq;
     });
@@ -47,10 +47,10 @@ describe('the recorded world', () => {
 
   it('knows another request, another kind and another operation apart', () => {
     const state = recorded(effect(READ, 'a'));
-    expect(nextAnswer(state, READ, 'file.stat', 'a')).toBeUndefined();
-    expect(nextAnswer(state, READ, 'file.read', 'b')).toBeUndefined();
-    expect(nextAnswer(state, MAIN, 'file.read', 'a')).toBeUndefined();
-    expect(nextAnswer(state, READ, 'file.read', undefined)?.seq).toBe(1);
+    expect(nextResult(state, READ, 'file.stat', 'a')).toBeUndefined();
+    expect(nextResult(state, READ, 'file.read', 'b')).toBeUndefined();
+    expect(nextResult(state, MAIN, 'file.read', 'a')).toBeUndefined();
+    expect(nextResult(state, READ, 'file.read', undefined)?.seq).toBe(1);
   });
 
   it('knows which hooks were ended by their time limit, and at which place of the run', () => {

@@ -5,13 +5,13 @@ import type { Fact } from '../../../journal/event.js';
 import { opPath, workflowOf, type RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
-import { loadWorkflow, type WorkflowPast } from '../../../replay/memo/load.js';
+import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
-import type { Wish } from '../../../replay/upkeep/retention.js';
+import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { anyFacts } from '../../support/any-run.js';
 import { ask, finished, inside, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
 
-const WISH: Wish = { keep: 0, sinceMs: undefined, workflow: undefined, needed: 'stays' };
+const WISH: RetentionRequest = { keep: 0, sinceMs: undefined, workflow: undefined, needed: 'stays' };
 
 interface Recorded {
   readonly ref: RunRef;
@@ -35,9 +35,9 @@ const whole = (number: number, ...facts: readonly Fact[][]): Recorded => ({
 
 /** What a next run is served, and what its `--resume` would find. */
 async function serves(store: JournalStore): Promise<unknown> {
-  const past: WorkflowPast = await loadWorkflow(store, JOB, { onDefect: () => expect.unreachable() });
+  const past: PriorRuns = await loadWorkflow(store, JOB, { onDefect: () => expect.unreachable() });
   const { memo, complete, definitions, runs } = past;
-  const answers = [...usable(memo)].map(([key, { fn, fingerprint, scope, inside: around, answer }]) => ({
+  const answers = [...usable(memo)].map(([key, { fn, fingerprint, scope, inside: around, result: answer }]) => ({
     key,
     fn,
     fingerprint,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { workflowOf, type CallKey } from '../../../journal/ids.js';
-import { comingUp, whatDrops } from '../../../replay/resume/predict-calls.js';
+import { predictCalls, invalidationImpact } from '../../../replay/resume/predict-calls.js';
 import { memo, usable, type Memo } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { ask, finished, questionKey, run, runRef } from '../../support/written-runs.js';
@@ -17,7 +17,7 @@ const INNER = questionKey('ebb');
 
 /** Sorted, as the order says nothing. */
 function coming(own: Memo, forks: readonly Memo[] = [], missed: readonly CallKey[] = []): CallKey[] {
-  return [...comingUp(own, forks, (key) => !missed.includes(key))].sort();
+  return [...predictCalls(own, forks, (key) => !missed.includes(key))].sort();
 }
 const keys = (...texts: string[]): CallKey[] => texts.map((text) => questionKey(text)).sort();
 
@@ -58,7 +58,7 @@ describe('what comes up', () => {
 
 describe('what an invalidation comes to', () => {
   const told = (own: Memo, dropped: readonly CallKey[], sources: readonly Memo[] = [], refused: readonly CallKey[] = []) =>
-    whatDrops({ keys: dropped, borrowedKeys: refused }, { asker: own, own, sources });
+    invalidationImpact({ keys: dropped, borrowedKeys: refused }, { asker: own, own, sources });
 
   it('leaves out what is dropped and not missed', () => {
     const state = memoOf(

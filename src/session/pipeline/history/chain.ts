@@ -1,5 +1,5 @@
 /**
- * The past of a pipeline: the newest chain of its runs, where it stands, and what a resume makes of it. Reference 10.3.
+ * The past of a pipeline: the newest chain of its runs, where it stands, and what a resume makes of it. graph-pipelines.md 10.3.
  *
  * C1 A chain is read as far as it can be: where lines are damaged, `graph-fold.ts` says what still counts. What a later run left behind of
  *    an earlier one doesn't count.

@@ -1,4 +1,4 @@
-/** Whether a pipeline that was edited can go on where an earlier run of it stands. Reference 10.3. */
+/** Whether a pipeline that was edited can go on where an earlier run of it stands. graph-pipelines.md 10.3. */
 
 import type { Plan } from '../../../pipeline/model/plan.js';
 import { MlldError } from '../../../errors.js';

@@ -9,7 +9,7 @@ import type { BlobId, Seq } from '../../../../journal/ids.js';
 import type { JournalStore, ScanReport } from '../../../../journal/store.js';
 import { foldOfRun } from '../../../../replay/pipeline/graph-fold.js';
 import { graphState, type GraphState } from '../../../../replay/pipeline/graph-state.js';
-import type { Line, Stretch } from './logical-run.js';
+import type { LogicalRun, Segment } from './logical-run.js';
 
 export interface Followed {
   readonly state: GraphState;
@@ -22,19 +22,19 @@ export interface Followed {
 }
 
 export interface Follower {
-  readonly line: Line;
+  readonly line: LogicalRun;
   /** Reads what is new. The result is live: it changes with the next call. */
   current(): Promise<Followed>;
 }
 
-export function followLine(store: JournalStore, line: Line): Follower {
+export function followLogicalRun(store: JournalStore, line: LogicalRun): Follower {
   let followed = nothing();
   let stretch = 0;
   let from: ScanReport['end'] | undefined;
   let fold = foldOfRun(followed.state);
   let reading: Promise<void> = Promise.resolve();
 
-  function take(event: JournalEvent, { ref, until }: Stretch, position: Parameters<Parameters<JournalStore['scan']>[1]>[1]): void {
+  function take(event: JournalEvent, { ref, until }: Segment, position: Parameters<Parameters<JournalStore['scan']>[1]>[1]): void {
     if (until !== undefined && event.seq > until) return;
     if (event.type === 'run.started' && event.restartOf !== undefined) {
       followed = nothing();
@@ -108,13 +108,13 @@ const PART_EVENTS = 64;
  * Reads a line in parts, so that a long one is never in memory as a whole; `more()` goes on where the last part ended, also when the
  * journal has grown. A line that was resumed meanwhile is another one: begin with `after`.
  */
-export function readLine(store: JournalStore, { stretches }: Line, after: number): { more(): Promise<readonly Numbered[]> } {
+export function readLogicalRun(store: JournalStore, { stretches }: LogicalRun, after: number): { more(): Promise<readonly Numbered[]> } {
   let stretch = 0;
   let base = 0;
   let last: Seq | undefined;
   let from: ScanReport['end'] | undefined;
 
-  async function part({ ref, until }: Stretch): Promise<{ readonly found: Numbered[]; readonly events: number }> {
+  async function part({ ref, until }: Segment): Promise<{ readonly found: Numbered[]; readonly events: number }> {
     const found: Numbered[] = [];
     const visit = (event: JournalEvent): void => {
       if (until !== undefined && event.seq > until) return;

@@ -1,25 +1,25 @@
 /**
  * The runs of a pipeline's file, put in lines: a run, those that resumed it, and those that a `loop_restart` edge made of it. For people
- * each line is one run, known by the id of its first. Reference 6.8, 10.1.
+ * each line is one run, known by the id of its first. graph-pipelines.md 6.8, 10.1.
  */
 import type { EventOf } from '../../../../journal/event.js';
 import type { RunId, RunRef, Seq } from '../../../../journal/ids.js';
 
 /** The first event of a run. */
-export interface Head {
+export interface FirstEvent {
   readonly ref: RunRef;
   readonly started: EventOf<'run.started'>;
 }
 
 /** A run of a line, up to the event from which the next one went on. */
-export interface Stretch {
+export interface Segment {
   readonly ref: RunRef;
   readonly until: Seq | undefined;
 }
 
-export interface Line {
+export interface LogicalRun {
   readonly id: RunId;
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly Segment[];
   /** The first event of the run that last began with nothing: the first of all, or of the last restart. */
   readonly begun: EventOf<'run.started'>;
 }
@@ -29,9 +29,9 @@ export interface Line {
  *
  * @param heads of the runs of one file, oldest first
  */
-export function linesOf(heads: readonly Head[]): readonly Line[] {
+export function logicalRunsOf(heads: readonly FirstEvent[]): readonly LogicalRun[] {
   const known = new Map(heads.map((head) => [head.ref.run, head]));
-  const newest = new Map<RunId, Head>();
+  const newest = new Map<RunId, FirstEvent>();
   const firstOf = new Map<RunId, RunId>();
   for (const head of heads) {
     const { run } = head.ref;
@@ -44,8 +44,8 @@ export function linesOf(heads: readonly Head[]): readonly Line[] {
   return [...newest].map(([id, head]) => ({ id, ...backFrom(head, known) }));
 }
 
-function backFrom(newest: Head, known: ReadonlyMap<RunId, Head>): Omit<Line, 'id'> {
-  const stretches: Stretch[] = [{ ref: newest.ref, until: undefined }];
+function backFrom(newest: FirstEvent, known: ReadonlyMap<RunId, FirstEvent>): Omit<LogicalRun, 'id'> {
+  const stretches: Segment[] = [{ ref: newest.ref, until: undefined }];
   let begun = newest.started;
   for (let before = predecessor(newest); before;) {
     const head = known.get(before.run);
@@ -57,7 +57,7 @@ function backFrom(newest: Head, known: ReadonlyMap<RunId, Head>): Omit<Line, 'id
   return { stretches, begun };
 }
 
-function predecessor({ started: { resume, restartOf } }: Head): { readonly run: RunId; readonly until: Seq | undefined } | undefined {
+function predecessor({ started: { resume, restartOf } }: FirstEvent): { readonly run: RunId; readonly until: Seq | undefined } | undefined {
   if (resume) return { run: resume.run, until: resume.seq };
   return restartOf === undefined ? undefined : { run: restartOf, until: undefined };
 }

@@ -1,4 +1,4 @@
-/** What `--resume` means for a pipeline: where the new run begins, that there is nothing to do, or why it can't be. Reference 10.3. */
+/** What `--resume` means for a pipeline: where the new run begins, that there is nothing to do, or why it can't be. graph-pipelines.md 10.3. */
 import path from 'node:path';
 import type { JournalStore } from '../../../../journal/store.js';
 import type { GraphState } from '../../../../replay/pipeline/graph-state.js';
@@ -6,7 +6,7 @@ import { MlldError } from '../../../errors.js';
 import type { Plan } from '../../../pipeline/model/plan.js';
 import { stuckAt } from '../../../pipeline/walk/stuck.js';
 import { workflowFor } from '../../project.js';
-import type { GraphRunOptions } from '../run-pipeline-options.js';
+import type { PipelineRunOptions } from '../run-pipeline-options.js';
 import { isChildOf, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
 import type { World } from '../../../world/world.js';
 import { refuseEdited } from './edited-graph.js';
@@ -14,7 +14,7 @@ import { runOfManifest } from '../manifest.js';
 import { restartOf, type Beginning, type Restart } from '../start.js';
 
 /** From looking what there is to resume until that has begun; gives what ends it. */
-export async function turnToResume({ resume, project, file }: GraphRunOptions, store: JournalStore): Promise<() => Promise<void>> {
+export async function lockToResume({ resume, project, file }: PipelineRunOptions, store: JournalStore): Promise<() => Promise<void>> {
   const workflow = workflowFor(project, file);
   const isThereAny = resume !== undefined && (await store.runs(workflow)).length > 0;
   return isThereAny ? store.takeTurn(workflow) : async () => {};
@@ -22,7 +22,7 @@ export async function turnToResume({ resume, project, file }: GraphRunOptions, s
 
 /** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH, RESUME_DAMAGED. */
 export async function resumption(
-  options: GraphRunOptions,
+  options: PipelineRunOptions,
   store: JournalStore,
   plan: Plan,
 ): Promise<Pick<Beginning, 'resumed'> | Restart | { readonly notice: string }> {
@@ -51,7 +51,7 @@ export async function resumption(
  * names: one that the engine did not choose is taken only where its manifest is that of the run, or `--run-dir` names it.
  */
 export async function refuseForeignFolder(
-  { project, runDirectory, workingDirectory, name }: GraphRunOptions,
+  { project, runDirectory, workingDirectory, name }: PipelineRunOptions,
   { runDir, runId }: GraphState,
   world: World,
 ): Promise<void> {
@@ -95,8 +95,8 @@ function costOfDamage({ damage, replies }: ResumePoint, name: string): readonly 
 }
 
 /** Lines about what a resumed run would have to be given anew: it goes on with the context and in the folder that it has. */
-function untaken({ set, runDirectory, workingDirectory, project }: GraphRunOptions, { given, runDir }: GraphState): readonly string[] {
-  const known = given as GraphRunOptions['set'];
+function untaken({ set, runDirectory, workingDirectory, project }: PipelineRunOptions, { given, runDir }: GraphState): readonly string[] {
+  const known = given as PipelineRunOptions['set'];
   const others = Object.keys(set).filter((key) => known[key] !== set[key]);
   const lines = others.map((key) => `warning: --set ${key}=${set[key]} has no effect: a resumed run goes on with the context that it has`);
   const folder = path.resolve(project.root, runDir);

@@ -5,14 +5,14 @@ import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../../../replay/pipeline/checkpoint-view.js';
 import { isGraphRun, type OpenQuestion } from '../../../../replay/pipeline/graph-state.js';
 import { firstEvent } from './chain.js';
-import { followLine, type Followed, type Follower } from './follow.js';
-import { linesOf, type Head, type Line } from './logical-run.js';
+import { followLogicalRun, type Followed, type Follower } from './follow.js';
+import { logicalRunsOf, type FirstEvent, type LogicalRun } from './logical-run.js';
 import { nodeStates } from './node-states.js';
 import { statusAtEnd, statusOf, type PipelineStatus } from './status.js';
 
 /** As it was when it was asked for: to be looked at without waiting in between. */
 export interface PipelineRun extends Pick<Followed, 'questions' | 'source'> {
-  readonly line: Line;
+  readonly line: LogicalRun;
   /** The last of the line. */
   readonly latest: RunFile;
   readonly status: PipelineStatus;
@@ -23,7 +23,7 @@ export interface PipelineRun extends Pick<Followed, 'questions' | 'source'> {
   nodes(): ReturnType<typeof nodeStates>;
 }
 
-export interface GraphRuns {
+export interface PipelineRuns {
   /** Newest first. */
   list(): Promise<readonly PipelineStatus[]>;
   /** By the id of the first run of its line, or of another one in it. */
@@ -36,8 +36,8 @@ const FOLLOWED_MAX = 32;
 const READERS = 8;
 
 /** `isOwn`: the line is being run by this process, also between two of its runs. */
-export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boolean): GraphRuns {
-  const heads = new Map<RunId, Head>();
+export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => boolean): PipelineRuns {
+  const heads = new Map<RunId, FirstEvent>();
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
   const followers = new Map<RunId, Follower>();
@@ -46,31 +46,31 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
   let next: Promise<readonly PipelineStatus[]> | undefined;
   const shown = new Map<RunId, { readonly of: string; readonly status: PipelineStatus }>();
 
-  async function linesIn(workflow: Workflow): Promise<readonly { readonly line: Line; readonly latest: RunFile }[]> {
+  async function linesIn(workflow: Workflow): Promise<readonly { readonly line: LogicalRun; readonly latest: RunFile }[]> {
     if (scripts.has(workflow)) return [];
     const files = new Map((await store.runs(workflow)).map((file) => [file.ref.run, file]));
-    const known: Head[] = [];
+    const known: FirstEvent[] = [];
     for (const { ref } of files.values()) {
       const head = heads.get(ref.run) ?? (await readHead(ref));
       if (head) known.push(head);
       // A file holds a script or a pipeline: one look tells.
       if (scripts.has(workflow)) return [];
     }
-    return linesOf(known).map((line) => ({ line, latest: files.get(line.stretches.at(-1)?.ref.run as RunId) as RunFile }));
+    return logicalRunsOf(known).map((line) => ({ line, latest: files.get(line.stretches.at(-1)?.ref.run as RunId) as RunFile }));
   }
 
-  async function readHead(ref: Head['ref']): Promise<Head | undefined> {
+  async function readHead(ref: FirstEvent['ref']): Promise<FirstEvent | undefined> {
     const started = await firstEvent(store, ref);
     if (started?.type !== 'run.started') return undefined; // killed before it had one, or damaged
     if (!isGraphRun(started)) return void scripts.add(ref.workflow);
-    const head: Head = { ref, started };
+    const head: FirstEvent = { ref, started };
     heads.set(ref.run, head);
     return head;
   }
 
-  async function followed(line: Line): Promise<Followed> {
+  async function followed(line: LogicalRun): Promise<Followed> {
     let follower = followers.get(line.id);
-    if (!follower || keyOf(follower.line) !== keyOf(line)) follower = followLine(store, line);
+    if (!follower || keyOf(follower.line) !== keyOf(line)) follower = followLogicalRun(store, line);
     followers.delete(line.id);
     followers.set(line.id, follower); // the youngest stands last
     const oldest = followers.size > FOLLOWED_MAX ? [...followers.keys()][0] : undefined;
@@ -78,7 +78,7 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
     return follower.current();
   }
 
-  async function statusIn({ line, latest }: { readonly line: Line; readonly latest: RunFile }): Promise<PipelineStatus> {
+  async function statusIn({ line, latest }: { readonly line: LogicalRun; readonly latest: RunFile }): Promise<PipelineStatus> {
     const of = `${keyOf(line)} ${latest.bytes} ${latest.liveness} ${isOwn(line.id)}`;
     const known = shown.get(line.id);
     if (known?.of === of) return known.status;
@@ -88,7 +88,7 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
     return status;
   }
 
-  async function describe({ line, latest }: { readonly line: Line; readonly latest: RunFile }): Promise<PipelineRun> {
+  async function describe({ line, latest }: { readonly line: LogicalRun; readonly latest: RunFile }): Promise<PipelineRun> {
     const now = await followed(line);
     const { state, questions, source } = now;
     const goes = isGoing(line.id, latest);
@@ -142,6 +142,6 @@ export function createGraphRuns(store: JournalStore, isOwn: (id: RunId) => boole
   };
 }
 
-function keyOf({ stretches }: Line): string {
+function keyOf({ stretches }: LogicalRun): string {
   return stretches.map(({ ref, until }) => `${ref.run}:${until ?? ''}`).join(' ');
 }

@@ -1,10 +1,10 @@
-/** What a server says of a pipeline run. Reference 13.2; members are named as there. */
+/** What a server says of a pipeline run. graph-pipelines.md 13.2; members are named as there. */
 import type { GateStatus } from '../../../../journal/pipeline-event.js';
 import type { RunId } from '../../../../journal/ids.js';
 import type { RunFile } from '../../../../journal/store.js';
 import { currentNode, gateStatuses, type GraphState } from '../../../../replay/pipeline/graph-state.js';
 import type { Followed } from './follow.js';
-import type { Line } from './logical-run.js';
+import type { LogicalRun } from './logical-run.js';
 
 export interface PipelineStatus {
   readonly id: RunId;
@@ -41,7 +41,7 @@ export function statusOf(id: RunId, { state, finishedAt }: Followed, isGoing: bo
 }
 
 /** The same of a line whose last run ended in order, which its first and last events tell; undefined where they are of an older program. */
-export function statusAtEnd({ id, begun }: Line, { finished }: RunFile, isGoing: boolean): PipelineStatus | undefined {
+export function statusAtEnd({ id, begun }: LogicalRun, { finished }: RunFile, isGoing: boolean): PipelineStatus | undefined {
   if (finished?.totals.nodes === undefined || finished.gates === undefined) return undefined;
   const status = wordFor({ ...finished, questions: NO_QUESTIONS }, isGoing);
   return {

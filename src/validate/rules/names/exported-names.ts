@@ -1,4 +1,4 @@
-/** Names in `export` that the file doesn't define: an error for whoever imports it. World section 12.1. */
+/** Names in `export` that the file doesn't define: an error for whoever imports it. world.md 12.1. */
 import { closest } from '../../../values/suggest.js';
 import { instrumentNames } from '../../exports.js';
 import type { Rule } from '../../rule.js';

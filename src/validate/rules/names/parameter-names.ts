@@ -1,4 +1,4 @@
-/** Names of parameters that say nothing, and hide what callers name likewise. World section 19. */
+/** Names of parameters that say nothing, and hide what callers name likewise. world.md 19. */
 import type { Exe } from '../../../../grammar/ast.js';
 import type { Rule } from '../../rule.js';
 import { topLevel } from '../../top-level.js';

@@ -1,4 +1,4 @@
-/** Names of built-in functions that the file gives another meaning, which is allowed. Values section 11.3. */
+/** Names of built-in functions that the file gives another meaning, which is allowed. values.md 11.3. */
 import { isBuiltIn } from '../../ambient-names.js';
 import type { Rule } from '../../rule.js';
 

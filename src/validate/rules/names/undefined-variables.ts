@@ -1,4 +1,4 @@
-/** References to names that stand for nothing. Values section 16.1. */
+/** References to names that stand for nothing. values.md 16.1. */
 import { locate } from '../../../../grammar/parse.js';
 import { closest } from '../../../values/suggest.js';
 import type { ParsedScript, Rule } from '../../rule.js';

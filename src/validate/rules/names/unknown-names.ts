@@ -11,7 +11,7 @@ export function unknownNames(file: ParsedScript, settings: RuleSettings): readon
   );
 }
 
-/** A name with a hyphen in text, whose beginning is declared: the hyphen was meant as text. Checkpoint section 9.1. */
+/** A name with a hyphen in text, whose beginning is declared: the hyphen was meant as text. checkpoint-resume.md 9.1. */
 export function beginningOf({ name, place, visible }: Use): string | undefined {
   if (place !== 'text' || !name.includes('-')) return undefined;
   const declared = new Set(visible());
@@ -23,7 +23,7 @@ export function beginningOf({ name, place, visible }: Use): string | undefined {
   return undefined;
 }
 
-/** `crew@port`: an address, which stays as it is written. Values section 6.2. */
+/** `crew@port`: an address, which stays as it is written. values.md 6.2. */
 export function isGlued({ at, place }: Pick<Use, 'at' | 'place'>, text: string): boolean {
   return place === 'text' && at > 0 && WORD_CHARACTER.test(text.charAt(at - 1));
 }
