@@ -172,8 +172,8 @@ async function toItsEnd(cwd, { again, first }) {
   let result = { status: null, stdout: '', stderr: '' };
   for (let time = 0; time < 3 && result.status !== 0; time++) {
     result = run(cwd, again);
-    // A run that was killed before it was recorded leaves nothing to resume.
-    if (result.status !== 0 && journalFiles(cwd).length === 0) result = run(cwd, first);
+    // A run that was killed before its first event was recorded leaves nothing to resume.
+    if (result.status !== 0 && (journalFiles(cwd).length === 0 || /no earlier run/.test(result.stderr))) result = run(cwd, first);
   }
   return { output: outputOf(cwd), stderr: result.stderr };
 }
