@@ -1,6 +1,6 @@
 /** The look at a script, and at everything it imports, before it starts. world.md 17.2. */
 import path from 'node:path';
-import { canAnalyze, createAnalyzer } from '../src/validate/analyze.js';
+import { canAnalyze, createAnalyzer } from '../src/validate/validator.js';
 import type { SourceFiles } from '../src/validate/linking/source-files.js';
 import type { Project } from '../src/session/project.js';
 import type { ScriptSource } from '../src/session/script/run-options.js';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Option, type Command } from 'commander';
-import { canAnalyze, createAnalyzer, type AnalyzeSettings } from '../../src/validate/analyze.js';
+import { canAnalyze, createAnalyzer, type AnalyzeSettings } from '../../src/validate/validator.js';
 import { findSources } from '../../src/validate/linking/find-sources.js';
 import { withoutRepeats } from '../../src/validate/report.js';
 import { MlldError } from '../../src/errors.js';

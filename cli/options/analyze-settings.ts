@@ -1,5 +1,5 @@
 /** How the project wants its files to be looked at. */
-import type { AnalyzeSettings } from '../../src/validate/analyze.js';
+import type { AnalyzeSettings } from '../../src/validate/validator.js';
 import { displayPath } from '../../src/language/paths.js';
 import type { Project } from '../../src/session/project.js';
 import { sourceFilesOnDisk } from '../../src/world/files/source-files.js';

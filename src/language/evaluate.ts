@@ -1,6 +1,6 @@
 /** The evaluator: a table from node kind to function. A new construct is a grammar rule, a node type, one function, one row. */
 import type { Expression, ExpressionTypes, Statement, StatementTypes } from '../../grammar/ast.js';
-import { executeExport } from '../modules/export.js';
+import { executeExport } from '../modules/exports.js';
 import { executeImport } from '../modules/import.js';
 import { isSilenced } from '../modules/silence.js';
 import type { Value } from '../values/value.js';
@@ -9,8 +9,8 @@ import { executeCheckpoint } from './statements/checkpoint.js';
 import { call } from './calls/call.js';
 import { evaluateCode } from './calls/code.js';
 import type { Completion } from '../runtime/completion.js';
-import { executeBail, executeControl, executeReturn } from './statements/control.js';
-import { executeExe, executeShadow } from './statements/declare.js';
+import { executeBail, executeControl, executeReturn } from './statements/control-flow.js';
+import { executeExe, executeShadow } from './statements/declare-functions.js';
 import type { Evaluator } from '../runtime/evaluator-ports.js';
 import { evaluateFor, executeFor } from './loops/for.js';
 import { evaluateForeach } from './loops/foreach.js';
@@ -19,8 +19,8 @@ import { executeGuard, executeHook } from './statements/register-interceptors.js
 import { evaluateArray, evaluateObject } from './expressions/literals.js';
 import { evaluateLoad } from './files/load.js';
 import { evaluateLoop, executeLoop } from './loops/loop.js';
-import { evaluateNew } from './calls/new.js';
-import { actionOutcome } from './statements/outcome.js';
+import { evaluateNew } from './calls/host-functions.js';
+import { actionOutcome } from './statements/action-outcome.js';
 import { evaluateBinary, evaluateDenied, evaluateSubject, evaluateTernary, evaluateUnary } from './expressions/operators.js';
 import { evaluateLeadingGroup, evaluatePipeline, sendThrough } from './pipelines/pipeline.js';
 import { evaluateChain, evaluateReference, lookUp } from './expressions/reference.js';
@@ -28,9 +28,9 @@ import { executeCall, executeLog, executeProse, executeRun, executeShow } from '
 import { evaluateTemplate, renderParts } from './expressions/template.js';
 import { executeAppendTo, executeLet, executeVar } from './statements/variables.js';
 import { evaluateWhen, executeWhen } from './statements/when.js';
-import { evaluateStream, evaluateWith } from './calls/with.js';
+import { evaluateStream, evaluateWith } from './calls/with-options.js';
 import { executeFile, executeFiles } from './files/write-files.js';
-import { executeAppend, executeOutput } from './files/write.js';
+import { executeAppend, executeOutput } from './files/output.js';
 
 type Expressions = { readonly [K in keyof ExpressionTypes]: (node: ExpressionTypes[K], frame: Frame) => Promise<Value> };
 type Statements = { readonly [K in keyof StatementTypes]: (node: StatementTypes[K], frame: Frame) => Promise<Completion> };

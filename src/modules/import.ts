@@ -2,22 +2,22 @@
 import path from 'node:path';
 import type { Import, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { refuseReserved } from '../language/expressions/ambient.js';
+import { refuseReserved } from '../language/expressions/ambient-variables.js';
 import type { Completion } from '../runtime/completion.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
-import { notExported } from '../language/expressions/namespaces.js';
+import { notExported } from '../language/expressions/namespace-members.js';
 import { redeclared } from '../language/statements/variables.js';
 import { perform } from '../operation/perform.js';
 import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import { dataOf, flow, type Value } from '../values/value.js';
-import { templateCollection } from './collections.js';
-import { directoryModule } from './directories.js';
-import { moduleAt } from './files.js';
-import { locateModule } from './locate.js';
+import { templateCollection } from './template-collections.js';
+import { directoryModule } from './directory-modules.js';
+import { moduleAt } from './load-module.js';
+import { locateModule } from './locate-module.js';
 import { nodeModule } from './node-module.js';
 import { displayPath, resolvePath, resolvePrefix, type ResolvedPath } from '../language/paths.js';
-import { providedModule } from './provided.js';
+import { providedModule } from './provided-data.js';
 
 export async function executeImport(node: Import, frame: Frame): Promise<Completion> {
   const operation = { kind: 'import', segment: 'import', name: null, labels: [], inputs: [], target: node.written };

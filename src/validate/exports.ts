@@ -1,7 +1,7 @@
 /** What a script gives to its importers. world.md 11.2 and 12.1. */
 import type { Exe, Script } from '../../grammar/ast.js';
 import type { ParsedScript } from './rule.js';
-import type { Declaration } from './scope.js';
+import type { Declaration } from './static-scope.js';
 import { topLevel } from './top-level.js';
 
 export interface Exports {

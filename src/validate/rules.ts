@@ -1,7 +1,7 @@
 /** Every rule that looks at one script by itself. A new rule is a file and a line here. world.md 19. */
 import type { Rule } from './rule.js';
 import { callArityRule } from './rules/call-arity.js';
-import { changesRule } from './rules/changes.js';
+import { changesRule } from './rules/unchangeable-variables.js';
 import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
 import { declaredTwiceRule } from './rules/names/declared-twice.js';
 import { deprecatedJsonRule } from './rules/deprecated-json.js';

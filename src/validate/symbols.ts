@@ -11,7 +11,7 @@ import type {
   LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Template, Var, When, With,
 } from '../../grammar/ast.js'; // prettier-ignore
 import { typeChecks } from '../values/methods/type-checks.js';
-import { Scope, type Change, type Declaration, type Member, type Use, type UsePlace } from './scope.js';
+import { Scope, type Change, type Declaration, type Member, type Use, type UsePlace } from './static-scope.js';
 
 export interface Symbols {
   /** Of the file as a whole, by name: what importers may get, and what bodies of functions see. */

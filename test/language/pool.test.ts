@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { runPool, type Pool } from '../../src/language/loops/pool.js';
+import { runPool, type Pool } from '../../src/language/loops/worker-pool.js';
 
 const pool = (given: Partial<Pool>): Promise<void> =>
   runPool({ from: 0, to: 6, cap: 2, pace: async () => {}, isDone: () => false, start: async () => {}, ...given });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyze, errorLines, warningLines, type Texts } from '../analyze/support/files-in-memory.js';
+import { analyze, errorLines, warningLines, type Texts } from './support/files-in-memory.js';
 
 const deep = { depth: 'deep' } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyze, errorLines, warningLines } from '../analyze/support/files-in-memory.js';
+import { analyze, errorLines, warningLines } from './support/files-in-memory.js';
 
 /** What it is about, the source, what is found. */
 type Row = readonly [about: string, source: string, found: readonly string[]];

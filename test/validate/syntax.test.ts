@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyze, errorLines, UNREADABLE } from '../analyze/support/files-in-memory.js';
+import { analyze, errorLines, UNREADABLE } from './support/files-in-memory.js';
 
 describe('syntax errors', () => {
   const rows: readonly (readonly [about: string, source: string, lines: readonly number[]])[] = [

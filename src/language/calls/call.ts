@@ -14,7 +14,7 @@ import { valueOfText } from '../../values/formats/json-text.js';
 import { dataOf, flow, union, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
-import { stepsToCallee } from './called-steps.js';
+import { stepsToCallee } from './callee.js';
 import { Return, Signal, type Outcome } from '../../runtime/completion.js';
 import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';

@@ -8,7 +8,7 @@ import { performEffect } from '../../operation/perform-effect.js';
 import { recordSource } from '../../operation/sources.js';
 import { createModule, syntaxError } from '../../modules/evaluate-module.js';
 import { locationOf } from '../../runtime/errors.js';
-import { fileMissing } from '../files/read-file.js';
+import { fileMissing } from '../files/unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { LoadedTemplate } from './template-body.js';
 

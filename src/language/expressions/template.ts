@@ -6,7 +6,7 @@ import { isTruthy } from '../../values/truth.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { annotate, Annotated, dataOf, union, NO_LABELS, type Value } from '../../values/value.js';
 import { boundValue, callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
-import { entriesOf } from './entries.js';
+import { entriesOf } from '../../values/entries.js';
 import type { Frame } from '../../runtime/frame.js';
 import { renderLoadPart } from '../files/load.js';
 import { Scope } from '../../runtime/scope.js';

@@ -9,7 +9,7 @@ import { annotate, flow, type FileFacts, type Value } from '../../values/value.j
 import { runStages } from '../../runtime/evaluator-ports.js';
 import { applyTemplate, renameSection } from './load-as.js';
 import { locationOf } from '../../runtime/errors.js';
-import { fileMissing } from './read-file.js';
+import { fileMissing } from './unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';
 import { headingEntry, headingList, sectionMissing, selectionOf } from './load-section.js';
 import { FILE_SOURCES, fileFacts, withFile } from './loaded-file.js';

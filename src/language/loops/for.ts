@@ -7,7 +7,7 @@ import { isTruthy } from '../../values/truth.js';
 import { annotate, asElement, dataOf, flow, labelsOf, type Value } from '../../values/value.js';
 import { Return, Signal, type Completion, type Outcome } from '../../runtime/completion.js';
 import { lenient, outcomeOf, runStages } from '../../runtime/evaluator-ports.js';
-import { entriesOf, type Entry } from '../expressions/entries.js';
+import { entriesOf, type Entry } from '../../values/entries.js';
 import { locationOf, undefinedVariable } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { parallelSettings, runParallel, type Settled } from './parallel.js';

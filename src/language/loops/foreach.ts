@@ -7,8 +7,8 @@ import { textOf } from '../../values/text.js';
 import { showText } from '../../values/show.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../../values/value.js';
 import { callValue, lenient, runStages } from '../../runtime/evaluator-ports.js';
-import { entriesOf } from '../expressions/entries.js';
-import { stepsToCallee } from '../calls/called-steps.js';
+import { entriesOf } from '../../values/entries.js';
+import { stepsToCallee } from '../calls/callee.js';
 import { endsTheRun, locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 

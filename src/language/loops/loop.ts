@@ -7,7 +7,7 @@ import { isTruthy } from '../../values/truth.js';
 import { annotate, asElement, dataOf, flow, type Value } from '../../values/value.js';
 import { Return, type Completion } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
-import { durationOf } from '../statements/durations.js';
+import { durationOf } from '../../values/durations.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';

@@ -10,10 +10,10 @@ import { perform } from '../../operation/perform.js';
 import { errorMarker } from '../../values/kinds/marker.js';
 import { annotate, asElement, flow, type Value } from '../../values/value.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
-import type { Entry } from '../expressions/entries.js';
+import type { Entry } from '../../values/entries.js';
 import { endsTheRun, placesOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
-import { createPace, limitsOf, runPool, type ParallelSettings } from './pool.js';
+import { createPace, limitsOf, runPool, type ParallelSettings } from './worker-pool.js';
 
 export interface Settled {
   readonly outcome: Outcome;

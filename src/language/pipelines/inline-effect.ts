@@ -4,7 +4,7 @@ import type { Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
 import { logValue, showValue } from '../statements/show.js';
-import { writeTarget } from '../files/write.js';
+import { writeTarget } from '../files/output.js';
 
 export async function evaluateInlineEffect(stage: EffectStage, current: Value, frame: Frame): Promise<void> {
   const scope = new Scope('block', frame.scope);

@@ -17,7 +17,7 @@ import { locationOf } from '../../runtime/errors.js';
 import type { Frame, StageContext } from '../../runtime/frame.js';
 import { runWhile } from './while-stage.js';
 import { evaluateInlineEffect } from './inline-effect.js';
-import { runGroup } from './group.js';
+import { runGroup } from './parallel-group.js';
 import { Scope } from '../../runtime/scope.js';
 
 function asResult(value: Value): Value {

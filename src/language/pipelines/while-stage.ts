@@ -6,7 +6,7 @@ import { toNumber } from '../../values/numbers.js';
 import type { Value } from '../../values/value.js';
 import { runCallStage } from './call-stage.js';
 import { Signal } from '../../runtime/completion.js';
-import { durationOf } from '../statements/durations.js';
+import { durationOf } from '../../values/durations.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 

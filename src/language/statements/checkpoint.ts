@@ -6,7 +6,7 @@ import { textOf } from '../../values/text.js';
 import { dataOf } from '../../values/value.js';
 import type { Completion } from '../../runtime/completion.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
-import { durationOf } from './durations.js';
+import { durationOf } from '../../values/durations.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 

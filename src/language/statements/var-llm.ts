@@ -8,11 +8,11 @@ import { isSecret } from '../../runtime/secret-registry.js';
 import type { Value } from '../../values/value.js';
 import { evaluateCode } from '../calls/code.js';
 import { commandLineOf } from '../calls/command-line.js';
-import { bound } from './control.js';
+import { bound } from './control-flow.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import { evaluateCall } from '../expressions/reference.js';
-import { evaluateWith } from '../calls/with.js';
+import { evaluateWith } from '../calls/with-options.js';
 
 export async function evaluateLabelled(node: Var, frame: Frame): Promise<Value> {
   return head(node.value, node.labels, frame);

@@ -1,7 +1,7 @@
 /** What the command line gives a run besides its script: payload, injected modules, state. world.md 16. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
-import { parseDuration } from '../../language/statements/durations.js';
+import { parseDuration } from '../../values/durations.js';
 import type { Settings } from '../../runtime/frame.js';
 import { createModule, parseModule } from '../../modules/evaluate-module.js';
 import type { RunOptions } from './run-options.js';

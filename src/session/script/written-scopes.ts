@@ -2,7 +2,7 @@
 import type { Checkpoint, Expression, Script } from '../../../grammar/ast.js';
 import type { ResumeMode, Scope } from '../../../replay/memo/policy.js';
 import { placedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
-import { parseDuration } from '../../language/statements/durations.js';
+import { parseDuration } from '../../values/durations.js';
 
 /** By name. A checkpoint whose name or an option is computed is left out: only a run can tell those. */
 export function writtenScopes(script: Script): ReadonlyMap<string, Scope> {

@@ -1,7 +1,7 @@
 /** Template files behind `exe … = template` and `import templates`. world.md 13. */
 import path from 'node:path';
 import type { Exe, Import } from '../../../grammar/ast.js';
-import { report, type Linking } from './linking.js';
+import { report, type Linking } from './link-state.js';
 import type { ParsedScript } from '../rule.js';
 import { freeNames, type TemplateUse } from './template-names.js';
 import type { ParsedTemplate } from './workspace.js';

@@ -1,7 +1,7 @@
 /** What a template file refers to, held against the functions that are declared for it. world.md 13.2 and 13.4. */
 import { isAmbientAnywhere } from '../ambient-names.js';
 import type { Violation } from '../rule.js';
-import type { Use } from '../scope.js';
+import type { Use } from '../static-scope.js';
 import type { ParsedTemplate } from './workspace.js';
 import { isGlued } from '../rules/names/unknown-names.js';
 

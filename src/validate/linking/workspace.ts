@@ -8,7 +8,7 @@ import type { ParsedScript } from '../rule.js';
 import type { SourceFiles } from './source-files.js';
 import type { PathSettings } from '../static-path.js';
 import { symbolsOf, type Symbols } from '../symbols.js';
-import { parseForAnalysis } from '../syntax.js';
+import { parseForAnalysis } from '../syntax-errors.js';
 
 export interface Workspace extends PathSettings {
   readonly files: SourceFiles;

@@ -1,7 +1,7 @@
 /** Calls that hand over more than the function takes: the rest is evaluated and lost. control.md 4. */
 import type { Exe } from '../../../grammar/ast.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
-import type { Declaration, Member } from '../scope.js';
+import type { Declaration, Member } from '../static-scope.js';
 
 export const callArityRule: Rule = {
   code: 'surplus-arguments',

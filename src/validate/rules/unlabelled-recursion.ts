@@ -1,7 +1,7 @@
 /** Functions that are called again while they run, without the label that allows it. control.md 6. */
 import { locate } from '../../../grammar/parse.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
-import type { Declaration, Use } from '../scope.js';
+import type { Declaration, Use } from '../static-scope.js';
 
 /** A function that calls itself: where the call is reached, the run ends. */
 export const ownRecursionRule: Rule = {

@@ -5,7 +5,7 @@
 import type { Exe, Expression } from '../../../grammar/ast.js';
 import { exportList } from '../exports.js';
 import type { ParsedScript, Rule } from '../rule.js';
-import type { Declaration } from '../scope.js';
+import type { Declaration } from '../static-scope.js';
 
 const OF_LLM_CALLS = ['key', 'writes'];
 

@@ -2,7 +2,7 @@
 import { locate } from '../../../../grammar/parse.js';
 import { closest } from '../../../values/suggest.js';
 import type { ParsedScript, Rule } from '../../rule.js';
-import type { Use } from '../../scope.js';
+import type { Use } from '../../static-scope.js';
 import { beginningOf, unknownNames } from './unknown-names.js';
 
 export const undefinedVariablesRule: Rule = {

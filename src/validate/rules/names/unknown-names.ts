@@ -1,7 +1,7 @@
 /** Uses of names that nothing declares, and that no other rule explains. Shared by two rules, so that a name is reported once. */
 import { isAmbient } from '../../ambient-names.js';
 import type { ParsedScript, RuleSettings } from '../../rule.js';
-import type { Use } from '../../scope.js';
+import type { Use } from '../../static-scope.js';
 
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 

@@ -2,7 +2,7 @@
 import nodePath from 'node:path';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
-import { fileMissing } from '../language/files/read-file.js';
+import { fileMissing } from '../language/files/unreadable-file.js';
 import type { Frame, Module, ModuleExports } from '../runtime/frame.js';
 import { templateKind } from '../language/expressions/template-file.js';
 import { performEffect } from '../operation/perform-effect.js';

@@ -10,7 +10,7 @@ import { readTemplate, templateKind } from '../language/expressions/template-fil
 import { performEffect } from '../operation/perform-effect.js';
 import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import type { Value } from '../values/value.js';
-import { memberName } from './directories.js';
+import { memberName } from './directory-modules.js';
 
 /** Names that every template may use besides its parameters. */
 const ALLOWED = ['mx', 'p', 'pipeline', 'state', 'payload', 'input'];

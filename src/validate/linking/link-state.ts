@@ -3,7 +3,7 @@ import type { Exe } from '../../../grammar/ast.js';
 import type { Exports } from '../exports.js';
 import type { LocatedFinding } from '../located-finding.js';
 import type { ParsedScript, Violation } from '../rule.js';
-import type { Declaration } from '../scope.js';
+import type { Declaration } from '../static-scope.js';
 import type { TemplateUse } from './template-names.js';
 import type { ParsedTemplate, Workspace } from './workspace.js';
 

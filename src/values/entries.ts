@@ -1,6 +1,6 @@
 /** What a loop goes over: the elements of an array, or the entries of an object in the order of its keys. control.md 11.2. */
-import { Callable } from '../../values/kinds/callable.js';
-import { annotate, Annotated, dataOf, HostObject, labelsOf, sourcesOf, type DataObject, type Value } from '../../values/value.js';
+import { Callable } from './kinds/callable.js';
+import { annotate, Annotated, dataOf, HostObject, labelsOf, sourcesOf, type DataObject, type Value } from './value.js';
 
 export interface Entry {
   readonly value: Value;

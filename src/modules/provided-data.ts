@@ -1,11 +1,11 @@
 /** Data that a run is given: `@input`, `@payload`, `@state`, injected modules. world.md 16. */
 import type { Frame } from '../runtime/frame.js';
-import { readInput } from '../language/expressions/input.js';
+import { readInput } from '../language/expressions/standard-input.js';
 import { performEffect } from '../operation/perform-effect.js';
 import { isDataObject } from '../values/plain-object.js';
 import { Annotated, dataOf, flow, type Value } from '../values/value.js';
 import type { Namespace } from '../values/kinds/namespace.js';
-import { moduleOfText } from './files.js';
+import { moduleOfText } from './load-module.js';
 
 const ENVIRONMENT = { names: ['NODE_ENV', 'DEBUG', 'CI', 'HOME', 'USER', 'PATH'], prefixes: ['MLLD_'] };
 

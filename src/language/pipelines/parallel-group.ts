@@ -6,7 +6,7 @@ import { annotate, asElement, flow, type Value } from '../../values/value.js';
 import { Signal, type Outcome } from '../../runtime/completion.js';
 import { endsTheRun, locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
-import { createPace, limitsOf, runPool } from '../loops/pool.js';
+import { createPace, limitsOf, runPool } from '../loops/worker-pool.js';
 
 type Member = Exclude<Stage, EffectStage>;
 

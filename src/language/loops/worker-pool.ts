@@ -8,7 +8,7 @@ import type { ParallelLimits } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { toNumber } from '../../values/numbers.js';
-import { durationOf } from '../statements/durations.js';
+import { durationOf } from '../../values/durations.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 

@@ -1,6 +1,6 @@
 /** `mlld validate`: what can be known about a file without running anything. world.md 19. */
-import { link } from './linking/link.js';
-import { describeScript } from './describe.js';
+import { link } from './linking/link-imports.js';
+import { describeScript } from './describe-script.js';
 import { applyRules, toFinding, type LocatedFinding } from './located-finding.js';
 import type { FileReport, Finding } from './report.js';
 import type { Rule } from './rule.js';

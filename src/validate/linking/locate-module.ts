@@ -1,11 +1,11 @@
-/** Which file an import means. The rules of `src/modules/locate.ts` and `directories.ts`, asked of the disk and not of a run. */
+/** Which file an import means. The rules of `src/modules/locate-module.ts` and `directories.ts`, asked of the disk and not of a run. */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
-import { memberName } from '../../modules/directories.js';
+import { memberName } from '../../modules/directory-modules.js';
 import { UNKNOWN_EXPORTS, type Exports } from '../exports.js';
 import type { ParsedScript } from '../rule.js';
 import type { SourceFiles } from './source-files.js';
-import { report, type Linking } from './linking.js';
+import { report, type Linking } from './link-state.js';
 
 const INDEX = 'index.mld';
 

@@ -1,6 +1,6 @@
 /** Durations: a number of milliseconds, or a text such as `500ms`, `1.5s`, `2h`. */
-import { MlldError, type SourceLocation } from '../../errors.js';
-import { dataOf, type Value } from '../../values/value.js';
+import { MlldError, type SourceLocation } from '../errors.js';
+import { dataOf, type Value } from './value.js';
 
 const UNITS_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 

@@ -5,7 +5,7 @@ import { HostFunction } from '../../values/kinds/host-function.js';
 import { constructHost } from '../../modules/node-module.js';
 import { dataOf, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
-import { stepsToCallee } from './called-steps.js';
+import { stepsToCallee } from './callee.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';

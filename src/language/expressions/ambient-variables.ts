@@ -5,7 +5,7 @@ import type { Value } from '../../values/value.js';
 import { builtIn } from './built-ins.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame, Module } from '../../runtime/frame.js';
-import { readInput } from './input.js';
+import { readInput } from './standard-input.js';
 
 const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);
 

@@ -8,8 +8,8 @@ import { performEffect } from '../operation/perform-effect.js';
 import { textOf } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
 import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
-import { moduleAt } from './files.js';
-import { indexIn } from './locate.js';
+import { moduleAt } from './load-module.js';
+import { indexIn } from './locate-module.js';
 import { displayPath } from '../language/paths.js';
 
 const SKIPPED = ['_*', '.*'];

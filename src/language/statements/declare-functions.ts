@@ -2,7 +2,7 @@
 import type { Exe, Shadow } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { dataOf } from '../../values/value.js';
-import { refuseReserved } from '../expressions/ambient.js';
+import { refuseReserved } from '../expressions/ambient-variables.js';
 import type { Completion } from '../../runtime/completion.js';
 import { locationOf } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/executable.js';

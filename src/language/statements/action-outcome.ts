@@ -1,7 +1,7 @@
 /** What an action or a body gives: a value, or a control word for whoever waits for one. */
 import type { Action, Block, Statement, When } from '../../../grammar/ast.js';
 import { Return, type Outcome } from '../../runtime/completion.js';
-import { evaluateControl } from './control.js';
+import { evaluateControl } from './control-flow.js';
 import type { Frame } from '../../runtime/frame.js';
 import { isStatement } from './statement-kinds.js';
 import { Scope } from '../../runtime/scope.js';

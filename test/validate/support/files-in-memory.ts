@@ -1,6 +1,6 @@
 /** A disk for the analysis: a few texts by absolute path. */
 import path from 'node:path';
-import { createAnalyzer, type AnalyzeSettings } from '../../../src/validate/analyze.js';
+import { createAnalyzer, type AnalyzeSettings } from '../../../src/validate/validator.js';
 import type { FileReport, Finding } from '../../../src/validate/report.js';
 import type { SourceFiles } from '../../../src/validate/linking/source-files.js';
 
