@@ -5,6 +5,7 @@
 import type { RunRef } from '../../journal/ids.js';
 import { countCall, noCalls, type CallCounts } from '../fold/call-counts.js';
 import { callsOf, endOf, type Span, type Timeline } from '../reports/timeline/timeline.js';
+import { tracksOf } from '../reports/timeline/tracks.js';
 
 const PROCESS = 1;
 const RUN_TRACK = 0;
@@ -64,32 +65,6 @@ function countsOf(state: Timeline): Pick<CallCounts, 'executed' | 'reused' | 'fa
 function outcomeOf({ outcome, calls }: Span): string {
   const last = calls.at(-1)?.outcome;
   return outcome === 'ok' && (last === 'failed' || last === 'denied') ? last : (outcome ?? 'unfinished');
-}
-
-export interface Placed {
-  readonly span: Span;
-  /** From 0 on. */
-  readonly track: number;
-  /** How many spans of its track it lies in. */
-  readonly depth: number;
-}
-
-/** Each span on the track of what it lies in, if nothing else is open there; else on the first track that is free. */
-export function tracksOf(state: Timeline): readonly Placed[] {
-  /** What is open on each track, the innermost last. */
-  const tracks: Span[][] = [];
-  const trackOf = new Map<Span, number>();
-  return state.spans.map((span) => {
-    const isOver = (open: Span): boolean => open.endedSeq !== undefined && open.endedSeq < span.seq;
-    for (const open of tracks) while (open.length > 0 && isOver(open.at(-1) as Span)) open.pop();
-    const around = span.parent === undefined ? undefined : trackOf.get(span.parent);
-    const isFree = around !== undefined && tracks[around]?.at(-1) === span.parent;
-    let track = isFree ? around : tracks.findIndex((open) => open.length === 0);
-    if (track < 0) track = tracks.length;
-    const depth = (tracks[track] ??= []).push(span) - 1;
-    trackOf.set(span, track);
-    return { span, track, depth };
-  });
 }
 
 function label(name: string, text: string, track: number): object {

@@ -4,21 +4,11 @@
  * L1 nothing here changes a run; only the index is written, as a whole
  * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
-import type { StoredBlob } from '../../journal/storage/blob-writer.js';
-import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/storage/blobs.js';
-import type { EventOf, OutputFile } from '../../journal/event.js';
-import { resolveResult, type RecordedResult } from '../fold/recorded-result.js';
-import { seqOf, type CallKey, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
+import { seqOf, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../../journal/store.js';
-import { checkpoints } from './checkpoints.js';
-import { functionHistory } from './history.js';
-import { resolveSelector, type Declarations, type Invalidation } from '../resume/invalidation.js';
-import { memo, type StoredResult, type Memo } from './memo.js';
 import { follow, type Projection } from '../fold/projection.js';
-import type { Selector } from '../resume/selector.js';
+import { memo, type Memo } from './memo.js';
 import { coversPrefix, decodeSnapshot, encodeSnapshot, index, type Covered, type Index } from './snapshot.js';
-import type { RecordedRuns } from '../resume/selector-errors.js';
-import { reportRun, summary, type RunReport } from '../reports/summary/summary.js';
 
 export interface PriorRuns extends Index {
   readonly workflow: Workflow;
@@ -120,72 +110,6 @@ export function followIndex(past: PriorRuns, ref: RunRef): ReturnType<typeof fol
   return follow(index, past, ref);
 }
 
-/** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
-export async function readResult(
-  store: JournalStore,
-  key: CallKey,
-  { ref, position, seq }: StoredResult,
-): Promise<{ readonly result: RecordedResult; readonly event: EventOf<'call.completed'> } | undefined> {
-  const event = await store.readAt(ref, position);
-  if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
-  const result = await resolveResult(store, event);
-  return result && { result, event };
-}
-
-/** The result as it lies in its blob, where it is too large to be a text. */
-export async function readExceeding(
-  store: JournalStore,
-  key: CallKey,
-  { ref, position, sizeBytes }: StoredResult,
-): Promise<StoredBlob | undefined> {
-  if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
-  const event = await store.readAt(ref, position);
-  return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
-}
-
-/** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */
-export async function readOutputs(store: JournalStore, { ref, position, seq }: StoredResult): Promise<readonly OutputFile[] | undefined> {
-  const event = await store.readAt(ref, position);
-  return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;
-}
-
-/**
- * What a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
- * Throws what `resolveSelector` throws.
- */
-export async function resolveTarget(
-  store: JournalStore,
-  selector: Selector,
-  { past, forks, declarations, onDefect }: ResolveOptions,
-): Promise<Invalidation> {
-  const anyRun = past.runs.length > 0;
-  const runs: RecordedRuns = anyRun ? 'some' : past.isForgotten === true ? 'forgotten' : 'none';
-  const common = { memo: past.memo, forks, runs };
-  switch (selector.kind) {
-    case 'none':
-      return resolveSelector(selector, common, declarations);
-    case 'function': {
-      const ref = anyRun ? past.memo.called.get(selector.name) : undefined;
-      const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
-      return resolveSelector(selector, { ...common, history }, declarations);
-    }
-    case 'checkpoint':
-    case 'malformed': {
-      const ref = past.runs.at(-1)?.ref;
-      const prior = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
-      return resolveSelector(selector, { ...common, prior }, declarations);
-    }
-  }
-}
-
-export interface ResolveOptions {
-  readonly past: PriorRuns;
-  /** The memos of this run's fork sources. */
-  readonly forks: readonly Memo[];
-  readonly declarations: Declarations;
-  readonly onDefect: (defect: Defect) => void;
-}
-
 /**
  * The past as `--fresh` leaves it: nothing to serve, nothing to resolve a target against. What a reset doesn't touch stays,
  * so that an index saved behind it is that of all runs.
@@ -199,28 +123,6 @@ export function withoutPriorRuns(past: PriorRuns): PriorRuns {
     runs: [],
     isForgotten: past.runs.length > 0,
   };
-}
-
-/** Status, counts and what is in flight of one run. Reads all of it. */
-export async function summariseRun(
-  store: JournalStore,
-  { ref, liveness }: RunFile,
-  { nowMs, onDefect }: { readonly nowMs: number; readonly onDefect?: (defect: Defect) => void },
-): Promise<RunReport> {
-  const state = await foldRun(store, ref, summary, onDefect === undefined ? {} : { onDefect });
-  return reportRun(state, ref, liveness, nowMs);
-}
-
-/** Any projection over one run. */
-export async function foldRun<State>(
-  store: JournalStore,
-  ref: RunRef,
-  projection: Projection<State>,
-  options: ScanOptions = {},
-): Promise<State> {
-  let state = projection.initial();
-  await store.scan(ref, (event, position) => void (state = projection.apply(state, event, { ref, position })), options);
-  return state;
 }
 
 function scanInto<State>(store: JournalStore, ref: RunRef, projection: Projection<State>, state: State, options: ScanOptions) {

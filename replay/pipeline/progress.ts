@@ -1,7 +1,7 @@
 /** Where a run of a pipeline stands or ended, node by node, and where a resume of it would go on. */
 import type { NodeVisits, Visit } from './node-visits.js';
 import { walkOf } from './node-visits.js';
-import type { ReportedStatus } from '../reports/summary/summary.js';
+import type { ReportedStatus } from '../fold/reported-status.js';
 
 /** Durations in milliseconds. */
 export interface PipelineProgress {

@@ -14,7 +14,7 @@ import {
   type Parts,
   type RecordedDefinition,
 } from '../memo/definitions.js';
-import type { ForkSourceRuns } from '../reports/explain/explain.js';
+import type { ForkSource } from '../memo/overlay.js';
 import type { LatestRun } from './latest-run.js';
 import { usableEntry, type StoredResult, type UsableEntry, type MemoEntry } from '../memo/memo.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
@@ -97,7 +97,7 @@ export interface Estimate {
 export interface PlanFacts {
   /** Before the flags were looked at. */
   readonly before: Index;
-  readonly forks: readonly ForkSourceRuns[];
+  readonly forks: readonly ForkSource[];
   readonly droppedKeys: ReadonlySet<CallKey>;
   readonly droppedBorrowed: ReadonlySet<CallKey>;
   readonly flags: PolicyFlags;

@@ -5,7 +5,7 @@
 import { isKnownType, type Json } from '../../journal/event.js';
 import { isRunId, type RunId } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
-import { foldRun } from '../memo/load.js';
+import { foldRun } from '../fold/fold-run.js';
 import type { Projection } from '../fold/projection.js';
 
 export interface UnknownEvents {

@@ -5,7 +5,7 @@ import type { Defect, JournalStore } from '../../../journal/store.js';
 import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { otlpTraces } from '../../../replay/export/otlp.js';
-import { foldRun } from '../../../replay/memo/load.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';

@@ -5,7 +5,7 @@ import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
 import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { CRASHED_RUNS } from '../../../replay/resume/crashed-runs.js';
+import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
 import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
 import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redaction.js';
 import { MlldError } from '../../../src/errors.js';

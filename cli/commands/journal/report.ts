@@ -3,7 +3,7 @@ import fs from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
-import { foldRun } from '../../../replay/memo/load.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { spanDetails } from '../../../replay/reports/timeline/report-details.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';
 import { timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';

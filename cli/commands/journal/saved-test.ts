@@ -15,7 +15,7 @@ import { makeFolders } from '../../../journal/storage/make-folders.js';
 import { readRunBytes } from '../../../journal/segments.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
-import { foldRun } from '../../../replay/memo/load.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { recording } from '../../../replay/recording/recorded-world.js';
 import { MlldError } from '../../../src/errors.js';
 

@@ -1,7 +1,7 @@
 /** Reports about recorded runs as text: `mlld journal list|show|verify`. */
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
-import type { ReportedStatus } from '../../../replay/reports/summary/summary.js';
+import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import type { VerifyReport } from '../../../replay/reports/audit/verify.js';
 import { fit, fitAll } from '../fit.js';
 import { clip, oneLine } from '../one-line.js';

@@ -2,7 +2,7 @@
 import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
-import type { ReportedStatus } from '../../../replay/reports/summary/summary.js';
+import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import { isServed } from '../../../src/session/project.js';
 import { counted } from './collection.js';
 import { fit, fitAll } from '../fit.js';

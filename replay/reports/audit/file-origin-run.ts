@@ -5,7 +5,8 @@ import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { sha256 } from '../../../journal/canonical.js';
 import { auditTrail, type AuditedCall, type AuditedFile } from './audit.js';
 import { originsOf, withQuotes, type Origin } from './file-origin.js';
-import { foldRun, readResult } from '../../memo/load.js';
+import { readResult } from '../../memo/read-result.js';
+import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 
 export interface FileOrigin {

@@ -6,7 +6,7 @@
  * G2 symmetric: exchanging the runs exchanges the sides and nothing else
  * G3 every call is in exactly one pair, or alone
  */
-import { textSimilarity } from '../../resume/text-similarity.js';
+import { textSimilarity } from '../text-similarity.js';
 import type { ComparedCall } from './run-calls.js';
 
 export interface Pair {

@@ -16,10 +16,11 @@ import {
 } from './diff.js';
 import { align } from './align.js';
 import { areNodesSame, diffNodes, forkOfNodes, type NodesDiff, type NodesFork } from './diff-nodes.js';
-import { foldRun, readResult } from '../../memo/load.js';
+import { readResult } from '../../memo/read-result.js';
+import { foldRun } from '../../fold/fold-run.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { runCalls, type ComparedCall, type RunCalls } from './run-calls.js';
-import type { ReportedStatus } from '../summary/summary.js';
+import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 import { textDiff, type DiffLines } from './text-diff.js';
 
 /** A run on one side. Durations in milliseconds, costs in US dollars. */
@@ -286,7 +287,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
   return {
     workflow: ref.workflow,
     run: ref.run,
-    status: state.status ?? (liveness === 'running' ? 'running' : 'crashed'),
+    status: reportedStatus(state.status, liveness),
     error: state.error?.message ?? null,
     calls: state.calls.length,
     executed,

@@ -2,11 +2,13 @@
 import type { Json } from '../../../journal/event.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { textSimilarity } from '../../resume/text-similarity.js';
+import { textSimilarity } from '../text-similarity.js';
 import { argumentDifferences, type ArgumentDifference } from './argument-diff.js';
 import { definitionChanges, type DefinitionChange, type RecordedDefinition } from '../../memo/definitions.js';
-import { explanation, type ExplainedCall, type Explanation, type ForkSourceRuns } from './explain.js';
-import { foldRun, loadWorkflow } from '../../memo/load.js';
+import { explanation, type ExplainedCall, type Explanation } from './explain.js';
+import type { ForkSource } from '../../memo/overlay.js';
+import { loadWorkflow } from '../../memo/load.js';
+import { foldRun } from '../../fold/fold-run.js';
 import { isInside } from '../../fold/op-path.js';
 import type { Projection } from '../../fold/projection.js';
 
@@ -62,8 +64,8 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
 }
 
 /** The fork sources as they are told to have been: up to a run or an event where the run said so, else as they are now. */
-async function lendersOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<ForkSourceRuns[]> {
-  const lenders: ForkSourceRuns[] = [];
+async function lendersOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<ForkSource[]> {
+  const lenders: ForkSource[] = [];
   for (const { workflow, run, seq } of await foldRun(store, ref, forkRefs)) {
     const until = run === undefined ? {} : { until: { run, ...(seq !== undefined && { seq }) } };
     const { memo, definitions } = await loadWorkflow(store, workflow, { onDefect, ...until });

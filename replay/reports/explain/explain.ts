@@ -114,10 +114,8 @@ export interface Explanation {
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
 }
 
-export type ForkSourceRuns = ForkSource;
-
 /** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
-export function explanation(target: RunId, lenders: readonly ForkSourceRuns[]): Projection<Explanation> {
+export function explanation(target: RunId, lenders: readonly ForkSource[]): Projection<Explanation> {
   const startMs = startOf(target);
   return {
     initial: () => ({
@@ -172,7 +170,7 @@ function enterRun(state: Explanation, run: RunId): void {
   state.scope = undefined;
 }
 
-function started(state: Explanation, event: EventOf<'call.started'>, place: Place, lenders: readonly ForkSourceRuns[] | undefined): void {
+function started(state: Explanation, event: EventOf<'call.started'>, place: Place, lenders: readonly ForkSource[] | undefined): void {
   const { key, op, seq, fn, attempt } = event;
   let call: ExplainedCall | undefined;
   if (lenders !== undefined) {
@@ -190,7 +188,7 @@ function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: Call
   paths.set(op, key);
 }
 
-function served(state: Explanation, event: EventOf<'call.reused'>, lenders: readonly ForkSourceRuns[]): void {
+function served(state: Explanation, event: EventOf<'call.reused'>, lenders: readonly ForkSource[]): void {
   const { key, op, seq, fn, from, fingerprint } = event;
   const sources = from.workflow === undefined ? [state.index] : lenders.filter(({ workflow }) => workflow === from.workflow);
   const known = sources.map(({ memo }) => memo.entries.get(key)).find((question) => isFrom(question?.result, from));
@@ -208,7 +206,7 @@ function editSince(
   before: Fingerprint | undefined,
   now: Fingerprint | undefined,
   { definitions }: Index,
-  lenders: readonly ForkSourceRuns[],
+  lenders: readonly ForkSource[],
 ): Edit {
   return editBetween(
     before,
@@ -274,7 +272,7 @@ function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }:
 }
 
 /** The first reason that holds, in the order in which an answer is looked for. */
-function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: readonly ForkSourceRuns[]): Miss {
+function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: readonly ForkSource[]): Miss {
   const { key } = event;
   const own = usableEntry(state.index.memo, key);
   const lent = lenders.map(({ memo }: { memo: Memo }) => usableEntry(memo, key)).find((entry) => entry !== undefined);
@@ -304,7 +302,7 @@ function whyNotServed(
   event: EventOf<'call.started'>,
   { result: answer, fingerprint }: UsableEntry,
   isOwn: boolean,
-  lenders: readonly ForkSourceRuns[],
+  lenders: readonly ForkSource[],
 ): Miss {
   const { flags, header, scope } = state;
   const where = { run: answer.ref.run, seq: answer.seq };

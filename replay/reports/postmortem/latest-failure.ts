@@ -11,7 +11,7 @@ import { canonicalJson } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { foldRun } from '../../memo/load.js';
+import { foldRun } from '../../fold/fold-run.js';
 import { postMortem } from './postmortem.js';
 
 type Head = EventOf<'run.started'>;

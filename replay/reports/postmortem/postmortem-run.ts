@@ -1,8 +1,9 @@
 /** Tells of one recorded run why it did not get to its end, and what going on would take: reads that run and the lines it names. */
 import type { EventOf } from '../../../journal/event.js';
-import type { Defect, JournalStore, RunFile, RunLiveness } from '../../../journal/store.js';
+import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
-import { countingRuns, foldRun } from '../../memo/load.js';
+import { countingRuns } from '../../memo/load.js';
+import { foldRun } from '../../fold/fold-run.js';
 import { successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
@@ -10,9 +11,9 @@ import type { FailureGroup, GuardDenial, HookFailure } from './failure-groups.js
 import { causeChain, inFlight, type Step } from './in-flight-operations.js';
 import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress.js';
 import { postMortem, type PostMortem } from './postmortem.js';
-import { estimateResume, type RecordedNow, type ResumeEstimate } from '../../resume/estimate.js';
+import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { sourceLines, type SourceLines } from './source-lines.js';
-import type { ReportedStatus } from '../summary/summary.js';
+import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 
 /** Times are milliseconds since 1970, durations milliseconds, costs US dollars. */
 export interface PostMortemReport {
@@ -126,7 +127,7 @@ interface Known {
 
 async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, known: Known): Promise<PostMortemReport> {
   const { started, finished } = state;
-  const status = statusOf(finished, liveness);
+  const status = reportedStatus(finished?.status, liveness);
   const startedMs = started === undefined ? undefined : Date.parse(started.ts);
   const untilMs = status === 'running' ? known.nowMs : state.lastMs;
   const { usual, successor } = known;
@@ -158,13 +159,10 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     reused: state.counts.reused,
     failed: state.counts.failed,
     resume: { ...estimateResume(state, usualCalls, known.now), comparedWith: usual?.ref.run },
-    since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor.finished, successor.liveness) },
+    since:
+      successor === undefined ? null : { run: successor.ref.run, status: reportedStatus(successor.finished?.status, successor.liveness) },
     ...(started?.pipeline === undefined ? {} : { pipeline: pipelineProgress(state.nodes, status, untilMs) }),
   };
-}
-
-function statusOf(finished: RunFile['finished'], liveness: RunLiveness): ReportedStatus {
-  return finished?.status ?? (liveness === 'running' ? 'running' : 'crashed');
 }
 
 async function errorOf(finished: PostMortem['finished'], lines: SourceLines): Promise<PostMortemReport['error']> {

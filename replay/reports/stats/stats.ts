@@ -1,10 +1,11 @@
 /** What many runs came to: how often an answer was there, what it cost and took, what failed, and how that changes from day to day. */
+import type { RunStatus } from '../../../journal/event.js';
 import { startOf, type OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { addCounts, countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
-import { foldRun } from '../../memo/load.js';
+import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
-import type { ReportedStatus } from '../summary/summary.js';
+import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 
 interface FunctionCounts {
   readonly calls: CallCounts;
@@ -13,7 +14,7 @@ interface FunctionCounts {
 }
 
 export interface RunCounts {
-  status: ReportedStatus | undefined;
+  status: RunStatus | undefined;
   lastTs: string | undefined;
   readonly functions: Map<string, FunctionCounts>;
   /** Functions of the calls in flight. */
@@ -102,7 +103,7 @@ export async function statsOf(store: JournalStore, files: readonly RunFile[], on
     measured.push({
       day: new Date(startedMs).toISOString().slice(0, 10),
       elapsedMs: counts.lastTs === undefined ? 0 : Date.parse(counts.lastTs) - startedMs,
-      status: counts.status ?? (liveness === 'running' ? 'running' : 'crashed'),
+      status: reportedStatus(counts.status, liveness),
       counts,
     });
   }

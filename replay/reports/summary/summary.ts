@@ -6,6 +6,7 @@ import { countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-
 import { iterationOf } from '../../fold/op-path.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
+import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.js';
 
 export interface InFlight {
   readonly op: OpPath;
@@ -106,8 +107,6 @@ export const summary: Projection<RunSummary> = {
   },
 };
 
-export type ReportedStatus = RunStatus | 'running' | 'crashed';
-
 /** A summary as plain data, for `--json` and lists. Times are milliseconds since 1970, durations milliseconds. */
 export interface RunReport {
   readonly workflow: string;
@@ -138,7 +137,7 @@ export interface RunReport {
 
 /** `liveness` tells a crash from a run that goes on; `nowMs` is the present for what is running. */
 export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness, nowMs: number): RunReport {
-  const status = state.status ?? (liveness === 'running' ? 'running' : 'crashed');
+  const status = reportedStatus(state.status, liveness);
   const endedMs = status === 'running' ? undefined : state.lastMs;
   const untilMs = endedMs ?? nowMs;
   return {

@@ -1,7 +1,7 @@
 /** What a report shows of a run, as plain data: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../../../journal/ids.js';
 import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
-import { tracksOf } from '../../export/chrome-trace.js';
+import { tracksOf } from './tracks.js';
 import { callsOf, endOf, type Span, type Timeline } from './timeline.js';
 
 /** The calls of a run, of a function, or of a phase. */

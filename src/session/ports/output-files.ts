@@ -1,7 +1,7 @@
 /** Contents of declared output files, in the blobs of the journal. */
 import type { BlobId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { foldRun } from '../../../replay/memo/load.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { writtenFiles, type WrittenFiles } from '../../../replay/memo/written-files.js';
 import type { OutputFiles } from '../../operation/outputs.js';
 

@@ -3,7 +3,7 @@ import type { Json, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/keyring.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { readResult, readExceeding, readOutputs } from '../../../replay/memo/load.js';
+import { readResult, readExceeding, readOutputs } from '../../../replay/memo/read-result.js';
 import type { OverlayHit, Overlay } from '../../../replay/memo/overlay.js';
 import { previewOf } from '../../../replay/fold/preview.js';
 import { cachePolicy, type CachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../../../replay/memo/policy.js';

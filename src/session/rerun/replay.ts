@@ -8,7 +8,7 @@
 import path from 'node:path';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { foldRun } from '../../../replay/memo/load.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { recording as projection, type Recording } from '../../../replay/recording/recorded-world.js';
 import { settingsOf } from '../script/run-inputs.js';
 import { impossible } from './refused.js';

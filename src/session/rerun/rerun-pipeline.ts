@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { OpPath } from '../../../journal/ids.js';
 import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
 import type { Walk } from '../../../replay/pipeline/walk.js';
-import { foldRun } from '../../../replay/memo/load.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import { isWhole } from '../../../replay/recording/recorded-world.js';
 import { recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';

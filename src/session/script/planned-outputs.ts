@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { readOutputs } from '../../../replay/memo/load.js';
+import { readOutputs } from '../../../replay/memo/read-result.js';
 import { usable, type StoredResult, type Memo } from '../../../replay/memo/memo.js';
 import type { PlanFacts } from '../../../replay/resume/plan.js';
 import { decisionFor } from '../../operation/outputs.js';

@@ -6,17 +6,10 @@ import { seqOf } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Defect, Journal, JournalStore, Recorded } from '../../../journal/store.js';
-import {
-  followIndex,
-  concurrentRuns,
-  loadWorkflow,
-  readResult,
-  resolveTarget,
-  saveIndex,
-  summariseRun,
-  withoutPriorRuns,
-  type PriorRuns,
-} from '../../../replay/memo/load.js';
+import { followIndex, concurrentRuns, loadWorkflow, saveIndex, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
+import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
+import { resolveTarget } from '../../../replay/resume/resolve-target.js';
+import { readResult } from '../../../replay/memo/read-result.js';
 import { usableEntry, usable } from '../../../replay/memo/memo.js';
 import { eventOf, fold, type Entry } from '../../../replay/fold/projection.js';
 import { parseSelector } from '../../../replay/resume/selector.js';

@@ -4,7 +4,8 @@ import type { Fact } from '../../../journal/event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { seqOf, workflowOf, type Fingerprint } from '../../../journal/ids.js';
 import { definitions } from '../../../replay/memo/definitions.js';
-import { explanation, type ExplainedCall, type ForkSourceRuns } from '../../../replay/reports/explain/explain.js';
+import { explanation, type ExplainedCall } from '../../../replay/reports/explain/explain.js';
+import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { explainRun } from '../../../replay/reports/explain/explain-run.js';
 import { memo } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
@@ -16,7 +17,7 @@ const FIRST = runRef(1).run;
 const SECOND = runRef(2).run;
 
 /** What the second of two runs says of its calls. */
-function explained(first: readonly Entry[], second: readonly Entry[], lenders: readonly ForkSourceRuns[] = []): readonly ExplainedCall[] {
+function explained(first: readonly Entry[], second: readonly Entry[], lenders: readonly ForkSource[] = []): readonly ExplainedCall[] {
   return fold(explanation(SECOND, lenders), [...first, ...second]).calls;
 }
 

@@ -5,7 +5,7 @@ import { causeOf } from '../../../replay/reports/postmortem/failure-cause.js';
 import { causeChain, inFlight } from '../../../replay/reports/postmortem/in-flight-operations.js';
 import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { fold } from '../../../replay/fold/projection.js';
-import { estimateResume } from '../../../replay/resume/estimate.js';
+import { estimateResume } from '../../../replay/reports/postmortem/resume-estimate.js';
 import { ask, entries, finished, loop, runRef, started } from '../../support/written-runs.js';
 
 const REF = runRef(1);

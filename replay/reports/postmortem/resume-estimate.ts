@@ -1,7 +1,7 @@
 /** What resuming a run would take now: results that are there, calls to make, time and cost by what the run itself measured. */
-import type { CallKey } from '../../journal/ids.js';
-import { causeChain } from '../reports/postmortem/in-flight-operations.js';
-import type { Had, PostMortem, Rate, Unanswered } from '../reports/postmortem/postmortem.js';
+import type { CallKey } from '../../../journal/ids.js';
+import { causeChain } from './in-flight-operations.js';
+import type { Had, PostMortem, Rate, Unanswered } from './postmortem.js';
 
 export interface ResumeEstimate {
   /** Calls of the run that have a result which can be reused now, whoever recorded it. */

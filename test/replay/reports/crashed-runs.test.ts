@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { CRASHED_RUNS, crashedRuns } from '../../../replay/resume/crashed-runs.js';
+import { CRASHED_RUNS, crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
 import { ask, finished, JOB, runRef, started } from '../../support/written-runs.js';
 
 /** Two that crashed and one that ended; `read` counts the runs that were read whole. */

@@ -5,11 +5,11 @@
  * C1  What is kept is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
  * C2  It counts only for a file of the same length.
  */
-import type { RunId, Workflow } from '../../journal/ids.js';
-import type { JournalStore, RunFile } from '../../journal/store.js';
-import { recordedCounts } from '../fold/call-counts.js';
-import { summariseRun } from '../memo/load.js';
-import type { RunReport } from '../reports/summary/summary.js';
+import type { RunId, Workflow } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { recordedCounts } from '../../fold/call-counts.js';
+import { summariseRun } from './summarise-run.js';
+import type { RunReport } from './summary.js';
 
 /** Holds beginnings of arguments. */
 export const CRASHED_RUNS = 'crashed';

@@ -1,0 +1,37 @@
+/** Reads recorded results from where they lie: the memo holds their places only. */
+import type { EventOf, OutputFile } from '../../journal/event.js';
+import type { CallKey } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import type { StoredBlob } from '../../journal/storage/blob-writer.js';
+import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/storage/blobs.js';
+import { resolveResult, type RecordedResult } from '../fold/recorded-result.js';
+import type { StoredResult } from './memo.js';
+
+/** A result, read when it is needed. Undefined: the journal doesn't hold it any more as it was written: a miss. */
+export async function readResult(
+  store: JournalStore,
+  key: CallKey,
+  { ref, position, seq }: StoredResult,
+): Promise<{ readonly result: RecordedResult; readonly event: EventOf<'call.completed'> } | undefined> {
+  const event = await store.readAt(ref, position);
+  if (event?.type !== 'call.completed' || event.key !== key || event.seq !== seq) return undefined;
+  const result = await resolveResult(store, event);
+  return result && { result, event };
+}
+
+/** The result as it lies in its blob, where it is too large to be a text. */
+export async function readExceeding(
+  store: JournalStore,
+  key: CallKey,
+  { ref, position, sizeBytes }: StoredResult,
+): Promise<StoredBlob | undefined> {
+  if (sizeBytes <= TEXT_BYTES_MAX) return undefined;
+  const event = await store.readAt(ref, position);
+  return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
+}
+
+/** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */
+export async function readOutputs(store: JournalStore, { ref, position, seq }: StoredResult): Promise<readonly OutputFile[] | undefined> {
+  const event = await store.readAt(ref, position);
+  return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;
+}

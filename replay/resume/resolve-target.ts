@@ -1,0 +1,47 @@
+/** Reads the one run that a `--resume` target is resolved in, and resolves it. */
+import type { Defect, JournalStore } from '../../journal/store.js';
+import { foldRun } from '../fold/fold-run.js';
+import { checkpoints } from '../memo/checkpoints.js';
+import { functionHistory } from '../memo/history.js';
+import type { PriorRuns } from '../memo/load.js';
+import type { Memo } from '../memo/memo.js';
+import { resolveSelector, type Declarations, type Invalidation } from './invalidation.js';
+import type { RecordedRuns } from './selector-errors.js';
+import type { Selector } from './selector.js';
+
+/**
+ * What a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
+ * Throws what `resolveSelector` throws.
+ */
+export async function resolveTarget(
+  store: JournalStore,
+  selector: Selector,
+  { past, forks, declarations, onDefect }: ResolveOptions,
+): Promise<Invalidation> {
+  const anyRun = past.runs.length > 0;
+  const runs: RecordedRuns = anyRun ? 'some' : past.isForgotten === true ? 'forgotten' : 'none';
+  const common = { memo: past.memo, forks, runs };
+  switch (selector.kind) {
+    case 'none':
+      return resolveSelector(selector, common, declarations);
+    case 'function': {
+      const ref = anyRun ? past.memo.called.get(selector.name) : undefined;
+      const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
+      return resolveSelector(selector, { ...common, history }, declarations);
+    }
+    case 'checkpoint':
+    case 'malformed': {
+      const ref = past.runs.at(-1)?.ref;
+      const prior = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
+      return resolveSelector(selector, { ...common, prior }, declarations);
+    }
+  }
+}
+
+export interface ResolveOptions {
+  readonly past: PriorRuns;
+  /** The memos of this run's fork sources. */
+  readonly forks: readonly Memo[];
+  readonly declarations: Declarations;
+  readonly onDefect: (defect: Defect) => void;
+}
