@@ -5,6 +5,8 @@
  * A2 Inside src only the files that put a run together know of replay.
  * A3 Every fact about the outside has one owner: processes, files, clock and environment are met in src/world, `process` in cli/main.ts.
  * A4 One place wraps each dependency.
+ * A5 The rooms of src are layers: each imports only those before it.
+ * A6 No more than two files import each other around, types included: what hangs together more than that can't be read one file at a time.
  */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -53,6 +55,43 @@ const WRAPPED_BY: { readonly [dependency: string]: string } = {
   yaml: 'src/values/',
 };
 
+/** The rooms of src, each after those that it may import. Files directly in src (errors, index) belong to no room. */
+const ROOMS = [
+  'values',
+  'world',
+  'runtime',
+  'operation',
+  'language',
+  'modules',
+  'hooks',
+  'guards',
+  'validate',
+  'pipeline',
+  'session',
+  'api',
+  'server',
+] as const;
+
+/** Imports against the order of the rooms, by the beginnings of both paths, each with its reason. */
+const AGAINST_THE_ROOMS: { readonly [edge: string]: string } = {
+  'src/language/ -> src/modules/': 'a construct calls the module loader by its name: to go through a port of the run',
+  'src/operation/ -> src/hooks/filter.ts': 'the names of filters: to be moved into runtime',
+  'src/operation/ -> src/language/': 'tables that belong to runtime: to be moved there',
+  'src/runtime/ -> src/operation/': 'types that belong to runtime: to be moved there',
+  'src/validate/ -> src/session/project-config.ts': 'the type of the project configuration',
+  'src/world/files/source-files.ts -> src/validate/': 'a type that its user declares',
+  'src/world/host-defaults.ts -> src/session/': 'a type that its user declares',
+};
+
+/** The most files that may import each other around. */
+const KNOT_FILES_MAX = 2;
+
+/** Larger knots that are left, each by the folders that all its files are in. */
+const KNOTS: { readonly [folders: string]: string } = {
+  'src/hooks/ src/language/ src/operation/ src/runtime/': 'the frame and all that is handed one',
+  'src/pipeline/': 'the walk, its ports and its backends',
+};
+
 const files = sourceFiles(Object.keys(MAY_IMPORT));
 
 describe('the arrows between the layers', () => {
@@ -91,6 +130,54 @@ describe('the arrows between the layers', () => {
           .map(arrow(file)),
       );
     expect(broken).toEqual([]);
+  });
+});
+
+describe('the rooms inside src', () => {
+  it('names each room once', () => {
+    const rooms = files.map(({ path }) => roomOf(path)).filter((room) => room !== undefined);
+    expect(inOrder([...new Set(rooms)])).toEqual(inOrder(ROOMS));
+  });
+
+  it('imports only rooms before its own, but for the listed exceptions', () => {
+    const against = files
+      .filter(({ path }) => roomOf(path) !== undefined)
+      .flatMap((file) =>
+        ownImports(file)
+          .map(sourceOf)
+          .filter((target) => rankOf(target) > rankOf(file.path))
+          .map(arrow(file)),
+      );
+    expectOnly(against, AGAINST_THE_ROOMS, (edge, exception) => {
+      const [from = '', to = ''] = exception.split(' -> ');
+      return edge.startsWith(from) && edge.includes(` -> ${to}`);
+    });
+  });
+});
+
+describe('files that import each other around', () => {
+  it('finds a knot of three, and no knot in a chain', () => {
+    const graph = new Map([
+      ['a', ['b']],
+      ['b', ['c', 'd']],
+      ['c', ['a']],
+      ['d', []],
+    ]);
+    expect(knotsIn(graph)).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('are no more than two, but for the listed knots', () => {
+    const known = new Set(files.map(({ path }) => path));
+    const graph = new Map(
+      files.map((file) => [
+        file.path,
+        ownImports(file)
+          .map(sourceOf)
+          .filter((target) => known.has(target)),
+      ]),
+    );
+    const large = knotsIn(graph).filter((knot) => knot.length > KNOT_FILES_MAX);
+    expectOnly(large, KNOTS, (knot, folders) => knot.every((path) => folders.split(' ').some((folder) => path.startsWith(folder))));
   });
 });
 
@@ -145,6 +232,59 @@ describe('dependencies', () => {
 
 function layerOf(path: string): string {
   return path.slice(0, path.indexOf('/'));
+}
+
+/** Fails for what no exception covers, and for an exception that covers nothing. */
+function expectOnly<T>(
+  found: readonly T[],
+  exceptions: { readonly [name: string]: string },
+  covers: (one: T, name: string) => boolean,
+): void {
+  const names = Object.keys(exceptions);
+  expect(found.filter((one) => !names.some((name) => covers(one, name)))).toEqual([]);
+  expect(
+    names.filter((name) => !found.some((one) => covers(one, name))),
+    'exceptions that are not needed any more: delete them',
+  ).toEqual([]);
+}
+
+/** `values` for a file of src/values; undefined directly below src, and elsewhere. */
+function roomOf(path: string): string | undefined {
+  return /^src\/([^/]+)\//.exec(path)?.[1];
+}
+
+/** The number of the file's room; -1 for a file of no room, which every room may import. */
+function rankOf(path: string): number {
+  const room = roomOf(path);
+  return ROOMS.findIndex((name) => name === room);
+}
+
+/** The file of an import specifier. */
+function sourceOf(target: string): string {
+  return target.replace(/\.js$/, '.ts');
+}
+
+/** Strongly connected components of more than one file (Tarjan), each in the order of the alphabet, the largest first. */
+function knotsIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const knots: string[][] = [];
+  const visit = (file: string): void => {
+    const number = order.size;
+    order.set(file, number);
+    lowest.set(file, number);
+    open.push(file);
+    for (const target of graph.get(file) ?? []) {
+      if (!order.has(target)) visit(target);
+      if (open.includes(target)) lowest.set(file, Math.min(lowest.get(file) as number, lowest.get(target) as number));
+    }
+    if (lowest.get(file) !== number) return;
+    const knot = open.splice(open.indexOf(file));
+    if (knot.length > 1) knots.push(knot.sort());
+  };
+  for (const file of graph.keys()) if (!order.has(file)) visit(file);
+  return knots.sort((left, right) => right.length - left.length || (left[0] as string).localeCompare(right[0] as string));
 }
 
 function arrow({ path }: SourceFile): (target: string) => string {
