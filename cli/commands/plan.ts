@@ -1,5 +1,5 @@
 /** `--plan`: what a run with these flags would be served and what it would ask. Nothing runs. */
-import { plan } from '../../src/session/script/plan.js';
+import { planScript } from '../../src/session/script/plan-script.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
 import { paintFor } from '../render/paint.js';
@@ -13,7 +13,7 @@ export async function planCommand(io: Io, execution: Execution): Promise<number>
     signal: new AbortController().signal,
   };
   const { openFileStore } = await import('../../journal/storage/file-store.js');
-  const report = await plan(options, openFileStore(execution.project.root));
+  const report = await planScript(options, openFileStore(execution.project.root));
   io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, paintFor(io.colours.stdout)));
   return EXIT_OK;
 }

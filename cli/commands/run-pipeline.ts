@@ -135,7 +135,7 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
 }
 
 async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Promise<number> {
-  const { planPipeline } = await import('../../src/session/pipeline/plan.js');
+  const { planPipeline } = await import('../../src/session/pipeline/plan-pipeline.js');
   const plan = await planPipeline(wanted);
   if (plan === undefined) return EXIT_FAILED; // lint has said why
   const { renderPipelinePlan } = await import('../render/reports/pipeline-plan.js');

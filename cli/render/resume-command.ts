@@ -1,6 +1,6 @@
 /** The command line that goes on with a recorded run, from the words it was started with. */
 import { MlldError } from '../../src/errors.js';
-import { isServed } from '../../src/session/project.js';
+import { isUpload } from '../../src/session/project.js';
 import { parseRunRequest, resumeArguments } from '../options/run-request.js';
 import { shellWords } from './shell.js';
 
@@ -23,7 +23,7 @@ export function pipelineResumeCommand({ name, argv, workflow }: RecordedCommand,
   const target = node === undefined ? [] : [node];
   if (argv.length === 0 && workflow !== undefined) {
     // A server asks people from elsewhere.
-    const people = isServed(workflow) ? ['--ask', 'remote'] : [];
+    const people = isUpload(workflow) ? ['--ask', 'remote'] : [];
     return shellWords(['mlld', 'run', workflow, '--resume', ...target, ...people]);
   }
   const kept = argv.filter((word, index) => !isResume(word) && !(argv[index - 1] === '--resume' && !word.startsWith('-') && word !== name));

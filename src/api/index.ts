@@ -1,7 +1,7 @@
 /** The library: run a script, open a store, fold a journal. What is not exported here may change at any time. */
 export { run, type RunRequest, type ScriptRequest } from './run.js';
 export type { CacheRequest, RunIo, RunReport, StructuredResult } from '../session/script/run-options.js';
-export type { ReplayedWalk, ReplayOptions, ReplayReport, Stopped } from '../session/rerun/options.js';
+export type { ReplayedWalk, ReplayOptions, ReplayReport, StopPoint as Stopped } from '../session/rerun/replay-options.js';
 export { replayRun } from '../session/rerun/replay.js';
 export type { Divergence } from '../session/rerun/divergence.js';
 export {

@@ -4,8 +4,8 @@
  * E1 `id` is the number of the event in the line of the run, which is its `seq` unless the run was resumed or restarted.
  * E2 The stream ends behind the last event of a run that is over; who asks again from there gets 204, so that a browser stops asking.
  */
-import { readLogicalRun } from '../session/pipeline/history/follow.js';
-import type { PipelineRun } from '../session/pipeline/history/runs.js';
+import { readLogicalRun } from '../session/pipeline/history/follow-run.js';
+import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { emptyResponse, streamResponse } from './respond.js';
 import { frameOf, isOver, type Feed, type FeedPorts } from './feeds.js';
@@ -21,7 +21,7 @@ export async function eventResponse(source: EventSource, run: PipelineRun, { hea
   const after = numberAfter(headers['last-event-id']);
   const signal = AbortSignal.any([gone, source.ending]);
   if (!isOver(run)) return streamResponse((write) => watch({ source, signal, write }, run, after));
-  const reader = readLogicalRun(source.store, run.line, after);
+  const reader = readLogicalRun(source.store, run.logicalRun, after);
   const first = await reader.more();
   if (first.length === 0) return emptyResponse(204);
   return streamResponse(async (write) => {
@@ -65,7 +65,7 @@ async function catchUp(
   run: PipelineRun,
   { after, until }: { readonly after: number; readonly until: number },
 ): Promise<number> {
-  const reader = readLogicalRun(source.store, run.line, after);
+  const reader = readLogicalRun(source.store, run.logicalRun, after);
   for (let part = await reader.more(); !signal.aborted; part = await reader.more()) {
     const wanted = part.filter(({ number }) => number <= until);
     if (wanted.length > 0) await write(wanted.map(frameOf).join(''));

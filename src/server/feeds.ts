@@ -8,8 +8,8 @@
  */
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { readLogicalRun, type Numbered } from '../session/pipeline/history/follow.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import { readLogicalRun, type NumberedEvent } from '../session/pipeline/history/follow-run.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 
 const POLL_MS = 100;
 const POLL_MS_MAX = 1000;
@@ -51,7 +51,7 @@ export interface Feed {
 export function createFeeds(ports: FeedPorts): (run: PipelineRun) => Feed {
   const feeds = new Map<RunId, ReturnType<typeof startFeed>>();
   return (run) => {
-    const { id } = run.line;
+    const { id } = run.logicalRun;
     const feed = feeds.get(id) ?? startFeed(ports, run, () => feeds.delete(id));
     feeds.set(id, feed);
     return feed.join();
@@ -62,7 +62,7 @@ export function isOver({ status: { status } }: PipelineRun): boolean {
   return status !== 'running' && status !== 'waiting';
 }
 
-export function frameOf({ number, event }: Numbered): string {
+export function frameOf({ number, event }: NumberedEvent): string {
   return `id: ${number}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
@@ -97,7 +97,7 @@ function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: Pipel
     for (const resume of waiting) resume();
   }
 
-  function keep(part: readonly Numbered[]): void {
+  function keep(part: readonly NumberedEvent[]): void {
     for (const numbered of part) {
       const bytes = Buffer.from(frameOf(numbered));
       frames.push({ number: numbered.number, bytes });
@@ -121,7 +121,7 @@ function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: Pipel
   }
 
   async function pump(): Promise<void> {
-    let reader = readLogicalRun(store, run.line, -1);
+    let reader = readLogicalRun(store, run.logicalRun, -1);
     let last = -1;
     // Over before the reading began: when it comes to its end, that is all.
     let isLast = isOver(run);
@@ -138,9 +138,9 @@ function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: Pipel
       } else if (isLast) {
         return;
       } else if (monotonicMs() - lookedMs >= LOOK_MS) {
-        const now = await runs.find(run.line.id);
+        const now = await runs.find(run.logicalRun.id);
         if (!now) return; // its journal was removed
-        if (now.latest.ref.run !== run.latest.ref.run) reader = readLogicalRun(store, now.line, last);
+        if (now.latest.ref.run !== run.latest.ref.run) reader = readLogicalRun(store, now.logicalRun, last);
         run = now;
         isLast = isOver(now);
         lookedMs = monotonicMs();

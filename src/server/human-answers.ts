@@ -8,7 +8,7 @@
 import type { JournalStore } from '../../journal/store.js';
 import type { Project } from '../session/project.js';
 import { answerQuestion, choiceIn } from '../session/pipeline/answer-question.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import { Refusal } from './refusal.js';
 
 export interface AcceptedAnswer {
@@ -42,7 +42,7 @@ async function give(answering: Answering, id: string, asked: string, text: strin
   const { store, project, runs } = answering;
   const found = await runs.find(id);
   if (!found?.questions.has(asked)) throw new Refusal(404, 'QUESTION_UNKNOWN', `Run ${id} has asked no question ${asked}`);
-  const open = found.open.find((each) => each.id === asked);
+  const open = found.openQuestions.find((each) => each.id === asked);
   if (!open) throw closed(asked, found);
   choiceIn(open, text);
   const { run, question } =
@@ -52,7 +52,7 @@ async function give(answering: Answering, id: string, asked: string, text: strin
   for await (const now of looks(answering, id)) {
     const answer = now?.questions.get(question);
     if (answer === meant) return { id: question, accepted: true, choice: { key, label } };
-    if (!now || answer !== undefined || !now.open.some((each) => each.id === question)) throw closed(question, now);
+    if (!now || answer !== undefined || !now.openQuestions.some((each) => each.id === question)) throw closed(question, now);
   }
   throw new Refusal(503, 'ANSWER_NOT_TAKEN', `The run has not taken the answer to ${question}`, {
     hint: 'it takes answers from elsewhere only when it was started with --ask remote',
@@ -63,11 +63,11 @@ async function give(answering: Answering, id: string, asked: string, text: strin
 async function askedAgain(
   answering: Answering,
   interrupted: PipelineRun,
-  { id: before, op }: PipelineRun['open'][number],
+  { id: before, op }: PipelineRun['openQuestions'][number],
 ): Promise<{ readonly run: PipelineRun; readonly question: string }> {
   await answering.resume(interrupted);
-  for await (const run of looks(answering, interrupted.line.id)) {
-    const again = run?.open.find((each) => each.op === op && each.id !== before);
+  for await (const run of looks(answering, interrupted.logicalRun.id)) {
+    const again = run?.openQuestions.find((each) => each.op === op && each.id !== before);
     if (run?.status.status === 'waiting' && again) return { run, question: again.id };
     if (!run || !(run.status.status === 'running' || run.status.status === 'waiting')) throw closed(before, run);
   }

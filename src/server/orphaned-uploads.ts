@@ -7,14 +7,14 @@
  */
 import path from 'node:path';
 import type { JournalStore } from '../../journal/store.js';
-import { sentFolder, workflowFor, type Project } from '../session/project.js';
+import { uploadFolder, workflowFor, type Project } from '../session/project.js';
 import { foldersIn, removeFolder, type KeptFolder } from '../world/files/folders.js';
 
 const YOUNG_MS = 3_600_000;
 
 /** Gives how many there were. */
 export async function removeOrphanedUploads(project: Project, store: JournalStore, nowMs: number): Promise<number> {
-  const old = (await foldersIn(sentFolder(project))).filter(({ changedMs }) => nowMs - changedMs > YOUNG_MS);
+  const old = (await foldersIn(uploadFolder(project))).filter(({ changedMs }) => nowMs - changedMs > YOUNG_MS);
   if (old.length === 0) return 0;
   const recorded = new Set<string>(await store.workflows());
   const strays = old.filter(({ path: folder, files }: KeptFolder) =>

@@ -1,7 +1,7 @@
 /** Drawings of runs, coloured by their states. A layout takes a core for a moment: one at a time, and one for all who ask for the same. */
 import type { JournalStore } from '../../journal/store.js';
 import { renderGraph } from '../pipeline/render/render-graph.js';
-import type { PipelineRun } from '../session/pipeline/history/runs.js';
+import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import { Refusal } from './refusal.js';
 
 export interface Pictures {
@@ -32,7 +32,7 @@ export function createPictures(store: JournalStore): Pictures {
   return {
     source,
     draw(run) {
-      const { id } = run.line;
+      const { id } = run.logicalRun;
       const nodes = run.nodes();
       const of = JSON.stringify([run.source, [...nodes]]);
       const known = kept.get(id);

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { sentFolder, type Project } from '../session/project.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import { uploadFolder, type Project } from '../session/project.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { RunManager } from './run-manager.js';
 import { Refusal } from './refusal.js';
 
@@ -19,7 +19,10 @@ export interface Resuming {
 const NAMED_MAX = 20;
 
 /** Resolves when it goes on. @throws Refusal, or an error of the engine, when it can't */
-export async function resumeRun({ store, project, own }: Resuming, { line, latest, status: known }: PipelineRun): Promise<void> {
+export async function resumeRun(
+  { store, project, own }: Resuming,
+  { logicalRun: line, latest, status: known }: PipelineRun,
+): Promise<void> {
   const { id, status, pipeline_name: name } = known;
   if (status === 'running' || status === 'waiting') throw new Refusal(409, 'RUN_GOES_ON', `Run ${id} still goes on`);
   if (status === 'completed') throw new Refusal(409, 'RUN_FINISHED', `Run ${id} is completed: there is nothing to resume`);
@@ -40,7 +43,7 @@ export async function resumeRun({ store, project, own }: Resuming, { line, lates
 
 /** Those of pipelines that were sent to a server of this project and were interrupted, oldest first. */
 async function interruptedRuns({ store, project, runs }: Resuming): Promise<readonly RunId[]> {
-  const sent = `${sentFolder(project)}${path.sep}`;
+  const sent = `${uploadFolder(project)}${path.sep}`;
   const found: RunId[] = [];
   for (const { id, status } of await runs.list()) {
     if (status !== 'interrupted') continue;

@@ -1,6 +1,6 @@
 /** What can be asked of the server: a row per request. graph-pipelines.md 13.2. */
 import type { JournalStore } from '../../journal/store.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/runs.js';
+import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { jsonResponse, textResponse } from './respond.js';
 import type { createAnswers } from './human-answers.js';
@@ -53,7 +53,7 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
   {
     method: 'GET',
     path: '/pipelines/{id}/questions',
-    respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).open.map(shown)),
+    respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).openQuestions.map(shown)),
   },
   {
     method: 'POST',
@@ -133,7 +133,7 @@ async function graph(services: Services, { query }: HttpRequest, { id }: { reado
   }
 }
 
-function shown({ id, node, text, kind, options, default: fallback, timeoutMs, askedAt }: PipelineRun['open'][number]): object {
+function shown({ id, node, text, kind, options, default: fallback, timeoutMs, askedAt }: PipelineRun['openQuestions'][number]): object {
   return {
     id,
     stage: node,

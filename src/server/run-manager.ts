@@ -13,7 +13,7 @@ import type { RunId } from '../../journal/ids.js';
 import { isReservedKey } from '../pipeline/model/context-keys.js';
 import { backendFor } from '../pipeline/backends/backend.js';
 import { preflightPipeline, type Diagnostic } from '../pipeline/lint/report.js';
-import { sentFolder, type Project } from '../session/project.js';
+import { uploadFolder, type Project } from '../session/project.js';
 import { runPipeline } from '../session/pipeline/run-pipeline.js';
 import { CANCELLED, type PipelineReport, type PipelineIo } from '../session/pipeline/run-pipeline-options.js';
 import { randomDigits } from '../world/host.js';
@@ -85,7 +85,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   async function start(submission: Submission): Promise<RunId> {
     refuseMore();
     const name = soundName(submission);
-    const file = path.join(sentFolder(options.project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
+    const file = path.join(uploadFolder(options.project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
     const { dot, set, backend } = submission;
     return launch({ name, file, dot, set, backend });
   }

@@ -8,7 +8,7 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { createPipelineRuns, type PipelineRun } from '../session/pipeline/history/runs.js';
+import { createPipelineRuns, type PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../world/http.js';
 import { admit, isLoopback } from './access.js';
 import { jsonResponse } from './respond.js';

@@ -19,7 +19,7 @@ export interface Project {
 }
 
 /** A project, and the folder from which a user names its scripts. */
-export interface Standpoint extends Project {
+export interface WorkingProject extends Project {
   /** Absolute. */
   readonly workingDirectory: string;
 }
@@ -35,7 +35,7 @@ const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json'
 const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
 /** Where `mlld serve` keeps the pipelines that were sent to it, each in a folder of its own. */
-const SENT = path.join('.mlld', 'serve');
+const UPLOADS = path.join('.mlld', 'serve');
 
 /**
  * The nearest folder with a marker, from `startDirectory` upward; without one the nearest with the folder of scripts, so that a script in it
@@ -104,18 +104,18 @@ export function scriptName(project: Project, file: string): string {
 }
 
 /** What a server keeps here belongs to the project, and to no folder of it. */
-export function sentFolder({ root }: Pick<Project, 'root'>): string {
-  return path.join(root, SENT);
+export function uploadFolder({ root }: Pick<Project, 'root'>): string {
+  return path.join(root, UPLOADS);
 }
 
 /** Whether a pipeline, by its path in the project, was sent to a server. */
-export function isServed(workflow: string): boolean {
+export function isUpload(workflow: string): boolean {
   return workflow.startsWith('.mlld/serve/');
 }
 
 /** What relative paths in a file begin at: its own folder; the project's for a text that was sent. */
 export function baseFolder(project: Pick<Project, 'root'>, file: string): string {
-  const isSent = path.dirname(path.dirname(file)) === sentFolder(project);
+  const isSent = path.dirname(path.dirname(file)) === uploadFolder(project);
   return isSent ? project.root : path.dirname(file);
 }
 
@@ -131,7 +131,7 @@ export function workflowFor(project: Project, file: string): Workflow {
  * `./x` and `../x` are meant from the working directory, as for `mlld FILE`; other paths and names from the project. A whole path wins; else
  * every script of that name counts, and two are SCRIPT_AMBIGUOUS.
  */
-export async function resolveWorkflow(store: JournalStore, project: Standpoint, written: string): Promise<Workflow | undefined> {
+export async function resolveWorkflow(store: JournalStore, project: WorkingProject, written: string): Promise<Workflow | undefined> {
   const text = /^\.\.?\//.test(written) ? path.resolve(project.workingDirectory, written) : written;
   const recorded = await store.workflows();
   const wanted = workflowFor(project, text);
@@ -139,7 +139,7 @@ export async function resolveWorkflow(store: JournalStore, project: Standpoint, 
   if (exact !== undefined) return exact;
   const asRun = workflowFor(project, path.join(project.config.scriptDir, text));
   const candidates = recorded.filter(
-    (workflow) => answersTo(project, workflow, text) || isSameScript(workflow, wanted) || isSameScript(workflow, asRun),
+    (workflow) => isCalled(project, workflow, text) || isSameScript(workflow, wanted) || isSameScript(workflow, asRun),
   );
   if (candidates.length <= 1) return candidates[0];
   throw new MlldError('SCRIPT_AMBIGUOUS', `"${text}" is the name of ${candidates.length} recorded scripts: ${candidates.join(', ')}`, {
@@ -148,7 +148,7 @@ export async function resolveWorkflow(store: JournalStore, project: Standpoint, 
 }
 
 /** `tide`, `tide.mld` and `east/tide.mld` all name `north/east/tide.mld`; `tide` also names `tide/index.mld`. */
-function answersTo(project: Project, workflow: Workflow, text: string): boolean {
+function isCalled(project: Project, workflow: Workflow, text: string): boolean {
   return scriptName(project, workflow) === text || `/${workflow}`.endsWith(`/${text}`);
 }
 

@@ -2,13 +2,13 @@
 import { isRunId, type Workflow } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { resolveWorkflow, scriptName, type Standpoint } from './project.js';
+import { resolveWorkflow, scriptName, type WorkingProject } from './project.js';
 
 /** At most so many candidates are named in a message. */
 const CANDIDATES_MAX = 10;
 
 /** The run that is meant, where something is to be read in it. Throws RUN_UNKNOWN, RUN_AMBIGUOUS and RUN_UNREADABLE. */
-export async function resolveRun(store: JournalStore, project: Standpoint, text: string): Promise<RunFile> {
+export async function resolveRun(store: JournalStore, project: WorkingProject, text: string): Promise<RunFile> {
   const file = await findRun(store, project, text);
   if (file.isOfUnknownVersion === undefined) return file;
   throw new MlldError('RUN_UNREADABLE', `Run ${file.ref.run} is in a version of the journal that this program does not know`, {
@@ -20,7 +20,7 @@ export async function resolveRun(store: JournalStore, project: Standpoint, text:
  * A run id, a unique beginning of one, `latest`, or a script by name or path: its latest run; `@N` behind the script counts back from
  * that (`@1` is the latest, `@2` the one before), `@` and an id picks one of its runs. Throws RUN_UNKNOWN and RUN_AMBIGUOUS.
  */
-export async function findRun(store: JournalStore, project: Standpoint, text: string): Promise<RunFile> {
+export async function findRun(store: JournalStore, project: WorkingProject, text: string): Promise<RunFile> {
   const at = text.lastIndexOf('@');
   const script = await resolveWorkflow(store, project, at > 0 ? text.slice(0, at) : text);
   const which = at > 0 ? text.slice(at + 1) : 'latest';
@@ -32,7 +32,7 @@ export async function findRun(store: JournalStore, project: Standpoint, text: st
 }
 
 /** The recorded script that a user names by name or path. Throws SCRIPT_NOT_RECORDED, SCRIPT_AMBIGUOUS. */
-export async function recordedScript(store: JournalStore, project: Standpoint, text: string): Promise<Workflow> {
+export async function recordedScript(store: JournalStore, project: WorkingProject, text: string): Promise<Workflow> {
   const workflow = await resolveWorkflow(store, project, text);
   if (workflow !== undefined) return workflow;
   const near = await nearScript(store, project, text);
@@ -42,7 +42,7 @@ export async function recordedScript(store: JournalStore, project: Standpoint, t
 }
 
 /** A recorded script with a name, or a path, that is nearly this. */
-export async function nearScript(store: JournalStore, project: Standpoint, text: string): Promise<string | undefined> {
+export async function nearScript(store: JournalStore, project: WorkingProject, text: string): Promise<string | undefined> {
   const workflows = await store.workflows();
   const { closest } = await import('../values/suggest.js');
   return closest(text, [...workflows.map((workflow) => scriptName(project, workflow)), ...workflows]);
@@ -68,7 +68,7 @@ function pick(runs: readonly RunFile[], which: string, text: string, meant?: str
     case 'one':
       return found.run;
     case 'too-far-back':
-      throw unknownRun(text, tooFarBack(runs.filter((file) => !isCleaning(file)).length));
+      throw unknownRun(text, tooFarBack(runs.filter((file) => !isCleanup(file)).length));
     case 'none':
       throw unknownRun(text, 'no run id begins with it, and no recorded script has this name', meant);
     case 'several': {
@@ -91,7 +91,7 @@ export type Picked =
   | { readonly kind: 'none' | 'too-far-back' };
 
 /** A record that is no run of the script: it can be named by its id, and is not counted. */
-export function isCleaning({ finished }: RunFile): boolean {
+export function isCleanup({ finished }: RunFile): boolean {
   return finished?.cleaned === true;
 }
 
@@ -99,7 +99,7 @@ export function isCleaning({ finished }: RunFile): boolean {
 export function pickRun(runs: readonly RunFile[], which: string): Picked {
   const back = which === 'latest' ? 1 : /^[1-9]\d{0,4}$/.test(which) ? Number(which) : undefined;
   if (back !== undefined) {
-    const run = runs.filter((file) => !isCleaning(file)).at(-back);
+    const run = runs.filter((file) => !isCleanup(file)).at(-back);
     return run === undefined ? { kind: 'too-far-back' } : { kind: 'one', run };
   }
   const matches = runs.filter(({ ref }) => which !== '' && ref.run.startsWith(which));

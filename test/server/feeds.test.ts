@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
-import type { PipelineRuns, PipelineRun } from '../../src/session/pipeline/history/runs.js';
+import type { PipelineRuns, PipelineRun } from '../../src/session/pipeline/history/pipeline-runs.js';
 import { eventResponse } from '../../src/server/events.js';
 import { createFeeds, PART_BYTES, type Feed } from '../../src/server/feeds.js';
 import { finished, runRef, started } from '../support/written-runs.js';

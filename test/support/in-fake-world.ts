@@ -8,7 +8,7 @@ import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import type { Module, RunState, Settings } from '../../src/runtime/frame.js';
 import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
 import { SecretRegistry } from '../../src/runtime/secret-registry.js';
-import { mainFrame } from '../../src/session/script/main-frame.js';
+import { rootFrame } from '../../src/session/script/root-frame.js';
 import type { DataObject } from '../../src/values/value.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
@@ -91,7 +91,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     // Without a call that carries `llm` nothing asks for answers.
   } as unknown as RunState;
   const module = createModule({ path, display: path.slice('/p/'.length), directory, text, isMain: true });
-  const frame = mainFrame(run, module, execute);
+  const frame = rootFrame(run, module, execute);
   const result = { shown: () => shown.join(''), stderr: () => stderr.join('') };
   let error: MlldError | undefined;
   try {

@@ -1,6 +1,6 @@
 /** What the page asks of its server. */
 import type { JournalEvent } from '../../journal/event.js';
-import type { PipelineStatus } from '../../src/session/pipeline/history/status.js';
+import type { PipelineStatus } from '../../src/session/pipeline/history/pipeline-status.js';
 
 export type Status = Omit<PipelineStatus, 'id'> & { readonly id: string };
 

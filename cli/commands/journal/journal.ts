@@ -11,7 +11,7 @@ import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { scriptName, type Project } from '../../../src/session/project.js';
-import { allRuns, findRun, isCleaning, recordedScript, resolveRun } from '../../../src/session/recorded-run.js';
+import { allRuns, findRun, isCleanup, recordedScript, resolveRun } from '../../../src/session/recorded-run.js';
 import { batched, type Lines } from '../../terminal/batched.js';
 import type { Io } from '../../terminal/io.js';
 import { addAuditCommand } from './audit.js';
@@ -124,7 +124,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
-    const status = isCleaning(file) ? 'cleaned' : finished.status;
+    const status = isCleanup(file) ? 'cleaned' : finished.status;
     return { ...common, durationMs: Date.parse(finished.ts) - startedMs, status, ...counts, inFlight: [] };
   }
   if (file.isOfUnknownVersion) {

@@ -1,12 +1,12 @@
 /** `--step`: from answer to answer, with a look at the variables in between. */
-import type { Stopped } from '../../../src/session/rerun/options.js';
+import type { StopPoint } from '../../../src/session/rerun/replay-options.js';
 import type { Io } from '../../terminal/io.js';
 import { renderValue, renderVariables } from '../../render/reports/replay.js';
 
 const HELP = 'Enter: next answer · @name: its value · v: all variables · c: go on to the end · q: stop\n';
 
 /** Lines come from the terminal, or from standard input where that is none; its end goes on to the end. */
-export function stepper(io: Io): (place: Stopped) => Promise<'go on' | 'stop'> {
+export function stepper(io: Io): (place: StopPoint) => Promise<'go on' | 'stop'> {
   const nextLine = linesOf(io);
   let steps = true;
   let greeted = false;
@@ -25,7 +25,7 @@ export function stepper(io: Io): (place: Stopped) => Promise<'go on' | 'stop'> {
   };
 }
 
-function look(io: Io, { variables }: Stopped, line: string): void {
+function look(io: Io, { variables }: StopPoint, line: string): void {
   const found = variables.find(({ name }) => `@${name}` === line);
   if (line === 'v') io.stdout(renderVariables(variables, io.stdoutColumns()));
   else if (found) io.stdout(`${renderValue(found.value)}\n`);

@@ -5,9 +5,9 @@ import type { Command } from 'commander';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../../src/errors.js';
-import type { Project, Standpoint } from '../../../src/session/project.js';
+import type { Project, WorkingProject } from '../../../src/session/project.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
-import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/options.js';
+import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/replay-options.js';
 import { replayRun } from '../../../src/session/rerun/replay.js';
 import { sealingKeyFor } from '../../../src/session/ports/sealing-key.js';
 import { createLiveWorld } from '../../../src/world/live.js';
@@ -92,7 +92,7 @@ async function replay(io: Io, text: string | undefined, options: Options): Promi
 /** The run that is meant, or the saved test; a new test is replayed from what was saved. */
 async function replayedRun(
   io: Io,
-  project: Standpoint,
+  project: WorkingProject,
   text: string | undefined,
   { check, saveTest: folder }: Options,
 ): Promise<SavedTest> {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { MlldError } from '../../../src/errors.js';
-import { allRuns, isCleaning, recordedScript } from '../../../src/session/recorded-run.js';
+import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore, reportDefects } from '../../project-store.js';
 import { examples } from '../../render/examples.js';
@@ -34,7 +34,7 @@ async function stats(io: Io, script: string | undefined, { last, json }: StatsOp
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const report = await statsOf(
     store,
-    (await allRuns(store, workflow)).filter((file) => !isCleaning(file)).slice(-Number(last)),
+    (await allRuns(store, workflow)).filter((file) => !isCleanup(file)).slice(-Number(last)),
     reportDefects(io),
   );
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, paintForReport(io)));

@@ -1,5 +1,5 @@
 /** `mlld run FILE.dot --plan` as text: where it begins, then node by node, then what only the run can tell. */
-import type { PipelinePlan, PlannedStep } from '../../../src/session/pipeline/plan.js';
+import type { PipelinePlan, PlannedStep } from '../../../src/session/pipeline/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
 import type { Paint } from '../paint.js';
 

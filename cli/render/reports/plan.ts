@@ -1,7 +1,7 @@
 /** `--plan` as text: the number that matters first, then function by function, then what it comes to. */
 import { describeChange } from '../../../replay/memo/definitions.js';
 import type { DropReason, PlannedFunction } from '../../../replay/resume/plan.js';
-import type { RunPlan } from '../../../src/session/script/plan.js';
+import type { RunPlan } from '../../../src/session/script/plan-script.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Paint } from '../paint.js';
 import { duration, money } from '../units.js';

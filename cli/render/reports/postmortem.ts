@@ -3,7 +3,7 @@ import type { FailureCause } from '../../../replay/reports/postmortem/failure-ca
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
-import { isServed } from '../../../src/session/project.js';
+import { isUpload } from '../../../src/session/project.js';
 import { counted } from './collection.js';
 import { fit, fitAll } from '../fit.js';
 import { clip, oneLine } from '../one-line.js';
@@ -230,7 +230,7 @@ function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
   const { run, workflow, checkpoint, pipeline } = report;
   if (pipeline)
     return [
-      ...(isServed(workflow) ? [[`POST /pipelines/${run}/resume`, 'go on, as a request to mlld serve'] as const] : []),
+      ...(isUpload(workflow) ? [[`POST /pipelines/${run}/resume`, 'go on, as a request to mlld serve'] as const] : []),
       [pipelineResumeCommand(report), 'go on'],
       ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
       [drawCommand(report), 'what came of each node, drawn'],
@@ -250,7 +250,7 @@ function drawCommand({ run, name, workflow }: PostMortemReport): string {
 
 /** Only who was asked from elsewhere can be answered from elsewhere. */
 function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
-  if (!argv.includes('remote') && !isServed(workflow)) return [];
+  if (!argv.includes('remote') && !isUpload(workflow)) return [];
   return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);
 }
 

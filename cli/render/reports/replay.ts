@@ -1,6 +1,6 @@
 /** What a replay came to, for people and as JSON. */
 import type { Divergence } from '../../../src/session/rerun/divergence.js';
-import type { ReplayReport } from '../../../src/session/rerun/options.js';
+import type { ReplayReport } from '../../../src/session/rerun/replay-options.js';
 import { toJson } from '../../../src/values/native.js';
 import { indentedJson, showText } from '../../../src/values/show.js';
 import { dataOf, type Value } from '../../../src/values/value.js';

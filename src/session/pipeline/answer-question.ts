@@ -6,7 +6,7 @@ import type { OpenQuestion } from '../../../replay/pipeline/graph-state.js';
 import { MlldError } from '../../errors.js';
 import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../pipeline/model/labels.js';
 import { answerFile } from '../../pipeline/human/remote.js';
-import { resolveWorkflow, type Project, type Standpoint } from '../project.js';
+import { resolveWorkflow, type Project, type WorkingProject } from '../project.js';
 import { allRuns, findRun } from '../recorded-run.js';
 import { createLiveWorld } from '../../world/live.js';
 import { openChain, type Chain } from './history/chain.js';
@@ -56,7 +56,7 @@ export async function answerQuestion({ store, project, run, question: id, text }
  * The run that a user means: an id or a beginning of one, a pipeline by name or path (its latest run), or `latest`: the one that began last
  * among those that wait for an answer. Throws RUN_UNKNOWN, RUN_AMBIGUOUS, SCRIPT_AMBIGUOUS.
  */
-export async function runToAnswer(store: JournalStore, project: Standpoint, text: string): Promise<RunId> {
+export async function runToAnswer(store: JournalStore, project: WorkingProject, text: string): Promise<RunId> {
   if (text === 'latest') return latestWaiting(store);
   const isName = !isRunId(text) && (await resolveWorkflow(store, project, text)) === undefined;
   const asFile = isName && (await resolveWorkflow(store, project, `${text}.dot`)) !== undefined;

@@ -16,7 +16,7 @@ import type { PipelineRecord, RunOptions } from '../script/run-options.js';
 import type { World } from '../../world/world.js';
 import { createDocument } from '../script/document.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { mainFrame, newRunState } from '../script/main-frame.js';
+import { rootFrame, createRunState } from '../script/root-frame.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { settingsFor } from '../script/settings.js';
 
@@ -54,7 +54,7 @@ export async function openPipelineJournal(
   const cache = { ...given.cache, forks: await forkSources(options, store) };
   const asScript = { ...given, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
-  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, paidCalls, given: { settings, state: undefined } });
+  const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, paidCalls, inputs: { settings, state: undefined } });
   if (journal.ref) return journal;
   throw new MlldError('PIPELINE_JOURNAL', 'The journal of the run could not be opened, and a pipeline does not run without one', {
     hint: 'see the warning above; the folder .mlld has to be writable',
@@ -89,9 +89,9 @@ export async function frameOfPipeline(options: PipelineRunOptions, { text, ...po
   const directory = baseFolder(options.project, options.file);
   const settings = await settingsFor(asScript, directory, ports.world);
   const document = createDocument({ streaming: true, collects: false });
-  const run = newRunState({ options: asScript, ...ports, document, settings, state: undefined });
+  const run = createRunState({ options: asScript, ...ports, document, settings, state: undefined });
   const module = createModule({ path: options.file, display: options.name, directory, text, isMain: true });
-  return mainFrame(run, module, execute);
+  return rootFrame(run, module, execute);
 }
 
 function scriptOptions(options: PipelineRunOptions, record: PipelineRecord | undefined): RunOptions {

@@ -32,17 +32,17 @@ import { recordSource } from '../../operation/sources.js';
 import { baseFolder } from '../project.js';
 import { interviewerFor } from './interviewers.js';
 import { readArtifact } from './artifact.js';
-import { childStarter } from './child.js';
+import { childRuns } from './child-runs.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './pipeline-journal.js';
 import { createStateKeeper } from './ledger.js';
-import { soundGraph } from './sound-graph.js';
+import { loadGraph } from './load-graph.js';
 import { writeManifest } from './manifest.js';
-import { pausedError, pauseOf } from '../ports/paused.js';
-import { isUserError } from '../ports/user-error.js';
-import { refuseForeignFolder, resumption, lockToResume } from './history/resume.js';
-import { handToCommands, requireSecrets, takeSecrets, tooShort, type SecretSettings } from './secret-settings.js';
-import { initialContext, restartOf, startFacts, type Beginning, type Restart } from './start.js';
-import { timedOut, untilEnded, type EndedBy } from '../ports/run-lifecycle.js';
+import { pausedError, pauseOf } from '../pause-error.js';
+import { isUserError } from '../user-error.js';
+import { refuseForeignFolder, findResumption, lockToResume } from './history/resume.js';
+import { exportSecrets, requireSecrets, separateSecrets, shortSecretWarnings, type SecretSettings } from './secret-settings.js';
+import { initialContext, restartOf, startFacts, type RunBeginning, type Restart } from './run-start.js';
+import { timedOut, superviseRun, type StopReason } from '../run-lifecycle.js';
 import { CANCELLED, type PipelineReport, type PipelineRunOptions } from './run-pipeline-options.js';
 import { randomFraction } from '../../world/host.js';
 import type { World } from '../../world/world.js';
@@ -51,7 +51,7 @@ const RESTARTS_MAX = 100;
 
 export function runPipeline(options: PipelineRunOptions): Promise<PipelineReport> {
   // The world isn't ended by the signal: the end of an interrupted run is written down like any other.
-  return untilEnded(options, false, (world, ending, pause) => prepareAndRun(options, world, ending, new PaidCalls(pause)));
+  return superviseRun(options, false, (world, ending, pause) => prepareAndRun(options, world, ending, new PaidCalls(pause)));
 }
 
 async function prepareAndRun(
@@ -64,18 +64,18 @@ async function prepareAndRun(
     if (isReservedKey(key))
       throw new MlldError('CONTEXT_KEY', `--set ${key}: this key belongs to the engine`, { hint: 'choose another name' });
   }
-  const { text, graph, refusal } = await soundGraph(options, world);
+  const { text, graph, refusal } = await loadGraph(options, world);
   if (!graph) return { status: 'failed', ...(refusal ? { error: refusal } : {}) };
   const store = await storeOf(options, world);
   const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
-  const { given, secrets } = takeSecrets(options, graph);
-  for (const line of tooShort(secrets)) options.io.stderr(`${line}\n`);
-  await handToCommands(secrets, world);
+  const { given, secrets } = separateSecrets(options, graph);
+  for (const line of shortSecretWarnings(secrets)) options.io.stderr(`${line}\n`);
+  await exportSecrets(secrets, world);
   const endTurn = await lockToResume(options, store); // R4
   try {
-    const found = options.resume === undefined ? undefined : await resumption(given, store, plan);
+    const found = options.resume === undefined ? undefined : await findResumption(given, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
-    let beginning: Beginning = { set: given.set, ...found, number: 1 };
+    let beginning: RunBeginning = { set: given.set, ...found, number: 1 };
     if (beginning.resumed) {
       requireSecrets(beginning.resumed.state.given, secrets);
       await refuseForeignFolder(options, beginning.resumed.state, world);
@@ -91,7 +91,7 @@ async function prepareAndRun(
   }
 }
 
-interface Once {
+interface SingleRun {
   /** As they may be recorded. */
   readonly options: PipelineRunOptions;
   readonly secrets: SecretSettings;
@@ -101,12 +101,12 @@ interface Once {
   readonly plan: Plan;
   readonly text: string;
   readonly store: JournalStore;
-  readonly beginning: Beginning;
+  readonly beginning: RunBeginning;
   /** The run is in the journal: others see that it goes on. */
   readonly onBegun: () => Promise<void>;
 }
 
-async function runOnce(once: Once): Promise<PipelineReport & { readonly restart?: Restart }> {
+async function runOnce(once: SingleRun): Promise<PipelineReport & { readonly restart?: Restart }> {
   const { world, ending, paidCalls, plan, text, store, beginning } = once;
   const secretSettings = new SecretRegistry();
   const secrets = new SecretRegistry();
@@ -127,7 +127,9 @@ async function runOnce(once: Once): Promise<PipelineReport & { readonly restart?
     signal: ending,
     followers: [keeper.follow],
     afterStart:
-      resumed && resumed.dropped.length > 0 ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.dropped }] : [],
+      resumed && resumed.invalidated.length > 0
+        ? [{ type: 'memo.invalidated', selector: options.resume ?? '', keys: resumed.invalidated }]
+        : [],
     facts: (opened) => {
       ref = opened;
       return startFacts(once, opened);
@@ -154,7 +156,7 @@ async function runOnce(once: Once): Promise<PipelineReport & { readonly restart?
     onTrouble: (error) => warnOnce(`checkpoint.json can't be written: ${error instanceof Error ? error.message : String(error)}`),
     ...(options.onCheckpoint ? { onWritten: options.onCheckpoint } : {}),
   });
-  const answers = servedAnswers(journal.answers, options, keeper.state, resumed?.replies);
+  const answers = limitReuse(journal.cache, options, keeper.state, resumed?.replies);
   const { recorder } = journal;
   const frame = await frameOfPipeline(options, { world, text, recorder, cache: answers, secrets, signal: ending, paidCalls });
   options.onState?.(keeper.state);
@@ -175,7 +177,7 @@ async function runOnce(once: Once): Promise<PipelineReport & { readonly restart?
     fileDirectory: baseFolder(options.project, options.file),
     random: randomFraction,
     wait: async ({ ms }, signal) => void (await world.perform('clock.sleep', { ms }, { signal })),
-    ...childStarter({ options, store, runGraph: runPipeline, stateOf: () => keeper.state }),
+    ...childRuns({ options, store, runGraph: runPipeline, stateOf: () => keeper.state }),
     readArtifact: async (id) => {
       await journal.flush();
       return readArtifact(store, keeper.state, id);
@@ -200,7 +202,7 @@ async function runOnce(once: Once): Promise<PipelineReport & { readonly restart?
   }
   await checkpoint.flush();
 
-  const end = await walked(run, { ending, paidCalls, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
+  const end = await walkToEnd(run, { ending, paidCalls, number: beginning.number, signal: options.signal, timeoutMs: options.timeoutMs });
   concealError(end.error, secrets);
   const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state));
@@ -232,13 +234,13 @@ interface Walking {
   readonly timeoutMs: number | undefined;
 }
 
-async function walked(run: GraphRun, { ending, paidCalls, number, signal, timeoutMs }: Walking): Promise<Ended> {
+async function walkToEnd(run: GraphRun, { ending, paidCalls, number, signal, timeoutMs }: Walking): Promise<Ended> {
   let end: WalkEnd;
   try {
     end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
   } catch (error) {
     if (ending.aborted) {
-      const status = ending.reason as EndedBy; // it is aborted with nothing else
+      const status = ending.reason as StopReason; // it is aborted with nothing else
       if (status === 'paused') return { status, error: pausedError(paidCalls) };
       if (signal.reason instanceof MlldError) return { status, error: signal.reason };
       if (signal.reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
@@ -285,7 +287,7 @@ function finishedFact(
  * Every answer is kept; earlier ones are served when that was asked for, to the very attempt that a crash cut short, and to calls that are
  * made again because what they led to is lost (`replies`).
  */
-function servedAnswers(
+function limitReuse(
   answers: ResultCache,
   { checkpoint, forks = [] }: PipelineRunOptions,
   state: GraphState,

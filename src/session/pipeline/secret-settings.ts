@@ -17,21 +17,21 @@ import type { World } from '../../world/world.js';
 export type SecretSettings = ReadonlyMap<string, string>;
 
 /** The options as they may be recorded, and what was taken out of them. Throws SECRET_MISSING for a mark that was given as a value. */
-export function takeSecrets(
+export function separateSecrets(
   options: PipelineRunOptions,
   graph: Graph,
 ): { readonly given: PipelineRunOptions; readonly secrets: SecretSettings } {
   const declared = new Set((graphAttribute(graph, 'secrets') ?? '').split(',').map((key) => key.trim()));
   const secrets = new Map(Object.entries(options.set).filter(([key]) => declared.has(key)));
   if (secrets.size === 0) return { given: options, secrets };
-  for (const [key, value] of secrets) if (value === HIDDEN) throw missing(key);
+  for (const [key, value] of secrets) if (value === HIDDEN) throw missingSecret(key);
   const set = Object.fromEntries(Object.entries(options.set).map(([key, value]) => [key, secrets.has(key) ? HIDDEN : value]));
   const argv = options.argv.map((word, index) => masked(word, options.argv[index - 1], secrets));
   return { given: { ...options, set, argv }, secrets };
 }
 
 /** Lines about values that are too short to be found again where a stage gives them back. */
-export function tooShort(secrets: SecretSettings): readonly string[] {
+export function shortSecretWarnings(secrets: SecretSettings): readonly string[] {
   const keys = [...secrets].filter(([, value]) => value.trim().length < UNITS_MIN).map(([key]) => key);
   return keys.map(
     (key) =>
@@ -40,7 +40,7 @@ export function tooShort(secrets: SecretSettings): readonly string[] {
 }
 
 /** S2 */
-export async function handToCommands(secrets: SecretSettings, world: World): Promise<void> {
+export async function exportSecrets(secrets: SecretSettings, world: World): Promise<void> {
   for (const [key, value] of secrets) {
     await world.perform('env.set', { name: `MLLD_SECRET_${key.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`, value });
   }
@@ -49,7 +49,7 @@ export async function handToCommands(secrets: SecretSettings, world: World): Pro
 /** S3: throws SECRET_MISSING for what the run was given before and is not given now. */
 export function requireSecrets(given: Json, secrets: SecretSettings): void {
   for (const [key, value] of Object.entries(given as { readonly [key: string]: Json })) {
-    if (value === HIDDEN && !secrets.has(key)) throw missing(key);
+    if (value === HIDDEN && !secrets.has(key)) throw missingSecret(key);
   }
 }
 
@@ -58,7 +58,7 @@ function masked(word: string, before: string | undefined, secrets: SecretSetting
   return secrets.has(key) && (option !== '' || before === '--set') ? `${option}${key}=${HIDDEN}` : word;
 }
 
-function missing(key: string): MlldError {
+function missingSecret(key: string): MlldError {
   return new MlldError('SECRET_MISSING', `the value of ${key} is secret and was not recorded`, {
     hint: `give it again: --set ${key}=VALUE`,
   });

@@ -14,7 +14,7 @@ export interface JournalWarnings {
 }
 
 /** One line for trouble with the journal, one for damage in it: the run goes on. */
-export function warnOnce(stderr: (text: string) => void): JournalWarnings {
+export function createJournalWarnings(stderr: (text: string) => void): JournalWarnings {
   let told = false;
   let tooDeep = false;
   let isGapTold = false;

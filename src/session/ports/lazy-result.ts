@@ -9,7 +9,7 @@ import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, typ
 /** Results that take less are held: a place costs almost as much. */
 export const HELD_BYTES_MAX = 1024;
 
-export interface Place {
+export interface RecordedPlace {
   readonly ref: RunRef;
   readonly key: CallKey;
   readonly position: Position;
@@ -22,17 +22,17 @@ export function fitsInMemory(notes: readonly ResultMetadata[]): boolean {
   return notes.every(({ at, text }) => at === undefined && text === undefined);
 }
 
-export function lazyResult(reads: ImmediateReads, place: Place, note: Metadata = NO_METADATA): Value {
-  return new LazyData(new Recollection(reads, place), note);
+export function lazyResult(reads: ImmediateReads, place: RecordedPlace, note: Metadata = NO_METADATA): Value {
+  return new LazyData(new RecordedData(reads, place), note);
 }
 
 /** The first look reads it, and from then on it is held like any other value. */
-class Recollection {
+class RecordedData {
   private value: Value;
 
   constructor(
     private readonly reads: ImmediateReads,
-    private readonly place: Place,
+    private readonly place: RecordedPlace,
   ) {}
 
   data(): Data {
@@ -50,7 +50,7 @@ class Recollection {
 }
 
 /** It was whole when it was served; damage since then is told, never papered over. */
-function read(reads: ImmediateReads, { ref, key, position, form, fn }: Place): Value {
+function read(reads: ImmediateReads, { ref, key, position, form, fn }: RecordedPlace): Value {
   const event = reads.readAt(ref, position);
   const json: Json | undefined = event?.type === 'call.completed' ? reads.resolve(event.result, key) : undefined;
   if (json === undefined) {

@@ -12,13 +12,13 @@ interface Ports {
 }
 
 /** To be called with a question that may have been answered under another key. */
-export function otherKeyWarning({ store, ref, memos, stderr }: Ports): (question: { readonly fn: string }) => Promise<void> {
+export function createOtherKeyWarning({ store, ref, memos, stderr }: Ports): (question: { readonly fn: string }) => Promise<void> {
   const looked = new Set<string>();
   let told = false;
   return async ({ fn }) => {
     if (told || looked.has(fn)) return;
     looked.add(fn);
-    for (const answer of sealedAnswers(memos, fn)) {
+    for (const answer of sealedResults(memos, fn)) {
       if (answer.ref.run === ref.run) continue;
       const event = await store.readAt(answer.ref, answer.position);
       const ours = (await store.knownSecrets())?.keyId;
@@ -36,6 +36,6 @@ function keyOf(payload: Payload | undefined): string | undefined {
   return payload && 'keyId' in payload ? payload.keyId : undefined;
 }
 
-function* sealedAnswers(memos: readonly Memo[], fn: string): Generator<StoredResult> {
+function* sealedResults(memos: readonly Memo[], fn: string): Generator<StoredResult> {
   for (const memo of memos) for (const [, { fn: name, result: answer }] of usable(memo)) if (answer.sealed && name === fn) yield answer;
 }

@@ -12,7 +12,7 @@ import { resolveTarget } from '../../../replay/resume/resolve-target.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { parseSelector } from '../../../replay/resume/selector.js';
 import { MlldError } from '../../errors.js';
-import { isPath, resolveWorkflow, type Standpoint } from '../project.js';
+import { isPath, resolveWorkflow, type WorkingProject } from '../project.js';
 import { pickRun } from '../recorded-run.js';
 import type { CacheRequest } from '../script/run-options.js';
 
@@ -23,23 +23,23 @@ export interface Fork extends ForkSource {
 }
 
 /** What takes answers away. */
-export type Drop = FactOf<'memo.reset' | 'memo.invalidated'>;
+export type InvalidationFact = FactOf<'memo.reset' | 'memo.invalidated'>;
 
 export interface OpenedPriorRuns {
   /** As it was found. */
   readonly loaded: PriorRuns;
   /** As this run takes it: `--fresh` leaves nothing of it. */
-  readonly past: PriorRuns;
+  readonly usable: PriorRuns;
   readonly forks: readonly Fork[];
   /** What the new run says first: the memo as it will be used follows from these. */
-  readonly drops: readonly Drop[];
+  readonly invalidations: readonly InvalidationFact[];
   /** For stderr. */
   readonly notices: readonly string[];
 }
 
 export interface PriorRunsRequest {
   readonly store: JournalStore;
-  readonly project: Standpoint;
+  readonly project: WorkingProject;
   readonly workflow: Workflow;
   readonly cache: CacheRequest;
   readonly declarations: Declarations;
@@ -59,7 +59,7 @@ export async function openPriorRuns({
   const loaded = await loadWorkflow(store, workflow, { onDefect });
   const isFresh = cache.fresh === true;
   const past = isFresh ? withoutPriorRuns(loaded) : loaded;
-  const drops: Drop[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
+  const drops: InvalidationFact[] = isFresh ? [{ type: 'memo.reset', reason: 'fresh' }] : [];
   const notices: string[] = [];
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
@@ -71,14 +71,14 @@ export async function openPriorRuns({
     if (keys.length + borrowedKeys.length > 0) {
       const sources = forks.map(({ memo }) => memo);
       notices.push(
-        `--resume ${cache.resume}: ${tellDropped(invalidationImpact(invalidation, { asker: loaded.memo, own: past.memo, sources }))}`,
+        `--resume ${cache.resume}: ${describeImpact(invalidationImpact(invalidation, { asker: loaded.memo, own: past.memo, sources }))}`,
       );
     }
   }
-  return { loaded, past, forks, drops, notices };
+  return { loaded, usable: past, forks, invalidations: drops, notices };
 }
 
-function tellDropped({ again, coming, beyond, unanswered }: Dropped): string {
+function describeImpact({ again, coming, beyond, unanswered }: Dropped): string {
   const open = unanswered === 0 ? '' : `; ${unanswered} more ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
   const others =
     beyond === 0
@@ -99,20 +99,20 @@ async function openFork(
   if (source === workflow) throw new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
   const past = source && (await loadWorkflow(store, source, { onDefect }));
   if (!source || !past || past.runs.length === 0) {
-    if (name.indexOf('@') > 0) throw unreadableReference(text, name);
+    if (name.indexOf('@') > 0) throw malformedFork(text, name);
     throw new MlldError('FORK_UNKNOWN', `--fork ${text}: no recorded run of ${name}`, {
       hint: `record one first: mlld ${isPath(name) ? name : `run ${name}`} --checkpoint`,
     });
   }
   if (run === undefined) return { workflow: source, memo: past.memo, definitions: past.definitions };
   const until = { run: forkedRun(text, run, past), ...(seq === undefined ? {} : { seq: Number(seq) as Seq }) };
-  refuseSeqBehindEnd(text, until, past);
+  refuseSeqPastEnd(text, until, past);
   const { memo, definitions } = await loadWorkflow(store, source, { onDefect, until });
   return { workflow: source, memo, definitions, ...until };
 }
 
 /** What `FORK` doesn't read, and no script is called like. */
-function unreadableReference(text: string, name: string): MlldError {
+function malformedFork(text: string, name: string): MlldError {
   const script = name.slice(0, name.indexOf('@'));
   return new MlldError('FORK_RUN', `--fork ${text}: what stands behind @ names no run`, {
     hint: `${script}@latest, ${script}@2, ${script}@20261121-1049; up to an event of it: ${script}@RUN:17`,
@@ -131,7 +131,7 @@ function forkedRun(text: string, run: string, { runs, workflow }: PriorRuns): Ru
 }
 
 /** Only a run that has ended tells how long it is; one that still goes on may get there. */
-function refuseSeqBehindEnd(text: string, { run, seq }: { readonly run: RunId; readonly seq?: Seq }, { runs }: PriorRuns): void {
+function refuseSeqPastEnd(text: string, { run, seq }: { readonly run: RunId; readonly seq?: Seq }, { runs }: PriorRuns): void {
   const last = runs.find(({ ref }) => ref.run === run)?.finished?.seq;
   if (seq === undefined || last === undefined || seq <= last) return;
   throw new MlldError('FORK_RUN', `--fork ${text}: run ${run} ends with event ${last}`, {

@@ -12,7 +12,7 @@ import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Recorder } from '../../runtime/operation.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
-import { bounded } from './bounded.js';
+import { bounded } from './bounded-facts.js';
 import { conceal } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;

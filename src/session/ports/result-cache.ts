@@ -46,7 +46,7 @@ export function NO_RESULT_CACHE(): ResultCache {
 export interface CacheSources {
   readonly store: JournalStore;
   /** The same, and waits for a disk that takes nothing: for what was paid for. */
-  readonly patient: JournalStore;
+  readonly retrying: JournalStore;
   /** The project's folder. */
   readonly root: string;
   readonly ref: RunRef;
@@ -59,33 +59,38 @@ export interface CacheSources {
   /** What could not be stored is no result. */
   readonly onGap: (error: Error) => void;
   /** A stored result can't be read any more; `then` says what comes in its place. */
-  readonly onLost: (fn: string, then: string) => void;
+  readonly onUnreadable: (fn: string, then: string) => void;
   /** What was kept with a key in earlier runs; undefined when there was none. */
   readonly secrets: Secrets | undefined;
   /** A stored result can't be opened, or what was asked with secrets was recorded under another key: it is not served. */
   readonly onOtherKey: (question: Pick<CacheQuery, 'fn'>) => Promise<void>;
 }
 
-interface Found {
+interface ReadableResult {
   /** Known only when a script looks at it. */
   value(): Value;
-  readonly carried: ResultLabels;
+  readonly labels: ResultLabels;
 }
 
 /** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
-function valueOf(sources: CacheSources, key: CallKey, { result: answer, fn }: UsableEntry): Awaitable<Found | undefined> {
+function readableResult(sources: CacheSources, key: CallKey, { result: answer, fn }: UsableEntry): Awaitable<ReadableResult | undefined> {
   const { immediate } = sources.store;
   const { ref, position, form } = answer;
   const isInline = answer.sizeBytes === position.bytes;
   if (!immediate || !isInline || answer.sealed || answer.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
     return readValue(sources, key, answer, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
-  return { value: () => lazyResult(immediate, { ref, key, position, form, fn }), carried: NO_RESULT_LABELS };
+  return { value: () => lazyResult(immediate, { ref, key, position, form, fn }), labels: NO_RESULT_LABELS };
 }
 
-async function readValue({ store, root }: CacheSources, key: CallKey, answer: StoredResult, fn: string): Promise<Found | undefined> {
+async function readValue(
+  { store, root }: CacheSources,
+  key: CallKey,
+  answer: StoredResult,
+  fn: string,
+): Promise<ReadableResult | undefined> {
   const exceeding = await readExceeding(store, key, answer);
-  if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), carried: NO_RESULT_LABELS };
+  if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), labels: NO_RESULT_LABELS };
   const { immediate } = store;
   const { ref, position, form } = answer;
   const place = { ref, key, position, form, fn };
@@ -96,10 +101,10 @@ async function readValue({ store, root }: CacheSources, key: CallKey, answer: St
   // A word of control is looked at at once.
   if (immediate && answer.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
     const note = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
-    return { value: () => lazyResult(immediate, place, note), carried };
+    return { value: () => lazyResult(immediate, place, note), labels: carried };
   }
   const value = decodeResult(result, root);
-  return { value: () => value, carried };
+  return { value: () => value, labels: carried };
 }
 
 function fail(error: Error): never {
@@ -108,19 +113,19 @@ function fail(error: Error): never {
 
 interface Candidate {
   readonly key: CallKey;
-  readonly known: OverlayHit;
+  readonly hit: OverlayHit;
 }
 
-function placeOf({ known }: Candidate): EventRef {
+function sourceEvent({ hit: known }: Candidate): EventRef {
   const { ref, seq } = known.entry.result;
   return { run: ref.run, seq };
 }
 
-function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: Found): CachedResult {
-  const { key, known } = found;
+function cacheHit(store: JournalStore, found: Candidate, { value, labels: carried }: ReadableResult): CachedResult {
+  const { key, hit: known } = found;
   const { result: answer, fingerprint } = known.entry;
   const isEdited = known.edit.definition || known.edit.interceptors;
-  const from = placeOf(found);
+  const from = sourceEvent(found);
   return {
     key,
     resultLabels: carried,
@@ -134,9 +139,9 @@ function knownAnswer(store: JournalStore, found: Candidate, { value, carried }: 
 /** Of what is known under the two names of a question: what is lent first, else the latest. */
 function preferred(first: Candidate | undefined, second: Candidate | undefined): Candidate | undefined {
   if (!first) return second;
-  if (!second || first.known.forkSource !== undefined) return first;
-  if (second.known.forkSource !== undefined) return second;
-  const [one, other] = [first.known.entry.result, second.known.entry.result];
+  if (!second || first.hit.forkSource !== undefined) return first;
+  if (second.hit.forkSource !== undefined) return second;
+  const [one, other] = [first.hit.entry.result, second.hit.entry.result];
   const isLater = other.ref.run === one.ref.run ? other.seq > one.seq : other.ref.run > one.ref.run;
   return isLater ? second : first;
 }
@@ -150,9 +155,9 @@ export interface StaleHit {
 
 export interface RunCache extends ResultCache {
   /** By function. */
-  readonly old: ReadonlyMap<string, StaleHit>;
+  readonly staleHits: ReadonlyMap<string, StaleHit>;
   /** Answers that no later run will have, because there is no key to keep them with. */
-  heldCount(): number;
+  unkeptCount(): number;
 }
 
 export function createRunCache(sources: CacheSources): RunCache {
@@ -175,7 +180,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   const tellDeclined = async (declined: readonly OverlayHit[], then: string): Promise<void> => {
     for (const { entry } of declined) {
       if (entry.result.sealed) await sources.onOtherKey(entry);
-      else sources.onLost(entry.fn, then);
+      else sources.onUnreadable(entry.fn, then);
     }
   };
   let policy: CachePolicy;
@@ -187,7 +192,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   enter(undefined);
   const candidate = (key: CallKey, { definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
     const known = overlay.lookup({ key, fingerprint, parts }, policy, nowMs());
-    return known && { key, known };
+    return known && { key, hit: known };
   };
   const next = (question: CacheQuery): Candidate | undefined => {
     const plain = candidate(question.key, question);
@@ -198,18 +203,18 @@ export function createRunCache(sources: CacheSources): RunCache {
   async function search(
     question: CacheQuery,
     first: Candidate | undefined,
-    read: Awaitable<Found | undefined>,
+    read: Awaitable<ReadableResult | undefined>,
   ): Promise<CachedResult | undefined> {
     const declined: OverlayHit[] = [];
     let found = first;
-    for (let reading = read; found; reading = found && valueOf(sources, found.key, found.known.entry)) {
+    for (let reading = read; found; reading = found && readableResult(sources, found.key, found.hit.entry)) {
       const value = await reading;
       if (value) {
         await tellDeclined(declined, 'another recorded answer is served');
-        return knownAnswer(store, found, value);
+        return cacheHit(store, found, value);
       }
-      overlay.decline(placeOf(found));
-      declined.push(found.known);
+      overlay.decline(sourceEvent(found));
+      declined.push(found.hit);
       found = next(question);
     }
     const kept = held.get(question.key);
@@ -220,7 +225,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   }
 
   return {
-    old,
+    staleHits: old,
     inFlight: new InFlightCalls(),
     recordedDefinitions: new Set<Fingerprint>(),
     files: sources.files,
@@ -228,8 +233,8 @@ export function createRunCache(sources: CacheSources): RunCache {
     lookup(question) {
       if (!allowed.serves) return undefined;
       const found = next(question);
-      const read = found && valueOf(sources, found.key, found.known.entry);
-      if (found && read && !(read instanceof Promise)) return knownAnswer(store, found, read);
+      const read = found && readableResult(sources, found.key, found.hit.entry);
+      if (found && read && !(read instanceof Promise)) return cacheHit(store, found, read);
       return found || question.hasSecret || held.size > 0 ? search(question, found, read) : undefined;
     },
     decline: (known) => overlay.decline(known.from),
@@ -240,7 +245,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     },
     payload(value: Json, isPaid = false) {
       try {
-        const payload = (isPaid ? sources.patient : store).payload(value);
+        const payload = (isPaid ? sources.retrying : store).payload(value);
         return payload instanceof Promise ? payload.catch((error: unknown) => notStored(error, isPaid)) : payload;
       } catch (error) {
         return notStored(error, isPaid);
@@ -248,13 +253,13 @@ export function createRunCache(sources: CacheSources): RunCache {
     },
     preview: (args) => previewOf({ inline: args as Json }),
     secretPayload: (value: Json, about, isPaid = false) =>
-      (isPaid ? sources.patient : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
+      (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
     secretKey: async (key) => (await keys()).callKey(key),
     digest: async (text) => (await keys()).digest(text),
     hold(key, { seq }, answer) {
       held.set(key, { ...answer, from: { run: ref.run, seq } });
     },
-    heldCount: () => held.size,
+    unkeptCount: () => held.size,
     newBlob: () => store.newBlob(),
     async keepText(text): Promise<BlobId | undefined> {
       try {

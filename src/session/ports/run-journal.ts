@@ -17,18 +17,18 @@ import { MlldError } from '../../errors.js';
 import { workflowFor } from '../project.js';
 import type { CacheRequest, RunOptions } from '../script/run-options.js';
 import { createRunCache, NO_RESULT_CACHE } from './result-cache.js';
-import { inParts } from './bounded.js';
+import { splitInvalidation } from './bounded-facts.js';
 import { createRun } from './create-run.js';
-import { declarationsOf } from '../script/declared.js';
+import { declarationsOf } from '../script/declarations.js';
 import { createOutputFiles } from './output-files.js';
 import { inputFacts, type RunInputs } from '../script/run-inputs.js';
-import { settleOrphans } from './orphans.js';
-import { openPriorRuns, type Drop, type OpenedPriorRuns } from './prior-runs.js';
-import { patientStore } from './patient-store.js';
+import { settleOrphans } from './settle-orphans.js';
+import { openPriorRuns, type InvalidationFact, type OpenedPriorRuns } from './prior-runs.js';
+import { retryingStore } from './retrying-store.js';
 import { createRecorder, isOfOneFact, NO_RECORDER, type Follower } from './recorder.js';
-import { otherKeyWarning } from './other-key.js';
+import { createOtherKeyWarning } from './other-key.js';
 import { sealingKeyFor } from './sealing-key.js';
-import { warnOnce, type JournalWarnings } from './journal-warnings.js';
+import { createJournalWarnings, type JournalWarnings } from './journal-warnings.js';
 import { staleHitWarnings } from './stale-hits.js';
 import { readOnlyStore } from './read-only-store.js';
 import { VERSION } from '../../version.js';
@@ -37,9 +37,9 @@ import type { World } from '../../world/world.js';
 
 export interface OpenedJournal {
   /** Why nothing is recorded: nobody asked for a record, or somebody asked for none, or there is trouble with it. */
-  readonly off?: 'unasked' | 'declined' | 'trouble';
+  readonly unrecorded?: 'unasked' | 'declined' | 'trouble';
   readonly recorder: Recorder;
-  readonly answers: ResultCache;
+  readonly cache: ResultCache;
   readonly ref?: RunRef;
   totals(): RunTotals;
   /** Resolves when all that was recorded so far is with the kernel: a process that is killed doesn't take it along. */
@@ -52,11 +52,11 @@ export interface OpenedJournal {
 
 const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0, withoutResult: 0 };
 
-function withoutJournal(off: NonNullable<OpenedJournal['off']>): OpenedJournal {
+function unrecordedRun(off: NonNullable<OpenedJournal['unrecorded']>): OpenedJournal {
   return {
-    off,
+    unrecorded: off,
     recorder: NO_RECORDER,
-    answers: NO_RESULT_CACHE(),
+    cache: NO_RESULT_CACHE(),
     totals: () => NOTHING,
     flush: async () => {},
     finish: async () => {},
@@ -71,7 +71,7 @@ export interface JournalPorts {
   /** Stopped when the journal is lost. */
   readonly paidCalls: PaidCalls;
   /** Of a script: what it takes to run it again. */
-  readonly given?: RunInputs;
+  readonly inputs?: RunInputs;
   /** The run has to end. */
   readonly signal: AbortSignal;
 }
@@ -82,10 +82,10 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   if (!mayRecord(options, script)) {
     const idle = idleFlags(options.cache);
     if (idle.length > 0) io.stderr(`warning: the script says resume: never, so ${idle.join(' and ')} did nothing; --resume does\n`);
-    return withoutJournal(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
+    return unrecordedRun(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
   }
   if (recordedAs === undefined) throw unnamed();
-  const trouble = warnOnce(io.stderr);
+  const trouble = createJournalWarnings(io.stderr);
   const lost = (error: Error, but?: string): void => {
     if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
     trouble.error(error, but);
@@ -106,10 +106,10 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
     lost(error);
-    return withoutJournal('trouble');
+    return unrecordedRun('trouble');
   }
   const { keepOrphans = false } = options.cache;
-  const settled = await settleOrphans(opened.loaded, { keepOrphans, stderr: io.stderr, ending: ports.signal });
+  const settled = await settleOrphans(opened.loaded, { keepOrphans, stderr: io.stderr, signal: ports.signal });
   for (const notice of opened.notices) io.stderr(`${notice}\n`);
   let journal: Journal | undefined;
   try {
@@ -187,8 +187,8 @@ interface Start {
 }
 
 async function start({ options, script, store, opened, settled, journal, trouble, lost, ports }: Start): Promise<OpenedJournal> {
-  const { past, forks } = opened;
-  const ref = journal?.ref ?? nowhere(opened.loaded);
+  const { usable: past, forks } = opened;
+  const ref = journal?.ref ?? refOfUnrecorded(opened.loaded);
   const flags: PolicyFlags = options.cache;
   const counts = noCalls();
   let withoutResult = 0;
@@ -211,10 +211,10 @@ async function start({ options, script, store, opened, settled, journal, trouble
       })
     : NO_RECORDER;
   if (recorder.on) {
-    const given = ports.given && (await inputFacts(options, ports.given, store));
+    const given = ports.inputs && (await inputFacts(options, ports.inputs, store));
     await recorder.append(started(options, script, opened, { ref, given, settled }));
   }
-  const drops: readonly Drop[] = [...opened.drops, ...(options.pipeline?.afterStart ?? [])].flatMap(inParts);
+  const drops: readonly InvalidationFact[] = [...opened.invalidations, ...(options.pipeline?.afterStart ?? [])].flatMap(splitInvalidation);
   const during = drops.length === 0 || !recorder.on ? [] : await concurrentRuns(store, opened.loaded, ref);
   for (const drop of drops) {
     const fact = during.length === 0 ? drop : { ...drop, during };
@@ -231,8 +231,8 @@ async function start({ options, script, store, opened, settled, journal, trouble
     ...(flags.changed ? { changed: flags.changed } : {}),
   });
   const unreadable = new Set<string>();
-  const onOtherKey = otherKeyWarning({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
-  const patient = patientStore(store, {
+  const onOtherKey = createOtherKeyWarning({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
+  const patient = retryingStore(store, {
     waitMs: options.journalWaitMs,
     monotonicMs: options.io.monotonicMs,
     hasGivenUp: () => ports.paidCalls.stoppedBy !== undefined,
@@ -241,7 +241,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
   });
   const answers = createRunCache({
     store,
-    patient: journal ? patient : store,
+    retrying: journal ? patient : store,
     root: options.project.root,
     secrets: await store.knownSecrets().catch(() => undefined),
     onOtherKey,
@@ -258,7 +258,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
     }),
     onTrouble: (error) => trouble.error(error),
     onGap: trouble.gap,
-    onLost: (fn, then) => {
+    onUnreadable: (fn, then) => {
       if (unreadable.has(fn)) return;
       unreadable.add(fn);
       options.io.stderr(`warning: a recorded answer of @${fn} can't be read any more; ${then}\n`);
@@ -266,7 +266,7 @@ async function start({ options, script, store, opened, settled, journal, trouble
   });
   return {
     recorder,
-    answers,
+    cache: answers,
     ...(journal ? { ref } : {}),
     totals: () => totalsOf(counts, withoutResult),
     // Trouble is told of by what waits for its own facts.
@@ -280,13 +280,13 @@ async function start({ options, script, store, opened, settled, journal, trouble
       if (recorded && journalIs === 'kept') await saveIndex(store, past, ref.run, recorded).catch(() => undefined); // it may be missing at any time
     },
     notices: () => [
-      ...staleHitWarnings(answers.old, [past, ...forks]),
-      ...(answers.heldCount() === 0 ? [] : [notKept(answers.heldCount())]),
+      ...staleHitWarnings(answers.staleHits, [past, ...forks]),
+      ...(answers.unkeptCount() === 0 ? [] : [unkeptNotice(answers.unkeptCount())]),
     ],
   };
 }
 
-function notKept(count: number): string {
+function unkeptNotice(count: number): string {
   const results = count === 1 ? '1 result is secret and was' : `${count} results are secret and were`;
   return `${results} not kept for later runs: MLLD_JOURNAL_KEY is none. Without it, or with a key (openssl rand -hex 32), they are kept sealed`;
 }
@@ -349,6 +349,6 @@ function started(
 }
 
 /** A run that no journal holds. */
-function nowhere({ workflow }: PriorRuns): RunRef {
+function refOfUnrecorded({ workflow }: PriorRuns): RunRef {
   return { workflow, run: runIdAt(0, '0000') };
 }

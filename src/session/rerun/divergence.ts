@@ -11,11 +11,11 @@ export interface Divergence {
   readonly op: OpPath;
   /** What was asked: `command.run`, `file.read`, `stream.write`, `call`, `run`. */
   readonly kind: string;
-  readonly expected?: Asked;
-  readonly actual?: Asked;
+  readonly expected?: DivergentRequest;
+  readonly actual?: DivergentRequest;
 }
 
-export interface Asked {
+export interface DivergentRequest {
   /** Of the recorded event. */
   readonly seq?: number;
   /** A path, a command, a text: as `journal show` has it. */

@@ -10,9 +10,9 @@ import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { recording as projection, type Recording } from '../../../replay/recording/recorded-world.js';
-import { settingsOf } from '../script/run-inputs.js';
-import { impossible } from './refused.js';
-import type { Replayed, ReplayOptions, ReplayReport } from './options.js';
+import { recordedInputs } from '../script/run-inputs.js';
+import { replayImpossible } from './replay-errors.js';
+import type { ReplayableRun, ReplayOptions, ReplayReport } from './replay-options.js';
 
 /**
  * Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached; and, for
@@ -22,13 +22,13 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   const { store, ref } = options;
   const recording = await foldRun(store, ref, projection);
   const { started } = recording;
-  if (!started) throw impossible(ref, 'its first event is damaged');
+  if (!started) throw replayImpossible(ref, 'its first event is damaged');
   const root = started.given?.root ?? options.root;
   const file = path.resolve(root, ref.workflow);
-  const given = await settingsOf(started, { root, scriptDirectory: path.dirname(file), store });
-  if (!given) throw impossible(ref, "what it was given can't be read any more");
+  const given = await recordedInputs(started, { root, scriptDirectory: path.dirname(file), store });
+  if (!given) throw replayImpossible(ref, "what it was given can't be read any more");
   const text = options.scriptText ?? (await recordedScript(store, recording, ref));
-  const replayed: Replayed = { options, recording, started, root, file, text, ...given };
+  const replayed: ReplayableRun = { options, recording, started, root, file, text, ...given };
   if (started.pipeline !== undefined) return (await import('./rerun-pipeline.js')).replayPipeline(replayed);
   return (await import('./rerun-script.js')).replayScript(replayed);
 }
@@ -39,10 +39,10 @@ async function recordedScript(store: JournalStore, recording: Recording, ref: Ru
     if (whole !== undefined) {
       const text = await store.resolve(whole, name);
       if (typeof text === 'string') return text;
-      throw impossible(ref, 'its script holds secrets, and they were not kept or are sealed with another key');
+      throw replayImpossible(ref, 'its script holds secrets, and they were not kept or are sealed with another key');
     }
     const content = await store.getBlob(blob);
     if (content) return Buffer.from(content).toString('utf8');
   }
-  throw impossible(ref, 'the text of its script is not in the journal');
+  throw replayImpossible(ref, 'the text of its script is not in the journal');
 }

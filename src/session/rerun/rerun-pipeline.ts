@@ -28,17 +28,17 @@ import type { Value } from '../../values/value.js';
 import type { Divergence } from './divergence.js';
 import { createDocument } from '../script/document.js';
 import { stateBefore } from '../pipeline/history/chain.js';
-import { initialContext } from '../pipeline/start.js';
-import { mainFrame, newRunState } from '../script/main-frame.js';
-import { impossible, noStop, numberedStop } from './refused.js';
-import { createSetting, endDivergences, inScope, type Ending, type Setting } from './setting.js';
-import type { Replayed, ReplayReport, Stopped } from './options.js';
-import { createReplayedBackends, type ReplayedBackends } from './backends.js';
-import { createReplayedLedger, unsaid } from './ledger.js';
-import { createReplayedStages, type ReplayedStages } from './stages.js';
-import { isEndOfReplay } from './world.js';
+import { initialContext } from '../pipeline/run-start.js';
+import { rootFrame, createRunState } from '../script/root-frame.js';
+import { replayImpossible, stopNotReached, numberedStop } from './replay-errors.js';
+import { createReplayRuntime, endDivergences, inScope, type ReplayEnd, type ReplayRuntime } from './replay-runtime.js';
+import type { ReplayableRun, ReplayReport, StopPoint } from './replay-options.js';
+import { createReplayedBackends, type ReplayedBackends } from './replayed-backends.js';
+import { createReplayedLedger, missingFact } from './replayed-ledger.js';
+import { createReplayedStages, type ReplayedStages } from './replayed-stages.js';
+import { isEndOfReplay } from './replayed-world.js';
 
-export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> {
+export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayReport> {
   const { options, recording, started, root } = replayed;
   const { store, ref, onEvent } = options;
   const walk = await foldRun(store, ref, recordedWalk);
@@ -46,7 +46,7 @@ export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> 
   let state = (await stateBefore(store, ref, started)) ?? graphState.initial();
   const lost = new Set(state.threads);
   state = graphState.apply(state, started, { ref, position: { offset: 0, bytes: 0 } });
-  const setting = createSetting({
+  const setting = createReplayRuntime({
     options,
     recording,
     root,
@@ -54,32 +54,32 @@ export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> 
     variablesAt: (frame, op) => [...(frame.op.path === op ? inScope(frame) : []), ...contextAt(ledger.state, op)],
     isCalledOff: ({ seq }) => isWhole(recording) || (walk.last !== undefined && seq < walk.last),
   });
-  const { course, order, stuck } = setting;
+  const { control: course, order, stuck } = setting;
   const models = createReplayedBackends({ store, walk, recording, order, diverge: course.diverge, stuck });
   const stages = createReplayedStages({ walk, recording, order, stuck });
   const plan = planIn(replayed, stages, models);
   const ledger = createReplayedLedger({ ref, walk, recording, state, lastSeq, onEvent }, setting);
   const frame = frameOf(replayed, setting);
-  setting.begin(frame);
+  setting.enter(frame);
   const run = runOf(replayed, { plan, frame, ledger, stages, backends: models.backends, lost });
 
   const ended = walked(run, state, setting);
   const end = await Promise.race([ended, course.ended]);
-  await setting.replayed.world.close('the replay has ended');
+  await setting.replayedWorld.world.close('the replay has ended');
   ended.catch(() => undefined); // what it may still say is about the end of the replay
 
   const stopped = setting.stopped();
   const divergences =
     stopped || course.divergences.length > 0
       ? course.divergences
-      : leftOut(replayed, { walk, end, isOfAnother: (op) => stages.isOfAnother(op) || models.isOfAnother(op) });
+      : leftOut(replayed, { walk, end, isOfAnother: (op) => stages.isInside(op) || models.isInside(op) });
   const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
   const { main } = ledger.state;
   return {
     ref,
     verdict,
     status: recording.finished?.status,
-    answers: setting.replayed.answersGiven(),
+    answers: setting.replayedWorld.effectCount(),
     divergences,
     walk: { pipeline: plan.graph.name, history: main.history, context: main.context },
     ...(stopped ? { stopped } : {}),
@@ -90,33 +90,36 @@ export async function replayPipeline(replayed: Replayed): Promise<ReplayReport> 
 }
 
 /** The number of the last event that counts. A node is stopped at when it has first started. */
-function stopIn({ options, recording }: Replayed, { started }: RecordedWalk): number {
+function stopIn({ options, recording }: ReplayableRun, { started }: RecordedWalk): number {
   const { until, ref } = options;
   if (!until || 'seq' in until) return numberedStop(options, recording) ?? Number.POSITIVE_INFINITY;
   const first = started.get(until.at);
   if (first) return first.seq;
-  throw noStop(ref, `node "${until.at}"`, [...started.keys()]);
+  throw stopNotReached(ref, `node "${until.at}"`, [...started.keys()]);
 }
 
-function planIn({ options, text, file, settings }: Replayed, { ownTypes }: ReplayedStages, { backends }: ReplayedBackends): Plan {
+function planIn({ options, text, file, settings }: ReplayableRun, { ownTypes }: ReplayedStages, { backends }: ReplayedBackends): Plan {
   const name = displayPath(file, { workingDirectory: settings.workingDirectory });
   const { report, graph } = preflightPipeline({ file: name, text }, { handlers: ownTypes, backends: new Set(backends.keys()) });
   if (graph) return planOf(graph, ownTypes);
   const error = report.diagnostics.find(({ severity }) => severity === 'error');
   const why = `${error?.rule}: ${error?.message} (${name}:${error?.line}:${error?.column})`;
   throw options.scriptText === undefined
-    ? impossible(options.ref, why)
+    ? replayImpossible(options.ref, why)
     : new MlldError('PIPELINE_INVALID', why, { hint: 'mlld validate FILE.dot shows all of it' });
 }
 
 /** Whatever a stage does about errors: where the record has no answer the replay is over. */
-function frameOf({ options, settings, file, text, root }: Replayed, { replayed, hooks, recorder, answers, course }: Setting): Frame {
+function frameOf(
+  { options, settings, file, text, root }: ReplayableRun,
+  { replayedWorld: replayed, hooks, recorder, cache: answers, control: course }: ReplayRuntime,
+): Frame {
   const ask: NonNullable<RunState['replayed']>['perform'] = (frame, question, request) =>
     replayed.perform(frame, question, request).catch((error: unknown) => {
       if (isEndOfReplay(error)) course.end();
       throw error;
     });
-  const run = newRunState({
+  const run = createRunState({
     options: { io: { ...options.sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
     world: replayed.world,
     replayed: { perform: ask, timeOut: hooks.timeOut },
@@ -130,7 +133,7 @@ function frameOf({ options, settings, file, text, root }: Replayed, { replayed, 
   });
   const display = displayPath(file, { workingDirectory: settings.workingDirectory });
   const module = createModule({ path: file, display, directory: baseFolder({ root }, file), text, isMain: true });
-  return mainFrame(run, module, execute);
+  return rootFrame(run, module, execute);
 }
 
 interface Parts {
@@ -142,7 +145,10 @@ interface Parts {
   readonly lost: ReadonlySet<string>;
 }
 
-function runOf({ started, settings, file, root, options }: Replayed, { plan, frame, ledger, stages, backends, lost }: Parts): GraphRun {
+function runOf(
+  { started, settings, file, root, options }: ReplayableRun,
+  { plan, frame, ledger, stages, backends, lost }: Parts,
+): GraphRun {
   const never = (): never => {
     throw new Error('a stage that watches another run is not repeated');
   };
@@ -175,7 +181,11 @@ function runOf({ started, settings, file, root, options }: Replayed, { plan, fra
 }
 
 /** Undefined when the replay was over before. */
-async function walked(run: GraphRun, { given }: Pick<GraphState, 'given'>, { course }: Setting): Promise<Ending | undefined> {
+async function walked(
+  run: GraphRun,
+  { given }: Pick<GraphState, 'given'>,
+  { control: course }: ReplayRuntime,
+): Promise<ReplayEnd | undefined> {
   const { ledger, frame, plan } = run;
   try {
     if (!('graph.goal' in ledger.state.main.context)) {
@@ -192,19 +202,19 @@ async function walked(run: GraphRun, { given }: Pick<GraphState, 'given'>, { cou
 }
 
 function leftOut(
-  { recording }: Replayed,
+  { recording }: ReplayableRun,
   {
     walk,
     end,
     isOfAnother,
-  }: { readonly walk: RecordedWalk; readonly end: Ending | undefined; readonly isOfAnother: (op: OpPath) => boolean },
+  }: { readonly walk: RecordedWalk; readonly end: ReplayEnd | undefined; readonly isOfAnother: (op: OpPath) => boolean },
 ): readonly Divergence[] {
-  const missing = isWhole(recording) ? unsaid(walk) : undefined;
+  const missing = isWhole(recording) ? missingFact(walk) : undefined;
   return missing ? [missing] : endDivergences(recording, end, ({ op }) => !isOfAnother(op));
 }
 
 /** Of the innermost walk that the operation is on. */
-function contextAt({ main }: GraphState, op: OpPath): Stopped['variables'] {
+function contextAt({ main }: GraphState, op: OpPath): StopPoint['variables'] {
   let walk: Walk = main;
   for (let inner: Walk | undefined = main; inner; inner = [...walk.branches.values()].find((branch) => isInside(op, branch.path)))
     walk = inner;

@@ -4,15 +4,24 @@ import { execute } from '../../language/evaluate.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { concealError } from '../ports/conceal.js';
 import { createDocument } from '../script/document.js';
-import { mainFrame, newRunState } from '../script/main-frame.js';
+import { rootFrame, createRunState } from '../script/root-frame.js';
 import { parseScriptText } from '../script/open-script.js';
-import { createSetting, endDivergences, inScope, type Ending } from './setting.js';
-import { noStop, numberedStop } from './refused.js';
-import type { Replayed, ReplayReport } from './options.js';
-import { endOfReplay } from './world.js';
+import { createReplayRuntime, endDivergences, inScope, type ReplayEnd } from './replay-runtime.js';
+import { stopNotReached, numberedStop } from './replay-errors.js';
+import type { ReplayableRun, ReplayReport } from './replay-options.js';
+import { endOfReplay } from './replayed-world.js';
 import { executeScript } from '../script/execute-script.js';
 
-export async function replayScript({ options, recording, started, root, file, text, settings, state }: Replayed): Promise<ReplayReport> {
+export async function replayScript({
+  options,
+  recording,
+  started,
+  root,
+  file,
+  text,
+  settings,
+  state,
+}: ReplayableRun): Promise<ReplayReport> {
   const { ref, until, sinks } = options;
   const { script, module } = parseScriptText(text, {
     path: file,
@@ -21,22 +30,22 @@ export async function replayScript({ options, recording, started, root, file, te
   });
   const checkpoint = until && 'at' in until ? until.at : undefined;
   if (checkpoint !== undefined && !recording.checkpoints.has(checkpoint)) {
-    throw noStop(ref, `checkpoint "${checkpoint}"`, [...recording.checkpoints.keys()]);
+    throw stopNotReached(ref, `checkpoint "${checkpoint}"`, [...recording.checkpoints.keys()]);
   }
-  const setting = createSetting({
+  const setting = createReplayRuntime({
     options,
     recording,
     root,
     lastSeq: numberedStop(options, recording) ?? Number.POSITIVE_INFINITY,
     variablesAt: inScope,
-    onTold(fact) {
+    onFact(fact) {
       if (fact.type !== 'checkpoint.reached' || fact.name !== checkpoint) return;
-      setting.begin(frame); // checkpoints stand in the script itself
+      setting.enter(frame); // checkpoints stand in the script itself
       setting.stopAt(recording.checkpoints.get(fact.name) ?? 0);
       throw endOfReplay();
     },
   });
-  const { course, replayed, hooks, answers, recorder } = setting;
+  const { control: course, replayedWorld: replayed, hooks, cache: answers, recorder } = setting;
 
   const collects = started.given?.structured === true;
   const document = createDocument({ streaming: settings.streaming && !collects, collects });
@@ -51,9 +60,12 @@ export async function replayScript({ options, recording, started, root, file, te
     state,
     signal: course.signal,
   };
-  const run = newRunState({ options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } }, ...ports });
-  const frame = mainFrame(run, module, execute);
-  setting.begin(frame);
+  const run = createRunState({
+    options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
+    ...ports,
+  });
+  const frame = rootFrame(run, module, execute);
+  setting.enter(frame);
   const printsAtEnd = !settings.streaming && !collects;
   const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true });
   const error = await Promise.race([ended, course.ended]);
@@ -63,14 +75,14 @@ export async function replayScript({ options, recording, started, root, file, te
 
   const stopped = setting.stopped();
   const divergences =
-    stopped || course.divergences.length > 0 ? course.divergences : endDivergences(recording, error as Ending | undefined);
+    stopped || course.divergences.length > 0 ? course.divergences : endDivergences(recording, error as ReplayEnd | undefined);
   concealError(error, run.secrets);
   const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
   return {
     ref,
     verdict,
     status: recording.finished?.status,
-    answers: replayed.answersGiven(),
+    answers: replayed.effectCount(),
     divergences,
     ...(stopped ? { stopped } : {}),
     ...(verdict === 'same' && error !== undefined ? { error } : {}),

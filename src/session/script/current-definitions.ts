@@ -21,12 +21,12 @@ import { dataOf, NO_LABELS, LazyData, type Value } from '../../values/value.js';
 import type { EffectKind, World } from '../../world/world.js';
 import { NO_RESULT_CACHE } from '../ports/result-cache.js';
 import { createDocument } from './document.js';
-import { mainFrame, newRunState } from './main-frame.js';
+import { rootFrame, createRunState } from './root-frame.js';
 import { NO_RECORDER } from '../ports/recorder.js';
 import { settingsFor, stateFor } from './settings.js';
 
 /** What can be asked without leaving a trace. */
-const LOOKS: ReadonlySet<EffectKind> = new Set<EffectKind>([
+const READ_ONLY_EFFECTS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'file.read',
   'file.stat',
   'file.glob',
@@ -36,7 +36,7 @@ const LOOKS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'env.read',
 ]);
 
-const DECLARES: ReadonlySet<string> = new Set<Statement['kind']>(['var', 'let', 'append-to', 'exe', 'shadow', 'import', 'export']);
+const DECLARATIONS: ReadonlySet<string> = new Set<Statement['kind']>(['var', 'let', 'append-to', 'exe', 'shadow', 'import', 'export']);
 
 /** Stands for an unknown value in a definition: no script can have it, because no text of a script holds a NUL. */
 const UNKNOWN_TEXT = '\0unknown before the run';
@@ -72,18 +72,18 @@ export async function currentDefinitions({
 }: DefinitionsRequest): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
   const refusals = new Refusals();
   const silent = { ...options, io: { ...options.io, stdout: () => undefined, stderr: () => undefined } };
-  const run = newRunState({
+  const run = createRunState({
     options: silent,
-    world: worldToLookAt(world, refusals),
+    world: readOnlyWorld(world, refusals),
     recorder: NO_RECORDER,
-    cache: refusingAnswers(refusals),
+    cache: refusingCache(refusals),
     secrets: new SecretRegistry(),
     document: createDocument({ streaming: false, collects: false }),
     settings: await settingsFor(options, module.directory, world),
     state: await stateFor(options.state, module.directory, world),
     signal: options.signal,
   });
-  const frame = mainFrame(run, module, (list, inner) => (isTopLevel(inner) ? declare(list, inner, refusals) : execute(list, inner)));
+  const frame = rootFrame(run, module, (list, inner) => (isTopLevel(inner) ? declare(list, inner, refusals) : execute(list, inner)));
   await bindFrontmatter(script, module);
   await frame.execute(script.statements, frame);
   const modules = [module];
@@ -102,17 +102,17 @@ function register(node: Guard | Hook, frame: Frame): void {
   }
 }
 
-function worldToLookAt(world: World, refusals: Refusals): World {
+function readOnlyWorld(world: World, refusals: Refusals): World {
   return {
     perform: async (question, request) => {
-      if (!LOOKS.has(question)) throw refusals.refuse(question);
+      if (!READ_ONLY_EFFECTS.has(question)) throw refusals.refuse(question);
       return world.perform(question, request);
     },
     close: async () => undefined, // whoever opened the world closes it
   };
 }
 
-function refusingAnswers(refusals: Refusals): ResultCache {
+function refusingCache(refusals: Refusals): ResultCache {
   return {
     ...NO_RESULT_CACHE(),
     policy: () => ({ records: true, serves: true }),
@@ -130,8 +130,8 @@ async function declare(list: readonly Statement[], frame: Frame, refusals: Refus
   for (const statement of list) {
     if (statement.kind === 'fence') await declare(statement.statements, frame, refusals);
     else if (statement.kind === 'guard' || statement.kind === 'hook') refusals.interceptors.push({ node: statement, frame });
-    else if (DECLARES.has(statement.kind)) await declareOne(statement, frame, refusals);
-    else for (const name of changedIn(statement)) forget(name, 'let', frame, refusals);
+    else if (DECLARATIONS.has(statement.kind)) await declareOne(statement, frame, refusals);
+    else for (const name of changedIn(statement)) markUnknown(name, 'let', frame, refusals);
   }
 }
 
@@ -147,7 +147,7 @@ async function declareOne(statement: Statement, frame: Frame, refusals: Refusals
   } catch {
     // The run itself says what is wrong, if it comes to that.
   }
-  for (const name of names) forget(name, statement.kind === 'exe' ? 'exe' : 'let', frame, refusals);
+  for (const name of names) markUnknown(name, statement.kind === 'exe' ? 'exe' : 'let', frame, refusals);
 }
 
 function namesOf(statement: Statement): readonly string[] {
@@ -179,7 +179,7 @@ function changedIn(statement: Statement): ReadonlySet<string> {
 }
 
 /** From here on nobody can look at the value. */
-function forget(name: string, kind: BindingKind, { scope }: Frame, refusals: Refusals): void {
+function markUnknown(name: string, kind: BindingKind, { scope }: Frame, refusals: Refusals): void {
   const look = (): never => {
     throw refusals.refuse(`@${name}`);
   };

@@ -8,7 +8,7 @@ import { bindFrontmatter } from '../../modules/evaluate-module.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { recordSource } from '../../operation/sources.js';
 import type { KeptDocument } from './document.js';
-import { isUserError } from '../ports/user-error.js';
+import { isUserError } from '../user-error.js';
 
 export interface ScriptRun {
   readonly document: KeptDocument;

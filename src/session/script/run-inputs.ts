@@ -30,7 +30,7 @@ export async function inputFacts(options: RunOptions, { settings, state }: RunIn
 }
 
 /** The settings and the state of a recorded run. Undefined when the journal doesn't hold them any more. */
-export async function settingsOf(
+export async function recordedInputs(
   { payload, given }: EventOf<'run.started'>,
   { root, scriptDirectory, store }: { readonly root: string; readonly scriptDirectory: string; readonly store: JournalStore },
 ): Promise<RunInputs | undefined> {

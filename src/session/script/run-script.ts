@@ -16,12 +16,12 @@ import { concealError } from '../ports/conceal.js';
 import { createDocument, type KeptDocument } from './document.js';
 import { settingsFor, stateFor } from './settings.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { mainFrame, newRunState } from './main-frame.js';
-import { pausedError, pauseOf } from '../ports/paused.js';
+import { rootFrame, createRunState } from './root-frame.js';
+import { pausedError, pauseOf } from '../pause-error.js';
 import { openScript } from './open-script.js';
 import { executeScript } from './execute-script.js';
-import { structuredResult } from './structured.js';
-import { timedOut, untilEnded } from '../ports/run-lifecycle.js';
+import { structuredResult } from './structured-result.js';
+import { timedOut, superviseRun } from '../run-lifecycle.js';
 import type { RunOptions, RunReport } from './run-options.js';
 import type { World } from '../../world/world.js';
 
@@ -29,7 +29,7 @@ export function runScript(options: RunOptions): Promise<RunReport> {
   // The script writes through the world, everything else here are messages.
   const { io } = options;
   const told = { ...options, io: { ...io, stderr: io.message ?? io.stderr } };
-  return untilEnded(options, true, (world, ending, pause) => prepareAndRun(told, world, ending, new PaidCalls(pause)));
+  return superviseRun(options, true, (world, ending, pause) => prepareAndRun(told, world, ending, new PaidCalls(pause)));
 }
 
 async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal, paidCalls: PaidCalls): Promise<RunReport> {
@@ -37,13 +37,13 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const secrets = new SecretRegistry();
-  const journal = await openJournal(options, script, { world, secrets, signal: ending, paidCalls, given: { settings, state } }); // R1
+  const journal = await openJournal(options, script, { world, secrets, signal: ending, paidCalls, inputs: { settings, state } }); // R1
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
-  const run = newRunState({
+  const run = createRunState({
     options,
     world,
     recorder: journal.recorder,
-    cache: journal.answers,
+    cache: journal.cache,
     secrets,
     document,
     settings,
@@ -51,7 +51,7 @@ async function prepareAndRun(options: RunOptions, world: World, ending: AbortSig
     signal: ending,
     paidCalls,
   });
-  const frame = mainFrame(run, module, execute);
+  const frame = rootFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
   const error = await executeScript(script, frame, { document, printsAtEnd, keepsSource });
@@ -99,7 +99,7 @@ async function finish({ options, module, run, journal, document, ending, error }
   return {
     status,
     ...(journal.ref ? { journal: journal.ref } : {}),
-    ...(journal.off === 'unasked' && run.unrecordedResults > 0 ? { unrecordedResults: run.unrecordedResults } : {}),
+    ...(journal.unrecorded === 'unasked' && run.unrecordedResults > 0 ? { unrecordedResults: run.unrecordedResults } : {}),
     ...(shown === undefined ? {} : { error: shown }),
     ...(options.structured && shown === undefined ? { structured: structuredResult(module, run, document) } : {}),
   };

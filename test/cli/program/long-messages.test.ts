@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { LINE_BYTES_MAX } from '../../../journal/codec.js';
 import type { Fact } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
-import { bounded, inParts } from '../../../src/session/ports/bounded.js';
+import { bounded, splitInvalidation } from '../../../src/session/ports/bounded-facts.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 describe('an error with a message of 50 MB', () => {
@@ -48,7 +48,7 @@ describe('a fact', () => {
   it('that drops many results is said in events that fit, which drop the same together', () => {
     const keys = Array.from({ length: 250_001 }, (_, n) => `sha256:${String(n).padStart(64, '0')}` as CallKey);
     const during = [{ run: '20261121-084512-123-9f3a', seq: 4 }] as never;
-    const parts = inParts({ type: 'memo.invalidated', selector: '@f', keys, borrowed: true, during });
+    const parts = splitInvalidation({ type: 'memo.invalidated', selector: '@f', keys, borrowed: true, during });
     expect(parts.flatMap((part) => (part.type === 'memo.invalidated' ? part.keys : []))).toEqual(keys);
     expect(parts).toHaveLength(3);
     for (const part of parts) {
@@ -56,6 +56,6 @@ describe('a fact', () => {
       expect(JSON.stringify(part).length).toBeLessThan(LINE_BYTES_MAX / 4);
     }
     const few = { type: 'memo.invalidated', selector: '@f', keys: keys.slice(0, 3) } as const;
-    expect(inParts(few)).toEqual([few]);
+    expect(splitInvalidation(few)).toEqual([few]);
   });
 });

@@ -11,13 +11,13 @@ import {
   resolveWorkflow,
   scriptName,
   workflowFor,
-  type Standpoint,
+  type WorkingProject,
 } from '../../../src/session/project.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import { projectFolder } from '../../support/cli.js';
 
 /** In the root of an empty project. */
-async function standpoint(): Promise<Standpoint> {
+async function standpoint(): Promise<WorkingProject> {
   const project = await findProject(await projectFolder());
   return { ...project, workingDirectory: project.root };
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RunPlan } from '../../../src/session/script/plan.js';
+import type { RunPlan } from '../../../src/session/script/plan-script.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 const script = ({ model = 'sonnet', list = '["a", "b", "c"]' } = {}): string => `

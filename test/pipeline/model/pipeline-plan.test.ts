@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { planPipeline, type PipelinePlan } from '../../../src/session/pipeline/plan.js';
+import { planPipeline, type PipelinePlan } from '../../../src/session/pipeline/plan-pipeline.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 const TEXT = pipeline(

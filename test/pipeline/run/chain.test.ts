@@ -121,7 +121,7 @@ it('goes back to the last start of a node on the main path, and drops the replie
   await record(2, [begins('main/c#0'), replies('main/c#0/try#1/model#0'), ends('main/c#0')], 8);
   const point = await resumePointAt(store, await chain(), 'a');
   expect(point).toMatchObject({ enterAt: 'a', from: { run: runRef(1).run, seq: 5 } });
-  expect(point.dropped).toEqual([key('main/a#1/try#1/model#0'), key('main/c#0/try#1/model#0')]);
+  expect(point.invalidated).toEqual([key('main/a#1/try#1/model#0'), key('main/c#0/try#1/model#0')]);
   expect(point.state.main.history.map(({ node_id: id }) => id)).toEqual(['a', 'b']);
 });
 
@@ -150,5 +150,5 @@ it('comes to an end where a run says that it goes on with itself', async () => {
     ref,
     started: { ...started(ref), resume: { run: (i === 0 ? second : first).run, seq: seqOf(0) } } as never,
   }));
-  expect(logicalRunsOf(heads).map(({ stretches }) => stretches.length)).toEqual([2]);
+  expect(logicalRunsOf(heads).map(({ segments: stretches }) => stretches.length)).toEqual([2]);
 });

@@ -8,7 +8,7 @@ import type { Backend, Backends } from '../../../src/pipeline/backends/backend.j
 import { outcomeOf, StageError } from '../../../src/pipeline/model/outcome.js';
 import type { Stage } from '../../../src/pipeline/handlers/handler.js';
 import { callbackInterviewer } from '../../../src/pipeline/human/interviewer.js';
-import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/options.js';
+import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/replay-options.js';
 import { replayRun } from '../../../src/session/rerun/replay.js';
 import type { PipelineRunOptions } from '../../../src/session/pipeline/run-pipeline-options.js';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';

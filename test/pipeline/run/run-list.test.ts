@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
-import { createPipelineRuns } from '../../../src/session/pipeline/history/runs.js';
+import { createPipelineRuns } from '../../../src/session/pipeline/history/pipeline-runs.js';
 import { CANCELLED } from '../../../src/session/pipeline/run-pipeline-options.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 

@@ -41,7 +41,7 @@ export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies'>
   readonly from: EventRef;
   readonly enterAt?: string;
   /** Answers that are not served any more. */
-  readonly dropped: readonly CallKey[];
+  readonly invalidated: readonly CallKey[];
 }
 
 /** Undefined when the pipeline never ran. `isMeant` narrows it to some of its runs. */
@@ -89,11 +89,11 @@ export async function stateBefore(
 async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonly Segment[]> {
   const { workflow } = last.ref;
   const segments = [last];
-  for (let head = await headOf(store, last.ref); head?.resume;) {
+  for (let head = await startedEvent(store, last.ref); head?.resume;) {
     const { run, seq } = head.resume;
     if (segments.some((later) => later.ref.run === run)) break; // whoever wrote that it goes on with itself, it has no end
     segments.unshift({ ref: { workflow, run }, until: seq });
-    head = await headOf(store, { workflow, run });
+    head = await startedEvent(store, { workflow, run });
   }
   return segments;
 }
@@ -101,7 +101,7 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
 /** A bare `--resume`: behind what finished last, or at the node that failed. `stuckAt` names a node at which the walk would fail at once. */
 export function resumePoint({ state, segments, damage, replies }: Chain, stuckAt?: (state: GraphState) => string | undefined): ResumePoint {
   const enterAt = (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
-  return { state, damage, replies, from: endOf(state, segments), ...(enterAt === undefined ? {} : { enterAt }), dropped: [] };
+  return { state, damage, replies, from: endOf(state, segments), ...(enterAt === undefined ? {} : { enterAt }), invalidated: [] };
 }
 
 /** `--resume NODE`: before the node was last started on the main path. Throws RESUME_NODE with those that can be named. */
@@ -132,10 +132,10 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const isDropped = (call: { readonly segment: number; readonly seq: Seq }): boolean =>
     call.segment > start.segment || (call.segment === start.segment && call.seq > until);
   const dropped = calls.filter(isDropped).map(({ key }) => key);
-  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, dropped };
+  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, invalidated: dropped };
 }
 
-async function headOf(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
+async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
   const first = await firstEvent(store, ref);
   return first && isGraphRun(first) ? first : undefined;
 }

@@ -6,22 +6,22 @@ import type { WalkView } from '../../../pipeline/walk/state.js';
 import type { ResumePoint } from './chain.js';
 
 /** Lines for stderr about nodes that are only history. Throws RESUME_GRAPH when it can't go on. */
-export function refuseEdited(plan: Plan, { state, enterAt }: ResumePoint): readonly string[] {
+export function checkEditedGraph(plan: Plan, { state, enterAt }: ResumePoint): readonly string[] {
   const { name } = plan.graph;
   if (state.pipeline !== name && state.pipeline !== '') {
     // a damaged journal may not say it
     throw refused(`the graph is called ${name} now, and the run was one of ${state.pipeline}`);
   }
   if (enterAt !== undefined) requireNode(plan, enterAt);
-  else requireWay(plan, state.main);
+  else requireWalkable(plan, state.main);
   const gone = new Set(state.main.history.map(({ node_id: id }) => id).filter((id) => !plan.has(id)));
   return [...gone].map((id) => `${id} was visited and is not in the graph any more; it stays in the history`);
 }
 
-function requireWay(plan: Plan, walk: WalkView): void {
+function requireWalkable(plan: Plan, walk: WalkView): void {
   if (walk.running) requireNode(plan, walk.running.node);
   else if (walk.current !== undefined && !plan.has(walk.current) && !(walk.next && plan.has(walk.next.to))) requireNode(plan, walk.current);
-  for (const branch of walk.branches.values()) requireWay(plan, branch);
+  for (const branch of walk.branches.values()) requireWalkable(plan, branch);
 }
 
 function requireNode(plan: Plan, node: string): void {

@@ -19,7 +19,7 @@ export interface Segment {
 
 export interface LogicalRun {
   readonly id: RunId;
-  readonly stretches: readonly Segment[];
+  readonly segments: readonly Segment[];
   /** The first event of the run that last began with nothing: the first of all, or of the last restart. */
   readonly begun: EventOf<'run.started'>;
 }
@@ -54,7 +54,7 @@ function backFrom(newest: FirstEvent, known: ReadonlyMap<RunId, FirstEvent>): Om
     if (begun.restartOf === undefined) begun = head.started;
     before = predecessor(head);
   }
-  return { stretches, begun };
+  return { segments: stretches, begun };
 }
 
 function predecessor({ started: { resume, restartOf } }: FirstEvent): { readonly run: RunId; readonly until: Seq | undefined } | undefined {

@@ -9,9 +9,9 @@ import { workflowFor } from '../../project.js';
 import type { PipelineRunOptions } from '../run-pipeline-options.js';
 import { isChildOf, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
 import type { World } from '../../../world/world.js';
-import { refuseEdited } from './edited-graph.js';
+import { checkEditedGraph } from './edited-graph.js';
 import { runOfManifest } from '../manifest.js';
-import { restartOf, type Beginning, type Restart } from '../start.js';
+import { restartOf, type RunBeginning, type Restart } from '../run-start.js';
 
 /** From looking what there is to resume until that has begun; gives what ends it. */
 export async function lockToResume({ resume, project, file }: PipelineRunOptions, store: JournalStore): Promise<() => Promise<void>> {
@@ -21,11 +21,11 @@ export async function lockToResume({ resume, project, file }: PipelineRunOptions
 }
 
 /** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH, RESUME_DAMAGED. */
-export async function resumption(
+export async function findResumption(
   options: PipelineRunOptions,
   store: JournalStore,
   plan: Plan,
-): Promise<Pick<Beginning, 'resumed'> | Restart | { readonly notice: string }> {
+): Promise<Pick<RunBeginning, 'resumed'> | Restart | { readonly notice: string }> {
   const { name, resume: node = '', parent, io } = options;
   const chain = await newestChain(store, workflowFor(options.project, options.file), parent && isChildOf(parent));
   if (!chain) throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${name}`, { hint: `start one: mlld run ${name}` });
@@ -38,10 +38,10 @@ export async function resumption(
   }
   if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
   if (node === '' && state.status === 'restarted' && state.restartAt !== undefined) return restartOf(state, state.restartAt);
-  refuseHeadless(chain, name);
-  for (const line of untaken(options, state)) io.stderr(`${line}\n`);
+  refuseWithoutFirstEvent(chain, name);
+  for (const line of ignoredOptions(options, state)) io.stderr(`${line}\n`);
   const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
-  for (const line of [...refuseEdited(plan, ended), ...costOfDamage(ended, name)]) io.stderr(`${line}\n`);
+  for (const line of [...checkEditedGraph(plan, ended), ...damageWarnings(ended, name)]) io.stderr(`${line}\n`);
   // Asked of a graph that the walk fits.
   return { resumed: node === '' ? resumePoint(chain, (now) => stuckAt(plan, now)) : ended };
 }
@@ -70,7 +70,7 @@ function isFolderOf(folder: string, wanted: string): boolean {
 }
 
 /** Without its first event a run can be gone on with only when it went on with none itself: then its context is there. */
-function refuseHeadless({ damage, state }: Chain, name: string): void {
+function refuseWithoutFirstEvent({ damage, state }: Chain, name: string): void {
   const headless = damage.find(({ isHeadless }) => isHeadless);
   if (!headless || 'graph.goal' in state.main.context) return;
   throw new MlldError('RESUME_DAMAGED', `--resume: the beginning of run ${headless.run} can't be read, so where it began is not known`, {
@@ -79,7 +79,7 @@ function refuseHeadless({ damage, state }: Chain, name: string): void {
 }
 
 /** Lines about what can't be read of the runs that are gone on with. */
-function costOfDamage({ damage, replies }: ResumePoint, name: string): readonly string[] {
+function damageWarnings({ damage, replies }: ResumePoint, name: string): readonly string[] {
   return damage.map(({ run, lost, cut, open }) => {
     const what = lost === 0 ? 'the end' : lost === 1 ? '1 event' : `${lost} events`;
     const events = `run ${run}: ${what} of its journal can't be read (mlld journal verify ${run})`;
@@ -95,7 +95,10 @@ function costOfDamage({ damage, replies }: ResumePoint, name: string): readonly 
 }
 
 /** Lines about what a resumed run would have to be given anew: it goes on with the context and in the folder that it has. */
-function untaken({ set, runDirectory, workingDirectory, project }: PipelineRunOptions, { given, runDir }: GraphState): readonly string[] {
+function ignoredOptions(
+  { set, runDirectory, workingDirectory, project }: PipelineRunOptions,
+  { given, runDir }: GraphState,
+): readonly string[] {
   const known = given as PipelineRunOptions['set'];
   const others = Object.keys(set).filter((key) => known[key] !== set[key]);
   const lines = others.map((key) => `warning: --set ${key}=${set[key]} has no effect: a resumed run goes on with the context that it has`);

@@ -9,7 +9,7 @@ import type { RunOptions } from './run-options.js';
 type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &
   Partial<Pick<RunState, 'paidCalls'>>;
 
-export function newRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
+export function createRunState({ options, ...ports }: Ports & { readonly options: Pick<RunOptions, 'io'> }): RunState {
   const { io } = options;
   return {
     ...ports,
@@ -29,7 +29,7 @@ export function newRunState({ options, ...ports }: Ports & { readonly options: P
   };
 }
 
-export function mainFrame(run: RunState, module: Module, execute: Frame['execute']): Frame {
+export function rootFrame(run: RunState, module: Module, execute: Frame['execute']): Frame {
   return {
     run,
     module,

@@ -11,7 +11,7 @@ import { foldOfRun } from '../../../../replay/pipeline/graph-fold.js';
 import { graphState, type GraphState } from '../../../../replay/pipeline/graph-state.js';
 import type { LogicalRun, Segment } from './logical-run.js';
 
-export interface Followed {
+export interface FollowedRun {
   readonly state: GraphState;
   /** Every question that was put since the last start from nothing, with the answer where there is one. */
   readonly questions: ReadonlyMap<string, string | undefined>;
@@ -21,14 +21,14 @@ export interface Followed {
   readonly finishedAt: string | undefined;
 }
 
-export interface Follower {
-  readonly line: LogicalRun;
+export interface RunFollower {
+  readonly logicalRun: LogicalRun;
   /** Reads what is new. The result is live: it changes with the next call. */
-  current(): Promise<Followed>;
+  current(): Promise<FollowedRun>;
 }
 
-export function followLogicalRun(store: JournalStore, line: LogicalRun): Follower {
-  let followed = nothing();
+export function followLogicalRun(store: JournalStore, line: LogicalRun): RunFollower {
+  let followed = nothingFollowed();
   let stretch = 0;
   let from: ScanReport['end'] | undefined;
   let fold = foldOfRun(followed.state);
@@ -37,19 +37,19 @@ export function followLogicalRun(store: JournalStore, line: LogicalRun): Followe
   function take(event: JournalEvent, { ref, until }: Segment, position: Parameters<Parameters<JournalStore['scan']>[1]>[1]): void {
     if (until !== undefined && event.seq > until) return;
     if (event.type === 'run.started' && event.restartOf !== undefined) {
-      followed = nothing();
+      followed = nothingFollowed();
       fold = foldOfRun(followed.state);
     }
-    if (fold.apply(event, { ref, position })) note(followed, event);
+    if (fold.apply(event, { ref, position })) applyEvent(followed, event);
   }
 
   async function read(): Promise<void> {
     for (;;) {
-      const at = line.stretches[stretch];
+      const at = line.segments[stretch];
       if (!at) return;
       const { end } = await store.scan(at.ref, (event, position) => take(event, at, position), from === undefined ? {} : { from });
       from = end;
-      if (stretch === line.stretches.length - 1) return; // it may still grow
+      if (stretch === line.segments.length - 1) return; // it may still grow
       stretch += 1;
       from = undefined;
       fold = foldOfRun(followed.state);
@@ -57,7 +57,7 @@ export function followLogicalRun(store: JournalStore, line: LogicalRun): Followe
   }
 
   return {
-    line,
+    logicalRun: line,
     async current() {
       reading = reading.catch(() => undefined).then(read);
       await reading;
@@ -66,17 +66,17 @@ export function followLogicalRun(store: JournalStore, line: LogicalRun): Followe
   };
 }
 
-interface Notes extends Followed {
+interface MutableFollowedRun extends FollowedRun {
   readonly questions: Map<string, string | undefined>;
   source: BlobId | undefined;
   finishedAt: string | undefined;
 }
 
-function nothing(): Notes {
+function nothingFollowed(): MutableFollowedRun {
   return { state: graphState.initial(), questions: new Map(), source: undefined, finishedAt: undefined };
 }
 
-function note(notes: Notes, event: JournalEvent): void {
+function applyEvent(notes: MutableFollowedRun, event: JournalEvent): void {
   switch (event.type) {
     case 'run.started':
       notes.finishedAt = undefined;
@@ -97,7 +97,7 @@ function note(notes: Notes, event: JournalEvent): void {
 }
 
 /** Events of a line, numbered through; `seq` in its first run. */
-export interface Numbered {
+export interface NumberedEvent {
   readonly number: number;
   readonly event: JournalEvent;
 }
@@ -108,14 +108,18 @@ const PART_EVENTS = 64;
  * Reads a line in parts, so that a long one is never in memory as a whole; `more()` goes on where the last part ended, also when the
  * journal has grown. A line that was resumed meanwhile is another one: begin with `after`.
  */
-export function readLogicalRun(store: JournalStore, { stretches }: LogicalRun, after: number): { more(): Promise<readonly Numbered[]> } {
+export function readLogicalRun(
+  store: JournalStore,
+  { segments: stretches }: LogicalRun,
+  after: number,
+): { more(): Promise<readonly NumberedEvent[]> } {
   let stretch = 0;
   let base = 0;
   let last: Seq | undefined;
   let from: ScanReport['end'] | undefined;
 
-  async function part({ ref, until }: Segment): Promise<{ readonly found: Numbered[]; readonly events: number }> {
-    const found: Numbered[] = [];
+  async function part({ ref, until }: Segment): Promise<{ readonly found: NumberedEvent[]; readonly events: number }> {
+    const found: NumberedEvent[] = [];
     const visit = (event: JournalEvent): void => {
       if (until !== undefined && event.seq > until) return;
       last = event.seq;

@@ -14,9 +14,9 @@ import { createLiveWorld } from '../../world/live.js';
 import { withoutSealingKey } from '../ports/sealing-key.js';
 import { readOnlyStore } from '../ports/read-only-store.js';
 import { storeOf } from './pipeline-journal.js';
-import { resumption } from './history/resume.js';
-import { requireSecrets, takeSecrets } from './secret-settings.js';
-import { soundGraph } from './sound-graph.js';
+import { findResumption } from './history/resume.js';
+import { requireSecrets, separateSecrets } from './secret-settings.js';
+import { loadGraph } from './load-graph.js';
 
 export interface PipelinePlan {
   readonly pipeline: string;
@@ -45,14 +45,14 @@ export interface PlannedStep extends PlannedNode {
 export async function planPipeline(options: PipelineRunOptions): Promise<PipelinePlan | undefined> {
   const world = createLiveWorld({ ...options.io, environment: withoutSealingKey(options.environment), signal: options.signal });
   try {
-    const { graph } = await soundGraph(options, world);
+    const { graph } = await loadGraph(options, world);
     if (!graph) return undefined;
     const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
-    const { given, secrets } = takeSecrets(options, graph);
+    const { given, secrets } = separateSecrets(options, graph);
     const store = readOnlyStore(await storeOf(given, world));
     const notices: string[] = [];
     const io = { ...options.io, stderr: (text: string) => void notices.push(text.trimEnd()) };
-    const found = options.resume === undefined ? undefined : await resumption({ ...given, io }, store, plan);
+    const found = options.resume === undefined ? undefined : await findResumption({ ...given, io }, store, plan);
     const about = { pipeline: graph.name, name: options.name, notices };
     if (found && 'notice' in found)
       return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], notices: [...notices, found.notice] };

@@ -7,7 +7,7 @@ import type { Recording } from '../../../replay/recording/recorded-world.js';
 import type { Settings } from '../../runtime/frame.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from './divergence.js';
-import type { Sinks } from './world.js';
+import type { Sinks } from './replayed-world.js';
 
 export interface ReplayOptions {
   readonly store: JournalStore;
@@ -21,7 +21,7 @@ export interface ReplayOptions {
   /** Stops behind this event; or at this checkpoint, or when this node first starts. */
   readonly until?: { readonly seq: number } | { readonly at: string };
   /** Asked before each answer that the record has. */
-  readonly onStep?: (place: Stopped) => Promise<'go on' | 'stop'>;
+  readonly onStep?: (place: StopPoint) => Promise<'go on' | 'stop'>;
   /** Of a pipeline: its facts as they come. */
   readonly onEvent?: (event: JournalEvent) => void;
   /** Goes on behind a divergence with the next best answer. */
@@ -29,7 +29,7 @@ export interface ReplayOptions {
   readonly sinks: Sinks;
 }
 
-export interface Stopped {
+export interface StopPoint {
   /** The event that comes next in the record. */
   readonly seq: number;
   readonly op: OpPath;
@@ -53,13 +53,13 @@ export interface ReplayReport {
   readonly answers: number;
   readonly divergences: readonly Divergence[];
   readonly walk?: ReplayedWalk;
-  readonly stopped?: Stopped;
+  readonly stopped?: StopPoint;
   /** The user's error that ended the replayed script. */
   readonly error?: unknown;
 }
 
 /** A run that can be played: its record, and what it was given. */
-export interface Replayed {
+export interface ReplayableRun {
   readonly options: ReplayOptions;
   readonly recording: Recording;
   readonly started: EventOf<'run.started'>;

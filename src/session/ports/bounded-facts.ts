@@ -4,7 +4,7 @@
  */
 import { wholeCharacters } from '../../../grammar/columns.js';
 import type { Fact } from '../../../journal/event.js';
-import type { Drop } from './prior-runs.js';
+import type { InvalidationFact } from './prior-runs.js';
 
 /** UTF-16 units of a message, a reason or a hint. */
 const MESSAGE_UNITS_MAX = 64 * 1024;
@@ -26,22 +26,22 @@ export function bounded(fact: Fact): Fact {
 }
 
 /** Folded one after the other they drop what the one drops. A kill in between leaves a run that dropped some, as one before leaves none. */
-export function inParts(drop: Drop): readonly Drop[] {
+export function splitInvalidation(drop: InvalidationFact): readonly InvalidationFact[] {
   if (drop.type !== 'memo.invalidated' || drop.keys.length <= KEYS_MAX) return [drop];
-  const parts: Drop[] = [];
+  const parts: InvalidationFact[] = [];
   for (let at = 0; at < drop.keys.length; at += KEYS_MAX) parts.push({ ...drop, keys: drop.keys.slice(at, at + KEYS_MAX) });
   return parts;
 }
 
 /** A text, or the `error` and `pause` of `run.finished`, which have a message. */
-type Told = string | { readonly message: string };
+type LongText = string | { readonly message: string };
 
-function isLong(told: unknown): told is Told {
+function isLong(told: unknown): told is LongText {
   if (typeof told === 'object' && told !== null) return isLong((told as { message?: unknown }).message);
   return typeof told === 'string' && told.length > MESSAGE_UNITS_MAX;
 }
 
-function cut(told: Told): Told {
+function cut(told: LongText): LongText {
   if (typeof told === 'object') return { ...told, message: cut(told.message) as string };
   return `${wholeCharacters(told, MESSAGE_UNITS_MAX)}… (the beginning of ${told.length} characters)`;
 }

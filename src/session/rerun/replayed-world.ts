@@ -25,8 +25,8 @@ import { OutputExceedsText } from '../../world/process/output.js';
 import { WorldError } from '../../world/world.js';
 import { concealDivergence } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './order.js';
-import type { ReplayedHooks } from './hooks.js';
+import type { ReplayOrder } from './replay-order.js';
+import type { ReplayedHooks } from './replayed-hooks.js';
 
 export interface Sinks {
   readonly stdout: (text: string) => void;
@@ -54,11 +54,11 @@ export interface ReplayedWorld {
   readonly perform: <Q extends EffectKind>(frame: Frame, question: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
   /** The world outside of operations looks like this at declared output files. */
   readonly files: Map<string, EffectResult<'file.bytes'>>;
-  answersGiven(): number;
+  effectCount(): number;
 }
 
 /** Their answers say nothing, so that a changed script can go on without one. */
-const ACTS: ReadonlySet<EffectKind> = new Set<EffectKind>([
+const ACTIONS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'stream.write',
   'file.write',
   'file.append',
@@ -80,7 +80,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     if (question === 'clock.sleep') {
       const slept = take(nextResult(recording, op, question, undefined));
       if (slept === undefined && options.hooks.isInside(op)) return closed;
-      await order.turn(slept ?? -1, frame);
+      await order.waitFor(slept ?? -1, frame);
       return {} as EffectResult<Q>;
     }
     const asked = canonicalRequest(request);
@@ -88,7 +88,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
       nextResult(recording, op, question, sha256(asked)) ??
       (await holding(async (release) => (await underKey(op, question, asked)) ?? without(frame, question, request, release)));
     take(recorded);
-    await Promise.race([order.turn(recorded?.seq ?? -1, frame), closed]);
+    await Promise.race([order.waitFor(recorded?.seq ?? -1, frame), closed]);
     if (recorded !== undefined) given++;
     const answer =
       recorded === undefined ? ({} as EffectResult<Q>) : await holding((release) => answerOf(recorded, question, request, release));
@@ -124,7 +124,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     };
     const goesOn = diverge(concealDivergence(divergence, frame.run.secrets));
     const next = there ?? anyResult(recording, question, sha256(canonicalRequest(request)));
-    if (!goesOn || (next === undefined && !ACTS.has(question))) throw endOfReplay();
+    if (!goesOn || (next === undefined && !ACTIONS.has(question))) throw endOfReplay();
     return next;
   }
 
@@ -155,7 +155,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     if (isInterrupted && options.hooks.isInside(recorded.op)) return quietly(release);
     if (isInterrupted && options.isCalledOff?.(recorded) !== true) return forever(release);
     if (recorded.holds === 'nothing') return unanswerable(recorded, question === 'node.import' ? 'not-recordable' : 'unreadable');
-    if (ACTS.has(question)) return {} as EffectResult<Q>;
+    if (ACTIONS.has(question)) return {} as EffectResult<Q>;
     const now = question === 'file.read' ? await presentSource((request as EffectRequest<'file.read'>).path) : undefined;
     if (now !== undefined) return { text: now } as EffectResult<Q>;
     const event = (await store.readAt(recorded.place.ref, recorded.place.position)) as EventOf<'effect.performed'> | undefined;
@@ -223,7 +223,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
       refuse?.(new WorldError('INTERRUPTED', `interrupted: ${reason}`));
     },
   };
-  return { world, perform: ask, files, answersGiven: () => given };
+  return { world, perform: ask, files, effectCount: () => given };
 }
 
 class EndOfReplay extends WorldError {}

@@ -15,8 +15,8 @@ import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_RESULT_CACHE } from '../ports/result-cache.js';
 import type { EffectResult } from '../../world/world.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './order.js';
-import { endOfReplay } from './world.js';
+import type { ReplayOrder } from './replay-order.js';
+import { endOfReplay } from './replayed-world.js';
 
 export interface ReplayedCacheOptions {
   readonly store: JournalStore;
@@ -32,7 +32,7 @@ export interface ReplayedCacheOptions {
 type Completed = EventOf<'call.completed'>;
 
 /** In the words of the live world, where they can be known. */
-function notKept(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): EffectResult<'file.bytes'> {
+function unkeptFile(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): EffectResult<'file.bytes'> {
   if (reason === 'secret') return { base64: '' };
   const details = { absent: 'does not exist', directory: 'is a directory', 'too-large': 'was too large', unreadable: 'could not be read' };
   return { missing: reason, detail: `${absolute} ${details[reason]}` };
@@ -77,7 +77,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     const event = completed && (await store.readAt(completed.place.ref, completed.place.position));
     if (event?.type !== 'call.completed') return;
     for (const file of event.outputs ?? []) {
-      placeFile(file.path, 'blob' in file ? { base64: '' } : notKept(path.resolve(root, file.path), file.reason));
+      placeFile(file.path, 'blob' in file ? { base64: '' } : unkeptFile(path.resolve(root, file.path), file.reason));
     }
   }
 
@@ -123,8 +123,8 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
         if (call !== undefined) await placeWritten(call);
         return undefined;
       }
-      if (!(await isSame(store, call.key, key)) && !diverge(otherCall(call))) throw endOfReplay();
-      await order.turn(call.seq);
+      if (!(await isSame(store, call.key, key)) && !diverge(callDivergence(call))) throw endOfReplay();
+      await order.waitFor(call.seq);
       const release = order.hold();
       return answer(call).finally(release);
     },
@@ -146,7 +146,7 @@ export async function changedCall(
   if (!recorded) return { reason: 'new', op, kind: 'call', actual };
   const event = await store.readAt(recorded.place.ref, recorded.place.position);
   const asked = event?.type === 'call.started' ? await store.resolve(event.args, event.key) : undefined;
-  return { ...otherCall(recorded), expected: { seq: recorded.seq, subject: `@${recorded.fn}`, request: asked }, actual };
+  return { ...callDivergence(recorded), expected: { seq: recorded.seq, subject: `@${recorded.fn}`, request: asked }, actual };
 }
 
 /** A question with secrets in it is recorded under a keyed digest. */
@@ -154,7 +154,7 @@ async function isSame(store: JournalStore, recorded: CallKey, asked: CallKey): P
   return recorded === asked || recorded === (await store.knownSecrets())?.callKey(asked);
 }
 
-function otherCall({ seq, op, fn }: RecordedCall): Divergence {
+function callDivergence({ seq, op, fn }: RecordedCall): Divergence {
   return { reason: 'changed', op, kind: 'call', expected: { seq, subject: `@${fn}` } };
 }
 

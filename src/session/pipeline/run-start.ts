@@ -18,7 +18,7 @@ export interface Restart {
 }
 
 /** Where a run of the journal begins. */
-export interface Beginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 'set'> {
+export interface RunBeginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 'set'> {
   readonly resumed?: ResumePoint;
   /** Of the command: its first run, the second after a restart, … */
   readonly number: number;
@@ -27,7 +27,7 @@ export interface Beginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 
 interface Starting {
   readonly options: PipelineRunOptions;
   readonly plan: Plan;
-  readonly beginning: Beginning;
+  readonly beginning: RunBeginning;
 }
 
 export function startFacts({ options, plan, beginning }: Starting, ref: RunRef): Partial<FactOf<'run.started'>> {
@@ -63,7 +63,7 @@ export function initialContext({ graph, goal }: Plan, { given }: Pick<GraphState
 }
 
 /** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
-function runDirectory(options: PipelineRunOptions, { resumed, runDirBefore }: Beginning, { run }: RunRef): string {
+function runDirectory(options: PipelineRunOptions, { resumed, runDirBefore }: RunBeginning, { run }: RunRef): string {
   const { project, file, runDirectory: given, workingDirectory } = options;
   // A damaged journal may not say where its folder is.
   if (resumed && resumed.state.runDir !== '') return resumed.state.runDir;

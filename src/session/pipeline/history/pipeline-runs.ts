@@ -5,20 +5,20 @@ import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../../../replay/pipeline/checkpoint-view.js';
 import { isGraphRun, type OpenQuestion } from '../../../../replay/pipeline/graph-state.js';
 import { firstEvent } from './chain.js';
-import { followLogicalRun, type Followed, type Follower } from './follow.js';
+import { followLogicalRun, type FollowedRun, type RunFollower } from './follow-run.js';
 import { logicalRunsOf, type FirstEvent, type LogicalRun } from './logical-run.js';
 import { nodeStates } from './node-states.js';
-import { statusAtEnd, statusOf, type PipelineStatus } from './status.js';
+import { statusAtEnd, statusOf, type PipelineStatus } from './pipeline-status.js';
 
 /** As it was when it was asked for: to be looked at without waiting in between. */
-export interface PipelineRun extends Pick<Followed, 'questions' | 'source'> {
-  readonly line: LogicalRun;
+export interface PipelineRun extends Pick<FollowedRun, 'questions' | 'source'> {
+  readonly logicalRun: LogicalRun;
   /** The last of the line. */
   readonly latest: RunFile;
   readonly status: PipelineStatus;
   readonly context: { readonly [key: string]: Json };
   /** Those that somebody waits for; of an interrupted run those that it had asked and will ask again. */
-  readonly open: readonly OpenQuestion[];
+  readonly openQuestions: readonly OpenQuestion[];
   checkpoint(): Checkpoint;
   nodes(): ReturnType<typeof nodeStates>;
 }
@@ -40,7 +40,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
   const heads = new Map<RunId, FirstEvent>();
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
-  const followers = new Map<RunId, Follower>();
+  const followers = new Map<RunId, RunFollower>();
   /** One list at a time; who asks meanwhile shares the next, which knows all that was there when it was asked for. */
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<readonly PipelineStatus[]> | undefined;
@@ -56,7 +56,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
       // A file holds a script or a pipeline: one look tells.
       if (scripts.has(workflow)) return [];
     }
-    return logicalRunsOf(known).map((line) => ({ line, latest: files.get(line.stretches.at(-1)?.ref.run as RunId) as RunFile }));
+    return logicalRunsOf(known).map((line) => ({ line, latest: files.get(line.segments.at(-1)?.ref.run as RunId) as RunFile }));
   }
 
   async function readHead(ref: FirstEvent['ref']): Promise<FirstEvent | undefined> {
@@ -68,9 +68,9 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     return head;
   }
 
-  async function followed(line: LogicalRun): Promise<Followed> {
+  async function followed(line: LogicalRun): Promise<FollowedRun> {
     let follower = followers.get(line.id);
-    if (!follower || keyOf(follower.line) !== keyOf(line)) follower = followLogicalRun(store, line);
+    if (!follower || keyOf(follower.logicalRun) !== keyOf(line)) follower = followLogicalRun(store, line);
     followers.delete(line.id);
     followers.set(line.id, follower); // the youngest stands last
     const oldest = followers.size > FOLLOWED_MAX ? [...followers.keys()][0] : undefined;
@@ -94,13 +94,13 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     const goes = isGoing(line.id, latest);
     const status = statusOf(line.id, now, goes);
     return {
-      line,
+      logicalRun: line,
       latest,
       questions,
       source,
       status,
       context: state.main.context,
-      open: status.status === 'waiting' || status.status === 'interrupted' ? [...state.questions.values()] : [],
+      openQuestions: status.status === 'waiting' || status.status === 'interrupted' ? [...state.questions.values()] : [],
       checkpoint: () => checkpointOf(state),
       nodes: () => nodeStates(state, goes ? 'running' : latest.liveness),
     };
@@ -136,12 +136,12 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
       const workflow = workflows.get(id) ?? (await store.find(id))?.workflow;
       if (workflow === undefined) return undefined;
       workflows.set(id, workflow);
-      const found = (await linesIn(workflow)).find(({ line }) => line.stretches.some(({ ref }) => ref.run === id));
+      const found = (await linesIn(workflow)).find(({ line }) => line.segments.some(({ ref }) => ref.run === id));
       return found && describe(found);
     },
   };
 }
 
-function keyOf({ stretches }: LogicalRun): string {
+function keyOf({ segments: stretches }: LogicalRun): string {
   return stretches.map(({ ref, until }) => `${ref.run}:${until ?? ''}`).join(' ');
 }

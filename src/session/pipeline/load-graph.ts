@@ -6,7 +6,7 @@ import { preflightPipeline, type Diagnostic, type PipelineDiagnostics } from '..
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
 
-interface Checked {
+interface LoadedGraph {
   readonly text: string;
   /** Absent when lint refused it. */
   readonly graph?: Graph;
@@ -14,7 +14,7 @@ interface Checked {
   readonly refusal?: MlldError;
 }
 
-export async function soundGraph(options: PipelineRunOptions, world: World): Promise<Checked> {
+export async function loadGraph(options: PipelineRunOptions, world: World): Promise<LoadedGraph> {
   const answer = await world.perform('file.read', { path: options.file });
   if (!('text' in answer)) {
     throw new MlldError(

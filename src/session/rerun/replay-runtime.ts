@@ -8,14 +8,14 @@ import type { ResultCache, Recorder } from '../../runtime/operation.js';
 import type { Value } from '../../values/value.js';
 import { concealValue } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOptions, Stopped } from './options.js';
-import { createReplayOrder, type ReplayOrder } from './order.js';
-import { changedCall, createReplayedCache } from './recorded-results.js';
-import { createReplayedHooks, type ReplayedHooks } from './hooks.js';
-import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './world.js';
+import type { ReplayOptions, StopPoint } from './replay-options.js';
+import { createReplayOrder, type ReplayOrder } from './replay-order.js';
+import { changedCall, createReplayedCache } from './replayed-cache.js';
+import { createReplayedHooks, type ReplayedHooks } from './replayed-hooks.js';
+import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './replayed-world.js';
 
 /** Whether the replay goes on, and what it met on its way. */
-export interface Course {
+export interface ReplayControl {
   readonly signal: AbortSignal;
   readonly divergences: Divergence[];
   readonly ended: Promise<undefined>;
@@ -24,12 +24,12 @@ export interface Course {
   readonly end: () => void;
 }
 
-export interface Setting {
-  readonly course: Course;
+export interface ReplayRuntime {
+  readonly control: ReplayControl;
   readonly order: ReplayOrder;
-  readonly replayed: ReplayedWorld;
+  readonly replayedWorld: ReplayedWorld;
   readonly hooks: ReplayedHooks;
-  readonly answers: ResultCache;
+  readonly cache: ResultCache;
   /** Takes what is said of calls and checkpoints, each in its turn. */
   readonly recorder: Recorder;
   /** Somebody waits for what the record does not have. */
@@ -37,27 +37,35 @@ export interface Setting {
   /** Ends the replay in front of this event. Without an operation it is that of whoever asked last. */
   stopAt(seq: number, op?: OpPath): void;
   /** Where it was stopped. */
-  stopped(): Stopped | undefined;
+  stopped(): StopPoint | undefined;
   /** The frame of whoever asked last is looked at; this one until somebody asks. */
-  begin(frame: Frame): void;
+  enter(frame: Frame): void;
 }
 
-export interface SettingOptions {
+export interface ReplayRuntimeOptions {
   readonly options: ReplayOptions;
   readonly recording: Recording;
   readonly root: string;
   /** It stops behind this event. */
   readonly lastSeq: number;
-  readonly variablesAt: (frame: Frame, op: OpPath) => Stopped['variables'];
+  readonly variablesAt: (frame: Frame, op: OpPath) => StopPoint['variables'];
   readonly isCalledOff?: (answer: RecordedEffect) => boolean;
   /** A fact that was told in its turn. */
-  readonly onTold?: (fact: Fact) => void;
+  readonly onFact?: (fact: Fact) => void;
 }
 
-export function createSetting({ options, recording, root, lastSeq, variablesAt, isCalledOff, onTold }: SettingOptions): Setting {
+export function createReplayRuntime({
+  options,
+  recording,
+  root,
+  lastSeq,
+  variablesAt,
+  isCalledOff,
+  onFact: onTold,
+}: ReplayRuntimeOptions): ReplayRuntime {
   const { store, sinks, sourceText } = options;
-  const course = createCourse(options.divergences);
-  let stopped: Stopped | undefined;
+  const course = createReplayControl(options.divergences);
+  let stopped: StopPoint | undefined;
   let last: Frame | undefined;
   const stopAt = (seq: number, op = last?.op.path): void => {
     if (last && op !== undefined) stopped ??= { seq, op, variables: variablesAt(last, op) };
@@ -108,26 +116,26 @@ export function createSetting({ options, recording, root, lastSeq, variablesAt, 
       release();
       if (change && isWhole(recording) && !course.diverge(change)) throw endOfReplay();
       const about = 'op' in fact ? fact.op : 'name' in fact ? fact.name : '';
-      await order.turn(nextTurn(recording, fact.type, about) ?? -1);
+      await order.waitFor(nextTurn(recording, fact.type, about) ?? -1);
       onTold?.(fact);
       return undefined;
     },
   };
   return {
-    course,
+    control: course,
     order,
-    replayed,
+    replayedWorld: replayed,
     hooks,
-    answers,
+    cache: answers,
     recorder,
     stuck,
     stopAt,
     stopped: () => stopped,
-    begin: (frame) => void (last = frame),
+    enter: (frame) => void (last = frame),
   };
 }
 
-function createCourse(wanted: ReplayOptions['divergences']): Course {
+function createReplayControl(wanted: ReplayOptions['divergences']): ReplayControl {
   const controller = new AbortController();
   const divergences: Divergence[] = [];
   const { signal } = controller;
@@ -154,14 +162,14 @@ async function currentSource(
 }
 
 /** The nearest one of a name comes first. What is secret is not told. */
-export function inScope({ scope: innermost, run: { secrets } }: Frame): Stopped['variables'] {
+export function inScope({ scope: innermost, run: { secrets } }: Frame): StopPoint['variables'] {
   const variables = new Map<string, Value>();
   for (let scope: Frame['scope'] | undefined = innermost; scope; scope = scope.parent)
     for (const { name, value, kind } of scope.entries()) if (kind !== 'ambient' && !variables.has(name)) variables.set(name, value);
   return [...variables].map(([name, value]) => ({ name, value: concealValue(value, secrets) }));
 }
 
-export interface Ending {
+export interface ReplayEnd {
   readonly code?: string | undefined;
   readonly message?: string;
   /** Of a pipeline: where the run behind it begins. */
@@ -171,7 +179,7 @@ export interface Ending {
 /** What is only known when all is over: something was left out, or the run ended in another way. */
 export function endDivergences(
   recording: Recording,
-  actual: Ending | undefined,
+  actual: ReplayEnd | undefined,
   isMissed: (answer: RecordedEffect) => boolean = () => true,
 ): readonly Divergence[] {
   const [left] = notGiven(recording).filter(
@@ -180,20 +188,20 @@ export function endDivergences(
   if (left) return [{ reason: 'missing', op: left.op, kind: left.kind, expected: { seq: left.seq, subject: left.subject } }];
   if (!isWhole(recording)) return [];
   const { error, next } = recording.finished ?? {};
-  const expected: Ending = { ...error, next };
+  const expected: ReplayEnd = { ...error, next };
   if (expected.code === actual?.code && next === actual?.next) return [];
   return [
     {
       reason: 'ending',
       op: 'main' as OpPath,
       kind: 'run',
-      expected: { seq: recording.last, subject: endingText(expected) },
-      actual: { subject: endingText(actual) },
+      expected: { seq: recording.last, subject: describeEnd(expected) },
+      actual: { subject: describeEnd(actual) },
     },
   ];
 }
 
-function endingText({ code, message, next }: Ending = {}): string {
+function describeEnd({ code, message, next }: ReplayEnd = {}): string {
   if (code !== undefined) return `${code}: ${message}`;
   return next === undefined ? 'completed' : `restarted at ${next}`;
 }

@@ -3,7 +3,7 @@ import type { GateStatus } from '../../../../journal/pipeline-event.js';
 import type { RunId } from '../../../../journal/ids.js';
 import type { RunFile } from '../../../../journal/store.js';
 import { currentNode, gateStatuses, type GraphState } from '../../../../replay/pipeline/graph-state.js';
-import type { Followed } from './follow.js';
+import type { FollowedRun } from './follow-run.js';
 import type { LogicalRun } from './logical-run.js';
 
 export interface PipelineStatus {
@@ -24,7 +24,7 @@ export interface PipelineStatus {
   readonly goal_gate_status: { readonly [node: string]: GateStatus };
 }
 
-export function statusOf(id: RunId, { state, finishedAt }: Followed, isGoing: boolean): PipelineStatus {
+export function statusOf(id: RunId, { state, finishedAt }: FollowedRun, isGoing: boolean): PipelineStatus {
   const { main, pipeline, startedAt } = state;
   const status = wordFor(state, isGoing);
   return {
@@ -63,11 +63,11 @@ function outcomeFor(status: PipelineStatus['status']): PipelineStatus['outcome']
   return status === 'completed' ? 'success' : status === 'failed' ? 'fail' : null;
 }
 
-interface Told extends Partial<Pick<GraphState, 'status' | 'error'>> {
+interface EndedState extends Partial<Pick<GraphState, 'status' | 'error'>> {
   readonly questions: { readonly size: number };
 }
 
-function wordFor({ status, error, questions }: Told, isGoing: boolean): PipelineStatus['status'] {
+function wordFor({ status, error, questions }: EndedState, isGoing: boolean): PipelineStatus['status'] {
   switch (status) {
     case 'completed':
       return 'completed';

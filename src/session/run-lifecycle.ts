@@ -1,28 +1,28 @@
 /** What every run lives in: a world that is closed behind it, and a signal that says when it has to end, and why. */
-import type { RunStatus } from '../../../journal/event.js';
-import { MlldError } from '../../errors.js';
-import type { RunOptions } from '../script/run-options.js';
-import { createLiveWorld } from '../../world/live.js';
-import type { World } from '../../world/world.js';
+import type { RunStatus } from '../../journal/event.js';
+import { MlldError } from '../errors.js';
+import type { RunOptions } from './script/run-options.js';
+import { createLiveWorld } from '../world/live.js';
+import type { World } from '../world/world.js';
 import { isUserError } from './user-error.js';
-import { withoutSealingKey } from './sealing-key.js';
+import { withoutSealingKey } from './ports/sealing-key.js';
 
 /** What ends a run from outside: the reason that its signal is aborted with. */
-export type EndedBy = Extract<RunStatus, 'interrupted' | 'timed-out' | 'paused'>;
+export type StopReason = Extract<RunStatus, 'interrupted' | 'timed-out' | 'paused'>;
 
-type Surroundings = Pick<RunOptions, 'environment' | 'io' | 'signal' | 'timeoutMs'>;
+type SupervisedOptions = Pick<RunOptions, 'environment' | 'io' | 'signal' | 'timeoutMs'>;
 
 /**
  * `worldEnds`: what is asked of the world is refused once the run has to end. Otherwise only who listens to the signal notices.
  * An error that a user can cause is the result; any other is thrown.
  */
-export async function untilEnded<R>(
-  { environment, io, signal, timeoutMs }: Surroundings,
+export async function superviseRun<R>(
+  { environment, io, signal, timeoutMs }: SupervisedOptions,
   worldEnds: boolean,
   work: (world: World, ending: AbortSignal, pause: () => void) => Promise<R>,
-): Promise<R | { readonly status: 'failed' | EndedBy; readonly error: unknown }> {
+): Promise<R | { readonly status: 'failed' | StopReason; readonly error: unknown }> {
   const ending = new AbortController();
-  const end = (by: EndedBy, why: string): void => {
+  const end = (by: StopReason, why: string): void => {
     if (worldEnds) void world.close(why);
     ending.abort(by);
   };
@@ -41,7 +41,7 @@ export async function untilEnded<R>(
     if (!isUserError(error)) throw error;
     // Before the first statement there is nobody else who could tell the end of the run from a failure.
     if (!ending.signal.aborted || error.code !== 'INTERRUPTED') return { status: 'failed', error };
-    const by = ending.signal.reason as EndedBy; // it is aborted with nothing else
+    const by = ending.signal.reason as StopReason; // it is aborted with nothing else
     return { status: by, error: by === 'timed-out' ? timedOut(timeoutMs) : error };
   } finally {
     clearTimeout(timer);

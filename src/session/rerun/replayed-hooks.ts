@@ -6,7 +6,7 @@ import type { OpPath } from '../../../journal/ids.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
 import type { Frame, Firing } from '../../runtime/frame.js';
-import type { ReplayOrder } from './order.js';
+import type { ReplayOrder } from './replay-order.js';
 
 export interface ReplayedHooks {
   /** See `RunState.replayed`. */
@@ -22,7 +22,7 @@ export function createReplayedHooks(recording: Recording, order: ReplayOrder): R
       const timeout = recording.timeouts.get(`${op} ${timing} ${hook}`);
       if (!timeout) return undefined;
       bodies.push(body.op.path);
-      return order.turn(timeout.seq, body).then(() => timeout.message);
+      return order.waitFor(timeout.seq, body).then(() => timeout.message);
     },
     isInside: (op) => bodies.some((body) => isInside(op, body)),
   };

@@ -2,16 +2,16 @@
 import type { RunRef } from '../../../journal/ids.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
 import { MlldError } from '../../errors.js';
-import type { ReplayOptions } from './options.js';
+import type { ReplayOptions } from './replay-options.js';
 
-export function impossible({ run }: RunRef, why: string): MlldError {
+export function replayImpossible({ run }: RunRef, why: string): MlldError {
   return new MlldError('REPLAY_IMPOSSIBLE', `Run ${run} can't be replayed: ${why}`, {
     hint: `mlld journal verify ${run} says what is there`,
   });
 }
 
 /** `names` are those at which it could stop. */
-export function noStop({ run }: RunRef, what: string, names: readonly string[]): MlldError {
+export function stopNotReached({ run }: RunRef, what: string, names: readonly string[]): MlldError {
   const quoted = names.map((name) => `"${name}"`);
   return new MlldError('REPLAY_STOP', `Run ${run} reached no ${what}`, {
     hint: names.length === 0 ? 'it reached none; --until takes the number of an event' : `it reached ${quoted.join(', ')}`,

@@ -10,8 +10,8 @@ import { isBuiltIn, kindOf, type Backend, type Backends } from '../../pipeline/b
 import { StageError } from '../../pipeline/model/outcome.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import type { Divergence } from './divergence.js';
-import type { ReplayOrder } from './order.js';
-import { endOfReplay } from './world.js';
+import type { ReplayOrder } from './replay-order.js';
+import { endOfReplay } from './replayed-world.js';
 
 interface Ports {
   readonly store: JournalStore;
@@ -26,19 +26,19 @@ interface Ports {
 export interface ReplayedBackends {
   readonly backends: Backends;
   /** It was asked while such a model answered: a tool that it wished for. */
-  isOfAnother(op: OpPath): boolean;
+  isInside(op: OpPath): boolean;
 }
 
 export function createReplayedBackends(ports: Ports): ReplayedBackends {
   const asked = new Set<OpPath>();
   const kinds = [...ports.walk.backends].map(kindOf).filter((kind) => !isBuiltIn(kind));
   return {
-    backends: new Map(kinds.map((kind) => [kind, (rest: string) => backendAsThen(ports, rest === '' ? kind : `${kind}:${rest}`, asked)])),
-    isOfAnother: (op) => [...asked].some((call) => isInside(op, call)),
+    backends: new Map(kinds.map((kind) => [kind, (rest: string) => replayedBackend(ports, rest === '' ? kind : `${kind}:${rest}`, asked)])),
+    isInside: (op) => [...asked].some((call) => isInside(op, call)),
   };
 }
 
-function backendAsThen({ store, walk, recording, order, diverge, stuck }: Ports, name: string, asked: Set<OpPath>): Backend {
+function replayedBackend({ store, walk, recording, order, diverge, stuck }: Ports, name: string, asked: Set<OpPath>): Backend {
   return {
     name,
     async execute(stage, frame) {
@@ -46,7 +46,7 @@ function backendAsThen({ store, walk, recording, order, diverge, stuck }: Ports,
       asked.add(op);
       const call = recording.calls.get(op);
       if (call?.completed) {
-        await order.turn(call.completed.seq);
+        await order.waitFor(call.completed.seq);
         const release = order.hold();
         const { ref, position } = call.completed.place;
         const event = await store.readAt(ref, position);
@@ -61,7 +61,7 @@ function backendAsThen({ store, walk, recording, order, diverge, stuck }: Ports,
         stuck();
         return new Promise<never>(() => undefined);
       }
-      await order.turn(end.seq);
+      await order.waitFor(end.seq);
       if (end.type === 'retry.scheduled') throw new StageError('transient', end.reason);
       throw new StageError('permanent', end.outcome.failure_reason, end.outcome.context_updates);
     },

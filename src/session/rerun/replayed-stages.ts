@@ -15,7 +15,7 @@ import { handlersWith } from '../../pipeline/handlers/built-in.js';
 import type { Handler, Handlers, Stage } from '../../pipeline/handlers/handler.js';
 import { outcomeOf, StageError, type StageOutcome } from '../../pipeline/model/outcome.js';
 import { given, type Interviewer } from '../../pipeline/human/interviewer.js';
-import type { ReplayOrder } from './order.js';
+import type { ReplayOrder } from './replay-order.js';
 
 const MANAGER = 'stack.manager_loop';
 
@@ -26,7 +26,7 @@ export interface ReplayedStages {
   /** Types of handlers that the program brought along. */
   readonly ownTypes: ReadonlySet<string>;
   /** It was asked by a stage that is not repeated (S2). */
-  isOfAnother(op: OpPath): boolean;
+  isInside(op: OpPath): boolean;
 }
 
 interface Ports {
@@ -46,32 +46,32 @@ export function createReplayedStages(ports: Ports): ReplayedStages {
   const nodes = new Set([...walk.started.values()].flatMap(({ node, handler }) => (notRepeated.has(handler) ? [node] : [])));
   const people = createPeople(ports);
   return {
-    wait: (about, signal) => waitAsThen(ports, about, signal, people.tooLate),
+    wait: (about, signal) => replayedWait(ports, about, signal, people.tooLate),
     interviewer: people.interviewer,
-    handlers: new Map([...builtIn, ...[...notRepeated].map((type): [string, Handler] => [type, handlerAsThen(ports, type)])]),
+    handlers: new Map([...builtIn, ...[...notRepeated].map((type): [string, Handler] => [type, replayedHandler(ports, type)])]),
     ownTypes,
-    isOfAnother: (op) => op.split('/').some((step) => nodes.has(step.slice(0, step.lastIndexOf('#')))),
+    isInside: (op) => op.split('/').some((step) => nodes.has(step.slice(0, step.lastIndexOf('#')))),
   };
 }
 
-async function waitAsThen(
+async function replayedWait(
   { walk, recording, order, stuck }: Ports,
   { until, op, ms }: Wait,
   signal: AbortSignal,
   tooLate: (op: OpPath) => number | undefined,
 ): Promise<void> {
   const end = walk.ends.get(op);
-  const endsAt = (seq: number | undefined): Promise<void> => (seq === undefined ? aborted(signal) : order.turn(seq));
+  const endsAt = (seq: number | undefined): Promise<void> => (seq === undefined ? aborted(signal) : order.waitFor(seq));
   switch (until) {
     case 'limit': {
       const reason = end?.type === 'retry.scheduled' ? end.reason : end?.outcome.failure_reason;
       // What the attempt got last, it got because its time was over.
-      return endsAt(reason === `timed out after ${ms} ms` ? (lastAnswerIn(recording, op, end?.seq ?? 0) ?? end?.seq) : undefined);
+      return endsAt(reason === `timed out after ${ms} ms` ? (lastEffectIn(recording, op, end?.seq ?? 0) ?? end?.seq) : undefined);
     }
     case 'late':
       return endsAt(tooLate(op));
     case 'unheeded':
-      return order.turn(end?.seq ?? recording.last + 1);
+      return order.waitFor(end?.seq ?? recording.last + 1);
     case 'retry': {
       const begun = walk.begun.get(op);
       if (begun === undefined) stuck();
@@ -85,7 +85,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-function lastAnswerIn({ answers }: Recording, attempt: OpPath, before: number): number | undefined {
+function lastEffectIn({ answers }: Recording, attempt: OpPath, before: number): number | undefined {
   let last: number | undefined;
   for (const [op, given] of answers) {
     if (!isInside(op, attempt)) continue;
@@ -116,7 +116,7 @@ function createPeople({ walk, order, stuck }: Ports): {
           await aborted(signal);
           return { kind: 'skipped' };
         }
-        await order.turn(answered.seq);
+        await order.waitFor(answered.seq);
         by = answered.by;
         return answered.answer === 'skipped' ? { kind: 'skipped' } : given(answered.answer);
       },
@@ -132,7 +132,7 @@ function createPeople({ walk, order, stuck }: Ports): {
 }
 
 /** S2 */
-function handlerAsThen({ walk, order, stuck }: Ports, type: string): Handler {
+function replayedHandler({ walk, order, stuck }: Ports, type: string): Handler {
   const starts = [...walk.started.values()].filter(({ handler }) => handler === type);
   const carries = [...walk.ends.values()].some(
     (end) =>
@@ -147,20 +147,20 @@ function handlerAsThen({ walk, order, stuck }: Ports, type: string): Handler {
         stuck();
         return new Promise<never>(() => undefined);
       }
-      await order.turn(end.seq);
-      for (const fact of factsLeft(walk)) if (fact.seq < end.seq && isSaidBy(stage, fact)) stage.run.ledger.post(fact);
-      if (end.type === 'node.finished') return cameTo(stage, end);
+      await order.waitFor(end.seq);
+      for (const fact of factsLeft(walk)) if (fact.seq < end.seq && isRecordedBy(stage, fact)) stage.run.ledger.post(fact);
+      if (end.type === 'node.finished') return recordedOutcome(stage, end);
       if (end.cause === 'asked') return outcomeOf('retry', { failure_reason: end.reason });
       throw new StageError('transient', end.reason);
     },
   };
 }
 
-function isSaidBy({ nodeOp, frame }: Stage, { type, op }: GraphFact): boolean {
+function isRecordedBy({ nodeOp, frame }: Stage, { type, op }: GraphFact): boolean {
   return (op === nodeOp || isInside(op, frame.op.path)) && (type.startsWith('artifact.') || type === 'context.updated');
 }
 
-function cameTo(
+function recordedOutcome(
   { folder, run }: Stage,
   { outcome, files = [], excerpt }: { readonly outcome: StageOutcome; readonly files?: readonly string[]; readonly excerpt?: string },
 ): StageOutcome {

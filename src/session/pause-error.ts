@@ -1,8 +1,8 @@
 /** How a run that was paused says so. */
-import { JournalError } from '../../../journal/errors.js';
-import type { Pause } from '../../../journal/event.js';
-import { MlldError } from '../../errors.js';
-import type { PaidCalls } from '../../runtime/paid-calls.js';
+import { JournalError } from '../../journal/errors.js';
+import type { Pause } from '../../journal/event.js';
+import { MlldError } from '../errors.js';
+import type { PaidCalls } from '../runtime/paid-calls.js';
 
 /** No call could be recorded any more. */
 export function pausedError({ stoppedBy }: PaidCalls): MlldError {

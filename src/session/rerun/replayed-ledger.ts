@@ -14,8 +14,8 @@ import { isWhole, type Recording } from '../../../replay/recording/recorded-worl
 import { factsLeft, saying, saysTheSame, takeFact, type GraphEvent, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import type { Ledger } from '../../pipeline/walk/ports.js';
 import type { Divergence } from './divergence.js';
-import type { Setting } from './setting.js';
-import { endOfReplay } from './world.js';
+import type { ReplayRuntime } from './replay-runtime.js';
+import { endOfReplay } from './replayed-world.js';
 
 interface Ports {
   readonly ref: RunRef;
@@ -31,11 +31,11 @@ const NOWHERE = { offset: 0, bytes: 0 };
 
 export function createReplayedLedger(
   { ref, walk, recording, state, lastSeq, onEvent }: Ports,
-  setting: Setting,
+  setting: ReplayRuntime,
 ): Ledger & {
   readonly state: GraphState;
 } {
-  const { course, order } = setting;
+  const { control: course, order } = setting;
   let current = state;
   let latest: { readonly seq: Seq; readonly ts: string } = recording.started as EventOf<'run.started'>; // a run without is not replayed
 
@@ -46,7 +46,7 @@ export function createReplayedLedger(
       throw endOfReplay(); // L2
     }
     const isSame = event !== undefined && saysTheSame(fact, event);
-    if (!isSame && (event || isWhole(recording)) && !course.diverge(otherFact(fact, event))) throw endOfReplay();
+    if (!isSame && (event || isWhole(recording)) && !course.diverge(factDivergence(fact, event))) throw endOfReplay();
     if (event && event.seq > latest.seq) latest = event;
     const told = isSame ? event : eventOf({ ...fact }, latest.seq, latest.ts);
     current = graphState.apply(current, told, { ref, position: NOWHERE });
@@ -60,19 +60,19 @@ export function createReplayedLedger(
     post: (fact) => say(fact, takeFact(walk, fact)),
     async append(fact) {
       const event = takeFact(walk, fact);
-      await order.turn(event?.seq ?? -1); // L1
+      await order.waitFor(event?.seq ?? -1); // L1
       say(fact, event);
     },
   };
 }
 
 /** What was said then and was not said now. */
-export function unsaid(walk: RecordedWalk): Divergence | undefined {
+export function missingFact(walk: RecordedWalk): Divergence | undefined {
   const [left] = factsLeft(walk);
   return left && { reason: 'missing', op: left.op, kind: left.type, expected: { seq: left.seq, subject: describeEvent(left) } };
 }
 
-function otherFact(fact: GraphFact, event: GraphEvent | undefined): Divergence {
+function factDivergence(fact: GraphFact, event: GraphEvent | undefined): Divergence {
   const told = describeEvent(eventOf({ ...fact }, 0 as Seq, ''));
   const { type: kind, op } = fact;
   if (!event) return { reason: 'new', op, kind, actual: { subject: told } };

@@ -7,9 +7,9 @@ import { JOURNAL_WAIT_MS } from '../../../journal/writer.js';
 const RETRY_FIRST_MS = 10;
 const RETRY_MAX_MS = 1000;
 /** A shorter outage is nobody's concern. */
-const TELL_AFTER_MS = 1000;
+const WARN_AFTER_MS = 1000;
 
-interface Patience {
+interface RetryOptions {
   readonly waitMs: number | undefined;
   readonly monotonicMs: () => number;
   /** Nothing is waited for any more. */
@@ -19,9 +19,9 @@ interface Patience {
   readonly onGivenUp: (error: JournalError) => void;
 }
 
-export function patientStore(
+export function retryingStore(
   store: JournalStore,
-  { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onOutage, onGivenUp }: Patience,
+  { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onOutage, onGivenUp }: RetryOptions,
 ): JournalStore {
   let isOver = false;
   let isTold = false;
@@ -58,7 +58,7 @@ export function patientStore(
           onGivenUp(error);
           throw error;
         }
-        if (monotonicMs() - beganMs >= Math.min(TELL_AFTER_MS, waitMs / 2)) tell(error);
+        if (monotonicMs() - beganMs >= Math.min(WARN_AFTER_MS, waitMs / 2)) tell(error);
         await new Promise((resolve) => setTimeout(resolve, Math.min(delayMs, leftMs)));
       }
     }

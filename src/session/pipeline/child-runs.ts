@@ -21,7 +21,7 @@ interface Ports {
   readonly stateOf: () => GraphState;
 }
 
-export function childStarter(ports: Ports): Pick<GraphRun, 'startChild' | 'findChild'> {
+export function childRuns(ports: Ports): Pick<GraphRun, 'startChild' | 'findChild'> {
   return { startChild: (request) => startChild(ports, request), findChild: (runId) => findChild(ports, runId) };
 }
 

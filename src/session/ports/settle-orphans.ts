@@ -9,7 +9,7 @@ export interface Settling {
   readonly keepOrphans: boolean;
   readonly stderr: (text: string) => void;
   /** The run has to end. */
-  readonly ending: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /** The killed runs of which nothing goes on any more. Throws ORPHANS_LEFT, INTERRUPTED. */
@@ -23,7 +23,7 @@ export async function settleOrphans({ processes, ongoing }: PriorRuns, settling:
   return killed;
 }
 
-async function settle(run: RunId, orphans: readonly Orphan[], { keepOrphans, stderr, ending }: Settling): Promise<void> {
+async function settle(run: RunId, orphans: readonly Orphan[], { keepOrphans, stderr, signal: ending }: Settling): Promise<void> {
   const left = orphans.length === 1 ? 'a command that is still running' : `${orphans.length} commands that are still running`;
   const found = `run ${run} was killed and left ${left} (${groupsOf(orphans)})`;
   if (keepOrphans) {

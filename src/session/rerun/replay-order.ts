@@ -10,7 +10,7 @@ import type { Frame } from '../../runtime/frame.js';
 
 export interface ReplayOrder {
   /** Resolves when it is the turn of the event `seq`. `frame`: who waits for it, where that is known. */
-  turn(seq: number, frame?: Frame): Promise<void>;
+  waitFor(seq: number, frame?: Frame): Promise<void>;
   /** Nothing is given until what it gave back is called (T1). */
   hold(): () => void;
   /** Resolves when nobody waits any more and nothing has happened for a while. */
@@ -55,7 +55,7 @@ export function createReplayOrder(before: (seq: number, frame: Frame | undefined
   }
 
   return {
-    turn: (seq, frame) =>
+    waitFor: (seq, frame) =>
       new Promise((resolve) => {
         waiting.push({ seq, frame, go: resolve });
         schedule();

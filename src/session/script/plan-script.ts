@@ -13,7 +13,7 @@ import type { CacheRequest, RunOptions } from './run-options.js';
 import { sealingKeyFor, withoutSealingKey } from '../ports/sealing-key.js';
 import { createLiveWorld } from '../../world/live.js';
 import { currentDefinitions } from './current-definitions.js';
-import { declarationsOf } from './declared.js';
+import { declarationsOf } from './declarations.js';
 import { openScript } from './open-script.js';
 import { outdatedResults } from './planned-outputs.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
@@ -37,7 +37,7 @@ export interface RunPlan extends Plan {
 }
 
 /** Throws what a run with these options would refuse to start with. `options.script` is a file. */
-export async function plan(options: RunOptions, store: JournalStore): Promise<RunPlan> {
+export async function planScript(options: RunOptions, store: JournalStore): Promise<RunPlan> {
   const { script: source, project, io } = options;
   if (source.kind !== 'file') throw new Error('only a file has a record');
   const world = createLiveWorld({ ...io, environment: withoutSealingKey(options.environment), signal: options.signal });
@@ -46,7 +46,7 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
     const workflow = workflowFor(project, source.path);
     const sealingKey = await sealingKeyFor(options, world);
     const secrets = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : await store.knownSecrets();
-    const cache = plannedFlags(options.cache, script.resume);
+    const cache = assumedFlags(options.cache, script.resume);
     const readOnly = readOnlyStore(store);
     const opened = await openPriorRuns({
       store: readOnly,
@@ -56,7 +56,7 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
       declarations: declarationsOf(script),
       onDefect: () => undefined,
     });
-    const { loaded, forks, drops, notices } = opened;
+    const { loaded, forks, invalidations: drops, notices } = opened;
     const last = loaded.runs.at(-1)?.ref;
     const invalidations = drops.filter((drop): drop is FactOf<'memo.invalidated'> => drop.type === 'memo.invalidated');
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
@@ -98,7 +98,7 @@ export async function plan(options: RunOptions, store: JournalStore): Promise<Ru
 }
 
 /** A run without any flag would be served nothing, and nobody needs a plan for that. */
-function plannedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
+function assumedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
   const isBare = cachePolicy({ flags: given, header, scope: undefined }).reuses === 'no';
   return isBare && header === undefined ? { ...given, checkpoint: true } : given;
 }

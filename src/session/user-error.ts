@@ -1,6 +1,6 @@
 /** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
-import { MlldError } from '../../errors.js';
-import { WorldError } from '../../world/world.js';
+import { MlldError } from '../errors.js';
+import { WorldError } from '../world/world.js';
 
 export function isUserError(error: unknown): error is MlldError {
   if (error instanceof MlldError) return true;
