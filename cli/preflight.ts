@@ -1,7 +1,7 @@
 /** The look at a script, and at everything it imports, before it starts. world.md 17.2. */
 import path from 'node:path';
-import { canAnalyze, createAnalyzer } from '../src/validate/validator.js';
-import type { SourceFiles } from '../src/validate/linking/source-files.js';
+import { canValidate, createValidator } from '../src/validate/validator.js';
+import type { SourceFiles } from '../src/world/files/source-files.js';
 import type { Project } from '../src/session/project.js';
 import type { ScriptSource } from '../src/session/script/run-options.js';
 import { analyzeSettings } from './options/analyze-settings.js';
@@ -21,10 +21,10 @@ export interface Preflight {
 export function preflightOf(io: Io, script: ScriptSource, project: Project, mode: RunRequest['mode']): Preflight {
   const settings = analyzeSettings(io, project, 'deep');
   const main = mainFile(script, settings.files);
-  const analyzer = createAnalyzer({ ...settings, files: main.files, ...(mode && { modes: new Map([[main.path, mode]]) }) });
+  const analyzer = createValidator({ ...settings, files: main.files, ...(mode && { modes: new Map([[main.path, mode]]) }) });
   const display = settings.display(main.path);
-  let analysis: ReturnType<typeof analyzer.analyze> | undefined;
-  const analyzed = (): NonNullable<typeof analysis> => (analysis ??= analyzer.analyze(main.path, display));
+  let analysis: ReturnType<typeof analyzer.validate> | undefined;
+  const analyzed = (): NonNullable<typeof analysis> => (analysis ??= analyzer.validate(main.path, display));
   return {
     async passes(warnings) {
       const report = await analyzed();
@@ -43,7 +43,7 @@ export function preflightOf(io: Io, script: ScriptSource, project: Project, mode
 
 /** Code that no file of ours holds is looked at as if one in its folder did: what it imports is found from there. */
 function mainFile(script: ScriptSource, files: SourceFiles): { readonly path: string; readonly files: SourceFiles } {
-  if (script.kind === 'file' && canAnalyze(script.path)) return { path: script.path, files };
+  if (script.kind === 'file' && canValidate(script.path)) return { path: script.path, files };
   const isText = script.kind === 'text';
   const standIn = isText ? path.join(script.directory, 'main-script.mld') : `${script.path}.mld`;
   const readText: SourceFiles['readText'] = async (absolute) => {

@@ -74,12 +74,10 @@ const ROOMS = [
 
 /** Imports against the order of the rooms, by the beginnings of both paths, each with its reason. */
 const AGAINST_THE_ROOMS: { readonly [edge: string]: string } = {
-  'src/language/ -> src/modules/': 'a construct calls the module loader by its name: to go through a port of the run',
+  'src/language/evaluate.ts -> src/modules/': 'the table of evaluators names the functions of `import` and `export`',
   'src/operation/ -> src/hooks/filter.ts': 'the names of filters: to be moved into runtime',
   'src/operation/ -> src/language/': 'tables that belong to runtime: to be moved there',
   'src/runtime/ -> src/operation/': 'types that belong to runtime: to be moved there',
-  'src/validate/ -> src/session/project-config.ts': 'the type of the project configuration',
-  'src/world/files/source-files.ts -> src/validate/': 'a type that its user declares',
   'src/world/host-defaults.ts -> src/session/': 'a type that its user declares',
 };
 

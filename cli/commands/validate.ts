@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Option, type Command } from 'commander';
-import { canAnalyze, createAnalyzer, type AnalyzeSettings } from '../../src/validate/validator.js';
+import { canValidate, createValidator, type ValidatorSettings } from '../../src/validate/validator.js';
 import { findSources } from '../../src/validate/linking/find-sources.js';
 import { withoutRepeats } from '../../src/validate/report.js';
 import { MlldError } from '../../src/errors.js';
@@ -64,23 +64,23 @@ async function validate(io: Io, target: string, options: ValidateOptions): Promi
   return reports;
 }
 
-async function fileReport(absolute: string, target: string, settings: AnalyzeSettings): Promise<ValidatedFile> {
-  if (!canAnalyze(absolute))
+async function fileReport(absolute: string, target: string, settings: ValidatorSettings): Promise<ValidatedFile> {
+  if (!canValidate(absolute))
     throw new MlldError('USAGE', `${target} is no script and no template`, {
       hint: 'their names end in .mld, .mld.md, .att or .mtt, those of pipelines in .dot',
     });
-  const report = await createAnalyzer(settings).analyze(absolute, target);
+  const report = await createValidator(settings).validate(absolute, target);
   if (!report) throw new MlldError('FILE_NOT_FOUND', `${target} can't be read`);
   return { path: target, report };
 }
 
-async function folderReports(folder: string, settings: AnalyzeSettings): Promise<readonly ValidatedFile[]> {
-  const analyzer = createAnalyzer(settings);
+async function folderReports(folder: string, settings: ValidatorSettings): Promise<readonly ValidatedFile[]> {
+  const analyzer = createValidator(settings);
   const sources = await findSources(folder, settings.files);
   const known = new Set(sources.map(settings.display));
   const files: ValidatedFile[] = [];
   for (const source of sources) {
-    const report = await analyzer.analyze(source, settings.display(source));
+    const report = await analyzer.validate(source, settings.display(source));
     // A file that vanished since it was listed has nothing wrong with it.
     if (report) files.push({ path: path.relative(folder, source).replaceAll(path.sep, '/'), report: withoutRepeats(report, known) });
   }

@@ -1,11 +1,11 @@
 /** How the project wants its files to be looked at. */
-import type { AnalyzeSettings } from '../../src/validate/validator.js';
+import type { ValidatorSettings } from '../../src/validate/validator.js';
 import { displayPath } from '../../src/language/paths.js';
 import type { Project } from '../../src/session/project.js';
 import { sourceFilesOnDisk } from '../../src/world/files/source-files.js';
 import type { Io } from '../terminal/io.js';
 
-export function analyzeSettings(io: Io, { root, config }: Project, depth: AnalyzeSettings['depth']): AnalyzeSettings {
+export function analyzeSettings(io: Io, { root, config }: Project, depth: ValidatorSettings['depth']): ValidatorSettings {
   return {
     files: sourceFilesOnDisk(),
     display: (absolute) => displayPath(absolute, io),

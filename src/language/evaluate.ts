@@ -2,7 +2,7 @@
 import type { Expression, ExpressionTypes, Statement, StatementTypes } from '../../grammar/ast.js';
 import { executeExport } from '../modules/exports.js';
 import { executeImport } from '../modules/import.js';
-import { isSilenced } from '../modules/silence.js';
+import { isSilenced } from './statements/statement-kinds.js';
 import type { Value } from '../values/value.js';
 import { executeIf, runInSequence, evaluateBlock } from './statements/block.js';
 import { executeCheckpoint } from './statements/checkpoint.js';

@@ -8,6 +8,7 @@ import { performEffect } from '../operation/perform-effect.js';
 import { aKind, kindOf } from '../values/kinds/kind.js';
 import { textOf } from '../values/text.js';
 import { lenient, renderText } from '../runtime/evaluator-ports.js';
+import { resolvePrefix } from '../world/files/resolver-prefix.js';
 
 export interface ResolvedPath {
   /** As the script has it, for messages. */
@@ -65,12 +66,6 @@ async function homeDirectory(frame: Frame): Promise<string> {
   return home;
 }
 
-/** The folder of a resolver prefix, and what follows the prefix; undefined when the text begins with none. */
-export function resolvePrefix(text: string, settings: Settings): { readonly root: string; readonly rest: string } | undefined {
-  const found = settings.prefixes.find(({ prefix }) => text.startsWith(prefix));
-  return found && { root: found.basePath, rest: text.slice(found.prefix.length) };
-}
-
 /** The folder of relative writes: that of the file, but for functions of a module that of the script which calls them. */
 export function writeDirectory(frame: Frame): string {
   return frame.stack && !frame.module.isMain ? frame.run.settings.scriptDirectory : frame.module.directory;
@@ -109,7 +104,7 @@ async function startOf(
   if (frame.scope.find(name)) return undefined;
   if (name === 'root' || name === 'base') return { root: settings.projectRoot, parts: parts.slice(1) };
   if (second?.kind !== 'text') return undefined;
-  const prefixed = resolvePrefix(`@${name}${second.text}`, settings);
+  const prefixed = resolvePrefix(`@${name}${second.text}`, settings.prefixes);
   return prefixed && { root: prefixed.root, parts: [{ kind: 'text', text: prefixed.rest }, ...others] };
 }
 

@@ -16,7 +16,8 @@ import { directoryModule } from './directory-modules.js';
 import { moduleAt } from './load-module.js';
 import { locateModule } from './locate-module.js';
 import { nodeModule } from './node-module.js';
-import { displayPath, resolvePath, resolvePrefix, type ResolvedPath } from '../language/paths.js';
+import { displayPath, resolvePath, type ResolvedPath } from '../language/paths.js';
+import { resolvePrefix } from '../world/files/resolver-prefix.js';
 import { providedModule } from './provided-data.js';
 
 export async function executeImport(node: Import, frame: Frame): Promise<Completion> {
@@ -52,18 +53,16 @@ async function fromPath(node: Import, place: ResolvedPath, frame: Frame): Promis
   if (node.type === 'templates') return fromNamespace(node, await templateCollection(absolute, node, frame), absolute, frame);
   const located = await locateModule(absolute, rest.endsWith('/') ? 'slash' : 'name', frame);
   if (located.kind === 'directory') return fromNamespace(node, await directoryModule(absolute, node, frame), absolute, frame);
-  const {
-    values,
-    interceptors: instruments,
-    listed,
-    frontmatter,
-  } = await moduleAt({ absolute: located.absolute, written, root, at: node.source.at }, frame);
-  return fromNamespace(node, { members: values, instruments, listed, frontmatter, source: node.written }, absolute, frame);
+  const { values, interceptors, listed, frontmatter } = await moduleAt(
+    { absolute: located.absolute, written, root, at: node.source.at },
+    frame,
+  );
+  return fromNamespace(node, { members: values, interceptors, listed, frontmatter, source: node.written }, absolute, frame);
 }
 
 function fromNamespace(node: Import, namespace: Namespace, file: string, frame: Frame): readonly Imported[] {
   if (!node.names) return [{ name: node.alias ?? nameAfter(file), value: namespaceValue(namespace), at: placeOfNamespace(node) }];
-  const names = node.names.filter(({ name, alias }) => !isInstrument(name, alias, namespace));
+  const names = node.names.filter(({ name, alias }) => !isInterceptor(name, alias, namespace));
   return picked({ ...node, names }, namespace.members, (name, at) => {
     const error = notExported(name, `import { @${name} }`, node.written, namespace.members);
     error.location = locationOf(frame.module, at);
@@ -72,8 +71,8 @@ function fromNamespace(node: Import, namespace: Namespace, file: string, frame: 
 }
 
 /** Under its own name: that of a guard stands in messages and switches, whoever imports it. */
-function isInstrument(name: string, alias: string | undefined, { members, instruments }: Namespace): boolean {
-  return alias === undefined && !members.has(name) && instruments?.has(name) === true;
+function isInterceptor(name: string, alias: string | undefined, { members, interceptors }: Namespace): boolean {
+  return alias === undefined && !members.has(name) && interceptors?.has(name) === true;
 }
 
 /** Data has no export list: what it lacks is null, and as a whole it is plain data. */
@@ -122,7 +121,7 @@ async function pathOfName(node: Import, name: string, frame: Frame): Promise<Res
     const hole: TemplatePart = { kind: 'hole', at, value: reference, pipes: [], written: `@${variable}` };
     return resolvePath([hole, { kind: 'text', text: rest }], frame, at);
   }
-  const prefixed = resolvePrefix(name, frame.run.settings);
+  const prefixed = resolvePrefix(name, frame.run.settings.prefixes);
   if (prefixed) {
     const absolute = path.resolve(prefixed.root, prefixed.rest);
     return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute };

@@ -9,7 +9,8 @@ import { performEffect } from '../operation/perform-effect.js';
 import { recordSource } from '../operation/sources.js';
 import { isDataObject } from '../values/plain-object.js';
 import { annotate, type Data, type Value } from '../values/value.js';
-import { createModule, evaluateModule } from './evaluate-module.js';
+import { createModule } from '../language/source-module.js';
+import { evaluateModule } from './evaluate-module.js';
 import { displayPath } from '../language/paths.js';
 
 export interface ModulePlace {
@@ -24,7 +25,7 @@ export interface ModulePlace {
 
 /** Evaluated at the first import, and the same for everybody. */
 export function moduleAt(place: ModulePlace, frame: Frame): Promise<ModuleExports> {
-  refuseCircle(place.absolute, place.at, frame);
+  refuseCircularImport(place.absolute, place.at, frame);
   const { modules } = frame.run;
   const known = modules.get(place.absolute);
   if (known) return known;
@@ -35,7 +36,7 @@ export function moduleAt(place: ModulePlace, frame: Frame): Promise<ModuleExport
 
 /** A module of an injected text: its paths are relative to the script. */
 export function moduleOfText(name: string, text: string, at: number, frame: Frame): Promise<ModuleExports> {
-  refuseCircle(name, at, frame);
+  refuseCircularImport(name, at, frame);
   const { modules, settings } = frame.run;
   const known = modules.get(name);
   if (known) return known;
@@ -94,7 +95,7 @@ function jsonExports(module: Module): Map<string, Value> {
 }
 
 /** Modules are evaluated one inside the other, so a circle is a module among those around the import. */
-function refuseCircle(path: string, at: number, frame: Frame): void {
+function refuseCircularImport(path: string, at: number, frame: Frame): void {
   const around: string[] = [];
   for (let module: Module | undefined = frame.module; module; module = module.importedBy) {
     around.unshift(module.display);

@@ -1,18 +1,17 @@
-/** Functions and classes of Node modules. world.md 11.3. */
+/** Imports single functions, classes and values from Node modules. world.md 11.3. */
 import type { Import } from '../../grammar/ast.js';
-import { MlldError, type SourceLocation } from '../errors.js';
+import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import { performEffect } from '../operation/perform-effect.js';
-import type { HostFunction } from '../values/kinds/host-function.js';
-import { fromHost, toNative } from '../values/native.js';
+import { fromHost } from '../values/native.js';
 import { closest } from '../values/suggest.js';
 import type { Value } from '../values/value.js';
 import { WorldError } from '../world/world.js';
 
 type Source = Extract<Import['source'], { kind: 'node' }>;
 
-/** The exports that the import names, by their own names. */
+/** Returns the exports that the import names, under their own names. Throws NODE_IMPORT, NOT_EXPORTED. */
 export async function nodeModule(node: Import, source: Source, frame: Frame): Promise<ReadonlyMap<string, Value>> {
   if (!node.names) {
     throw new MlldError('NODE_IMPORT', `Of a Node module single names are imported: ${node.written}`, {
@@ -35,31 +34,7 @@ export async function nodeModule(node: Import, source: Source, frame: Frame): Pr
   return members;
 }
 
-/** What the function returns, a promise awaited. `location` is that of the call. */
-export async function callHost(host: HostFunction, args: readonly Value[], location: SourceLocation): Promise<Value> {
-  const given = args.map(toNative);
-  try {
-    return fromHost(await host.apply(given));
-  } catch (cause) {
-    throw hostThrew(`@${host.name}`, cause, location);
-  }
-}
-
-/** `new @URL("…")`: an object whose fields can be read. */
-export function constructHost(host: HostFunction, args: readonly Value[], location: SourceLocation): Value {
-  const given = args.map(toNative);
-  try {
-    return fromHost(Reflect.construct(host.target, given));
-  } catch (cause) {
-    throw hostThrew(`new @${host.name}`, cause, location);
-  }
-}
-
-function hostThrew(called: string, cause: unknown, location: SourceLocation): MlldError {
-  return new MlldError('CODE_THREW', `${called}: ${cause instanceof Error ? cause.message : String(cause)}`, { location, cause });
-}
-
-/** `node @scope/pkg` may be a package of a scope or a file of a package, as `fs/promises` is. */
+/** Tries `@scope/pkg` first, because `node @scope/pkg` may be a scoped package or a file of a package, as `fs/promises` is. */
 async function hostExports(name: string, frame: Frame): Promise<{ readonly [name: string]: unknown }> {
   const from = frame.module.directory;
   if (name.includes('/')) {

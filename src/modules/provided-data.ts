@@ -33,8 +33,8 @@ export async function providedModule(
       isData: false,
     };
   }
-  const { values, interceptors: instruments, listed, frontmatter } = await moduleOfText(name, injected.text, at, frame);
-  return { namespace: { members: values, instruments, listed, frontmatter, source: name }, isData: false };
+  const { values, interceptors, listed, frontmatter } = await moduleOfText(name, injected.text, at, frame);
+  return { namespace: { members: values, interceptors, listed, frontmatter, source: name }, isData: false };
 }
 
 function data(source: string, members: readonly (readonly [string, Value])[]): { readonly namespace: Namespace; readonly isData: true } {

@@ -2,6 +2,7 @@
 import type { Expression, Guard, Hook, Statement } from '../../grammar/ast.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { EffectResult, EffectRequest, EffectKind, World } from '../world/world.js';
+import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import type { Value } from '../values/value.js';
 import type { Interceptor } from '../operation/interceptors.js';
 import type { ResultCache, Operation, Recorder, Reach } from './operation.js';
@@ -190,7 +191,7 @@ export interface Settings {
   /** Of the running script: where relative writes of imported functions go. */
   readonly scriptDirectory: string;
   readonly workingDirectory: string;
-  readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
+  readonly prefixes: readonly ResolverPrefix[];
   readonly payload: Value;
   /** Injected modules by name with its at sign: data or source. */
   readonly injected: ReadonlyMap<

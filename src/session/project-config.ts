@@ -5,12 +5,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../errors.js';
+import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 
 export interface ProjectConfig {
   /** Folder of `mlld run`, relative to the root; default `llm/run`. */
   readonly scriptDir: string;
-  /** `prefix` begins with `@` and ends with `/`; `basePath` is absolute. */
-  readonly prefixes: readonly { readonly prefix: string; readonly basePath: string }[];
+  readonly prefixes: readonly ResolverPrefix[];
   readonly suppressWarnings: readonly string[];
   /** False: `mlld run NAME` records only what a flag or the script asks for. */
   readonly record?: boolean;
@@ -68,7 +68,7 @@ function readText(file: string): string {
 }
 
 /** Prefixes of other resolvers than files of the project mean nothing to us. */
-function prefixOf(root: string, entry: JsonObject): ProjectConfig['prefixes'] {
+function prefixOf(root: string, entry: JsonObject): readonly ResolverPrefix[] {
   const { prefix, resolver, config } = entry;
   if (resolver !== undefined && resolver !== 'LOCAL') return [];
   const basePath = isObject(config) ? config['basePath'] : undefined;

@@ -22,7 +22,7 @@ export function exportsOf({ script, symbols }: ParsedScript, imported: (declarat
   for (const [name, declaration] of symbols.module) {
     if (isEverything || listed.includes(name)) names.set(name, declaration.exe ?? imported(declaration));
   }
-  for (const name of instrumentNames(script)) if ((isEverything || listed.includes(name)) && !names.has(name)) names.set(name, undefined);
+  for (const name of interceptorNames(script)) if ((isEverything || listed.includes(name)) && !names.has(name)) names.set(name, undefined);
   if (returnsValue(script)) names.set('default', undefined);
   return { names, complete: true, listed: !isEverything };
 }
@@ -32,7 +32,7 @@ export function exportList(script: Script): readonly string[] {
 }
 
 /** Hooks and guards may be listed, too: they are there as soon as the module is. */
-export function instrumentNames(script: Script): readonly string[] {
+export function interceptorNames(script: Script): readonly string[] {
   return topLevel(script).flatMap((statement) =>
     (statement.kind === 'guard' || statement.kind === 'hook') && statement.name !== undefined ? [statement.name] : [],
   );

@@ -1,5 +1,6 @@
 /** What a rule is given, and what it says. A rule looks at one file and asks nobody. */
 import type { Script } from '../../grammar/ast.js';
+import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import type { Symbols } from './symbols.js';
 
 export interface ParsedScript {
@@ -20,8 +21,7 @@ export interface Violation {
 }
 
 export interface RuleSettings {
-  /** Resolver prefixes, which stand at the start of paths: `@lib/`. */
-  readonly prefixes: readonly { readonly prefix: string }[];
+  readonly prefixes: readonly Pick<ResolverPrefix, 'prefix'>[];
 }
 
 export interface Rule {

@@ -1,7 +1,7 @@
 /** Every rule that looks at one script by itself. A new rule is a file and a line here. world.md 19. */
 import type { Rule } from './rule.js';
 import { callArityRule } from './rules/call-arity.js';
-import { changesRule } from './rules/unchangeable-variables.js';
+import { unchangeableVariablesRule } from './rules/unchangeable-variables.js';
 import { checkpointNamesRule, checkpointPlacesRule } from './rules/checkpoints.js';
 import { declaredTwiceRule } from './rules/names/declared-twice.js';
 import { deprecatedJsonRule } from './rules/deprecated-json.js';
@@ -21,7 +21,7 @@ import { unusedCallOptionsRule } from './rules/unused-call-options.js';
 export const rules: readonly Rule[] = [
   reservedNamesRule,
   declaredTwiceRule,
-  changesRule,
+  unchangeableVariablesRule,
   plainValuesCalledRule,
   ownRecursionRule,
   mutualRecursionRule,

@@ -1,11 +1,11 @@
 /** Where a path leads that needs no run to be known: text, after `@root`, `@base` or a resolver prefix. world.md 4. */
 import path from 'node:path';
 import type { Literal, Template, TemplatePart } from '../../grammar/ast.js';
-import type { ProjectConfig } from '../session/project-config.js';
+import { resolvePrefix, type ResolverPrefix } from '../world/files/resolver-prefix.js';
 
 export interface PathSettings {
   readonly projectRoot: string;
-  readonly prefixes: ProjectConfig['prefixes'];
+  readonly prefixes: readonly ResolverPrefix[];
 }
 
 /** The text of a path in quotes; undefined when it holds variables. */
@@ -29,8 +29,8 @@ export function resolveStatic(parts: readonly TemplatePart[], directory: string,
 
 /** `@lib/tools` by a resolver prefix. */
 export function resolveName(text: string, { prefixes }: PathSettings): string | undefined {
-  const found = prefixes.find(({ prefix }) => text.startsWith(prefix));
-  return found && path.resolve(found.basePath, text.slice(found.prefix.length));
+  const found = resolvePrefix(text, prefixes);
+  return found && path.resolve(found.root, found.rest);
 }
 
 export function partsOf(node: Template | Literal): readonly TemplatePart[] {

@@ -1,7 +1,7 @@
 /** Names as a reader of the source sees them: who declares what where, and who uses it. control.md 6, values.md 3. */
 import type { Exe, Expression, Import } from '../../grammar/ast.js';
 
-export type DeclarationKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'given';
+export type DeclarationKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'implicit';
 
 export interface Declaration {
   readonly name: string;
@@ -30,8 +30,8 @@ export interface Use {
   /** Absent when nothing of the file declares it before it is needed. */
   readonly target?: Declaration;
   /** How many arguments a call by this name hands over, the piped value included, and how many of them are written. */
-  readonly given?: number;
-  readonly written?: number;
+  readonly argumentsPassed?: number;
+  readonly argumentsWritten?: number;
   /** `@lib.member`, with the number of arguments where it is called. */
   readonly member?: Member;
   /** The function whose body it stands in. */
@@ -42,8 +42,8 @@ export interface Use {
 
 export interface Member {
   readonly name: string;
-  readonly given?: number;
-  readonly written?: number;
+  readonly argumentsPassed?: number;
+  readonly argumentsWritten?: number;
 }
 
 /** `@x += …` */
@@ -60,12 +60,12 @@ export interface Change {
 /** `branch`: an iteration that runs beside others. */
 export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
 
-export class Scope {
+export class StaticScope {
   readonly names = new Map<string, Declaration>();
 
   constructor(
     readonly kind: ScopeKind,
-    readonly parent?: Scope,
+    readonly parent?: StaticScope,
     /** The function whose body this is. */
     private readonly body?: Declaration,
   ) {}
@@ -98,7 +98,7 @@ export class Scope {
   /** What a declaration of this name here unlawfully repeats or hides. */
   clashFor({ name, kind, at, made }: Declaration): Declaration | undefined {
     const own = this.names.get(name);
-    const repeats = own && own.kind !== 'given' && own.made === 'always' && made === 'always' && !(kind === 'let' && own.kind === 'let');
+    const repeats = own && own.kind !== 'implicit' && own.made === 'always' && made === 'always' && !(kind === 'let' && own.kind === 'let');
     if (repeats) return own;
     return kind === 'let' ? this.hiddenBy(name, at) : undefined;
   }

@@ -11,7 +11,7 @@ import type {
   LoopPart, ObjectLiteral, Options, Reference, Script, Shadow, Template, Var, When, With,
 } from '../../grammar/ast.js'; // prettier-ignore
 import { typeChecks } from '../values/methods/type-checks.js';
-import { Scope, type Change, type Declaration, type Member, type Use, type UsePlace } from './static-scope.js';
+import { StaticScope, type Change, type Declaration, type Member, type Use, type UsePlace } from './static-scope.js';
 
 export interface Symbols {
   /** Of the file as a whole, by name: what importers may get, and what bodies of functions see. */
@@ -26,7 +26,7 @@ export interface Symbols {
 const EXISTENCE_TESTS = ['exists', 'fileExists'];
 
 export function symbolsOf(tree: Script | Template): Symbols {
-  const module = new Scope('module');
+  const module = new StaticScope('module');
   const pass: Pass = { declarations: [], uses: [], changes: [], later: [], module };
   walk(tree.kind === 'script' ? tree.statements : tree.parts, module, pass);
   for (const visit of pass.later) visit();
@@ -45,7 +45,7 @@ interface Pass {
   readonly changes: Change[];
   /** Bodies that run when all of the file is there. */
   readonly later: (() => void)[];
-  readonly module: Scope;
+  readonly module: StaticScope;
 }
 
 interface Visited {
@@ -73,7 +73,7 @@ interface Visited {
   readonly 'leading-group': LeadingGroup;
 }
 
-type Visit<T> = (node: T, scope: Scope, pass: Pass) => void;
+type Visit<T> = (node: T, scope: StaticScope, pass: Pass) => void;
 
 const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   var(node, scope, pass) {
@@ -94,7 +94,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   exe(node, scope, pass) {
     const own = declare({ name: node.name, kind: 'exe', at: node.nameAt, made: 'always', exe: node }, scope, pass);
     pass.later.push(() => {
-      const inside = new Scope('function', pass.module, own);
+      const inside = new StaticScope('function', pass.module, own);
       for (const { name } of node.params) declare({ name, kind: 'param', at: node.nameAt, made: 'always' }, inside, pass);
       walk(node.body, inside, pass);
       options(node.options, inside, pass);
@@ -111,11 +111,11 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
     for (const { name, at } of bound) declare({ name, kind: 'import', at, made: 'always', import: node }, scope, pass);
   },
   block(node, scope, pass) {
-    walk(node.statements, new Scope('block', scope), pass);
+    walk(node.statements, new StaticScope('block', scope), pass);
   },
   when(node, scope, pass) {
     walk(node.subject, scope, pass);
-    const inside = new Scope('block', scope);
+    const inside = new StaticScope('block', scope);
     for (const entry of node.entries) {
       if (entry.kind !== 'arm') {
         walk(entry, inside, pass);
@@ -132,16 +132,16 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
   for(node, scope, pass) {
     walk([node.parallel, node.source], scope, pass);
-    const inside = new Scope(node.parallel || scope.isParallel ? 'branch' : 'block', scope);
+    const inside = new StaticScope(node.parallel || scope.isParallel ? 'branch' : 'block', scope);
     declareLoop(node, inside, pass);
     walk([node.filter, node.body, node.arms], inside, pass);
     walk(node.batch, scope, pass);
   },
   hook(node, _scope, pass) {
-    instrument(node, pass);
+    interceptor(node, pass);
   },
   guard(node, _scope, pass) {
-    instrument(node, pass);
+    interceptor(node, pass);
   },
   checkpoint(node, scope, pass) {
     walk(node.name, scope, pass);
@@ -150,7 +150,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
   'loop-part'(node, scope, pass) {
     walk(node.source, scope, pass);
-    const inside = new Scope('block', scope);
+    const inside = new StaticScope('block', scope);
     declareLoop(node, inside, pass);
     walk(node.body, inside, pass);
   },
@@ -197,7 +197,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   },
 };
 
-function walk(node: unknown, scope: Scope, pass: Pass): void {
+function walk(node: unknown, scope: StaticScope, pass: Pass): void {
   if (typeof node !== 'object' || node === null) return;
   if (Array.isArray(node)) {
     for (const element of node) walk(element, scope, pass);
@@ -212,7 +212,7 @@ function walk(node: unknown, scope: Scope, pass: Pass): void {
   for (const child of Object.values(node)) walk(child, scope, pass);
 }
 
-function declare(declaration: Declaration, scope: Scope, pass: Pass): Declaration {
+function declare(declaration: Declaration, scope: StaticScope, pass: Pass): Declaration {
   const clash = scope.clashFor(declaration);
   const complete = clash ? { ...declaration, clash } : declaration;
   pass.declarations.push(complete);
@@ -220,20 +220,20 @@ function declare(declaration: Declaration, scope: Scope, pass: Pass): Declaratio
   return complete;
 }
 
-function use(found: Omit<Use, 'target' | 'within' | 'visible'>, scope: Scope, pass: Pass): void {
+function use(found: Omit<Use, 'target' | 'within' | 'visible'>, scope: StaticScope, pass: Pass): void {
   const target = scope.find(found.name);
   const { within } = scope;
   pass.uses.push({ ...found, ...(target && { target }), ...(within && { within }), visible: () => scope.visible() });
 }
 
-function refer(node: Reference, place: UsePlace, scope: Scope, pass: Pass): void {
+function refer(node: Reference, place: UsePlace, scope: StaticScope, pass: Pass): void {
   const [first] = node.steps;
   const last = node.steps.at(-1);
   const isTest = last?.kind === 'method' && Object.hasOwn(typeChecks, last.name);
   const count = first?.kind === 'apply' ? first.args.length : undefined;
   const { name, at } = node;
   const member = memberOf(node);
-  const counts = count !== undefined && { given: count, written: count };
+  const counts = count !== undefined && { argumentsPassed: count, argumentsWritten: count };
   use({ name, at, place: isTest ? 'test' : place, ...counts, ...(member && { member }) }, scope, pass);
   if (first?.kind === 'apply' && EXISTENCE_TESTS.includes(name)) {
     for (const arg of first.args) {
@@ -245,42 +245,44 @@ function refer(node: Reference, place: UsePlace, scope: Scope, pass: Pass): void
 }
 
 function memberOf({ steps: [first, second] }: Reference): Member | undefined {
-  if (first?.kind === 'method') return { name: first.name, given: first.args.length, written: first.args.length };
+  if (first?.kind === 'method') return { name: first.name, argumentsPassed: first.args.length, argumentsWritten: first.args.length };
   if (first?.kind !== 'field') return undefined;
-  return second?.kind === 'apply' ? { name: first.name, given: second.args.length, written: second.args.length } : { name: first.name };
+  return second?.kind === 'apply'
+    ? { name: first.name, argumentsPassed: second.args.length, argumentsWritten: second.args.length }
+    : { name: first.name };
 }
 
-function operand(node: Expression, place: UsePlace, scope: Scope, pass: Pass): void {
+function operand(node: Expression, place: UsePlace, scope: StaticScope, pass: Pass): void {
   if (node.kind === 'reference') refer(node, place, scope, pass);
   else walk(node, scope, pass);
 }
 
 /** The names of guards are written like variables, in texts, and are none. instrumentation.md 4.6. */
-function options(found: Options, scope: Scope, pass: Pass): void {
+function options(found: Options, scope: StaticScope, pass: Pass): void {
   for (const { name, value } of found) if (name !== 'guards') walk(value, scope, pass);
 }
 
-function stage(node: CallStage, piped: 0 | 1, scope: Scope, pass: Pass): void {
+function stage(node: CallStage, piped: 0 | 1, scope: StaticScope, pass: Pass): void {
   const { name, at, args, path: fields } = node;
-  const counts = { given: args.length + piped, written: args.length };
+  const counts = { argumentsPassed: args.length + piped, argumentsWritten: args.length };
   const [field, ...further] = fields;
   const called = field === undefined ? counts : { member: { name: field, ...(further.length === 0 && counts) } };
   use({ name, at, place: 'stage', ...called }, scope, pass);
   walk(args, scope, pass);
 }
 
-function declareLoop(node: For | LoopPart, inside: Scope, pass: Pass): void {
+function declareLoop(node: For | LoopPart, inside: StaticScope, pass: Pass): void {
   // Without a key variable the key of an object's entry has a name made of the other one. values.md 7.
   for (const name of [node.key ?? `${node.name}_key`, node.name])
     declare({ name, kind: 'loop', at: node.at, made: 'always' }, inside, pass);
 }
 
 /** Bodies of hooks and guards stand below the file that declares them. instrumentation.md 4.2 and 5.5. */
-function instrument(node: Hook | Guard, pass: Pass): void {
+function interceptor(node: Hook | Guard, pass: Pass): void {
   pass.later.push(() => {
-    const inside = new Scope('function', pass.module);
-    if (node.timing !== 'before') declare({ name: 'output', kind: 'given', at: node.at, made: 'always' }, inside, pass);
+    const inside = new StaticScope('function', pass.module);
+    if (node.timing !== 'before') declare({ name: 'output', kind: 'implicit', at: node.at, made: 'always' }, inside, pass);
     if (node.kind === 'hook') walk(node.body, inside, pass);
-    else walk(node.rules, new Scope('block', inside), pass);
+    else walk(node.rules, new StaticScope('block', inside), pass);
   });
 }

@@ -27,7 +27,7 @@ interface Range {
   readonly to: number;
 }
 
-export function parseForAnalysis(source: string, mode: Script['mode']): Parsed {
+export function parseReportingAll(source: string, mode: Script['mode']): Parsed {
   const failures: SyntaxFailure[] = [];
   for (let text = source, from = 0; failures.length < FAILURES_MAX;) {
     const outcome = attempt(text, mode);

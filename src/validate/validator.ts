@@ -1,5 +1,5 @@
 /** `mlld validate`: what can be known about a file without running anything. world.md 19. */
-import { link } from './linking/link-imports.js';
+import { linkImports } from './linking/link-imports.js';
 import { describeScript } from './describe-script.js';
 import { applyRules, toFinding, type LocatedFinding } from './located-finding.js';
 import type { FileReport, Finding } from './report.js';
@@ -9,7 +9,7 @@ import { payloadNames } from './payload-names.js';
 import { openWorkspace, type Broken, type Workspace } from './linking/workspace.js';
 import { templateUsesIn } from './linking/template-uses.js';
 
-export type AnalyzeSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes'> & {
+export type ValidatorSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes'> & {
   /** `deep` follows imports and templates, and reports what is wrong there. */
   readonly depth: 'file' | 'deep';
   /** Codes of warnings and notes that are not reported. */
@@ -17,25 +17,25 @@ export type AnalyzeSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot
 };
 
 /** Analyses files of one project; what several of them import is read once. */
-export interface Analyzer {
+export interface Validator {
   /** `undefined` for a file that is none of ours, or not there. `filepath` is how the report calls it. */
-  analyze(absolute: string, filepath: string): Promise<FileReport | undefined>;
+  validate(absolute: string, filepath: string): Promise<FileReport | undefined>;
   /** The names that all files which were looked at so far read from `@payload`. */
   payloadNames(): Promise<ReadonlySet<string>>;
 }
 
-type Analysis = (absolute: string, filepath: string, bench: Bench) => Promise<FileReport | undefined>;
+type Validation = (absolute: string, filepath: string, bench: Context) => Promise<FileReport | undefined>;
 
-interface Bench {
+interface Context {
   readonly workspace: Workspace;
-  readonly settings: AnalyzeSettings;
+  readonly settings: ValidatorSettings;
   readonly templateUses: (template: string) => Promise<readonly TemplateUse[]>;
 }
 
 /** By the end of the file's name. A kind of source is a row. */
-const analyses: readonly (readonly [ending: RegExp, analysis: Analysis])[] = [
-  [/\.(mld|mlld|md)$/i, analyzeScript],
-  [/\.(att|mtt)$/i, analyzeTemplate],
+const validations: readonly (readonly [ending: RegExp, analysis: Validation])[] = [
+  [/\.(mld|mlld|md)$/i, validateScript],
+  [/\.(att|mtt)$/i, validateTemplate],
 ];
 
 /** It is there, and nobody can say what is in it. */
@@ -45,12 +45,12 @@ const UNREADABLE: Finding = {
   hint: 'it is larger than 64 MiB, or access to it is denied',
 };
 
-export function createAnalyzer(settings: AnalyzeSettings): Analyzer {
+export function createValidator(settings: ValidatorSettings): Validator {
   const workspace = openWorkspace(settings);
-  const bench: Bench = { workspace, settings, templateUses: templateUsesIn(workspace) };
+  const bench: Context = { workspace, settings, templateUses: templateUsesIn(workspace) };
   return {
-    async analyze(absolute, filepath) {
-      const analysis = analysisFor(absolute);
+    async validate(absolute, filepath) {
+      const analysis = validationFor(absolute);
       const report = await analysis?.(absolute, filepath, bench);
       if (!analysis || report || (await settings.files.kindOf(absolute)) !== 'file') return report;
       return { filepath, valid: false, errors: [UNREADABLE] };
@@ -62,24 +62,24 @@ export function createAnalyzer(settings: AnalyzeSettings): Analyzer {
   };
 }
 
-export function canAnalyze(name: string): boolean {
-  return analysisFor(name) !== undefined;
+export function canValidate(name: string): boolean {
+  return validationFor(name) !== undefined;
 }
 
-function analysisFor(name: string): Analysis | undefined {
-  return analyses.find(([ending]) => ending.test(name))?.[1];
+function validationFor(name: string): Validation | undefined {
+  return validations.find(([ending]) => ending.test(name))?.[1];
 }
 
-async function analyzeScript(absolute: string, filepath: string, { workspace, settings }: Bench): Promise<FileReport | undefined> {
+async function validateScript(absolute: string, filepath: string, { workspace, settings }: Context): Promise<FileReport | undefined> {
   const opened = await workspace.script(absolute);
   if (opened.kind === 'missing') return undefined;
   if (opened.kind === 'broken') return reportFor(filepath, {}, brokenBy(opened.file), opened.file.display, settings);
   const { file } = opened;
-  const linked = settings.depth === 'deep' ? await link(file, workspace) : [];
+  const linked = settings.depth === 'deep' ? await linkImports(file, workspace) : [];
   return reportFor(filepath, describeScript(file.script), [...applyRules(file, settings), ...linked], file.display, settings);
 }
 
-async function analyzeTemplate(absolute: string, filepath: string, bench: Bench): Promise<FileReport | undefined> {
+async function validateTemplate(absolute: string, filepath: string, bench: Context): Promise<FileReport | undefined> {
   const { workspace, settings, templateUses } = bench;
   const opened = await workspace.template(absolute);
   if (opened.kind === 'missing') return undefined;
@@ -116,7 +116,7 @@ function reportFor(
   facts: Partial<FileReport>,
   found: readonly LocatedFinding[],
   display: string,
-  { suppressed }: AnalyzeSettings,
+  { suppressed }: ValidatorSettings,
 ): FileReport {
   const reported = found
     .filter(({ list, code }) => list === 'errors' || !suppressed.includes(code))

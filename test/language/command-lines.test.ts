@@ -20,8 +20,8 @@ async function requestsFor(script: string, v: unknown): Promise<Asked[]> {
   const asked: Asked[] = [];
   const fake = new FakeWorld();
   const world = Object.assign(Object.create(fake) as FakeWorld, {
-    ask: async (question: never, request: never) => {
-      if (question !== 'command.run') return fake.perform(question, request);
+    perform: async (kind: never, request: never) => {
+      if (kind !== 'command.run') return fake.perform(kind, request);
       asked.push(request);
       return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };
     },

@@ -6,7 +6,7 @@ import { createInterceptors } from '../../src/session/script/interceptors.js';
 import { evaluator, execute } from '../../src/language/evaluate.js';
 import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import type { Module, RunState, Settings } from '../../src/runtime/frame.js';
-import { bindFrontmatter, createModule } from '../../src/modules/evaluate-module.js';
+import { bindFrontmatter, createModule } from '../../src/language/source-module.js';
 import { SecretRegistry } from '../../src/runtime/secret-registry.js';
 import { rootFrame } from '../../src/session/script/root-frame.js';
 import type { DataObject } from '../../src/values/value.js';

@@ -1,7 +1,6 @@
 /** Calling a function. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
-import { callHost } from '../../modules/node-module.js';
 import { definitionOf } from '../../operation/fingerprint.js';
 import { callArguments } from '../../operation/cache-stage.js';
 import type { Body, FormedCall, LlmCall, Operation } from '../../runtime/operation.js';
@@ -15,6 +14,7 @@ import { dataOf, flow, union, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
 import { stepsToCallee } from './callee.js';
+import { callHost } from './host-functions.js';
 import { Return, Signal, type Outcome } from '../../runtime/completion.js';
 import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';

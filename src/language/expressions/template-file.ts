@@ -6,7 +6,7 @@ import { MlldError } from '../../errors.js';
 import { displayPath, resolvePath } from '../paths.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { recordSource } from '../../operation/sources.js';
-import { createModule, syntaxError } from '../../modules/evaluate-module.js';
+import { createModule, syntaxError } from '../source-module.js';
 import { locationOf } from '../../runtime/errors.js';
 import { fileMissing } from '../files/unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';

@@ -7,12 +7,12 @@ import type { EffectResult } from '../../world/world.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 
-export type Unread = Exclude<EffectResult<'file.read'>, { text: string }>;
+export type UnreadableFile = Exclude<EffectResult<'file.read'>, { text: string }>;
 
 /** The error that names the path as written, what it is relative to, and what may have been meant. `what` begins the sentence. */
 export async function fileMissing(
   { absolute, written, root }: Pick<ResolvedPath, 'absolute' | 'written' | 'root'>,
-  { missing, detail }: Unread,
+  { missing, detail }: UnreadableFile,
   frame: Frame,
   at: number,
   what = 'File',

@@ -14,20 +14,20 @@ import type { Frame } from '../../runtime/frame.js';
 import { evaluateCall } from '../expressions/reference.js';
 import { evaluateWith } from '../calls/with-options.js';
 
-export async function evaluateLabelled(node: Var, frame: Frame): Promise<Value> {
-  return head(node.value, node.labels, frame);
+export async function evaluateVarLlm(node: Var, frame: Frame): Promise<Value> {
+  return evaluateHead(node.value, node.labels, frame);
 }
 
-async function head(node: Expression, labels: readonly string[], frame: Frame): Promise<Value> {
+async function evaluateHead(node: Expression, labels: readonly string[], frame: Frame): Promise<Value> {
   switch (node.kind) {
     case 'reference':
       return evaluateCall(node, frame, { labels });
     case 'code':
       return labelledCode(node, labels, frame);
     case 'pipeline':
-      return runStages(await head(node.source, labels, frame), node.stages, frame);
+      return runStages(await evaluateHead(node.source, labels, frame), node.stages, frame);
     case 'stream':
-      return head(node.value, labels, { ...frame, streaming: true });
+      return evaluateHead(node.value, labels, { ...frame, streaming: true });
     case 'with': {
       const stdin = node.options.find(({ name }) => name === 'stdin')?.value;
       if (node.value.kind === 'code') return labelledCode(stdin ? { ...node.value, stdin } : node.value, labels, frame);

@@ -10,7 +10,7 @@ import { Signal, type Completion, type Outcome } from '../../runtime/completion.
 import { bound, boundOutcome } from './control-flow.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
-import { evaluateLabelled } from './var-llm.js';
+import { evaluateVarLlm } from './var-llm.js';
 import { siteOf } from '../../runtime/position.js';
 import type { Binding } from '../../runtime/scope.js';
 
@@ -30,7 +30,7 @@ export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
 }
 
 function declared(node: Var, frame: Frame): Promise<Outcome> {
-  return node.labels.includes('llm') ? evaluateLabelled(node, frame) : boundOutcome(node.value, frame);
+  return node.labels.includes('llm') ? evaluateVarLlm(node, frame) : boundOutcome(node.value, frame);
 }
 
 export async function executeLet(node: Let, frame: Frame): Promise<Completion> {

@@ -6,7 +6,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import type { Frame } from '../../runtime/frame.js';
-import { createModule } from '../../modules/evaluate-module.js';
+import { createModule } from '../../language/source-module.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import type { ResultCache, Recorder } from '../../runtime/operation.js';
 import type { PaidCalls } from '../../runtime/paid-calls.js';

@@ -20,7 +20,7 @@ import { createThreads } from '../../pipeline/walk/threads.js';
 import { walkOn } from '../../pipeline/walk/traverse.js';
 import { execute } from '../../language/evaluate.js';
 import type { Frame, RunState } from '../../runtime/frame.js';
-import { createModule } from '../../modules/evaluate-module.js';
+import { createModule } from '../../language/source-module.js';
 import { displayPath } from '../../language/paths.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { baseFolder } from '../project.js';

@@ -10,7 +10,7 @@ import { execute } from '../../language/evaluate.js';
 import { Executable } from '../../runtime/executable.js';
 import type { Frame, Interceptors, Module } from '../../runtime/frame.js';
 import type { BindingKind } from '../../runtime/scope.js';
-import { bindFrontmatter } from '../../modules/evaluate-module.js';
+import { bindFrontmatter } from '../../language/source-module.js';
 import { definitionOf, type KeyedDigest } from '../../operation/fingerprint.js';
 import { withInterceptors } from '../../operation/interceptors.js';
 import type { ResultCache, Operation } from '../../runtime/operation.js';

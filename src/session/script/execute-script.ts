@@ -4,7 +4,7 @@ import { Return } from '../../runtime/completion.js';
 import { execute } from '../../language/evaluate.js';
 import type { Frame } from '../../runtime/frame.js';
 import { showValue } from '../../language/statements/show.js';
-import { bindFrontmatter } from '../../modules/evaluate-module.js';
+import { bindFrontmatter } from '../../language/source-module.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { recordSource } from '../../operation/sources.js';
 import type { KeptDocument } from './document.js';

@@ -6,7 +6,7 @@ import { parseScript } from '../../../grammar/parse.js';
 import { MlldError } from '../../errors.js';
 import { misplacedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
 import type { Module } from '../../runtime/frame.js';
-import { createModule } from '../../modules/evaluate-module.js';
+import { createModule } from '../../language/source-module.js';
 import { displayPath } from '../../language/paths.js';
 import type { RunOptions } from './run-options.js';
 import type { World } from '../../world/world.js';

@@ -1,7 +1,7 @@
 /** The files of a folder that are ours to look at. world.md 19. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
-import type { SourceFiles } from './source-files.js';
+import type { SourceFiles } from '../../world/files/source-files.js';
 
 const SOURCE = /\.(mld|mld\.md|att|mtt)$/i;
 const FILES_MAX = 20_000;

@@ -18,7 +18,7 @@ import { literalCheckpoints } from '../rules/checkpoints.js';
 import { exportedNamesRule } from '../rules/names/exported-names.js';
 import { isGlued } from '../rules/names/unknown-names.js';
 import { linkCollection, linkTemplate } from './link-templates.js';
-import { report, type Linking } from './link-state.js';
+import { report, type LinkState } from './link-state.js';
 import { linkDirectory, locateModule } from './locate-module.js';
 import { partsOf, resolveName, resolveStatic, staticText } from '../static-path.js';
 import type { Declaration } from '../static-scope.js';
@@ -27,8 +27,8 @@ import { topLevel } from '../top-level.js';
 import type { Workspace } from './workspace.js';
 
 /** What is wrong with the imports and templates of a script, and in the files behind them. The script itself is left to the rules. */
-export async function link(main: ParsedScript, workspace: Workspace): Promise<readonly LocatedFinding[]> {
-  const linking: Linking = {
+export async function linkImports(main: ParsedScript, workspace: Workspace): Promise<readonly LocatedFinding[]> {
+  const linking: LinkState = {
     workspace,
     found: [],
     exports: new Map(),
@@ -45,7 +45,7 @@ export async function link(main: ParsedScript, workspace: Workspace): Promise<re
   return linking.found;
 }
 
-async function linkScript(file: ParsedScript, around: readonly string[], linking: Linking): Promise<Exports> {
+async function linkScript(file: ParsedScript, around: readonly string[], linking: LinkState): Promise<Exports> {
   const inside = [...around, file.absolute];
   for (const statement of topLevel(file.script)) {
     if (statement.kind === 'import') await linkImport(statement, file, inside, linking);
@@ -64,18 +64,18 @@ async function linkScript(file: ParsedScript, around: readonly string[], linking
 }
 
 /** Two of one name in one file are told by the rules for one file. */
-function refuseRepeatedNames(file: ParsedScript, { named, found }: Linking): void {
+function refuseRepeatedNames(file: ParsedScript, { named, found }: LinkState): void {
   const checkpoints = literalCheckpoints(file.script).map(({ name, at }) => ({
     what: `checkpoint "${name}"`,
     code: 'checkpoint-twice',
     at,
   }));
-  const instruments = topLevel(file.script).flatMap((statement) =>
+  const interceptors = topLevel(file.script).flatMap((statement) =>
     (statement.kind === 'hook' || statement.kind === 'guard') && statement.name !== undefined
       ? [{ what: `${statement.kind} @${statement.name}`, code: 'declared-twice', at: statement.at }]
       : [],
   );
-  for (const { what, code, at } of [...checkpoints, ...instruments]) {
+  for (const { what, code, at } of [...checkpoints, ...interceptors]) {
     const known = named.get(what);
     if (known === undefined) named.set(what, `${file.display}:${locate(file.text, at).line}`);
     else if (!known.startsWith(`${file.display}:`)) {
@@ -85,7 +85,7 @@ function refuseRepeatedNames(file: ParsedScript, { named, found }: Linking): voi
   }
 }
 
-async function linkImport(node: Import, file: ParsedScript, inside: readonly string[], linking: Linking): Promise<void> {
+async function linkImport(node: Import, file: ParsedScript, inside: readonly string[], linking: LinkState): Promise<void> {
   const { workspace } = linking;
   const { source, written } = node;
   if (source.kind === 'node') return;
@@ -119,7 +119,7 @@ async function moduleExports(
   absolute: string,
   importer: ParsedScript,
   inside: readonly string[],
-  linking: Linking,
+  linking: LinkState,
 ): Promise<Exports> {
   const { workspace, found, exports } = linking;
   const refuse = (message: string, hint?: string): Exports => {
@@ -164,7 +164,7 @@ function jsonExports(text: string | undefined, display: string, refuse: (message
 }
 
 /** `@lib.member`, where `@lib` is a whole module: is it there, and how many arguments does it take? world.md 11.2. */
-function checkMembers(file: ParsedScript, linking: Linking): void {
+function checkMembers(file: ParsedScript, linking: LinkState): void {
   for (const used of file.symbols.uses) {
     const { name, at, place, target, member } = used;
     if (isGlued(used, file.text)) continue;
@@ -177,7 +177,7 @@ function checkMembers(file: ParsedScript, linking: Linking): void {
         linking.found.push({ list: 'antiPatterns', code: 'surplus-arguments', file, violation });
     }
     // Without an export list what is not there is null, and ends the run only where it is called.
-    const isRefused = exports.listed || (member.given !== undefined && !isMethod(member.name));
+    const isRefused = exports.listed || (member.argumentsPassed !== undefined && !isMethod(member.name));
     if (place !== 'test' && isRefused && exports.complete && !exports.names.has(member.name))
       report(linking, file, notExported(member.name, at, exports, written));
   }
@@ -190,7 +190,7 @@ function notExported(name: string, at: number, { names }: Exports, written: stri
   return { at, message: `@${name} is not exported by ${written}`, hint };
 }
 
-function bindNames(node: Import, exports: Exports, file: ParsedScript, linking: Linking): void {
+function bindNames(node: Import, exports: Exports, file: ParsedScript, linking: LinkState): void {
   for (const { name, alias, at } of node.names ?? []) {
     const declaration = file.symbols.module.get(alias ?? name);
     const exe = exports.names.get(name);

@@ -7,7 +7,7 @@ import type { Declaration } from '../static-scope.js';
 import type { TemplateUse } from './template-names.js';
 import type { ParsedTemplate, Workspace } from './workspace.js';
 
-export interface Linking {
+export interface LinkState {
   readonly workspace: Workspace;
   readonly found: LocatedFinding[];
   /** Of the files that have been looked at, by absolute path. */
@@ -22,6 +22,6 @@ export interface Linking {
   readonly named: Map<string, string>;
 }
 
-export function report({ found }: Linking, file: ParsedScript, violation: Violation): void {
+export function report({ found }: LinkState, file: ParsedScript, violation: Violation): void {
   found.push({ list: 'errors', code: 'unresolvable', file, violation });
 }

@@ -1,7 +1,7 @@
 /** Template files behind `exe … = template` and `import templates`. world.md 13. */
 import path from 'node:path';
 import type { Exe, Import } from '../../../grammar/ast.js';
-import { report, type Linking } from './link-state.js';
+import { report, type LinkState } from './link-state.js';
 import type { ParsedScript } from '../rule.js';
 import { freeNames, type TemplateUse } from './template-names.js';
 import type { ParsedTemplate } from './workspace.js';
@@ -15,7 +15,7 @@ interface Place {
   readonly at: number;
 }
 
-export async function linkTemplate(exe: Exe, place: Place, file: ParsedScript, linking: Linking): Promise<void> {
+export async function linkTemplate(exe: Exe, place: Place, file: ParsedScript, linking: LinkState): Promise<void> {
   if (!TEMPLATE.test(place.absolute)) return; // a rule has said it
   const template = await openTemplate(place, file, linking);
   if (!template) return;
@@ -29,7 +29,7 @@ export function templateUse({ params }: Exe, { symbols }: ParsedScript): Templat
 }
 
 /** All templates below a folder have one signature, and see nothing else. */
-export async function linkCollection(node: Import, absolute: string, file: ParsedScript, linking: Linking): Promise<void> {
+export async function linkCollection(node: Import, absolute: string, file: ParsedScript, linking: LinkState): Promise<void> {
   const { files } = linking.workspace;
   const { source, written, params } = node;
   if ((await files.kindOf(absolute)) !== 'directory')
@@ -55,7 +55,7 @@ export async function linkCollection(node: Import, absolute: string, file: Parse
   }
 }
 
-async function openTemplate({ absolute, written, at }: Place, file: ParsedScript, linking: Linking): Promise<ParsedTemplate | undefined> {
+async function openTemplate({ absolute, written, at }: Place, file: ParsedScript, linking: LinkState): Promise<ParsedTemplate | undefined> {
   const opened = await linking.workspace.template(absolute);
   if (opened.kind === 'parsed') return opened.file;
   if (opened.kind === 'missing') {
@@ -71,7 +71,7 @@ async function openTemplate({ absolute, written, at }: Place, file: ParsedScript
   return undefined;
 }
 
-async function templatesBelow(directory: string, linking: Linking, depth: number): Promise<readonly string[]> {
+async function templatesBelow(directory: string, linking: LinkState, depth: number): Promise<readonly string[]> {
   if (depth > DEPTH_MAX) return [];
   const { files, folders } = await linking.workspace.files.list(directory);
   const below: string[] = files.filter((name) => TEMPLATE.test(name)).map((name) => path.join(directory, name));

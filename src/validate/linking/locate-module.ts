@@ -4,8 +4,8 @@ import type { Import } from '../../../grammar/ast.js';
 import { memberName } from '../../modules/directory-modules.js';
 import { UNKNOWN_EXPORTS, type Exports } from '../exports.js';
 import type { ParsedScript } from '../rule.js';
-import type { SourceFiles } from './source-files.js';
-import { report, type Linking } from './link-state.js';
+import type { SourceFiles } from '../../world/files/source-files.js';
+import { report, type LinkState } from './link-state.js';
 
 const INDEX = 'index.mld';
 
@@ -27,7 +27,7 @@ export async function linkDirectory(
   node: Import,
   absolute: string,
   file: ParsedScript,
-  linking: Linking,
+  linking: LinkState,
   exportsOf: (index: string) => Promise<Exports>,
 ): Promise<Exports> {
   const { files } = linking.workspace;

@@ -5,10 +5,10 @@ import { SyntaxFailure } from '../../../grammar/errors.js';
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { parseTemplateFile } from '../../../grammar/parse.js';
 import type { ParsedScript } from '../rule.js';
-import type { SourceFiles } from './source-files.js';
+import type { SourceFiles } from '../../world/files/source-files.js';
 import type { PathSettings } from '../static-path.js';
 import { symbolsOf, type Symbols } from '../symbols.js';
-import { parseForAnalysis } from '../syntax-errors.js';
+import { parseReportingAll } from '../syntax-errors.js';
 
 export interface Workspace extends PathSettings {
   readonly files: SourceFiles;
@@ -57,7 +57,7 @@ export function openWorkspace({
     const text = await readSource(absolute);
     if (text === undefined) return { kind: 'missing' };
     const facts = { display: display(absolute), absolute, text };
-    const parsed = parseForAnalysis(text, modes?.get(absolute) ?? modeOf(absolute));
+    const parsed = parseReportingAll(text, modes?.get(absolute) ?? modeOf(absolute));
     if ('failures' in parsed) return { kind: 'broken', file: { ...facts, failures: parsed.failures } };
     return { kind: 'parsed', file: { ...facts, script: parsed.script, symbols: symbolsOf(parsed.script) } };
   }

@@ -21,11 +21,17 @@ export function* surplusArguments(
 }
 
 /** `name`: what the function is called there. */
-export function* surplusOf(exe: Exe, { name, at, given = 0, written = 0 }: Member & { readonly at: number }): Generator<Violation> {
+export function* surplusOf(
+  exe: Exe,
+  { name, at, argumentsPassed = 0, argumentsWritten = 0 }: Member & { readonly at: number },
+): Generator<Violation> {
   // A value that is piped into a function without parameters is its `@input`.
-  if (written === 0 || given <= exe.params.length || isAlias(exe)) return;
+  if (argumentsWritten === 0 || argumentsPassed <= exe.params.length || isAlias(exe)) return;
   const takes = exe.params.length === 0 ? 'no arguments' : exe.params.length === 1 ? '1 argument' : `${exe.params.length} arguments`;
-  yield { at, message: `@${name} takes ${takes} and is given ${given}${given > written ? ', the piped value included' : ''}` };
+  yield {
+    at,
+    message: `@${name} takes ${takes} and gets ${argumentsPassed}${argumentsPassed > argumentsWritten ? ', the piped value included' : ''}`,
+  };
 }
 
 /** `exe @f = @g` hands on whatever it receives. */

@@ -5,8 +5,8 @@ export const deprecatedJsonRule: Rule = {
   code: 'deprecated-json-transform',
   list: 'antiPatterns',
   *check({ symbols }) {
-    for (const { name, target, at, place, given } of symbols.uses) {
-      const isCall = place === 'stage' || given !== undefined;
+    for (const { name, target, at, place, argumentsPassed } of symbols.uses) {
+      const isCall = place === 'stage' || argumentsPassed !== undefined;
       if (isCall && target === undefined && name.toLowerCase() === 'json')
         yield { at, message: '@json is deprecated', hint: 'write @parse' };
     }

@@ -8,11 +8,11 @@ export const missingArraysRule: Rule = {
   *check({ script, symbols }) {
     const used = new Map(symbols.uses.map((use) => [use.at, use]));
     for (const { call } of foreachIn(script.statements)) {
-      const { given, target } = used.get(call.at) ?? {};
+      const { argumentsPassed, target } = used.get(call.at) ?? {};
       const exe = target?.exe;
-      if (!exe || given === undefined || given >= exe.params.length) continue;
+      if (!exe || argumentsPassed === undefined || argumentsPassed >= exe.params.length) continue;
       const { length: needed } = exe.params;
-      yield { at: call.at, message: `foreach @${call.name} needs an array for each of ${needed} parameters and is given ${given}` };
+      yield { at: call.at, message: `foreach @${call.name} needs an array for each of ${needed} parameters and gets ${argumentsPassed}` };
     }
   },
 };

@@ -9,9 +9,9 @@ export const plainValuesCalledRule: Rule = {
   *check({ symbols, text }) {
     // Which of two declarations was meant is told by another rule.
     const doubtful = new Set(symbols.declarations.map(({ clash }) => clash));
-    for (const { name, at, target, given } of symbols.uses) {
+    for (const { name, at, target, argumentsPassed } of symbols.uses) {
       const what = target?.value && kindOf(target.value);
-      if (given === undefined || what === undefined || target === undefined || doubtful.has(target)) continue;
+      if (argumentsPassed === undefined || what === undefined || target === undefined || doubtful.has(target)) continue;
       yield { at, message: `@${name} is not a function`, hint: `it is ${what}, bound in line ${locate(text, target.at).line}` };
     }
   },

@@ -1,7 +1,7 @@
 /** `@x += …` where a run refuses it, whatever the value. control.md 2.4, 2.5 and 12. */
 import type { Rule } from '../rule.js';
 
-export const changesRule: Rule = {
+export const unchangeableVariablesRule: Rule = {
   code: 'unchangeable',
   list: 'errors',
   *check({ symbols }) {

@@ -38,8 +38,8 @@ function* unlabelled({ symbols, text }: ParsedScript, closes: Circle): Generator
   }
 }
 
-function isCall({ given }: Use): boolean {
-  return given !== undefined;
+function isCall({ argumentsPassed }: Use): boolean {
+  return argumentsPassed !== undefined;
 }
 
 /** What each function calls, without those whose calls all come to an end: usually nobody is left. */

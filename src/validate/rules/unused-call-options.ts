@@ -36,8 +36,8 @@ function calledAsLlm({ script, symbols }: ParsedScript): ReadonlySet<Declaration
   const heads = new Set(llmHeads(script.statements));
   const exported = exportList(script);
   const found = new Set<Declaration>();
-  for (const { at, target, given, place } of symbols.uses) {
-    const isCall = given !== undefined || place === 'stage';
+  for (const { at, target, argumentsPassed, place } of symbols.uses) {
+    const isCall = argumentsPassed !== undefined || place === 'stage';
     if (target && (!isCall || heads.has(at))) found.add(target);
   }
   for (const declaration of symbols.module.values()) {

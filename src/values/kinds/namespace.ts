@@ -11,7 +11,7 @@ export interface Namespace {
   /** The module has an export list: a name that is not in it is an error, not null. */
   readonly listed: boolean;
   /** See `ModuleExports`. */
-  readonly instruments?: ReadonlySet<string>;
+  readonly interceptors?: ReadonlySet<string>;
   /** The source as written, for messages. */
   readonly source: string;
   readonly frontmatter: Value;

@@ -1,8 +1,22 @@
-/** Sources on the disk, for the analysis of scripts that are not run: outside of a run there is no world to ask. */
+/** Reads sources from the disk for `mlld validate`, which has no run and therefore no world. It never writes. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { FolderEntries, SourceFiles } from '../../validate/linking/source-files.js';
 import { createFiles } from './files.js';
+
+export interface SourceFiles {
+  /** Undefined when it can't be read as a file of text. */
+  readText(absolute: string): Promise<string | undefined>;
+  kindOf(absolute: string): Promise<'file' | 'directory' | 'none'>;
+  /** Names of the entries, each list sorted; all empty for what can't be listed. */
+  list(absolute: string): Promise<FolderEntries>;
+}
+
+export interface FolderEntries {
+  readonly files: readonly string[];
+  readonly folders: readonly string[];
+  /** Links to folders: a module like any other, but a walk that follows them may go in circles. */
+  readonly linkedFolders: readonly string[];
+}
 
 export function sourceFilesOnDisk(): SourceFiles {
   const { read, stat } = createFiles();

@@ -1,8 +1,8 @@
 /** A disk for the analysis: a few texts by absolute path. */
 import path from 'node:path';
-import { createAnalyzer, type AnalyzeSettings } from '../../../src/validate/validator.js';
+import { createValidator, type ValidatorSettings } from '../../../src/validate/validator.js';
 import type { FileReport, Finding } from '../../../src/validate/report.js';
-import type { SourceFiles } from '../../../src/validate/linking/source-files.js';
+import type { SourceFiles } from '../../../src/world/files/source-files.js';
 
 const ROOT = '/project';
 
@@ -14,11 +14,11 @@ export type Texts = { readonly [name: string]: string };
 /** The report on `main.mld` (or `main`), and how often each file was read. */
 export async function analyze(
   texts: Texts | string,
-  { main = 'main.mld', ...settings }: Partial<AnalyzeSettings> & { readonly main?: string } = {},
+  { main = 'main.mld', ...settings }: Partial<ValidatorSettings> & { readonly main?: string } = {},
 ): Promise<FileReport & { readonly reads: readonly string[] }> {
   const reads: string[] = [];
   const files = filesInMemory(typeof texts === 'string' ? { [main]: texts } : texts, reads);
-  const analyzer = createAnalyzer({
+  const analyzer = createValidator({
     files,
     display: (absolute) => path.relative(ROOT, absolute),
     projectRoot: ROOT,
@@ -27,7 +27,7 @@ export async function analyze(
     depth: 'file',
     ...settings,
   });
-  const report = await analyzer.analyze(path.join(ROOT, main), main);
+  const report = await analyzer.validate(path.join(ROOT, main), main);
   if (!report) throw new Error(`there is no ${main} to analyze`);
   return { ...report, reads };
 }

@@ -7,7 +7,7 @@ export const redefinedBuiltInsRule: Rule = {
   list: 'redefinitions',
   *check({ symbols }) {
     for (const { name, at, kind } of symbols.module.values()) {
-      if (kind !== 'given' && isBuiltIn(name))
+      if (kind !== 'implicit' && isBuiltIn(name))
         yield { at, message: 'has the name of a built-in function and replaces it in this file', variable: name };
     }
   },
