@@ -13,7 +13,12 @@ export class LineQueue {
   private end = this.bytes.write(predecessorEnd(CHAIN_SEED), 'latin1');
   private lastHash = CHAIN_SEED;
 
-  /** Bytes that wait. */
+  /** The hash of the last line that was added. */
+  get hash(): string {
+    return this.lastHash;
+  }
+
+  /** The number of bytes that wait. */
   get length(): number {
     return this.end - PREDECESSOR_BYTES;
   }

@@ -1,104 +1,90 @@
 /**
- * Reads and verifies a run. Content never makes it throw.
+ * Reads and verifies a run. Its bytes never make it throw, whatever they are.
  *
- * R1 A line is usable when it follows on the hash that its predecessor *stores*, be that one damaged or not: one bad line costs
+ * READER-1 A line is usable when it follows on the hash that its predecessor *stores*, be that one damaged or not: one bad line costs
  *    itself, and its successor only when its own hash is what can't be read.
- * R2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
- * R3 Neighbouring bad lines are one defect, reported once.
+ * READER-2 Bytes behind the last newline are a torn tail: a crash, or a writer at work. Everything else that can't be used is damage.
+ * READER-3 Neighbouring bad lines are one defect, reported once.
  */
-import {
-  CHAIN_SEED,
-  decode,
-  followsOn,
-  LINE_BYTES_MAX,
-  NEWLINE,
-  parseLines,
-  PREDECESSOR_BYTES,
-  predecessorEnd,
-  type Flaw,
-} from './codec.js';
+import { CHAIN_SEED, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
 import type { Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
 import { seqOf, type CallKey, type RunRef, type Seq } from './ids.js';
-import type { OpenFiles } from './storage/file-handles.js';
+import { LineBuffer, NEWLINE, type Flaw } from './line-buffer.js';
+import type { FileHandles } from './storage/file-handles.js';
 import { RunBytes } from './segments.js';
 import type { Defect, Position, ScanOptions, ScanReport } from './store.js';
 import type { AnyEvent } from './upcast.js';
 
 const BLOCK_BYTES = 256 * 1024;
-/** How often a long scan lets others run: some 15 ms of parsing. */
-const BLOCKS_PER_TURN = 16;
-/** Lines that are parsed at once, and how many bytes of them. */
+/** A long scan lets the event loop continue after so many blocks: some 15 ms of parsing. */
+const BLOCKS_PER_PAUSE = 16;
+/** So many lines, or so many bytes of lines, are parsed at once. */
 const PARSED_LINES_MAX = 64;
 const PARSED_BYTES_MAX = 32 * 1024;
 
 export type Visit = (event: JournalEvent, position: Position) => void;
 
 export async function scanFile(disk: Disk, path: string, ref: RunRef, visit: Visit, options: ScanOptions = {}): Promise<ScanReport> {
-  const lines = new LineScan(ref, visit, options);
+  const scan = new LineScan(ref, visit, options);
   let run: RunBytes | undefined;
   try {
     run = RunBytes.open(disk, path);
-    await readLines(run, lines);
-    if (run.problem !== undefined) lines.unreadable(run.problem);
+    await readLines(run, scan);
+    if (run.problem !== undefined) scan.unreadable(run.problem);
   } catch (error) {
-    if (lines.isVisiting || codeOf(error) === undefined) throw error;
-    lines.unreadable((error as Error).message);
+    if (scan.isVisiting || codeOf(error) === undefined) throw error;
+    scan.unreadable((error as Error).message);
   } finally {
     run?.close();
   }
-  return lines.report();
+  return scan.report();
 }
 
-/** The buffer begins with the end of the line before (`PREDECESSOR_BYTES`); behind it stand bytes that are no whole line yet. */
-async function readLines(run: RunBytes, lines: LineScan): Promise<void> {
-  let buffer: Buffer = Buffer.allocUnsafe(PREDECESSOR_BYTES + BLOCK_BYTES);
-  buffer.write(predecessorEnd(lines.previousHash), 'latin1');
+/** Bytes that are no whole line yet stay in the buffer, moved to its beginning, until the rest of the line is read. */
+async function readLines(run: RunBytes, scan: LineScan): Promise<void> {
+  let buffer = new LineBuffer(BLOCK_BYTES);
+  buffer.follow(scan.previousHash);
   let limit = PREDECESSOR_BYTES;
-  let position = lines.offset;
-  if (run.size < position) return lines.shrunk();
+  let position = scan.offset;
+  if (run.size < position) return scan.shrunk();
   for (let blocks = 1; ; blocks++) {
-    const count = run.read(buffer, limit, buffer.length - limit, position);
+    const { bytes } = buffer;
+    const count = run.read(bytes, limit, bytes.length - limit, position);
     if (count === 0) {
       const gap = run.gapAt(position);
       if (!gap) break;
-      lines.gap(gap.to);
+      scan.gap(gap.to);
       position = gap.to;
-      buffer.write(predecessorEnd(gap.hash), 'latin1');
+      buffer.follow(gap.hash);
       limit = PREDECESSOR_BYTES;
       continue;
     }
-    const rest = lines.take(buffer, limit, limit + count);
-    if (lines.isFull) return;
+    const rest = scan.take(buffer, limit, limit + count);
+    if (scan.isFull) return;
     position += count;
     limit += count;
-    buffer.copyWithin(0, rest - PREDECESSOR_BYTES, limit);
+    bytes.copyWithin(0, rest - PREDECESSOR_BYTES, limit);
     limit -= rest - PREDECESSOR_BYTES;
-    if (limit === buffer.length) {
-      if (limit < LINE_BYTES_MAX) buffer = grown(buffer);
+    if (limit === bytes.length) {
+      if (limit < LINE_BYTES_MAX) buffer = buffer.grown();
       else {
-        // The hash at its end is still wanted, so its last bytes stay.
-        lines.skip(limit - PREDECESSOR_BYTES);
-        buffer.copyWithin(0, limit - PREDECESSOR_BYTES, limit);
+        // The hash at its end is still needed, so its last bytes are kept.
+        scan.skip(limit - PREDECESSOR_BYTES);
+        bytes.copyWithin(0, limit - PREDECESSOR_BYTES, limit);
         limit = PREDECESSOR_BYTES;
       }
     }
-    if (blocks % BLOCKS_PER_TURN === 0) await new Promise(setImmediate);
+    if (blocks % BLOCKS_PER_PAUSE === 0) await new Promise(setImmediate);
   }
-  lines.end(limit - PREDECESSOR_BYTES);
+  scan.end(limit - PREDECESSOR_BYTES);
 }
 
-function grown(buffer: Buffer): Buffer {
-  const larger = Buffer.allocUnsafe(buffer.length * 2);
-  buffer.copy(larger);
-  return larger;
-}
-
-/** Where a scan stands, and what it makes of the next line. */
+/** The state of a scan: decides of each line whether it is usable, and reports those that are not. */
 class LineScan {
   offset: number;
-  /** Tells an error of the visitor from one of the disk. */
+  /** An error that is thrown meanwhile is the visitor's and not the disk's. */
   isVisiting = false;
   readonly previousHash: string;
   private line = 0;
@@ -122,18 +108,18 @@ class LineScan {
     this.previousHash = this.usableHash = hash;
   }
 
-  /** As many events as were wanted have been visited. */
+  /** True once `eventsMax` events have been visited. */
   get isFull(): boolean {
     return this.events === this.options.eventsMax;
   }
 
-  /** All whole lines of the buffer, of which the bytes from `newFrom` on are new. Returns where the rest begins. */
-  take(buffer: Buffer, newFrom: number, limit: number): number {
+  /** Takes all whole lines of the buffer, of which the bytes from `newFrom` on are new. Returns the offset of the rest. */
+  take(buffer: LineBuffer, newFrom: number, limit: number): number {
     let start = PREDECESSOR_BYTES;
     for (let from = newFrom; ; from = start) {
-      const ends = this.nextEnds(buffer, start, from, limit);
+      const ends = this.nextEnds(buffer.bytes, start, from, limit);
       if (ends.length === 0) return start;
-      const parsed = parseLines(buffer, start, ends);
+      const parsed = buffer.parse(start, ends);
       for (let i = 0; i < ends.length; i++) {
         if (this.isFull) return start;
         const end = ends[i] as number;
@@ -144,27 +130,27 @@ class LineScan {
     }
   }
 
-  /** Where the next few lines end, of which the first begins at `start`. */
-  private nextEnds(buffer: Buffer, start: number, from: number, limit: number): readonly number[] {
+  /** Finds the ends of the next few lines, of which the first begins at `start`. */
+  private nextEnds(bytes: Buffer, start: number, from: number, limit: number): readonly number[] {
     const { eventsMax = Infinity } = this.options;
     const linesMax = Math.min(PARSED_LINES_MAX, eventsMax - this.events);
     const ends: number[] = [];
     let end = from - 1;
     while (ends.length < linesMax && (ends.length === 0 || end - start < PARSED_BYTES_MAX)) {
-      end = buffer.indexOf(NEWLINE, end + 1);
+      end = bytes.indexOf(NEWLINE, end + 1);
       if (end < 0 || end >= limit) break;
       ends.push(end);
     }
     return ends;
   }
 
-  private takeLine(buffer: Buffer, start: number, end: number, parsed: AnyEvent | undefined): void {
+  private takeLine(buffer: LineBuffer, start: number, end: number, parsed: AnyEvent | undefined): void {
     if (this.skipping) {
       this.skipping = false;
       return;
     }
     this.line++;
-    const event = decode(buffer, start, end, parsed);
+    const event = buffer.decode(start, end, parsed);
     if (typeof event === 'string') return this.bad(event);
     if (!(event.seq > this.usableSeq)) return this.bad('corrupt');
     if (this.flawed) this.reportFlawed();
@@ -178,7 +164,7 @@ class LineScan {
     this.isVisiting = false;
   }
 
-  /** What stood before `to` is gone, and with it a line that is there in part. */
+  /** The bytes before `to` are gone, and with them a line that is there in part. */
   gap(to: number): void {
     this.line++;
     this.bad('corrupt');
@@ -186,7 +172,7 @@ class LineScan {
     this.offset = to;
   }
 
-  /** Bytes of a line that is longer than any line may be. */
+  /** Passes over bytes of a line that is longer than any line may be. */
   skip(bytes: number): void {
     if (!this.skipping) {
       this.line++;
@@ -241,46 +227,46 @@ class LineScan {
   }
 }
 
-/** One line again, verified against the hash that stands before it in the file. Undefined when it isn't what it was. */
-export function readLineAt(files: OpenFiles, path: string, position: Position): JournalEvent | undefined {
+/** Reads one line again, verified against the hash before it in the file. Undefined when it has changed. */
+export function readLineAt(files: FileHandles, path: string, position: Position): JournalEvent | undefined {
   return fromOpenFile(files, path, () => {
-    const buffer = lineWithPredecessor(files, path, position);
-    const event = buffer && decode(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes);
+    const event = lineWithPredecessor(files, path, position)?.decode(PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes);
     return typeof event === 'string' ? undefined : event;
   });
 }
 
-/** Once more from the disk, when nothing is found in a file that was open: its writer may have gone on in another segment since. */
-function fromOpenFile<T>(files: OpenFiles, path: string, find: () => T | undefined): T | undefined {
+/** Tries again with a newly opened file when nothing is found: the writer may have continued in another segment since. */
+function fromOpenFile<T>(files: FileHandles, path: string, find: () => T | undefined): T | undefined {
   return find() ?? (files.forget(path) ? find() : undefined);
 }
 
-/** Whether the line there is whole and completes this call: verified, but not parsed. */
-export function holdsCall(files: OpenFiles, path: string, position: Position, key: CallKey): boolean {
+/** Tells whether the line is whole and completes this call: it is verified, but not parsed. */
+export function holdsCall(files: FileHandles, path: string, position: Position, key: CallKey): boolean {
   return fromOpenFile(files, path, () => holdsCallNow(files, path, position, key) || undefined) ?? false;
 }
 
-function holdsCallNow(files: OpenFiles, path: string, position: Position, key: CallKey): boolean {
+function holdsCallNow(files: FileHandles, path: string, position: Position, key: CallKey): boolean {
   const buffer = lineWithPredecessor(files, path, position);
-  if (!buffer || !followsOn(buffer, PREDECESSOR_BYTES, PREDECESSOR_BYTES + position.bytes)) return false;
-  const head = buffer.toString('latin1', PREDECESSOR_BYTES, Math.min(PREDECESSOR_BYTES + COMPLETED_HEAD_BYTES, buffer.length));
+  const end = PREDECESSOR_BYTES + position.bytes;
+  if (!buffer?.verifies(PREDECESSOR_BYTES, end)) return false;
+  const head = buffer.bytes.toString('latin1', PREDECESSOR_BYTES, Math.min(PREDECESSOR_BYTES + COMPLETED_HEAD_BYTES, end + 1));
   return head.includes(`,"type":"call.completed","key":"${key}",`);
 }
 const COMPLETED_HEAD_BYTES = 192;
 
-function lineWithPredecessor(files: OpenFiles, path: string, { offset, bytes }: Position): Buffer | undefined {
+function lineWithPredecessor(files: FileHandles, path: string, { offset, bytes }: Position): LineBuffer | undefined {
   const start = PREDECESSOR_BYTES;
   const before = Math.min(offset, PREDECESSOR_BYTES);
   const end = start + bytes;
-  const buffer = files.scratch(end + 1);
-  if (offset === 0) buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
-  const count = readOrNothing(files, path, buffer, start - before, offset - before);
-  return count < before + bytes + 1 || buffer[end] !== NEWLINE ? undefined : buffer;
+  const buffer = files.lineBuffer(bytes + 1);
+  if (offset === 0) buffer.follow(CHAIN_SEED);
+  const count = readOrNothing(files, path, buffer.bytes.subarray(start - before, end + 1), offset - before);
+  return count < before + bytes + 1 || buffer.bytes[end] !== NEWLINE ? undefined : buffer;
 }
 
-function readOrNothing(files: OpenFiles, path: string, buffer: Buffer, start: number, position: number): number {
+function readOrNothing(files: FileHandles, path: string, into: Uint8Array, position: number): number {
   try {
-    return files.read(path, buffer, start, position);
+    return files.read(path, into, position);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return 0;

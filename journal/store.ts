@@ -14,10 +14,12 @@ export interface Position {
   readonly bytes: number;
 }
 
+/** What the journal adds to a fact when it makes it an event of the run. */
 export interface Recorded {
   readonly seq: Seq;
-  /** As it stands in the event. */
   readonly ts: string;
+  /** Empty when the fact could not become a line. */
+  readonly hash: string;
   readonly position: Position;
 }
 

@@ -1,14 +1,14 @@
-/** What can be told of a run without reading all of it: its first event, its last one, its size. */
-import { CHAIN_SEED, decode, LINE_BYTES_MAX, PREDECESSOR_BYTES, predecessorEnd, type Flaw } from './codec.js';
+/** Reads from a run what is known without reading all of it: its first event, its last one, its size. */
+import { CHAIN_SEED, LINE_BYTES_MAX, PREDECESSOR_BYTES } from './codec.js';
 import type { Disk } from './storage/disk.js';
 import { codeOf } from './errors.js';
 import type { JournalEvent } from './event.js';
+import { LineBuffer, NEWLINE, type Flaw } from './line-buffer.js';
 import { RunBytes } from './segments.js';
 
 const FIRST_WINDOW_BYTES = 4 * 1024;
 /** A longer last line is not looked for: it isn't the short event that ends a run. */
 const LAST_LINE_BYTES_MAX = 1024 * 1024;
-const NEWLINE = 0x0a;
 
 export interface Tail {
   readonly bytes: number;
@@ -21,12 +21,12 @@ export function readTail(disk: Disk, path: string, isWhole?: boolean): Tail {
   return withRun(disk, path, isWhole, lastOf) ?? { bytes: 0, last: undefined };
 }
 
-/** Undefined when it is missing, torn or damaged. */
+/** Returns the first event; undefined when it is missing, torn or damaged. */
 export function readFirst(disk: Disk, path: string): JournalEvent | undefined {
   return usable(withRun(disk, path, undefined, firstOf));
 }
 
-/** Its first line is of a version that this program doesn't know, and so are all that follow. */
+/** True when the first line, and so every line, is of a version that this program doesn't know. */
 export function isOfUnknownVersion(disk: Disk, path: string): boolean {
   return withRun(disk, path, undefined, firstOf) === 'unknown-version';
 }
@@ -47,12 +47,12 @@ function withRun<T>(disk: Disk, path: string, isWhole: boolean | undefined, read
 function lastOf(run: RunBytes): Tail {
   const bytes = run.size;
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
-    const { buffer, isWhole } = readWindow(run, Math.max(0, bytes - window), Math.min(window, bytes));
-    const end = buffer.length - 1;
-    if (bytes === 0 || buffer[end] !== NEWLINE) return { bytes, last: undefined };
-    const start = buffer.lastIndexOf(NEWLINE, end - 1) + 1;
+    const { lines, limit, isWhole } = readWindow(run, Math.max(0, bytes - window), Math.min(window, bytes));
+    const end = limit - 1;
+    if (bytes === 0 || lines.bytes[end] !== NEWLINE) return { bytes, last: undefined };
+    const start = lines.bytes.lastIndexOf(NEWLINE, end - 1) + 1;
     // The predecessor's end must be in the window; before the first line it is put there.
-    if (start >= PREDECESSOR_BYTES * 2 || isWhole) return { bytes, last: usable(decode(buffer, start, end)) };
+    if (start >= PREDECESSOR_BYTES * 2 || isWhole) return { bytes, last: usable(lines.decode(start, end)) };
     if (window >= LAST_LINE_BYTES_MAX) return { bytes, last: undefined };
   }
 }
@@ -60,9 +60,9 @@ function lastOf(run: RunBytes): Tail {
 function firstOf(run: RunBytes): JournalEvent | Flaw | undefined {
   const bytes = run.size;
   for (let window = FIRST_WINDOW_BYTES; ; window *= 4) {
-    const { buffer } = readWindow(run, 0, Math.min(window, bytes));
-    const end = buffer.indexOf(NEWLINE, PREDECESSOR_BYTES);
-    if (end >= 0) return decode(buffer, PREDECESSOR_BYTES, end);
+    const { lines, limit } = readWindow(run, 0, Math.min(window, bytes));
+    const end = lines.bytes.indexOf(NEWLINE, PREDECESSOR_BYTES);
+    if (end >= 0 && end < limit) return lines.decode(PREDECESSOR_BYTES, end);
     if (window >= bytes || window >= LINE_BYTES_MAX) return undefined;
   }
 }
@@ -71,15 +71,16 @@ function usable(event: JournalEvent | Flaw | undefined): JournalEvent | undefine
   return typeof event === 'string' ? undefined : event;
 }
 
-/** Some bytes of a file; room in front holds what precedes the first line, for a window that begins with it. */
-function readWindow(run: RunBytes, position: number, count: number): { buffer: Buffer; isWhole: boolean } {
-  const buffer = Buffer.alloc(PREDECESSOR_BYTES + count);
-  buffer.write(predecessorEnd(CHAIN_SEED), 'latin1');
-  let done = 0;
-  while (done < count) {
-    const more = run.read(buffer, PREDECESSOR_BYTES + done, count - done, position + done);
+/** Reads some bytes of a run, up to `limit`. A window that begins with the first line has the chain's seed before it. */
+function readWindow(run: RunBytes, position: number, count: number): { lines: LineBuffer; limit: number; isWhole: boolean } {
+  const lines = new LineBuffer(count);
+  lines.follow(CHAIN_SEED);
+  let limit = PREDECESSOR_BYTES;
+  const end = PREDECESSOR_BYTES + count;
+  while (limit < end) {
+    const more = run.read(lines.bytes, limit, end - limit, position + limit - PREDECESSOR_BYTES);
     if (more === 0) break;
-    done += more;
+    limit += more;
   }
-  return { buffer: buffer.subarray(0, PREDECESSOR_BYTES + done), isWhole: position === 0 };
+  return { lines, limit, isWhole: position === 0 };
 }

@@ -92,7 +92,7 @@ export class RunWriter implements Journal {
       return recorded;
     } catch (error) {
       if (!this.failure && !this.closing) this.options.onLost?.(journalError(error, this.task())); // J8: nobody waits for this one
-      return { seq: seqOf(this.nextSeq), ts: this.clock(), position: { offset: this.endOffset(), bytes: 0 } };
+      return { seq: seqOf(this.nextSeq), ts: this.clock(), hash: '', position: { offset: this.endOffset(), bytes: 0 } };
     }
   }
 
@@ -187,7 +187,7 @@ export class RunWriter implements Journal {
     }
     this.nextSeq++;
     if (fact.type === 'call.started') this.hasCalls = true;
-    return { seq, ts, position: { offset: this.endOffset() - bytes, bytes: bytes - 1 } };
+    return { seq, ts, hash: this.queue.hash, position: { offset: this.endOffset() - bytes, bytes: bytes - 1 } };
   }
 
   private writeQueue(): void {

@@ -1,16 +1,17 @@
 /**
  * Files that stay open for a moment after they were read, because results are read one by one from the same few runs and opening
- * a file costs more than reading a line. They are closed after a second or two of rest, and the longest unused when there are too many.
+ * a file costs more than reading a line. They are closed after a second or two without use, and the longest unused when there are too many.
  *
- * Results are mostly wanted in the order in which they were made, so a read takes what follows along. Bytes of a journal never
- * change once they are there, so what was taken along stays right while the file is open.
+ * Results are mostly read in the order in which they were made, so a read fetches what follows along. Bytes of a journal never
+ * change once they are there, so what was fetched along is valid while the file is open.
  */
 import type { Disk } from './disk.js';
+import { LineBuffer } from '../line-buffer.js';
 import { RunBytes } from '../segments.js';
 
 const OPEN_MAX = 8;
 const REST_MS = 1000;
-/** How much a read takes along. A longer line is read for itself. */
+/** So many bytes are read at once. A longer line is read for itself. */
 const AHEAD_BYTES = 128 * 1024;
 
 interface OpenFile {
@@ -19,49 +20,46 @@ interface OpenFile {
   ahead: Buffer | undefined;
   from: number;
   to: number;
-  /** Nothing was read before. */
+  /** True until the second read. */
   isNew: boolean;
 }
 
-/** Reads until `into` is full; the number of bytes that were there. */
-function fill(run: RunBytes, into: Uint8Array, start: number, position: number): number {
-  let end = start;
+/** Reads until `into` is full or the run ends. Returns the number of bytes. */
+function fill(run: RunBytes, into: Uint8Array, position: number): number {
+  let end = 0;
   while (end < into.length) {
-    const count = run.read(into, end, into.length - end, position + end - start);
+    const count = run.read(into, end, into.length - end, position + end);
     if (count === 0) break;
     end += count;
   }
-  return end - start;
+  return end;
 }
 
-export class OpenFiles {
-  /** In the order of last use. */
+export class FileHandles {
+  /** Ordered by their last use. */
   private readonly files = new Map<string, OpenFile>();
   private timer: NodeJS.Timeout | undefined;
   /** Since the timer was set. */
   private wasUsed = false;
 
-  private room: Buffer = Buffer.alloc(0);
+  private usualLine: LineBuffer | undefined;
 
   constructor(private readonly disk: Disk) {}
 
-  /** Room for one line, the same each time: what is read there must be used before the next read. */
-  scratch(bytes: number): Buffer {
-    if (bytes > this.room.length) {
-      if (bytes > AHEAD_BYTES) return Buffer.allocUnsafe(bytes);
-      this.room = Buffer.allocUnsafe(AHEAD_BYTES);
-    }
-    return this.room.subarray(0, bytes);
+  /** Returns room for one line, the same each time: what is read there must be used before the next read. */
+  lineBuffer(lineBytes: number): LineBuffer {
+    if (lineBytes > AHEAD_BYTES) return new LineBuffer(lineBytes);
+    return (this.usualLine ??= new LineBuffer(AHEAD_BYTES));
   }
 
-  /** Fills `into` from `start` on; the number of bytes that were there. */
-  read(path: string, into: Uint8Array, start: number, position: number): number {
+  /** Fills `into`. Returns the number of bytes that were there. */
+  read(path: string, into: Uint8Array, position: number): number {
     const open = this.open(path);
-    const length = into.length - start;
-    if (length > AHEAD_BYTES) return fill(open.run, into, start, position);
+    const { length } = into;
+    if (length > AHEAD_BYTES) return fill(open.run, into, position);
     if (position < open.from || position + length > open.to) this.readAhead(open, position);
     const end = Math.min(position + length, open.to);
-    open.ahead?.copy(into, start, position - open.from, end - open.from);
+    open.ahead?.copy(into, 0, position - open.from, end - open.from);
     return end - position;
   }
 
@@ -69,7 +67,7 @@ export class OpenFiles {
     open.ahead ??= Buffer.allocUnsafe(AHEAD_BYTES);
     open.from = position;
     open.to = position; // nothing, should the disk fail now
-    open.to += fill(open.run, open.ahead, 0, position);
+    open.to += fill(open.run, open.ahead, position);
   }
 
   private open(path: string): OpenFile {
@@ -85,7 +83,7 @@ export class OpenFiles {
     return file;
   }
 
-  /** Opens it anew when it is read next; false when it was opened for this read. */
+  /** Closes the file, so that the next read opens it anew; false when it was opened for this read. */
   forget(path: string): boolean {
     const known = this.files.get(path);
     if (!known || known.isNew) return false;

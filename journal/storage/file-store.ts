@@ -19,7 +19,7 @@ import {
   workflowOfFolder,
 } from './layout.js';
 import { isHeld, takeLock } from './run-liveness.js';
-import { OpenFiles } from './file-handles.js';
+import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
 import { makeProjectKey, readProjectKey, type Secrets } from '../secrets/keyring.js';
 import { openKeyring, storeSecret, type Keyring, type SealingKey } from '../secrets/sealing.js';
@@ -62,7 +62,7 @@ export function openJournalFolder(journal: string, { disk = realDisk, sealingKey
 
 class FileStore implements JournalStore {
   readonly immediate: ImmediateReads;
-  private readonly openFiles: OpenFiles;
+  private readonly openFiles: FileHandles;
   private readonly skipped = new Set<RunId>();
 
   constructor(
@@ -71,7 +71,7 @@ class FileStore implements JournalStore {
     private readonly keyring: Keyring,
     private readonly onSkipped: FileStoreOptions['onSkipped'],
   ) {
-    const files = new OpenFiles(disk);
+    const files = new FileHandles(disk);
     const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
     this.openFiles = files;
     this.immediate = {

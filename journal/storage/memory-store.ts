@@ -46,7 +46,7 @@ class MemoryRun implements Journal {
       return this.add(fact);
     } catch (error) {
       if (this.isOpen) this.options.onLost?.(error as JournalError); // `add` throws nothing else
-      return { seq: seqOf(this.lines.length), ts: new Date().toISOString(), position: { offset: this.bytes, bytes: 0 } };
+      return { seq: seqOf(this.lines.length), ts: new Date().toISOString(), hash: '', position: { offset: this.bytes, bytes: 0 } };
     }
   }
 
@@ -76,7 +76,7 @@ class MemoryRun implements Journal {
     const position = { offset: this.bytes, bytes: Buffer.byteLength(line.text) - 1 };
     this.lines.push({ line, position });
     this.bytes += position.bytes + 1;
-    return { seq, ts, position };
+    return { seq, ts, hash: line.hash, position };
   }
 
   private encoded(fact: Fact, seq: Seq, ts: string): Line {

@@ -1,5 +1,5 @@
 /** A projection is a pure fold over events: it sees its two arguments and nothing else. */
-import type { Fact, JournalEvent } from '../../journal/event.js';
+import { JOURNAL_VERSION, type Fact, type JournalEvent } from '../../journal/event.js';
 import type { RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 
@@ -29,14 +29,11 @@ export function fold<State>(projection: Projection<State>, entries: Iterable<Ent
 }
 
 /**
- * The event that a fact has become once the store has taken it: the fact itself, completed, because a run makes too many to copy
- * each. Without what no fold looks at: version and hash are the reader's business.
+ * Returns the event that a fact is in its run, as a reader of the journal finds it; the fact is left as it was. A fact that is in no
+ * journal has no hash. Members of the fact come last because V8 copies them several times faster behind a fixed beginning.
  */
-export function eventOf(fact: Fact, seq: Seq, ts: string): JournalEvent {
-  const event = fact as unknown as { seq: Seq; ts: string };
-  event.seq = seq;
-  event.ts = ts;
-  return event as unknown as JournalEvent;
+export function eventOf(fact: Fact, seq: Seq, ts: string, hash = ''): JournalEvent {
+  return { v: JOURNAL_VERSION, seq, ts, hash, ...fact };
 }
 
 /** Keeps a state current while a run appends: call it with every event in the order of the journal. Returns the state. */

@@ -147,7 +147,7 @@ function mortalStore(
   const mortal = (journal: Journal): Journal => ({
     ref: journal.ref,
     post(fact) {
-      if (isDead) return { seq: seqOf(0), ts: '', position: { offset: 0, bytes: 0 } };
+      if (isDead) return { seq: seqOf(0), ts: '', hash: '', position: { offset: 0, bytes: 0 } };
       count(fact);
       return journal.post(fact);
     },

@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { bodyOf, CHAIN_SEED, decode, decodeOwn, encode, parseLines, PREDECESSOR_BYTES, predecessorEnd } from '../../journal/codec.js';
+import { bodyOf, CHAIN_SEED, decodeOwn, encode, PREDECESSOR_BYTES } from '../../journal/codec.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { seqOf } from '../../journal/ids.js';
+import { LineBuffer, type Flaw } from '../../journal/line-buffer.js';
 import { LineQueue } from '../../journal/line-queue.js';
 import { journalFolder, runPath } from '../../journal/storage/layout.js';
 import { climb } from '../../journal/upcast.js';
@@ -16,9 +17,17 @@ import { factOf, readRun } from './support/read.js';
 
 const ts = '2026-11-21T08:45:12.123Z';
 
-function decodeText(text: string, previousHash: string): ReturnType<typeof decode> {
-  const bytes = Buffer.from(predecessorEnd(previousHash) + text);
-  return decode(bytes, PREDECESSOR_BYTES, bytes.length - 1);
+function decodeText(text: string, previousHash: string): JournalEvent | Flaw {
+  const buffer = lineBuffer(text);
+  buffer.follow(previousHash);
+  return buffer.decode(PREDECESSOR_BYTES, buffer.bytes.length - 1);
+}
+
+function lineBuffer(text: string): LineBuffer {
+  const bytes = Buffer.from(text);
+  const buffer = new LineBuffer(bytes.length);
+  buffer.bytes.set(bytes, PREDECESSOR_BYTES);
+  return buffer;
 }
 
 const asJson = (fact: Fact): unknown => JSON.parse(JSON.stringify(fact));
@@ -83,14 +92,15 @@ it('hashes the predecessor and the line without its hash', () => {
 
 it('parses lines together and leaves the bytes as they are, also behind something else than a line', () => {
   const lines = [0, 1, 2].map((n) => encode(callCompleted(n), seqOf(n), ts, CHAIN_SEED).text);
-  const bytes = Buffer.from(`a digit 7${lines.join('')}`);
-  const start = 9;
+  const buffer = lineBuffer(`a digit 7${lines.join('')}`);
+  const { bytes } = buffer;
+  const start = PREDECESSOR_BYTES + 9;
   const ends = lines.map((_, n) => start + Buffer.byteLength(lines.slice(0, n + 1).join('')) - 1);
   const before = Buffer.from(bytes);
-  expect(parseLines(bytes, start, ends)).toEqual(lines.map((line) => JSON.parse(line) as unknown));
+  expect(buffer.parse(start, ends)).toEqual(lines.map((line) => JSON.parse(line) as unknown));
   expect(bytes).toEqual(before);
   bytes[start + 3] = 0;
-  expect(parseLines(bytes, start, ends)).toBeUndefined();
+  expect(buffer.parse(start, ends)).toBeUndefined();
 });
 
 it('takes a line only behind its own predecessor', () => {

@@ -38,6 +38,16 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       await journal.close();
     });
 
+    it('records a fact that nobody may change, and says everything that makes it an event', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const facts = [Object.freeze({ ...started }), Object.freeze(callCompleted(1)), Object.freeze({ ...finished })];
+      const recorded = [journal.post(facts[0]!), await journal.append(facts[1]!), journal.post(facts[2]!)];
+      await journal.close();
+      const { events } = await readRun(store, runRef(1));
+      expect(events).toEqual(recorded.map(({ seq, ts, hash }, i) => ({ v: 1, ...facts[i], seq, ts, hash })));
+    });
+
     it('says where each event lies, and reads it again from there', async () => {
       const store = open();
       const journal = await store.create(runRef(1));

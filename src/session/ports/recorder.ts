@@ -44,7 +44,7 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
     return undefined;
   };
   const follow = (fact: Fact, recorded: Recorded): void => {
-    const event = eventOf(fact, recorded.seq, recorded.ts);
+    const event = eventOf(fact, recorded.seq, recorded.ts, recorded.hash);
     for (let i = 0; i < followers.length; i++) followers[i]?.(event, recorded.position);
   };
   return {

@@ -48,7 +48,7 @@ export function createReplayedLedger(
     const isSame = event !== undefined && saysTheSame(fact, event);
     if (!isSame && (event || isWhole(recording)) && !course.diverge(factDivergence(fact, event))) throw endOfReplay();
     if (event && event.seq > latest.seq) latest = event;
-    const told = isSame ? event : eventOf({ ...fact }, latest.seq, latest.ts);
+    const told = isSame ? event : eventOf(fact, latest.seq, latest.ts);
     current = graphState.apply(current, told, { ref, position: NOWHERE });
     onEvent?.(told);
   }
@@ -73,7 +73,7 @@ export function missingFact(walk: RecordedWalk): Divergence | undefined {
 }
 
 function factDivergence(fact: GraphFact, event: GraphEvent | undefined): Divergence {
-  const told = describeEvent(eventOf({ ...fact }, 0 as Seq, ''));
+  const told = describeEvent(eventOf(fact, 0 as Seq, ''));
   const { type: kind, op } = fact;
   if (!event) return { reason: 'new', op, kind, actual: { subject: told } };
   const [then, now] = [saying(event), saying(fact)];

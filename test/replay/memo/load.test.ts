@@ -58,7 +58,7 @@ function manyCalls(prefix: string): Fact[] {
 }
 
 /** The last event of a run, after so many others. */
-const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), ts: '', position: { offset: seq * 100, bytes: 99 } });
+const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), ts: '', hash: '', position: { offset: seq * 100, bytes: 99 } });
 
 const withoutScratch = ({ memo, complete }: PriorRuns): unknown => {
   const { entries: questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
