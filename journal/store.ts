@@ -108,7 +108,7 @@ export interface JournalStore {
    * Waits until nobody else, in any process, has the turn of this workflow, and gives what ends it; ending it again does nothing. For
    * whoever decides from the past which run comes next. A process that dies gives up its turn.
    */
-  takeTurn(workflow: Workflow): Promise<() => Promise<void>>;
+  acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>>;
   workflows(): Promise<readonly Workflow[]>;
   /** Oldest first. Reads heads, tails and locks only. */
   runs(workflow: Workflow): Promise<readonly RunFile[]>;
@@ -135,6 +135,6 @@ export interface JournalStore {
   newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
   /** Auxiliary data of a workflow (the index): replaced as a whole by rename; may vanish at any time. */
-  readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
-  writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
+  readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
+  writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
 }

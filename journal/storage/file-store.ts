@@ -18,7 +18,7 @@ import {
   workflowFolder,
   workflowOfFolder,
 } from './layout.js';
-import { isHeld, takeLock } from './run-liveness.js';
+import { isAlive, markAlive } from './run-liveness.js';
 import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
 import { makeProjectKey, readProjectKey, type Secrets } from '../secrets/keyring.js';
@@ -91,7 +91,7 @@ class FileStore implements JournalStore {
         throw journalError(error, `create ${folder}`);
       });
       if (isLocked) await disk.remove(lock); // it may be half written
-      takeLock(disk, lock, () => (isLocked = true)); // RUN-FILE-1
+      markAlive(disk, lock, () => (isLocked = true)); // RUN-FILE-1
     });
     const release = (): Promise<void> => (isLocked ? disk.remove(lock) : Promise.resolve());
     try {
@@ -109,7 +109,7 @@ class FileStore implements JournalStore {
     return new RunWriter(ref, files, release, options);
   }
 
-  async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
+  async acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>> {
     const folder = workflowFolder(this.journal, workflow);
     try {
       return await acquireWorkflowLock(this.disk, folder);
@@ -184,7 +184,7 @@ class FileStore implements JournalStore {
     return getBlob(this.disk, this.journal, id);
   }
 
-  async readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+  async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
     try {
       return await this.disk.readWhole(this.asidePath(workflow, name));
     } catch (error) {
@@ -193,7 +193,7 @@ class FileStore implements JournalStore {
     }
   }
 
-  async writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+  async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
     const path = this.asidePath(workflow, name);
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     try {
@@ -218,7 +218,7 @@ class FileStore implements JournalStore {
 
   private async runFile(ref: RunRef, inSegments: ReadonlySet<string>): Promise<RunFile> {
     // The lock before the tail: a run that ends in between has its last event by then.
-    const held = await isHeld(this.disk, lockPath(this.journal, ref));
+    const held = await isAlive(this.disk, lockPath(this.journal, ref));
     const file = runPath(this.journal, ref);
     const { bytes, last } = readTail(this.disk, file, !inSegments.has(basename(file)));
     if (last?.type === 'run.finished') return { ref, liveness: 'finished', bytes, finished: last };

@@ -114,7 +114,7 @@ class MemoryStore implements JournalStore {
     return run;
   }
 
-  async takeTurn(workflow: Workflow): Promise<() => Promise<void>> {
+  async acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>> {
     const before = this.turns.get(workflow);
     let end = (): void => {};
     this.turns.set(workflow, new Promise((resolve) => (end = resolve)));
@@ -200,11 +200,11 @@ class MemoryStore implements JournalStore {
     return found && Buffer.from(found);
   }
 
-  async readAside(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
+  async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
     return this.asides.get(`${workflow}\n${name}`);
   }
 
-  async writeAside(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
+  async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
     this.asides.set(`${workflow}\n${name}`, Buffer.from(content as Uint8Array));
   }
 }

@@ -16,11 +16,11 @@ interface Holder {
 }
 
 /** Throws EEXIST when there is one. `onCreated` is called as soon as there is a file to remove again. */
-export function takeLock(disk: Disk, path: string, onCreated: () => void): void {
+export function markAlive(disk: Disk, path: string, onCreated: () => void): void {
   const file = disk.create(path);
   onCreated();
   try {
-    const text = holderOfThisProcess();
+    const text = thisProcess();
     writeAll(disk, file, text);
   } finally {
     disk.close(file);
@@ -28,11 +28,11 @@ export function takeLock(disk: Disk, path: string, onCreated: () => void): void 
 }
 
 /** What stands in the lock of a living process: this one. */
-export function holderOfThisProcess(): Uint8Array {
+export function thisProcess(): Uint8Array {
   return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Holder));
 }
 
-export async function isHeld(disk: Disk, path: string): Promise<boolean> {
+export async function isAlive(disk: Disk, path: string): Promise<boolean> {
   const holder = await readHolder(disk, path);
   if (!holder || holder.boot !== bootId()) return false;
   if (holder.started !== '') return startOf(holder.pid) === holder.started;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDurableFolder, writeNew, type Disk } from './disk.js';
 import { JournalError } from '../errors.js';
-import { holderOfThisProcess, isHeld } from './run-liveness.js';
+import { thisProcess, isAlive } from './run-liveness.js';
 
 const NAME = /^turn-(\d{1,9})$/;
 const LOOK_AGAIN_MS = 20;
@@ -21,10 +21,10 @@ export async function acquireWorkflowLock(disk: Disk, folder: string, waitMs = T
   await makeDurableFolder(disk, folder);
   for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
     const latest = latestOf(await disk.list(folder));
-    if (latest === 0 || !(await isHeld(disk, turnPath(folder, latest)))) {
+    if (latest === 0 || !(await isAlive(disk, turnPath(folder, latest)))) {
       const path = turnPath(folder, latest + 1);
       const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-      if (await writeNew(disk, path, temporary, holderOfThisProcess())) return endOf(disk, path);
+      if (await writeNew(disk, path, temporary, thisProcess())) return endOf(disk, path);
     }
     if (waitedMs >= waitMs) {
       throw new JournalError('JOURNAL_BUSY', `another process has been beginning a run for ${waitMs / 1000} s`, {

@@ -33,24 +33,24 @@ export interface StoredFile {
   readonly bytes: number;
 }
 
-export interface Collector {
+export interface Deleter {
   /** Puts back what an interrupted removal has left aside. */
   recover(): Promise<void>;
   /** Files that writers which were killed left half-made: copies of anything. Those of writers that live are among them. */
-  halfMade(): Promise<readonly string[]>;
+  unfinishedFiles(): Promise<readonly string[]>;
   /** Of those, what nobody is writing. */
-  removeHalfMade(paths: readonly string[]): Promise<void>;
+  deleteUnfinished(paths: readonly string[]): Promise<void>;
   /** The writer must be gone. */
-  removeRun(ref: RunRef): Promise<void>;
+  deleteRun(ref: RunRef): Promise<void>;
   blobs(): Promise<readonly StoredFile[]>;
-  setAside(blobs: readonly BlobId[]): Promise<void>;
-  putBack(blobs: readonly BlobId[]): Promise<void>;
+  trash(blobs: readonly BlobId[]): Promise<void>;
+  restore(blobs: readonly BlobId[]): Promise<void>;
   /** For good; they have been set aside. */
-  removeBlobs(blobs: readonly BlobId[]): Promise<void>;
+  deleteTrashed(blobs: readonly BlobId[]): Promise<void>;
 }
 
 /** `root` is the project's folder. Every function rejects with `JournalError` when the disk doesn't do it. */
-export function openCollector(root: string, disk: Disk = realDisk): Collector {
+export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
   const journal = journalFolder(root);
   const attempt = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
     try {
@@ -65,12 +65,12 @@ export function openCollector(root: string, disk: Disk = realDisk): Collector {
   };
   return {
     recover: () => attempt('put back what was set aside', () => recover(disk, journal)),
-    halfMade: () => attempt('list what was left half-made', () => listHalfMade(disk, journal)),
-    removeHalfMade: (paths) =>
+    unfinishedFiles: () => attempt('list what was left half-made', () => listHalfMade(disk, journal)),
+    deleteUnfinished: (paths) =>
       attempt('remove what was left half-made', async () => {
         for (const path of paths) await disk.remove(path);
       }),
-    removeRun: (ref) =>
+    deleteRun: (ref) =>
       attempt(`remove run ${ref.run}`, async () => {
         const path = runPath(journal, ref);
         const segments = countSegments(disk, path);
@@ -80,9 +80,9 @@ export function openCollector(root: string, disk: Disk = realDisk): Collector {
         await disk.remove(lockPath(journal, ref)); // left behind by a crash
       }),
     blobs: () => attempt('list the blobs', () => listBlobs(disk, journal)),
-    setAside: (blobs) => attempt('set blobs aside', () => move(blobs, (path) => disk.rename(path, path + ASIDE))),
-    putBack: (blobs) => attempt('put blobs back', () => move(blobs, (path) => putBack(disk, path))),
-    removeBlobs: (blobs) => attempt('remove blobs', () => move(blobs, (path) => disk.remove(path + ASIDE))),
+    trash: (blobs) => attempt('set blobs aside', () => move(blobs, (path) => disk.rename(path, path + ASIDE))),
+    restore: (blobs) => attempt('put blobs back', () => move(blobs, (path) => putBack(disk, path))),
+    deleteTrashed: (blobs) => attempt('remove blobs', () => move(blobs, (path) => disk.remove(path + ASIDE))),
   };
 }
 

@@ -158,12 +158,12 @@ export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting 
 }
 
 async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {
-  const content = await store.readAside(workflow, INDEX);
+  const content = await store.readDerived(workflow, INDEX);
   const snapshot = content && decodeSnapshot(content);
   return snapshot !== undefined && coversPrefix(snapshot.covered, files) ? snapshot : undefined;
 }
 
 /** An index that can't be written costs the next start some reading and nothing else. */
 async function writeIndex(store: JournalStore, workflow: Workflow, encoded: string): Promise<void> {
-  await store.writeAside(workflow, INDEX, encoded).catch(() => undefined);
+  await store.writeDerived(workflow, INDEX, encoded).catch(() => undefined);
 }

@@ -52,7 +52,7 @@ beforeAll(async () => {
     ask('main/ask#large', 'large').map((fact) => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
   );
   await loadWorkflow(store, JOB, { onDefect: () => undefined });
-  expect(await store.readAside(JOB, 'index')).toBeDefined();
+  expect(await store.readDerived(JOB, 'index')).toBeDefined();
   // What writers that were killed before have left.
   for (const file of globSync('.mlld/journal/**/*', { cwd: original, dot: true, absolute: true })) {
     fs.copyFileSync(file, `${file}.0123456789ab.tmp`);

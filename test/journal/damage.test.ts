@@ -242,8 +242,8 @@ it.each(['.mlld', join('.mlld', 'journal')])('says what is wrong when %s is a fi
   await expect(store.create(ref)).rejects.toMatchObject(wrong);
   await expect(store.workflows()).rejects.toMatchObject(wrong);
   await expect(store.putBlob('x')).rejects.toMatchObject(wrong);
-  await expect(store.writeAside(workflow, 'index', 'x')).rejects.toMatchObject(wrong);
-  expect(await store.readAside(workflow, 'index')).toBeUndefined();
+  await expect(store.writeDerived(workflow, 'index', 'x')).rejects.toMatchObject(wrong);
+  expect(await store.readDerived(workflow, 'index')).toBeUndefined();
 });
 
 it('says what is wrong when the journal may not be written', async () => {

@@ -36,7 +36,7 @@ async function record(root: string, disk: ReturnType<typeof failingDisk>['disk']
   await Promise.all([append(callCompleted(0)), append(callStarted(1)), append(callCompleted(1))]);
   const payload = await attempt(async () => store.payload(big));
   if (payload) await append({ ...callCompleted(2), result: payload } as Fact);
-  await attempt(() => store.writeAside(workflow, 'index', 'index of three'));
+  await attempt(() => store.writeDerived(workflow, 'index', 'index of three'));
   journal.post(opStarted(1));
   await append(finished);
   const closed = await attempt(async () => (await journal.close(), true));
@@ -66,7 +66,7 @@ it.each<Trouble>(['ENOSPC', 'EIO', 'EACCES', 'full', 'short', 'dead'])(
       expect(kinds, `call ${n}`).toEqual(trouble === 'dead' && kinds.length > 0 ? ['torn-tail'] : []); // J6
       if (trouble !== 'dead')
         for (const error of errors) expect(error).toMatchObject({ name: 'JournalError', code: expect.stringMatching(/^JOURNAL_/) });
-      const index = await store.readAside(workflow, 'index');
+      const index = await store.readDerived(workflow, 'index');
       expect([undefined, 'index of three']).toContain(index && Buffer.from(index).toString());
       if (errors.length > 0) everFailed++;
       // A call that fails once costs nothing, but for the blob and the index, which others try again.

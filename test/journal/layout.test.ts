@@ -58,7 +58,7 @@ it('keeps everything to its owner', async () => {
   const store = openFileStore(root);
   const journal = await store.create(runRef(1));
   await store.putBlob('text');
-  await store.writeAside(runRef(1).workflow, 'index', 'x');
+  await store.writeDerived(runRef(1).workflow, 'index', 'x');
   for (const name of readdirSync(join(root, '.mlld'), { recursive: true, encoding: 'utf8' })) {
     const stat = statSync(join(root, '.mlld', name));
     expect(`${name} ${(stat.mode & 0o777).toString(8)}`).toBe(`${name} ${stat.isDirectory() ? '700' : '600'}`);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { storeBundle } from '../../journal/upkeep/bundle.js';
-import { openCollector } from '../../journal/upkeep/delete-runs.js';
+import { openDeleter } from '../../journal/upkeep/delete-runs.js';
 import { realDisk, type Disk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { MAY_LAG, type Fact, type JournalEvent, type Json } from '../../journal/event.js';
@@ -451,8 +451,8 @@ it('redacts, bundles and removes a run in segments as any other, whenever that i
     expect(cutShort.defects).toEqual([]);
     expect(cutShort.events).toHaveLength(before.length);
     expect(await rewriteRun(root, RUN, edit, because)).toBeLessThanOrEqual(1);
-    const collector = openCollector(root);
-    await collector.removeHalfMade(await collector.halfMade());
+    const deleter = openDeleter(root);
+    await deleter.deleteUnfinished(await deleter.unfinishedFiles());
     const { events, defects } = await readRun(openFileStore(root), RUN);
     expect(defects).toEqual([]);
     expect(events.filter((event) => event.type === 'call.completed' && 'redacted' in event.result)).toHaveLength(1);
@@ -460,7 +460,7 @@ it('redacts, bundles and removes a run in segments as any other, whenever that i
       expect(fs.readFileSync(path.join(path.dirname(segmentOf(root, 1)), name), 'utf8')).not.toContain('answer 20,');
     if (!failing.struck()) break;
   }
-  await openCollector(source).removeRun(RUN);
+  await openDeleter(source).deleteRun(RUN);
   expect(fs.readdirSync(path.dirname(segmentOf(source, 1)))).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 /** What a power cut leaves: all that was acknowledged, and what is replaced either as it was or as it shall be. */
 import { expect, it } from 'vitest';
-import { openCollector } from '../../journal/upkeep/delete-runs.js';
+import { openDeleter } from '../../journal/upkeep/delete-runs.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import type { JournalEvent } from '../../journal/event.js';
 import { workflowOf } from '../../journal/ids.js';
@@ -61,11 +61,11 @@ it('leaves what is kept beside the runs as it was or as it is', async () => {
   const root = temporaryFolder();
   const volatile = volatileDisk(root);
   const store = openFileStore(root, { disk: volatile.disk });
-  await store.writeAside(workflow, 'index', 'old');
+  await store.writeDerived(workflow, 'index', 'old');
   const folders: string[] = [];
   volatile.onChange = () => void folders.push(volatile.left());
-  await store.writeAside(workflow, 'index', 'new');
-  const found = await Promise.all(folders.map(async (folder) => String(await openFileStore(folder).readAside(workflow, 'index'))));
+  await store.writeDerived(workflow, 'index', 'new');
+  const found = await Promise.all(folders.map(async (folder) => String(await openFileStore(folder).readDerived(workflow, 'index'))));
   expect(found).toContain('old');
   expect(found.at(-1)).toBe('new');
   expect(found.filter((text) => text !== 'old' && text !== 'new')).toEqual([]);
@@ -104,8 +104,8 @@ it('leaves of runs that were removed one after the other a beginning of that ord
   }
   const folders: string[] = [];
   volatile.onChange = () => void folders.push(volatile.left());
-  const collector = openCollector(root, volatile.disk);
-  for (const ref of runs.slice(0, 2)) await collector.removeRun(ref);
+  const deleter = openDeleter(root, volatile.disk);
+  for (const ref of runs.slice(0, 2)) await deleter.deleteRun(ref);
   const found = await Promise.all(
     folders.map(async (folder) =>
       (await Promise.all(runs.map((ref) => openFileStore(folder).find(ref.run)))).map((ref) => ref !== undefined),

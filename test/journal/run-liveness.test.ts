@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { journalFolder, lockPath } from '../../journal/storage/layout.js';
-import { isHeld, takeLock } from '../../journal/storage/run-liveness.js';
+import { isAlive, markAlive } from '../../journal/storage/run-liveness.js';
 import { runRef, started, workflow } from './support/facts.js';
 import { temporaryFolder } from './support/folder.js';
 
@@ -14,10 +14,10 @@ const nothing = (): void => undefined;
 
 it('is held by a living process, and taken once', async () => {
   const path = join(temporaryFolder(), 'lock');
-  expect(await isHeld(realDisk, path)).toBe(false);
-  takeLock(realDisk, path, nothing);
-  expect(await isHeld(realDisk, path)).toBe(true);
-  expect(() => takeLock(realDisk, path, nothing)).toThrow('EEXIST');
+  expect(await isAlive(realDisk, path)).toBe(false);
+  markAlive(realDisk, path, nothing);
+  expect(await isAlive(realDisk, path)).toBe(true);
+  expect(() => markAlive(realDisk, path, nothing)).toThrow('EEXIST');
 });
 
 it.each<[string, (holder: { pid: number; started: string; boot: string }) => string]>([
@@ -29,15 +29,15 @@ it.each<[string, (holder: { pid: number; started: string; boot: string }) => str
   ['that holds something else', () => 'null'],
 ])('is not held when there is a lock %s', async (_title, change) => {
   const path = join(temporaryFolder(), 'lock');
-  takeLock(realDisk, path, nothing);
+  markAlive(realDisk, path, nothing);
   const holder = JSON.parse(readFileSync(path, 'utf8')) as { pid: number; started: string; boot: string };
   writeFileSync(path, change(holder));
-  expect(await isHeld(realDisk, path)).toBe(false);
+  expect(await isAlive(realDisk, path)).toBe(false);
 });
 
 it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was killed and whose parent has not asked for it', async () => {
   const path = join(temporaryFolder(), 'lock');
-  takeLock(realDisk, path, nothing);
+  markAlive(realDisk, path, nothing);
   const { boot } = JSON.parse(readFileSync(path, 'utf8')) as { boot: string };
   // The shell becomes a program that never waits for the child which it has.
   const parent = spawn('/bin/sh', ['-c', 'sleep 30 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -46,10 +46,10 @@ it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was kil
   const pid = Number(line.toString());
   const stat = (): readonly string[] => readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
   writeFileSync(path, JSON.stringify({ pid, started: stat()[19], boot }));
-  expect(await isHeld(realDisk, path)).toBe(true);
+  expect(await isAlive(realDisk, path)).toBe(true);
   process.kill(pid, 'SIGKILL');
   await expect.poll(() => stat()[0]).toBe('Z');
-  expect(await isHeld(realDisk, path)).toBe(false);
+  expect(await isAlive(realDisk, path)).toBe(false);
 });
 
 it('is gone when the run is closed', async () => {

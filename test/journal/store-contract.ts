@@ -264,11 +264,11 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
 
     it('keeps something aside of a workflow and replaces it as a whole', async () => {
       const store = open();
-      expect(await store.readAside(workflow, 'index')).toBeUndefined();
-      await store.writeAside(workflow, 'index', 'one');
-      await store.writeAside(workflow, 'index', Buffer.from('two'));
-      expect(Buffer.from((await store.readAside(workflow, 'index')) as Uint8Array).toString()).toBe('two');
-      expect(await store.readAside(workflowOf('other.mld'), 'index')).toBeUndefined();
+      expect(await store.readDerived(workflow, 'index')).toBeUndefined();
+      await store.writeDerived(workflow, 'index', 'one');
+      await store.writeDerived(workflow, 'index', Buffer.from('two'));
+      expect(Buffer.from((await store.readDerived(workflow, 'index')) as Uint8Array).toString()).toBe('two');
+      expect(await store.readDerived(workflowOf('other.mld'), 'index')).toBeUndefined();
       expect(await store.runs(workflow)).toEqual([]);
     });
 
@@ -276,7 +276,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       const store = open();
       const log: string[] = [];
       const inTurn = async (name: string): Promise<void> => {
-        const end = await store.takeTurn(workflow);
+        const end = await store.acquireWorkflowLock(workflow);
         log.push(`${name} begins`);
         await new Promise((resolve) => setTimeout(resolve, 30));
         log.push(`${name} ends`);
@@ -286,9 +286,9 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       await Promise.all(['a', 'b', 'c'].map(inTurn));
       for (const [i, line] of log.entries()) expect(line).toBe(i % 2 === 0 ? `${line[0]} begins` : `${log[i - 1]?.[0]} ends`);
       expect(log).toHaveLength(6);
-      const end = await store.takeTurn(workflow);
+      const end = await store.acquireWorkflowLock(workflow);
       await (
-        await store.takeTurn(workflowOf('other.mld'))
+        await store.acquireWorkflowLock(workflowOf('other.mld'))
       )();
       await end();
     });

@@ -1,5 +1,5 @@
 /** Removes the contents that no run names, and what killed writers left half-made: the end of every command that takes something out of the journal. */
-import type { Collector, StoredFile } from '../../../journal/upkeep/delete-runs.js';
+import type { Deleter, StoredFile } from '../../../journal/upkeep/delete-runs.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
@@ -15,11 +15,11 @@ export interface CollectedBlobs {
 /** G2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
 export async function collectBlobs(
   store: JournalStore,
-  collector: Collector,
+  deleter: Deleter,
   { going, dryRun }: { readonly going: readonly RunRef[]; readonly dryRun: boolean },
 ): Promise<CollectedBlobs> {
-  const stored = await collector.blobs();
-  const halfMade = await collector.halfMade(); // before runs are looked for, as the blobs: whose it is has begun by then
+  const stored = await deleter.blobs();
+  const halfMade = await deleter.unfinishedFiles(); // before runs are looked for, as the blobs: whose it is has begun by then
   const { blobs, seen, damage } = await unreferencedBlobs(
     store,
     stored.map(({ blob }) => blob),
@@ -27,13 +27,13 @@ export async function collectBlobs(
   );
   if (damage !== undefined) return { removed: [], left: 'damaged' };
   if (!dryRun) {
-    await collector.setAside(blobs);
+    await deleter.trash(blobs);
     if (await hasNewcomers(store, seen)) {
-      await collector.putBack(blobs);
+      await deleter.restore(blobs);
       return { removed: [], left: 'running' };
     }
-    await collector.removeBlobs(blobs);
-    await collector.removeHalfMade(halfMade);
+    await deleter.deleteTrashed(blobs);
+    await deleter.deleteUnfinished(halfMade);
   } else if (await hasNewcomers(store, [...seen, ...going.map(({ run }) => run)])) return { removed: [], left: 'running' };
   const gone = new Set(blobs);
   return { removed: stored.filter(({ blob }) => gone.has(blob)), left: null };

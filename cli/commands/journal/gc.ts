@@ -1,6 +1,6 @@
 /** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
 import type { Command } from 'commander';
-import { openCollector } from '../../../journal/upkeep/delete-runs.js';
+import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { MlldError } from '../../../src/errors.js';
@@ -44,12 +44,12 @@ interface GcOptions {
 async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
   const { project, store } = await projectStore(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
-  const collector = openCollector(project.root);
+  const deleter = openDeleter(project.root);
   const dryRun = options.dryRun === true;
-  if (!dryRun) await collector.recover();
+  if (!dryRun) await deleter.recover();
   const { remove, protectedRuns } = await planCollection(store, { ...wishOf(options, io.todayMs()), workflow });
-  if (!dryRun) for (const ref of remove) await collector.removeRun(ref);
-  const { removed, left } = await collectBlobs(store, collector, { going: remove, dryRun });
+  if (!dryRun) for (const ref of remove) await deleter.deleteRun(ref);
+  const { removed, left } = await collectBlobs(store, deleter, { going: remove, dryRun });
   const report: CollectionReport = {
     dryRun,
     removed: remove,

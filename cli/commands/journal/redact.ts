@@ -1,6 +1,6 @@
 /** `mlld journal redact RUN --op PATH|--match REGEX`: takes content out of a recorded run for good. */
 import type { Command } from 'commander';
-import { openCollector } from '../../../journal/upkeep/delete-runs.js';
+import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
 import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
@@ -70,10 +70,10 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
   const { ref } = await resolveRun(store, project, text);
   if (op !== undefined) await refuseUnknownOperation(store, ref, op);
   if (!dryRun) await refuseWhileRunning(store);
-  const collector = openCollector(project.root);
+  const deleter = openDeleter(project.root);
   if (!dryRun) {
-    await collector.recover();
-    await collector.removeHalfMade(await collector.halfMade());
+    await deleter.recover();
+    await deleter.deleteUnfinished(await deleter.unfinishedFiles());
   }
   const wish = await redactionRequest(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();
@@ -93,7 +93,7 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
     await forgetDerived(store, ref);
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
-  const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, collector, { going: [], dryRun });
+  const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, deleter, { going: [], dryRun });
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
   const report: RedactionReport = { run: ref.run, dryRun, events, answers, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
@@ -101,7 +101,7 @@ async function redact(io: Io, text: string, options: RedactOptions): Promise<voi
 }
 
 async function forgetDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
-  for (const name of ['index', CRASHED_RUNS]) await store.writeAside(workflow, name, '');
+  for (const name of ['index', CRASHED_RUNS]) await store.writeDerived(workflow, name, '');
 }
 
 /** Paths stay when their contents go: one that is not there was misspelt, and what was to go would still be there. */

@@ -43,7 +43,7 @@ export async function crashedRuns(
 }
 
 async function readKept(store: JournalStore, workflow: Workflow): Promise<Kept> {
-  const content = await store.readAside(workflow, CRASHED_RUNS);
+  const content = await store.readDerived(workflow, CRASHED_RUNS);
   if (!content) return {};
   try {
     const { version, runs } = JSON.parse(Buffer.from(content).toString('utf8')) as { readonly version?: unknown; readonly runs?: Kept };
@@ -60,5 +60,5 @@ async function writeKept(
   reports: ReadonlyMap<RunId, RunReport>,
 ): Promise<void> {
   const runs = Object.fromEntries(crashed.map(({ ref: { run }, bytes }) => [run, { bytes, report: reports.get(run) }]));
-  await store.writeAside(workflow, CRASHED_RUNS, JSON.stringify({ version: VERSION, runs })).catch(() => undefined); // C1
+  await store.writeDerived(workflow, CRASHED_RUNS, JSON.stringify({ version: VERSION, runs })).catch(() => undefined); // C1
 }

@@ -13,7 +13,7 @@ export function readOnlyStore(store: JournalStore): JournalStore {
     newBlob: refuseNow,
     payload: async (value) => ({ inline: value }),
     secretPayload: async () => ({ redacted: 'nothing is recorded' }),
-    writeAside: async () => undefined,
+    writeDerived: async () => undefined,
   };
   return Object.assign(Object.create(store) as JournalStore, changes);
 }

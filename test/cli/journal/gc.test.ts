@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
-import { openCollector } from '../../../journal/upkeep/delete-runs.js';
+import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact } from '../../../journal/event.js';
 import { hasNewcomers, planCollection, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
@@ -96,29 +96,29 @@ describe('mlld journal gc', () => {
 });
 
 /** The command's steps, on a disk that may fail. */
-async function collect(cwd: string, disk?: Parameters<typeof openCollector>[1]): Promise<void> {
+async function collect(cwd: string, disk?: Parameters<typeof openDeleter>[1]): Promise<void> {
   const store = openFileStore(cwd);
-  const collector = openCollector(cwd, disk);
-  await collector.recover();
+  const deleter = openDeleter(cwd, disk);
+  await deleter.recover();
   const { remove } = await planCollection(store, { keep: 1, sinceMs: undefined, workflow: undefined, needed: 'stays' });
-  for (const ref of remove) await collector.removeRun(ref);
+  for (const ref of remove) await deleter.deleteRun(ref);
   const { blobs, seen } = await unreferencedBlobs(
     store,
-    (await collector.blobs()).map(({ blob }) => blob),
+    (await deleter.blobs()).map(({ blob }) => blob),
     remove,
   );
-  await collector.setAside(blobs);
+  await deleter.trash(blobs);
   expect(await hasNewcomers(store, seen)).toBe(false);
-  await collector.removeBlobs(blobs);
+  await deleter.deleteTrashed(blobs);
 }
 
 it('puts contents back that were set aside', async () => {
   const cwd = await project();
-  const collector = openCollector(cwd);
+  const deleter = openDeleter(cwd);
   const before = blobsIn(cwd);
-  await collector.setAside((await collector.blobs()).map(({ blob }) => blob));
-  expect(await collector.blobs()).toEqual([]);
-  await collector.recover();
+  await deleter.trash((await deleter.blobs()).map(({ blob }) => blob));
+  expect(await deleter.blobs()).toEqual([]);
+  await deleter.recover();
   expect(blobsIn(cwd)).toEqual(before);
   expect(path.basename(before[0] as string)).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -41,12 +41,12 @@ var @answers = for parallel(12) @q in @questions => @ask(@q)
   for (const count of ['150', '300']) {
     fs.writeFileSync(path.join(cwd, 'job.mld'), SCRIPT.replace('COUNT', count));
     expect(await runCli(['job.mld', '--fork', 'lent'], { cwd })).toMatchObject({ status: 0, stdout: `${count}\n` });
-    const kept = (await store.readAside(job, 'index')) as Uint8Array;
+    const kept = (await store.readDerived(job, 'index')) as Uint8Array;
     const left = decodeSnapshot(kept);
     expect(left?.covered.map(({ run }) => run)).toEqual((await store.runs(job)).map(({ ref }) => ref.run));
-    await store.writeAside(job, 'index', '');
+    await store.writeDerived(job, 'index', '');
     const read = await loadWorkflow(store, job, { onDefect: (defect) => expect.unreachable(defect.message) });
     expect(contentOf(left!.index)).toEqual(contentOf(read));
-    await store.writeAside(job, 'index', kept);
+    await store.writeDerived(job, 'index', kept);
   }
 });

@@ -24,7 +24,7 @@ it('ends with the first run that goes on, so that nothing which that run answers
   const later = await begin(store, 2, [...MANY, finished()]);
   await later.close();
   await load(store);
-  expect(await store.readAside(JOB, 'index')).toBeDefined();
+  expect(await store.readDerived(JOB, 'index')).toBeDefined();
   for (const fact of ask('main/ask#9', 'late')) await early.append(fact);
   await early.close();
   expect(usableEntry((await load(store)).memo, questionKey('late'))).toBeDefined();
@@ -38,7 +38,7 @@ it('remembers which answers take a key to read', async () => {
   const journal = await begin(store, 1, [...sealed, ...MANY, finished()]);
   await journal.close();
   const folded = await load(store);
-  expect(await store.readAside(JOB, 'index')).toBeDefined();
+  expect(await store.readDerived(JOB, 'index')).toBeDefined();
   for (const { memo } of [folded, await load(store)]) {
     expect(usableEntry(memo, questionKey('token'))?.result.sealed).toBe(true);
     expect(usableEntry(memo, questionKey('buoy 1'))?.result.sealed).toBe(false);

@@ -113,7 +113,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     const caughtUp = await load();
     expect(scans).toEqual([{ run: runRef(1).run, from: expect.toSatisfy((offset: number) => offset > 100_000) }]);
     expect(usableEntry(caughtUp.memo, questionKey('flow'))).toMatchObject({ fn: 'ask', preview: 'flow' });
-    await store.writeAside(JOB, 'index', '');
+    await store.writeDerived(JOB, 'index', '');
     expect(withoutScratch(await load())).toEqual(withoutScratch(caughtUp));
   });
 
@@ -136,7 +136,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   ])('is read again when the index is %s', async (_how, damage) => {
     await record(1, manyCalls('first'));
     const whole = withoutScratch(await load());
-    await store.writeAside(JOB, 'index', damage(Buffer.from((await store.readAside(JOB, 'index'))!)));
+    await store.writeDerived(JOB, 'index', damage(Buffer.from((await store.readDerived(JOB, 'index'))!)));
     scans = [];
     expect(withoutScratch(await load())).toEqual(whole);
     expect(scans).toHaveLength(1);
@@ -144,7 +144,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
 
   it('does not mind when the index can not be written', async () => {
     await record(1, manyCalls('first'));
-    store.writeAside = () => Promise.reject(new Error('read-only'));
+    store.writeDerived = () => Promise.reject(new Error('read-only'));
     expect((await load()).memo.entries.size).toBe(500);
   });
 
@@ -211,13 +211,13 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   it('is not saved for a little that is new, however large the past is', async () => {
     await record(1, manyCalls('first'));
     await load();
-    const saved = await store.readAside(JOB, 'index');
+    const saved = await store.readDerived(JOB, 'index');
     await record(2, manyCalls('second').slice(0, 400));
     const past = await load();
     await saveIndex(store, past, runRef(3).run, endedAt(10));
-    expect(await store.readAside(JOB, 'index')).toEqual(saved);
+    expect(await store.readDerived(JOB, 'index')).toEqual(saved);
     await saveIndex(store, past, runRef(3).run, endedAt(1000));
-    expect(await store.readAside(JOB, 'index')).not.toEqual(saved);
+    expect(await store.readDerived(JOB, 'index')).not.toEqual(saved);
   });
 
   it('saves after --fresh what a reader would find', async () => {
@@ -237,7 +237,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     scans = [];
     const saved = await load();
     expect(scans).toEqual([]);
-    await store.writeAside(JOB, 'index', '');
+    await store.writeDerived(JOB, 'index', '');
     const read = await load();
     expect(saved.runs).toEqual(read.runs);
     expect([...saved.memo.called.keys()]).toEqual([...read.memo.called.keys()]);
@@ -277,7 +277,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     await begin(1, ask('main/ask#0', 'ebb'));
     const past = await load();
     await saveIndex(store, past, runRef(2).run, endedAt(1));
-    expect(await store.readAside(JOB, 'index')).toBeUndefined();
+    expect(await store.readDerived(JOB, 'index')).toBeUndefined();
   });
 
   it('resolves a resume target by reading one run', async () => {

@@ -178,14 +178,14 @@ describe('the index', () => {
                 ...(past.covered ?? []),
                 ...(past.covered === undefined ? [{ run: files.at(-1)!.ref.run, from: await endOf(store, number + 1) }] : []),
               ];
-              await store.writeAside(JOB, 'index', encodeSnapshot({ covered, index: past }));
+              await store.writeDerived(JOB, 'index', encodeSnapshot({ covered, index: past }));
             }
             await journal.append(fact);
           }
           await journal.close();
         }
         const withIndex = await loadWorkflow(store, JOB, { onDefect });
-        await store.writeAside(JOB, 'index', '');
+        await store.writeDerived(JOB, 'index', '');
         expect(essence(withIndex)).toEqual(essence(await loadWorkflow(store, JOB, { onDefect })));
       }),
       { numRuns: 50 },

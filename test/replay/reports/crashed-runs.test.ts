@@ -43,7 +43,7 @@ describe('crashed runs', () => {
   ])('are read again when what was kept is %s', async (_, content) => {
     const { store, list, read } = await recorded();
     const first = await list();
-    await store.writeAside(JOB, CRASHED_RUNS, content);
+    await store.writeDerived(JOB, CRASHED_RUNS, content);
     expect(await list()).toEqual(first);
     expect(read()).toBe(4);
   });

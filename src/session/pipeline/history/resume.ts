@@ -17,7 +17,7 @@ import { restartOf, type RunBeginning, type Restart } from '../run-start.js';
 export async function lockToResume({ resume, project, file }: PipelineRunOptions, store: JournalStore): Promise<() => Promise<void>> {
   const workflow = workflowFor(project, file);
   const isThereAny = resume !== undefined && (await store.runs(workflow)).length > 0;
-  return isThereAny ? store.takeTurn(workflow) : async () => {};
+  return isThereAny ? store.acquireWorkflowLock(workflow) : async () => {};
 }
 
 /** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH, RESUME_DAMAGED. */
