@@ -75,9 +75,6 @@ const ROOMS = [
 /** Imports against the order of the rooms, by the beginnings of both paths, each with its reason. */
 const AGAINST_THE_ROOMS: { readonly [edge: string]: string } = {
   'src/language/evaluate.ts -> src/modules/': 'the table of evaluators names the functions of `import` and `export`',
-  'src/operation/ -> src/hooks/filter.ts': 'the names of filters: to be moved into runtime',
-  'src/operation/ -> src/language/': 'tables that belong to runtime: to be moved there',
-  'src/runtime/ -> src/operation/': 'types that belong to runtime: to be moved there',
   'src/world/host-defaults.ts -> src/session/': 'a type that its user declares',
 };
 
@@ -86,7 +83,6 @@ const KNOT_FILES_MAX = 2;
 
 /** Larger knots that are left, each by the folders that all its files are in. */
 const KNOTS: { readonly [folders: string]: string } = {
-  'src/hooks/ src/language/ src/operation/ src/runtime/': 'the frame and all that is handed one',
   'src/pipeline/': 'the walk, its ports and its backends',
 };
 

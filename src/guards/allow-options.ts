@@ -6,7 +6,8 @@
 import type { Guard, GuardRule, Options } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
-import type { Frame, Module } from '../runtime/frame.js';
+import type { Frame } from '../runtime/frame.js';
+import type { Module } from '../runtime/module.js';
 import { textOf } from '../values/text.js';
 import { annotate, dataOf, labelsOf, union, Annotated, NO_LABELS, type Value } from '../values/value.js';
 

@@ -7,7 +7,8 @@
  *     privileged guard takes them away by name.
  */
 import { arrayOf } from '../hooks/inputs.js';
-import type { Frame, GuardWatch } from '../runtime/frame.js';
+import type { Frame } from '../runtime/frame.js';
+import type { GuardWatch } from '../runtime/ports.js';
 import { Denial } from '../runtime/denial.js';
 import { GuardRetry } from '../runtime/guard-retry.js';
 import type { Operation } from '../runtime/operation.js';

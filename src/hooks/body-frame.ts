@@ -1,5 +1,7 @@
 /** The frame in which the body of a hook or the rules of a guard run. instrumentation.md 5.5, 7 and 8. */
-import { OUTERMOST, PLAIN, type Context, type Frame, type Module } from '../runtime/frame.js';
+import { PLAIN, type Frame } from '../runtime/frame.js';
+import { OUTERMOST, type Context } from '../runtime/context.js';
+import type { Module } from '../runtime/module.js';
 import { Scope } from '../runtime/scope.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Value } from '../values/value.js';

@@ -2,10 +2,13 @@
 import type { Hook } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
-import type { Frame, Module } from '../runtime/frame.js';
+import type { Frame } from '../runtime/frame.js';
+import type { Module } from '../runtime/module.js';
 import { isStatement } from '../language/statements/statement-kinds.js';
-import { interceptor, type Interceptor } from '../operation/interceptors.js';
-import type { Operation, Reach } from '../runtime/operation.js';
+import { interceptor } from './interceptor.js';
+import type { Interceptor } from '../runtime/definition.js';
+import type { Operation } from '../runtime/operation.js';
+import type { Reach } from '../runtime/reach.js';
 import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
 
 export interface RegisteredHook extends Watcher {

@@ -8,7 +8,9 @@
 import type { Filter } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { Return, Signal } from '../runtime/completion.js';
-import type { Context, Ended, Frame, HookWatch } from '../runtime/frame.js';
+import type { Frame } from '../runtime/frame.js';
+import type { Context } from '../runtime/context.js';
+import type { Ended, HookWatch } from '../runtime/ports.js';
 import { decide } from '../language/statements/when.js';
 import { denialContext } from '../runtime/denial.js';
 import type { Operation } from '../runtime/operation.js';

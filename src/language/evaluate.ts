@@ -11,7 +11,7 @@ import { evaluateCode } from './calls/code.js';
 import type { Completion } from '../runtime/completion.js';
 import { executeBail, executeControl, executeReturn } from './statements/control-flow.js';
 import { executeExe, executeShadow } from './statements/declare-functions.js';
-import type { Evaluator } from '../runtime/evaluator-ports.js';
+import type { Evaluator } from '../runtime/ports.js';
 import { evaluateFor, executeFor } from './loops/for.js';
 import { evaluateForeach } from './loops/foreach.js';
 import type { Frame } from '../runtime/frame.js';

@@ -5,7 +5,7 @@ import { parseScript } from '../../grammar/parse.js';
 import type { Script } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
-import type { Module } from '../runtime/frame.js';
+import type { Module } from '../runtime/module.js';
 import { Scope } from '../runtime/scope.js';
 import { parseScriptFrontmatter, yamlErrorAt } from '../values/formats/frontmatter.js';
 import type { Value } from '../values/value.js';

@@ -2,7 +2,8 @@
 import type { Script } from '../../grammar/ast.js';
 import { bindFrontmatter, parseModule } from '../language/source-module.js';
 import { Return } from '../runtime/completion.js';
-import type { Frame, Module, ModuleExports } from '../runtime/frame.js';
+import type { Frame } from '../runtime/frame.js';
+import type { Module, ModuleExports } from '../runtime/module.js';
 import { exportedInterceptors, exportedValues } from './exports.js';
 
 /** Runs the module inside the import that `frame` is in. The whole text is parsed before any of it runs. */

@@ -3,7 +3,8 @@ import type { Export, Script } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import type { Completion } from '../runtime/completion.js';
 import { locationOf } from '../runtime/errors.js';
-import type { Frame, Module } from '../runtime/frame.js';
+import type { Frame } from '../runtime/frame.js';
+import type { Module } from '../runtime/module.js';
 import { closest } from '../values/suggest.js';
 import type { Value } from '../values/value.js';
 

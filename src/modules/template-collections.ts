@@ -3,9 +3,8 @@ import path from 'node:path';
 import type { Import, Load, Param, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
-import { Executable } from '../runtime/executable.js';
+import { Executable, type LoadedTemplate } from '../runtime/executable.js';
 import type { Frame } from '../runtime/frame.js';
-import { keepTemplate, type LoadedTemplate } from '../language/expressions/template-body.js';
 import { readTemplate, templateKind } from '../language/expressions/template-file.js';
 import { performEffect } from '../operation/perform-effect.js';
 import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
@@ -81,7 +80,7 @@ function templateFunction(name: string, loaded: LoadedTemplate, written: string,
   const body = { kind: 'template-file', at, path: { kind: 'literal', at, value: written } } as const;
   const { module } = loaded;
   const executable = new Executable({ kind: 'exe', at, labels: [], name, nameAt: at, params, body, options: [] }, module);
-  keepTemplate(executable, loaded);
+  executable.template = loaded;
   return executable;
 }
 

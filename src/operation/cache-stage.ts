@@ -8,6 +8,8 @@
  *     the user chose to go on without a record.
  * M5  A question with a secret in it is recorded under a keyed digest; it is the same question as the plain one all the same.
  */
+import type { CallOperation } from '../runtime/llm-call.js';
+import { Signal, valueIn, type Outcome } from '../runtime/completion.js';
 import type { Json, Payload, ReusedOutput } from '../../journal/event.js';
 import type { CallKey } from '../../journal/ids.js';
 import type { Frame } from '../runtime/frame.js';
@@ -15,14 +17,19 @@ import { canonicalJson, isTooDeep } from '../../journal/canonical.js';
 import { MlldError } from '../errors.js';
 import { toJson } from '../values/native.js';
 import { metadataOf, type Value } from '../values/value.js';
-import { labelsOfResult, withResultLabels, handedOut, membersOf } from '../runtime/result-labels.js';
+import { labelsOfResult, withResultLabels, membersOf } from '../runtime/result-labels.js';
 import { Denial } from '../runtime/denial.js';
-import { encodeResult, wordOf, type Encoded } from './encode-result.js';
+import { encodeResult, wordOf } from './encode-result.js';
+import type { Encoded, CachedResult } from '../runtime/result-cache.js';
 import { withShortCommand } from './result-metadata.js';
 import { callKey, type CallRequest } from '../runtime/identity.js';
 import { keepOutputs, reuseOutputs, type OutputReuse } from './outputs.js';
 import { definitionFor } from './interceptors.js';
-import type { Awaitable, Body, Definition, CachedResult, LlmCall, Operation } from '../runtime/operation.js';
+import type { Operation } from '../runtime/operation.js';
+import type { Awaitable } from '../runtime/awaitable.js';
+import type { Body } from '../runtime/ports.js';
+import type { Definition } from '../runtime/definition.js';
+import type { LlmCall } from '../runtime/llm-call.js';
 import { exceedingOutput } from '../world/process/output.js';
 import { isSecret } from '../runtime/secret-registry.js';
 
@@ -30,16 +37,16 @@ import { isSecret } from '../runtime/secret-registry.js';
 const PAID = true;
 
 /** Runs guards and body in the frame that knows about the lookup; `body` replaces the operation's own where the lookup needed a part of it. */
-type Execute = (frame: Frame, body: Body | undefined) => Promise<Value>;
+type Execute = (frame: Frame, body: Body | undefined) => Promise<Outcome>;
 
 interface Answered {
-  readonly value: Value;
+  readonly value: Outcome;
   /** That knows about the lookup; made only when it is asked for. */
   readonly frame: () => Frame;
   readonly reused: boolean;
 }
 
-export async function callOrReuse(frame: Frame, operation: Operation, execute: Execute): Promise<Answered> {
+export async function callOrReuse(frame: Frame, operation: CallOperation, execute: Execute): Promise<Answered> {
   const { llm } = operation;
   if (!llm) return { value: await execute(frame, undefined), frame: () => frame, reused: false };
   const { cache: answers } = frame.run;
@@ -95,12 +102,17 @@ export async function callOrReuse(frame: Frame, operation: Operation, execute: E
 }
 
 /** With its labels in the order in which a recorded or a served answer has them. */
-async function unrecorded(frame: Frame, { inputs }: Operation, llm: LlmCall, execute: (seen: Frame) => Promise<Value>): Promise<Answered> {
+async function unrecorded(
+  frame: Frame,
+  { inputs }: Operation,
+  llm: LlmCall,
+  execute: (seen: Frame) => Promise<Outcome>,
+): Promise<Answered> {
   const seen = lookedUp(frame, false, null);
   if (frame.run.paidCalls?.stoppedBy) await frame.run.paidCalls.refuse(frame.op.path);
   const made = await execute(seen);
   frame.run.unrecordedResults++;
-  const sealed = frame.secret === true || isSecret(handedOut(made));
+  const sealed = frame.secret === true || isSecret(valueIn(made));
   return { value: withResultLabels(made, inputs, llm, labelsOfResult(made, inputs, llm, sealed)), frame: () => seen, reused: false };
 }
 
@@ -206,8 +218,8 @@ async function executeAndRecord(
   operation: Operation,
   llm: LlmCall,
   asked: Asked,
-  execute: () => Promise<Value>,
-): Promise<Value> {
+  execute: () => Promise<Outcome>,
+): Promise<Outcome> {
   const { recorder, cache: answers, secrets, monotonicMs } = frame.run;
   const { key, hasSecret, definition, question, outdated } = asked;
   const op = frame.op.path;
@@ -234,7 +246,7 @@ async function executeAndRecord(
   if (paidCalls?.stoppedBy) await paidCalls.refuse(op); // since
   const startedMs = monotonicMs();
   const elapsed = (): number => Math.round((monotonicMs() - startedMs) * 1000) / 1000;
-  let executed: Value;
+  let executed: Outcome;
   try {
     executed = await execute();
   } catch (error) {
@@ -253,7 +265,7 @@ async function executeAndRecord(
   const made = withShortCommand(executed);
   const encoded = encodeResult(made);
   const { json, form } = encoded;
-  const isSealed = frame.secret === true || isSecret(handedOut(made)) || secrets.contains(json);
+  const isSealed = frame.secret === true || isSecret(valueIn(made)) || secrets.contains(json);
   const carried = labelsOfResult(made, operation.inputs, llm, isSealed);
   const value = withResultLabels(made, operation.inputs, llm, carried);
   const kept = isSealed ? answers.secretPayload(json, key, PAID) : answers.payload(json, PAID);
@@ -280,7 +292,7 @@ async function executeAndRecord(
     ...(frame.run.deniedInside.has(frame.op) ? { denied: true as const } : {}),
   });
   if (!recorded || flaw !== undefined || 'redacted' in result) return value;
-  if (wordOf(encoded) !== undefined) return value;
+  if (value instanceof Signal) return value;
   if (unusable === undefined) return answers.recall(recorded, encoded, { key, fn: question.fn }, value);
   answers.hold(asked.plainKey, recorded, { key, encoded, resultLabels: carried, outputs });
   return value;
@@ -289,14 +301,14 @@ async function executeAndRecord(
 /** What is known about a result may be secret where the result is not: the command that a guard let pass. */
 async function keptNotes(
   { run: { cache: answers, secrets } }: Frame,
-  executed: Value,
+  executed: Outcome,
   { notes }: Encoded,
   isSealed: boolean,
   key: CallKey,
 ): Promise<Payload> {
-  const json = notes as unknown as Json;
+  const json = notes as readonly object[] as Json;
   // The whole line: where it was cut, part of a secret may be left of it.
-  const line = metadataOf(handedOut(executed))?.command?.command ?? '';
+  const line = metadataOf(valueIn(executed))?.command?.command ?? '';
   return isSealed || secrets.appearIn(line) || secrets.appearIn(canonicalJson(json))
     ? answers.secretPayload(json, `${key} notes`, PAID)
     : answers.payload(json, PAID);
@@ -317,8 +329,8 @@ function unusableBecause(frame: Frame, operation: Operation, encoded: Encoded, e
 }
 
 /** With what the command ended that is the body of the call; undefined for 0, and for another body. */
-function failedStatus(llm: LlmCall, value: Value): number | undefined {
-  return (llm.isCommand ? metadataOf(value)?.command?.exitCode : undefined) || undefined;
+function failedStatus(llm: LlmCall, value: Outcome): number | undefined {
+  return (llm.isCommand && !(value instanceof Signal) ? metadataOf(value)?.command?.exitCode : undefined) || undefined;
 }
 
 function sites({ call }: Operation): { site?: string; declared?: string } {

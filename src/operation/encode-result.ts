@@ -2,28 +2,23 @@
  * A result as the journal keeps it: the data, or the text where that is the data written as JSON (so that its text view comes back as well).
  * A text may be JSON and mean other data: that of a JSONL file with one record is a list.
  */
+import type { Encoded } from '../runtime/result-cache.js';
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, ResultForm, ResultMetadata } from '../../journal/event.js';
-import { Signal } from '../runtime/completion.js';
+import type { Json, ResultForm } from '../../journal/event.js';
+import { Signal, type Outcome } from '../runtime/completion.js';
 import { toJson } from '../values/native.js';
 import { Annotated, annotate, dataOf, type Data, type Value } from '../values/value.js';
 import { withMetadata, recordedMetadata } from './result-metadata.js';
 
-export interface Encoded {
-  readonly json: Json;
-  readonly form?: ResultForm | undefined;
-  /** What else is known about the value; of a word of control, about what it carries. */
-  readonly notes: readonly ResultMetadata[];
+export function encodeResult(result: Outcome): Encoded {
+  if (!(result instanceof Signal)) return encodeValue(result);
+  const { word, given } = result;
+  if (!given) return { json: { word }, form: 'word', notes: [] };
+  const { json, form, notes } = encodeValue(result.value);
+  return { json: { word, value: json, ...(form && { form }) }, form: 'word', notes };
 }
 
-export function encodeResult(value: Value): Encoded {
-  const signal: unknown = value;
-  if (signal instanceof Signal) {
-    const { word, given } = signal;
-    if (!given) return { json: { word }, form: 'word', notes: [] };
-    const { json, form, notes } = encodeResult(signal.value);
-    return { json: { word, value: json, ...(form && { form }) }, form: 'word', notes };
-  }
+function encodeValue(value: Value): Encoded {
   if (value instanceof Annotated && typeof value.data !== 'string' && value.text !== undefined && isWrittenIn(value.text, value.data)) {
     return { json: value.text, form: 'text', notes: recordedMetadata(value, { hasText: true, hasParts: false }) };
   }
@@ -33,12 +28,15 @@ export function encodeResult(value: Value): Encoded {
 }
 
 /** The value without labels; they come from the call that is served. `root`: the project's folder. */
-export function decodeResult({ json, form, notes }: Encoded, root: string): Value {
-  if (form === 'word') {
-    const { word, ...rest } = json as { readonly word: Signal['word']; readonly value?: Json; readonly form?: ResultForm };
-    const value = rest.value === undefined ? null : decodeResult({ json: rest.value, form: rest.form, notes }, root);
-    return new Signal(word, value, rest.value !== undefined) as unknown as Value; // travels as a value, like a fresh one
-  }
+export function decodeResult(encoded: Encoded, root: string): Outcome {
+  if (encoded.form !== 'word') return decodeValue(encoded, root);
+  const { word, value, form } = encoded.json as { readonly word: Signal['word']; readonly value?: Json; readonly form?: ResultForm };
+  if (value === undefined) return new Signal(word, null, false);
+  return new Signal(word, decodeValue({ json: value, form, notes: encoded.notes }, root), true);
+}
+
+/** As `decodeResult`, for a result that is known to be no control word. */
+export function decodeValue({ json, form, notes }: Encoded, root: string): Value {
   const value = form === 'text' && typeof json === 'string' ? annotate(JSON.parse(json) as Data, { text: json }) : (json as Data);
   return withMetadata(value, notes, root);
 }

@@ -3,32 +3,20 @@
  * that it refers to, transitively, and of the outer variables that it captures. Places, comments and layout don't count;
  * neither do ambient values (`@now`, `@mx`, `@payload`). Guards and hooks are defined in the same way.
  */
-import type { Exe, Guard, Hook, Template } from '../../grammar/ast.js';
+import type { Definable } from '../runtime/definition.js';
+import type { Template } from '../../grammar/ast.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { sha256 } from '../../journal/canonical.js';
 import { Executable } from '../runtime/executable.js';
-import type { Module } from '../runtime/frame.js';
 import type { Scope } from '../runtime/scope.js';
-import { templateOf } from '../language/expressions/template-body.js';
 import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
-import type { Awaitable, Definition } from '../runtime/operation.js';
+import type { Awaitable } from '../runtime/awaitable.js';
+import type { Definition } from '../runtime/definition.js';
 import { createReach, reachesInto, type GrowingReach } from '../runtime/reach.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
-
-/** What has a definition: a function, a guard, a hook. */
-export interface Definable {
-  readonly name: string;
-  /** Names that it gives values itself. */
-  readonly params: readonly string[];
-  readonly labels: readonly string[];
-  readonly node: Exe | Guard | Hook;
-  readonly module: Module;
-  /** What depends on the definition and is worked out once. */
-  readonly derived: Map<string, unknown>;
-}
 
 interface Kept {
   readonly definition: Definition;
@@ -77,7 +65,7 @@ async function collect(definable: Definable, collection: Collection, kind: 'body
   seen.set(scope, scope.version);
   const { tree, names, digest } = shapeOf(definable);
   parts.push({ kind, name: definable.name, digest: definable.labels.includes(SECRET) ? await keyed(digest) : digest });
-  const template = definable instanceof Executable ? templateOf(definable) : undefined;
+  const template = definable instanceof Executable ? definable.template : undefined;
   if (template) parts.push({ kind: 'template', name: template.written, digest: sha256(template.module.text) });
   const written: Template | undefined = template?.template;
   reachesInto(reach, [tree, written]);

@@ -2,24 +2,16 @@
  * Guards and hooks belong to how a call was executed: a reused result has passed those that held then, and none since. A call's own hooks
  * are left out, they see reused results as well (`perform`).
  */
-import type { Guard, Hook } from '../../grammar/ast.js';
+import type { Interceptor } from '../runtime/definition.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import { sha256 } from '../../journal/canonical.js';
-import { filterText } from '../hooks/filter.js';
-import type { Frame, Module } from '../runtime/frame.js';
-import { definitionOf, fingerprintOf, type Definable, type KeyedDigest } from './fingerprint.js';
-import type { Awaitable, Definition, LlmCall, Operation } from '../runtime/operation.js';
+import type { Frame } from '../runtime/frame.js';
+import { definitionOf, fingerprintOf, type KeyedDigest } from './fingerprint.js';
+import type { Definition } from '../runtime/definition.js';
+import type { Operation } from '../runtime/operation.js';
+import type { Awaitable } from '../runtime/awaitable.js';
+import type { LlmCall } from '../runtime/llm-call.js';
 import type { SecretRegistry } from '../runtime/secret-registry.js';
-
-export interface Interceptor extends Definable {
-  readonly node: Guard | Hook;
-}
-
-/** `@quality`, or what an unnamed one watches: `before op:exe`. Not its number, which others that come and go change. */
-export function interceptor(node: Guard | Hook, module: Module): Interceptor {
-  const name = node.name === undefined ? `${node.timing} ${filterText(node.filter)}` : `@${node.name}`;
-  return { name, node, module, params: ['input', 'output'], labels: [], derived: new Map() };
-}
 
 /** How the call would be executed now. */
 export function definitionFor(frame: Frame, operation: Operation, llm: LlmCall): Awaitable<Definition> {

@@ -7,6 +7,8 @@
  * O3  A content that nobody could bring back is never replaced without saying so.
  * O4  A file is replaced as a whole: a kill leaves some files put back and others not, and the next run goes on with those.
  */
+import { Signal, type Outcome } from '../runtime/completion.js';
+import type { OutputFiles } from '../runtime/result-cache.js';
 import path from 'node:path';
 import { isSecret } from '../runtime/secret-registry.js';
 import { sha256 } from '../../journal/canonical.js';
@@ -16,18 +18,8 @@ import type { Frame } from '../runtime/frame.js';
 import { type Value } from '../values/value.js';
 import type { World } from '../world/world.js';
 import { performEffect } from './perform-effect.js';
-import type { CachedResult, LlmCall } from '../runtime/operation.js';
-
-/** Where contents are kept. */
-export interface OutputFiles {
-  /** `--keep-files` */
-  readonly keepsNewer: boolean;
-  /** Durable when this resolves; undefined when it could not be kept. */
-  keep(path: string, content: Uint8Array): Promise<{ readonly blob: BlobId; readonly bytes: number } | undefined>;
-  content(blob: BlobId): Promise<Uint8Array | undefined>;
-  /** Whether a recorded call of this script, or of one it borrows from, wrote this content to this path. */
-  wrote(path: string, blob: BlobId): Promise<boolean>;
-}
+import type { CachedResult } from '../runtime/result-cache.js';
+import type { LlmCall } from '../runtime/llm-call.js';
 
 export type OutputReuse =
   | { readonly kind: 'served'; readonly outputs: readonly ReusedOutput[] }
@@ -60,13 +52,13 @@ export async function keepOutputs(
   frame: Frame,
   writes: NonNullable<LlmCall['writes']>,
   inputs: readonly Value[],
-  result: Value,
+  result: Outcome,
 ): Promise<readonly OutputFile[]> {
   const { cache: answers, world, warn } = frame.run;
   const outputs: OutputFile[] = [];
   for (const absolute of await writes(inputs)) {
     const name = projectPath(absolute, frame);
-    if (frame.secret || [result, ...inputs].some(isSecret)) {
+    if (frame.secret || (!(result instanceof Signal) && isSecret(result)) || inputs.some(isSecret)) {
       outputs.push({ path: name, reason: 'secret' });
       continue;
     }

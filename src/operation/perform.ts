@@ -5,20 +5,25 @@
  * P2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
  * P3  An operation costs nothing for journal, hooks and guards that are not there.
  */
-import { Signal } from '../runtime/completion.js';
-import type { Frame, GuardWatch, HookWatch } from '../runtime/frame.js';
+import type { CallOperation } from '../runtime/llm-call.js';
+import { Signal, type Outcome } from '../runtime/completion.js';
+import type { Frame } from '../runtime/frame.js';
+import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
 import { Denial, denialObject } from '../runtime/denial.js';
 import type { OpNode } from '../runtime/identity.js';
 import { callOrReuse } from './cache-stage.js';
-import type { Body, Operation } from '../runtime/operation.js';
+import type { Operation } from '../runtime/operation.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 
-type Outcome = 'ok' | 'reused' | 'denied' | 'failed';
+/** A body that returns no control word. */
+type PlainOperation = Operation & { readonly call?: undefined; readonly llm?: undefined };
 
-/** Performs an operation below the frame's own; the result as the after-hooks left it. */
-export async function perform(frame: Frame, operation: Operation, body: Body): Promise<Value> {
+/** Performs an operation below the frame's own, and returns its result as the after-hooks left it. */
+export async function perform<R extends Outcome>(frame: Frame, operation: PlainOperation, body: Body<R>): Promise<R | Value>;
+export async function perform(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome>;
+export async function perform(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome> {
   const { recorder, secrets } = frame.run;
   const node = placeOf(frame.op, operation);
   const inside = enter(frame, operation, node);
@@ -32,7 +37,7 @@ export async function perform(frame: Frame, operation: Operation, body: Body): P
     const result = await (isPlain(operation, watches)
       ? plainly(inside, operation, body)
       : stages(inside, operation, watches, body, progress));
-    if (isSecret(result)) secrets.add(result);
+    if (!(result instanceof Signal) && isSecret(result)) secrets.add(result);
     return result;
   } catch (error) {
     if (hasSecret || frame.secret) secrets.taint(error);
@@ -53,7 +58,7 @@ function placeOf(op: OpNode, { segment, index, ordinal }: Operation): OpNode {
 }
 
 interface Progress {
-  outcome: Outcome;
+  outcome: 'ok' | 'reused' | 'denied' | 'failed';
   message?: string;
 }
 
@@ -72,16 +77,22 @@ function watchesOf({ run: { interceptors: instruments }, context: { suppress } }
 }
 
 /** P3 */
-function isPlain({ llm }: Operation, { hooks, guards }: Watches): boolean {
+function isPlain({ llm }: CallOperation, { hooks, guards }: Watches): boolean {
   return !llm && !hooks && !guards;
 }
 
 /** The function's own denied branch still matters for what it calls. */
-function plainly(frame: Frame, operation: Operation, body: Body): Promise<Value> {
+function plainly(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome> {
   return operation.call?.onDenied ? handled(frame, operation, () => body(frame, operation.inputs)) : body(frame, operation.inputs);
 }
 
-async function stages(frame: Frame, operation: Operation, { hooks, guards }: Watches, body: Body, progress: Progress): Promise<Value> {
+async function stages(
+  frame: Frame,
+  operation: CallOperation,
+  { hooks, guards }: Watches,
+  body: Body,
+  progress: Progress,
+): Promise<Outcome> {
   const inputs = hooks ? await hooks.before(frame) : operation.inputs;
   const received = inputs === operation.inputs ? operation : { ...operation, inputs };
   let seen = frame;
@@ -101,29 +112,28 @@ async function stages(frame: Frame, operation: Operation, { hooks, guards }: Wat
   }
 }
 
-async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, body: Body): Promise<Value> {
+async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, body: Body): Promise<Outcome> {
   const inputs = await guards.before(frame, operation);
   const allowed = { ...operation, inputs };
   const result = await body(frame, inputs);
   return withCarried(result, async (output, counts) => (counts ? guards.after(frame, allowed, output) : output));
 }
 
-async function hooked(hooks: HookWatch, frame: Frame, received: Operation, result: Value, denial: Denial | undefined): Promise<Value> {
+async function hooked(hooks: HookWatch, frame: Frame, received: Operation, result: Outcome, denial: Denial | undefined): Promise<Outcome> {
   const about = denial ? { denial: { denial, handled: true } } : {};
   return withCarried(result, (output, counts) => hooks.after(frame, received, { output, counts, ...about }));
 }
 
 /** What a control word carries is looked at like a result; `skip`, `retry` and a bare word have none that could be replaced. */
-async function withCarried(result: Value, look: (output: Value, counts: boolean) => Promise<Value>): Promise<Value> {
-  const signal: unknown = result;
-  if (!(signal instanceof Signal)) return look(result, true);
-  const carries = signal.given && signal.word !== 'skip' && signal.word !== 'retry';
-  const output = await look(carries ? signal.value : null, carries);
-  return carries ? (new Signal(signal.word, output, true) as unknown as Value) : result;
+async function withCarried(result: Outcome, look: (output: Value, counts: boolean) => Promise<Value>): Promise<Outcome> {
+  if (!(result instanceof Signal)) return look(result, true);
+  const carries = result.given && result.word !== 'skip' && result.word !== 'retry';
+  const output = await look(carries ? result.value : null, carries);
+  return carries ? new Signal(result.word, output, true) : result;
 }
 
 /** The function's own `denied` branch, when it has one. */
-async function handled(frame: Frame, operation: Operation, body: () => Promise<Value>): Promise<Value> {
+async function handled(frame: Frame, operation: CallOperation, body: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await body();
   } catch (error) {

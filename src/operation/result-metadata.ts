@@ -7,12 +7,9 @@
  */
 import path from 'node:path';
 import type { Json, ResultMetadata } from '../../journal/event.js';
-import { Signal } from '../runtime/completion.js';
-import { FILE_SOURCES } from '../language/files/loaded-file.js';
-import { toJson } from '../values/native.js';
-import { isDataObject, putEntry } from '../values/plain-object.js';
-import { shortened } from '../values/shortened.js';
+import { Signal, type Outcome } from '../runtime/completion.js';
 import {
+  FILE_SOURCES,
   annotate,
   Annotated,
   dataOf,
@@ -23,6 +20,9 @@ import {
   type Metadata,
   type Value,
 } from '../values/value.js';
+import { toJson } from '../values/native.js';
+import { isDataObject, putEntry } from '../values/plain-object.js';
+import { shortened } from '../values/shortened.js';
 
 const COMMAND_UNITS = 1000;
 
@@ -70,10 +70,12 @@ function recordedCommand({ source, command, exitCode, durationMs, stderr }: Comm
 }
 
 /** N2, of a fresh answer. */
-export function withShortCommand(result: Value): Value {
-  const signal: unknown = result;
-  if (signal instanceof Signal)
-    return signal.given ? (new Signal(signal.word, withShortCommand(signal.value), true) as unknown as Value) : result;
+export function withShortCommand(result: Outcome): Outcome {
+  if (result instanceof Signal) return result.given ? new Signal(result.word, shortCommandIn(result.value), true) : result;
+  return shortCommandIn(result);
+}
+
+function shortCommandIn(result: Value): Value {
   if (!(result instanceof Annotated)) return result;
   const { command } = result.note;
   if (command === undefined || command.command.length <= COMMAND_UNITS) return result;

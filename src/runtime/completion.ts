@@ -23,5 +23,11 @@ export class Signal {
 /** Undefined: the next statement runs. */
 export type Completion = Return | Signal | undefined;
 
-/** What an action or a function body may give besides a value. */
+/** The result of an action, of a function body or of an operation. */
 export type Outcome = Value | Signal;
+
+/** Returns the value that leaves an operation: that of a control word is the one it carries, undefined for a bare word. */
+export function valueIn(outcome: Outcome): Value {
+  if (!(outcome instanceof Signal)) return outcome;
+  return outcome.given ? outcome.value : undefined;
+}

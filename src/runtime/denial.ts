@@ -1,6 +1,6 @@
 /** A guard's refusal on its way to whoever handles it. instrumentation.md 4.4. */
 import { MlldError } from '../errors.js';
-import type { GuardContext } from './frame.js';
+import type { GuardContext } from './context.js';
 import type { DataObject, Value } from '../values/value.js';
 
 export interface DenialFacts {

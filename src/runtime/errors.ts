@@ -3,7 +3,7 @@ import { locate } from '../../grammar/parse.js';
 import { MlldError, type SourceLocation } from '../errors.js';
 import { WorldError } from '../world/world.js';
 import { closest } from '../values/suggest.js';
-import type { Module } from './frame.js';
+import type { Module } from './module.js';
 import type { Scope } from './scope.js';
 
 export function locationOf(module: Module, at: number): SourceLocation {

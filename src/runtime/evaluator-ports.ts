@@ -2,34 +2,12 @@
  * The ways down into the evaluator. A construct that needs a value, a call or a text goes through the frame and imports no other
  * construct for it, so that the files of the constructs stand side by side; `evaluate.ts` alone knows them all.
  */
-import type { Action, Expression, Reference, Stage, TemplatePart } from '../../grammar/ast.js';
-import type { GuardSwitch } from './operation.js';
+import type { CallDetails } from './ports.js';
+import type { Action, Expression, Stage, TemplatePart } from '../../grammar/ast.js';
 import type { Callable } from '../values/kinds/callable.js';
 import type { Value } from '../values/value.js';
 import { Signal, type Outcome } from './completion.js';
 import type { Frame } from './frame.js';
-
-export interface CallDetails {
-  readonly at: number;
-  /** The names on the way to the function: `['mine', 'dig']`. */
-  readonly called: readonly string[];
-  /** Labels of the `var` whose whole right side this call is. */
-  readonly labels?: readonly string[];
-  /** Names that the body sees besides its parameters: `@input`, `@p`. */
-  readonly ambient?: ReadonlyMap<string, Value>;
-  /** The call is a stage of a pipeline that begins with a call. */
-  readonly repeatable?: boolean;
-  readonly guards?: GuardSwitch;
-}
-
-export interface Evaluator {
-  /** A reference; undefined for a name that is not defined. */
-  readonly lookUp: (node: Reference, frame: Frame) => Promise<Value>;
-  readonly call: (callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails) => Promise<Outcome>;
-  readonly render: (parts: readonly TemplatePart[], frame: Frame) => Promise<Value>;
-  readonly stages: (value: Value, stages: readonly Stage[], frame: Frame) => Promise<Value>;
-  readonly outcome: (action: Action, frame: Frame) => Promise<Outcome>;
-}
 
 /** Where an undefined name is tolerated (conditions, operators, text): undefined. */
 export function lenient(node: Expression, frame: Frame): Promise<Value> {

@@ -1,7 +1,15 @@
 /** A function that a script declares. control.md 3. */
-import type { Code, Exe, Expression, Pipeline, Reference, When } from '../../grammar/ast.js';
+import type { Code, Exe, Expression, Pipeline, Reference, Template, When } from '../../grammar/ast.js';
 import { Callable } from '../values/kinds/callable.js';
-import type { Module } from './frame.js';
+import type { Module } from './module.js';
+
+export interface LoadedTemplate {
+  readonly template: Template;
+  /** The path as the script has it: unlike the file's display it does not depend on where the program was started. */
+  readonly written: string;
+  /** The file: its own references resolve from its folder. */
+  readonly module: Module;
+}
 
 export class Executable extends Callable {
   readonly name: string;
@@ -17,6 +25,8 @@ export class Executable extends Callable {
   /** What the question is made of instead of the arguments. */
   readonly keyOption: Expression | undefined;
   readonly writesOption: Expression | undefined;
+  /** Set when the function is declared, if its body is a template file. world.md 13. */
+  template: LoadedTemplate | undefined;
   /** What depends on the whole definition and is worked out once: see `fingerprint.ts`. */
   readonly derived = new Map<string, unknown>();
 

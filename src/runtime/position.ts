@@ -1,6 +1,6 @@
 /** Lines and columns of a running module; only messages and call sites ask. */
 import { locate } from '../../grammar/parse.js';
-import type { Module } from './frame.js';
+import type { Module } from './module.js';
 
 export function positionOf(module: Module, at: number): { readonly line: number; readonly column: number } {
   return locate(module.text, at);

@@ -2,7 +2,13 @@
  * Which operations a definition may perform, by the names under which filters of guards and hooks look for them. An outer bound: what is
  * written may not be reached, and what a value or an argument brings along is not seen.
  */
-import type { Reach } from './operation.js';
+
+/** The names of operations, by kind of filter. */
+export interface Reach {
+  readonly functions: ReadonlySet<string>;
+  readonly operations: ReadonlySet<string>;
+  readonly labels: ReadonlySet<string>;
+}
 
 export type GrowingReach = { readonly [K in keyof Reach]: Set<string> };
 

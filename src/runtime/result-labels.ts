@@ -6,9 +6,9 @@
  * C2  What a guard took away stays away; a label that only this call's arguments bring stays on.
  */
 import type { FactOf } from '../../journal/event.js';
-import { Signal } from './completion.js';
+import { Signal, valueIn, type Outcome } from './completion.js';
 import { annotate, Annotated, flow, labelsOf, NO_LABELS, sourcesOf, union, type Value } from '../values/value.js';
-import type { LlmCall } from './operation.js';
+import type { LlmFacts } from './operation.js';
 import { SECRET } from './secret-registry.js';
 
 /** What a result has beyond arguments and function, and what it lacks of them. */
@@ -21,8 +21,8 @@ export interface ResultLabels {
 export const NO_RESULT_LABELS: ResultLabels = { labels: NO_LABELS, sources: NO_LABELS, removed: NO_LABELS };
 
 /** `sealed`: whatever the result says of itself, it may not be read where it is served, unless a guard has taken just that away. */
-export function labelsOfResult(result: Value, inputs: readonly Value[], llm: LlmCall, sealed: boolean): ResultLabels {
-  const value = handedOut(result);
+export function labelsOfResult(result: Outcome, inputs: readonly Value[], llm: LlmFacts, sealed: boolean): ResultLabels {
+  const value = valueIn(result);
   const known = inputs.reduce((all: readonly string[], input) => union(all, labelsOf(input)), llm.labels);
   const own = labelsOf(value);
   const removed = known === own || value === undefined ? NO_LABELS : known.filter((label) => !own.includes(label));
@@ -34,21 +34,13 @@ export function labelsOfResult(result: Value, inputs: readonly Value[], llm: Llm
   return labels.length + sources.length + removed.length === 0 ? NO_RESULT_LABELS : { labels, sources, removed };
 }
 
-/** What leaves the call: of a control word what it carries. */
-export function handedOut(result: Value): Value {
-  const signal: unknown = result;
-  if (!(signal instanceof Signal)) return result;
-  return signal.given ? signal.value : undefined;
-}
-
 /** C1 */
-export function withResultLabels(result: Value, inputs: readonly Value[], llm: LlmCall, carried: ResultLabels): Value {
-  const signal: unknown = result;
-  if (!(signal instanceof Signal)) return labelled(result, inputs, llm, carried);
-  return signal.given ? (new Signal(signal.word, labelled(signal.value, inputs, llm, carried), true) as unknown as Value) : result;
+export function withResultLabels(result: Outcome, inputs: readonly Value[], llm: LlmFacts, carried: ResultLabels): Outcome {
+  if (!(result instanceof Signal)) return labelled(result, inputs, llm, carried);
+  return result.given ? new Signal(result.word, labelled(result.value, inputs, llm, carried), true) : result;
 }
 
-function labelled(value: Value, inputs: readonly Value[], llm: LlmCall, { labels, sources, removed }: ResultLabels): Value {
+function labelled(value: Value, inputs: readonly Value[], llm: LlmFacts, { labels, sources, removed }: ResultLabels): Value {
   const full = flow(bareOf(value, labels, sources), inputs, llm.labels, llm.sources);
   if (removed.length === 0 || !(full instanceof Annotated)) return full;
   return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // C2

@@ -106,6 +106,8 @@ export class LazyData extends Annotated {
 }
 
 export const NO_LABELS: readonly string[] = [];
+/** The source marker of values that were loaded from files. */
+export const FILE_SOURCES: readonly string[] = ['src:file'];
 export const NO_METADATA: Metadata = { labels: NO_LABELS, sources: NO_LABELS };
 
 /** The data without its note. */

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResultMetadata } from '../../journal/event.js';
-import { Signal } from '../../src/runtime/completion.js';
-import { decodeResult, encodeResult, type Encoded } from '../../src/operation/encode-result.js';
+import { Signal, valueIn, type Outcome } from '../../src/runtime/completion.js';
+import { decodeResult, encodeResult } from '../../src/operation/encode-result.js';
+import type { Encoded } from '../../src/runtime/result-cache.js';
 import { withShortCommand } from '../../src/operation/result-metadata.js';
 import { annotate, Annotated, metadataOf, type Data, type Value } from '../../src/values/value.js';
 
@@ -12,8 +13,8 @@ const FILE = { absolute: '/p/a/gull.json', relative: './a/gull.json', frontmatte
 const SH = { source: 'sh', command: 'seq 3', exitCode: 0, durationMs: 1.5, stderr: '' };
 
 /** Through the text of a journal. */
-function throughJournal(value: Value, root = ROOT): Value {
-  return decodeResult(JSON.parse(JSON.stringify(encodeResult(value))) as Encoded, root);
+function throughJournal(result: Outcome, root = ROOT): Outcome {
+  return decodeResult(JSON.parse(JSON.stringify(encodeResult(result))) as Encoded, root);
 }
 
 function loaded(data: Data, more: object = {}): Value {
@@ -72,7 +73,7 @@ describe('a result', () => {
   it('comes back whole, whatever it is, and says the same when it is recorded again', () => {
     fc.assert(
       fc.property(anyResult, fc.constantFrom(undefined, 'done' as const, 'continue' as const), (value, word) => {
-        const given = word === undefined ? value : (new Signal(word, value, true) as unknown as Value);
+        const given = word === undefined ? value : new Signal(word, value, true);
         const back = throughJournal(given);
         expect(back).toEqual(given);
         expect(encodeResult(back)).toEqual(encodeResult(given));
@@ -103,13 +104,13 @@ describe('a result', () => {
   });
 
   it('finds its files where the project is', () => {
-    expect(metadataOf(throughJournal(loaded('x'), '/elsewhere'))?.file?.absolute).toBe('/elsewhere/a/gull.json');
+    expect(metadataOf(valueIn(throughJournal(loaded('x'), '/elsewhere')))?.file?.absolute).toBe('/elsewhere/a/gull.json');
     const outside = loaded('x', { file: { absolute: '/q/x.md', relative: './../q/x.md' } });
-    expect(metadataOf(throughJournal(outside))?.file?.absolute).toBe('/q/x.md');
+    expect(metadataOf(valueIn(throughJournal(outside)))?.file?.absolute).toBe('/q/x.md');
   });
 
   it('is what a word of control carries', () => {
-    const word = throughJournal(new Signal('done', loaded('x'), true) as unknown as Value) as unknown as Signal;
+    const word = throughJournal(new Signal('done', loaded('x'), true)) as Signal;
     expect([word.word, word.given, metadataOf(word.value)?.file]).toEqual(['done', true, FILE]);
   });
 
@@ -137,12 +138,12 @@ describe('a result', () => {
   it('has a long command line cut before anybody sees it', () => {
     const long = annotate('x', { command: { ...SH, command: 'y'.repeat(5000) } });
     const cut = withShortCommand(long);
-    expect(metadataOf(cut)?.command?.command).toBe(`${'y'.repeat(999)}…`);
+    expect(metadataOf(valueIn(cut))?.command?.command).toBe(`${'y'.repeat(999)}…`);
     expect(throughJournal(cut)).toEqual(cut);
     const paired = withShortCommand(annotate('x', { command: { ...SH, command: `${'y'.repeat(998)}🐚${'z'.repeat(9)}` } }));
-    expect(metadataOf(paired)?.command?.command).toBe(`${'y'.repeat(998)}…`);
-    const carried = withShortCommand(new Signal('done', long, true) as unknown as Value) as unknown as Signal;
-    expect(metadataOf(carried.value)).toEqual(metadataOf(cut));
+    expect(metadataOf(valueIn(paired))?.command?.command).toBe(`${'y'.repeat(998)}…`);
+    const carried = withShortCommand(new Signal('done', long, true));
+    expect(metadataOf(valueIn(carried))).toEqual(metadataOf(valueIn(cut)));
     const short = annotate('x', { command: SH });
     expect(withShortCommand(short)).toBe(short);
   });

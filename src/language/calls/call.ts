@@ -3,7 +3,8 @@ import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../.
 import { MlldError } from '../../errors.js';
 import { definitionOf } from '../../operation/fingerprint.js';
 import { callArguments } from '../../operation/cache-stage.js';
-import type { Body, FormedCall, LlmCall, Operation } from '../../runtime/operation.js';
+import type { Body, CallDetails } from '../../runtime/ports.js';
+import type { CallOperation, FormedCall, LlmCall } from '../../runtime/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret, SECRET } from '../../runtime/secret-registry.js';
@@ -16,7 +17,7 @@ import { BuiltIn } from '../expressions/built-ins.js';
 import { stepsToCallee } from './callee.js';
 import { callHost } from './host-functions.js';
 import { Return, Signal, type Outcome } from '../../runtime/completion.js';
-import { callOutcome, callValue, outcomeOf, renderText, type CallDetails } from '../../runtime/evaluator-ports.js';
+import { callOutcome, callValue, outcomeOf, renderText } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/executable.js';
 import type { CallStack, Frame } from '../../runtime/frame.js';
@@ -41,7 +42,7 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
   const { deniedBody, code } = executable;
   const name = details.called.at(-1) ?? executable.name;
-  const operation: Operation = {
+  const operation: CallOperation = {
     kind: 'exe',
     segment: executable.name,
     name,
@@ -99,13 +100,11 @@ function functionFrame(executable: Executable, inputs: readonly Value[], frame: 
   return { ...frame, module, scope, context, within: 'body', secret, bodyCode: code ?? frame.bodyCode };
 }
 
-async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Value> {
+async function runBody(executable: Executable, inputs: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
   if (!(result instanceof Signal)) return flow(result, inputs, executable.labels);
-  // A control word is on its way to a loop or pipeline; the type of a body's result does not speak of it.
-  const word = result.given ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
-  return word as unknown as Value;
+  return result.given ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
 }
 
 /** Text that leaves a function and is a JSON object or array becomes that value; its text view stays as it was (values 11.2). */

@@ -4,7 +4,8 @@ import { performEffect } from '../../operation/perform-effect.js';
 import type { Value } from '../../values/value.js';
 import { builtIn } from './built-ins.js';
 import { locationOf } from '../../runtime/errors.js';
-import type { Frame, Module } from '../../runtime/frame.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { Module } from '../../runtime/module.js';
 import { readInput } from './standard-input.js';
 
 const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);

@@ -12,7 +12,8 @@ import { annotate, asElement, dataOf, flow, type DataObject, type Value } from '
 import { ambientValue } from './ambient-variables.js';
 import { stepsToCallee } from '../calls/callee.js';
 import { contextValue } from './context-variables.js';
-import { boundValue, type CallDetails, callValue } from '../../runtime/evaluator-ports.js';
+import { boundValue, callValue } from '../../runtime/evaluator-ports.js';
+import type { CallDetails } from '../../runtime/ports.js';
 import { locationOf, undefinedVariable } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/executable.js';
 import { evaluateArguments, evaluateMethodArguments } from '../calls/arguments.js';

@@ -10,7 +10,7 @@ import { createModule, syntaxError } from '../source-module.js';
 import { locationOf } from '../../runtime/errors.js';
 import { fileMissing } from '../files/unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { LoadedTemplate } from './template-body.js';
+import type { LoadedTemplate } from '../../runtime/executable.js';
 
 /** `template "./p.att"`. The module that stands for the file sees the names of the file that declares the function. */
 export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame): Promise<LoadedTemplate> {

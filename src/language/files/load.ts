@@ -5,14 +5,14 @@ import { displayPath, resolvePath, writtenPath, type ResolvedPath } from '../pat
 import { performEffect } from '../../operation/perform-effect.js';
 import { parseDataFile } from '../../values/formats/data-files.js';
 import { extractSections } from '../../values/formats/sections.js';
-import { annotate, flow, type FileFacts, type Value } from '../../values/value.js';
+import { annotate, flow, type FileFacts, type Value, FILE_SOURCES } from '../../values/value.js';
 import { runStages } from '../../runtime/evaluator-ports.js';
 import { applyTemplate, renameSection } from './load-as.js';
 import { locationOf } from '../../runtime/errors.js';
 import { fileMissing } from './unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';
 import { headingEntry, headingList, sectionMissing, selectionOf } from './load-section.js';
-import { FILE_SOURCES, fileFacts, withFile } from './loaded-file.js';
+import { fileFacts, withFile } from './loaded-file.js';
 
 /** Files of one glob that are read at the same time. */
 const READS_AT_ONCE = 16;

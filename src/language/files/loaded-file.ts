@@ -2,11 +2,8 @@
 import path from 'node:path';
 import { parseYaml, splitFrontmatter } from '../../values/formats/frontmatter.js';
 import { isDataObject } from '../../values/plain-object.js';
-import { annotate, dataOf, metadataOf, type Data, type FileFacts, type Value } from '../../values/value.js';
+import { annotate, dataOf, FILE_SOURCES, metadataOf, type Data, type FileFacts, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
-
-/** The marker that tells where such values come from. */
-export const FILE_SOURCES = ['src:file'];
 
 export async function fileFacts(absolute: string, text: string, frame: Frame): Promise<FileFacts> {
   const relative = `./${path.relative(frame.run.settings.projectRoot, absolute)}`;

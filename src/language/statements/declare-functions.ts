@@ -7,7 +7,6 @@ import type { Completion } from '../../runtime/completion.js';
 import { locationOf } from '../../runtime/errors.js';
 import { Executable } from '../../runtime/executable.js';
 import type { Frame } from '../../runtime/frame.js';
-import { keepTemplate } from '../expressions/template-body.js';
 import { loadTemplateFile } from '../expressions/template-file.js';
 import { redeclared } from './variables.js';
 
@@ -22,7 +21,7 @@ export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
     return undefined;
   }
   const executable = new Executable(withBodyOptions(node), module);
-  if (node.body.kind === 'template-file') keepTemplate(executable, await loadTemplateFile(node.body.path, frame));
+  if (node.body.kind === 'template-file') executable.template = await loadTemplateFile(node.body.path, frame);
   scope.define({ name: node.name, value: executable, kind: 'exe', at: node.nameAt });
   return undefined;
 }

@@ -2,7 +2,8 @@
 import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
-import type { LlmCall } from '../../runtime/operation.js';
+import type { LlmCall } from '../../runtime/llm-call.js';
+import { valueIn } from '../../runtime/completion.js';
 import { perform } from '../../operation/perform.js';
 import { isSecret } from '../../runtime/secret-registry.js';
 import type { Value } from '../../values/value.js';
@@ -59,5 +60,5 @@ async function labelledCode(node: Code, labels: readonly string[], frame: Frame)
     sources: [`src:${node.language}`],
   };
   const operation = { kind: 'code', segment: node.language, name: null, labels, inputs: line?.used ?? [], llm };
-  return perform(frame, operation, async (inner) => evaluateCode(node, inner, line));
+  return valueIn(await perform(frame, operation, async (inner) => evaluateCode(node, inner, line)));
 }

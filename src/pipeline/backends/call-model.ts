@@ -6,7 +6,8 @@ import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
 import type { Fingerprint, OpPath } from '../../../journal/ids.js';
 import { siteOf } from '../../runtime/position.js';
-import type { LlmCall } from '../../runtime/operation.js';
+import type { LlmCall } from '../../runtime/llm-call.js';
+import { valueIn } from '../../runtime/completion.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secret-registry.js';
 import { toJson } from '../../values/native.js';
@@ -47,7 +48,7 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<Mo
   const { frame, node, run } = stage;
   const fn = `${run.plan.graph.name}.${node.id}`;
   const site = (): string => siteOf(frame.module, node.at);
-  const value = await perform(
+  const result = await perform(
     frame,
     {
       kind: 'model',
@@ -64,7 +65,7 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<Mo
       return encode(concealed(answered, run.secretSettings));
     },
   );
-  return answeredIn(value);
+  return answeredIn(valueIn(result));
 }
 
 function backendOf({ run, node }: Stage): Backend {

@@ -5,7 +5,7 @@ import type { Position } from '../../../journal/store.js';
 import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Ledger } from '../../pipeline/walk/ports.js';
-import type { Recorder } from '../../runtime/operation.js';
+import type { Recorder } from '../../runtime/recorder.js';
 import type { Follower } from '../ports/recorder.js';
 
 export interface StateKeeper {

@@ -25,7 +25,7 @@ import { createRunFolder } from '../../pipeline/walk/run-folder.js';
 import { createThreads } from '../../pipeline/walk/threads.js';
 import { walkOn } from '../../pipeline/walk/traverse.js';
 import type { WalkEnd } from '../../pipeline/walk/walk-context.js';
-import type { ResultCache } from '../../runtime/operation.js';
+import type { ResultCache } from '../../runtime/result-cache.js';
 import { PaidCalls } from '../../runtime/paid-calls.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { recordSource } from '../../operation/sources.js';

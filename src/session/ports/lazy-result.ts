@@ -3,7 +3,8 @@ import type { Json, ResultMetadata } from '../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
-import { decodeResult, type Encoded } from '../../operation/encode-result.js';
+import { decodeValue } from '../../operation/encode-result.js';
+import type { Encoded } from '../../runtime/result-cache.js';
 import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, type Value } from '../../values/value.js';
 
 /** Results that take less are held: a place costs almost as much. */
@@ -58,5 +59,5 @@ function read(reads: ImmediateReads, { ref, key, position, form, fn }: RecordedP
       hint: `the journal of run ${ref.run} was damaged while this run went on; run again, and it is asked again`,
     });
   }
-  return decodeResult({ json, form, notes: [] }, '');
+  return decodeValue({ json, form, notes: [] }, '');
 }

@@ -10,7 +10,7 @@ import { JournalError } from '../../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
-import type { Recorder } from '../../runtime/operation.js';
+import type { Recorder } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import { bounded } from './bounded-facts.js';
 import { conceal } from './conceal.js';

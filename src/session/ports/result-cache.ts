@@ -12,10 +12,11 @@ import type { StoredResult, UsableEntry } from '../../../replay/memo/memo.js';
 import { NO_RESULT_LABELS, recordedResultLabels, type ResultLabels } from '../../runtime/result-labels.js';
 import { decodeResult } from '../../operation/encode-result.js';
 import { metadataFrom } from '../../operation/result-metadata.js';
-import type { ResultCache, CacheQuery, Awaitable, HeldResult, CachedResult } from '../../runtime/operation.js';
-import type { OutputFiles } from '../../operation/outputs.js';
+import type { ResultCache, CacheQuery, HeldResult, CachedResult, OutputFiles } from '../../runtime/result-cache.js';
+import type { Awaitable } from '../../runtime/awaitable.js';
 import { InFlightCalls } from '../../runtime/in-flight-calls.js';
-import { NO_METADATA, metadataOf, type Value } from '../../values/value.js';
+import type { Outcome } from '../../runtime/completion.js';
+import { NO_METADATA, metadataOf } from '../../values/value.js';
 import { randomKey } from '../../world/host.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_OUTPUT_FILES } from './output-files.js';
@@ -68,7 +69,7 @@ export interface CacheSources {
 
 interface ReadableResult {
   /** Known only when a script looks at it. */
-  value(): Value;
+  value(): Outcome;
   readonly labels: ResultLabels;
 }
 

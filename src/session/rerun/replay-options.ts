@@ -4,7 +4,7 @@ import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { HistoryEntry } from '../../../replay/pipeline/walk.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
-import type { Settings } from '../../runtime/frame.js';
+import type { Settings } from '../../runtime/settings.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from './divergence.js';
 import type { Sinks } from './replayed-world.js';

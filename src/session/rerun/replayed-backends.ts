@@ -8,7 +8,7 @@ import type { OpPath } from '../../../journal/ids.js';
 import { answeredIn } from '../../pipeline/backends/call-model.js';
 import { isBuiltIn, kindOf, type Backend, type Backends } from '../../pipeline/backends/backend.js';
 import { StageError } from '../../pipeline/model/outcome.js';
-import { decodeResult } from '../../operation/encode-result.js';
+import { decodeValue } from '../../operation/encode-result.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOrder } from './replay-order.js';
 import { endOfReplay } from './replayed-world.js';
@@ -52,7 +52,7 @@ function replayedBackend({ store, walk, recording, order, diverge, stuck }: Port
         const event = await store.readAt(ref, position);
         const result = event?.type === 'call.completed' ? await resolveResult(store, event) : undefined;
         release();
-        if (result !== undefined) return answeredIn(decodeResult(result, stage.frame.run.settings.projectRoot));
+        if (result !== undefined) return answeredIn(decodeValue(result, stage.frame.run.settings.projectRoot));
         diverge({ reason: 'unreadable', op, kind: 'call', expected: { seq: call.completed.seq, subject: `@${call.fn}` } });
         throw endOfReplay();
       }

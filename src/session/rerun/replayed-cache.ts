@@ -10,7 +10,7 @@ import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { RecordedCall, Recording } from '../../../replay/recording/recorded-world.js';
 import { recordedResultLabels } from '../../runtime/result-labels.js';
 import { decodeResult } from '../../operation/encode-result.js';
-import type { ResultCache, CachedResult } from '../../runtime/operation.js';
+import type { ResultCache, CachedResult } from '../../runtime/result-cache.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { NO_RESULT_CACHE } from '../ports/result-cache.js';
 import type { EffectResult } from '../../world/world.js';

@@ -5,7 +5,8 @@
 import type { OpPath } from '../../../journal/ids.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
-import type { Frame, Firing } from '../../runtime/frame.js';
+import type { Frame } from '../../runtime/frame.js';
+import type { Firing } from '../../runtime/ports.js';
 import type { ReplayOrder } from './replay-order.js';
 
 export interface ReplayedHooks {

@@ -1,5 +1,5 @@
 /** The document of a run: to standard output as it grows, or kept and printed at the end. world.md 3. */
-import type { Document, DocumentEffect } from '../../runtime/document.js';
+import type { Document, DocumentEffect } from '../../runtime/ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { normaliseDocument } from '../../values/kinds/document.js';

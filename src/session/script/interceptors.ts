@@ -4,7 +4,7 @@ import { watchOperation as guardsOf } from '../../guards/stage.js';
 import { HookRegistry } from '../../hooks/registry.js';
 import { watchOperation as hooksOf } from '../../hooks/stage.js';
 import { createTimeLimit } from '../../hooks/time-limit.js';
-import type { Interceptors } from '../../runtime/frame.js';
+import type { Interceptors } from '../../runtime/ports.js';
 
 export function createInterceptors(): Interceptors {
   const hooks = new HookRegistry();

@@ -5,7 +5,7 @@ import { SyntaxFailure } from '../../../grammar/errors.js';
 import { parseScript } from '../../../grammar/parse.js';
 import { MlldError } from '../../errors.js';
 import { misplacedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
-import type { Module } from '../../runtime/frame.js';
+import type { Module } from '../../runtime/module.js';
 import { createModule } from '../../language/source-module.js';
 import { displayPath } from '../../language/paths.js';
 import type { RunOptions } from './run-options.js';

@@ -2,7 +2,9 @@
 import { createInterceptors } from './interceptors.js';
 import { CooperativeYield } from '../../runtime/cooperative-yield.js';
 import { evaluate, evaluator } from '../../language/evaluate.js';
-import { OUTERMOST, PLAIN, type Frame, type Module, type RunState } from '../../runtime/frame.js';
+import { PLAIN, type Frame, type RunState } from '../../runtime/frame.js';
+import { OUTERMOST } from '../../runtime/context.js';
+import type { Module } from '../../runtime/module.js';
 import { OpNode } from '../../runtime/identity.js';
 import type { RunOptions } from './run-options.js';
 

@@ -1,7 +1,7 @@
 /** What a run was given, as its first event says it, and the settings that can be made of that again. */
 import type { EventOf, Json, RecordedInputs } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
-import type { Settings } from '../../runtime/frame.js';
+import type { Settings } from '../../runtime/settings.js';
 import type { RunOptions } from './run-options.js';
 import { toJson } from '../../values/native.js';
 import { annotate, type Data, type Value } from '../../values/value.js';

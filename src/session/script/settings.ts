@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import { parseDuration } from '../../values/durations.js';
-import type { Settings } from '../../runtime/frame.js';
+import type { Settings } from '../../runtime/settings.js';
 import { createModule, parseModule } from '../../language/source-module.js';
 import type { RunOptions } from './run-options.js';
 import { annotate, type Data, type DataObject, type Value } from '../../values/value.js';

@@ -1,5 +1,6 @@
 /** The result of `--structured`. world.md 17.5. */
-import type { Module, RunState } from '../../runtime/frame.js';
+import type { RunState } from '../../runtime/frame.js';
+import type { Module } from '../../runtime/module.js';
 import type { StructuredResult } from './run-options.js';
 import { toJson } from '../../values/native.js';
 import { labelsOf, sourcesOf, type Value } from '../../values/value.js';

@@ -1,0 +1,79 @@
+/** The state of the constructs around an evaluation: `@mx` shows it to scripts. control.md 25. */
+import type { Value } from '../values/value.js';
+import type { Operation } from './operation.js';
+
+/**
+ * Every part describes the innermost construct of its kind. A context always has all its members: a copy with one replaced takes V8 50 ns,
+ * a copy with one more takes it several microseconds.
+ */
+export interface Context {
+  readonly op: Operation | undefined;
+  readonly for:
+    | {
+        readonly index: number | null;
+        readonly total: number;
+        readonly key: string | null;
+        readonly parallel: boolean;
+        readonly batchIndex: number | null;
+        readonly batchSize: number | null;
+      }
+    | undefined;
+  readonly loop: { readonly iteration: number; readonly limit: number | null } | undefined;
+  readonly while: { readonly iteration: number; readonly limit: number } | undefined;
+  readonly stage: StageContext | undefined;
+  readonly guard: GuardContext | undefined;
+  /** A denial is being handled, or an after-hook looks at one. */
+  readonly denied: boolean;
+  readonly args: readonly { readonly name: string; readonly value: Value }[] | undefined;
+  readonly checkpoint: { readonly hit: boolean; readonly key: string | null } | undefined;
+  /** Inside a hook body: the errors of the hooked operation's hooks so far. */
+  readonly hookErrors: readonly Value[] | undefined;
+  /** Markers of the latest parallel loop or group. Shared along one line of execution, separate for each concurrent one. */
+  readonly errors: { list: readonly Value[] };
+  /** `hooks`: inside a hook body. `all`: inside a guard. */
+  readonly suppress: 'nothing' | 'hooks' | 'all';
+  /** From 2 on inside a stage that runs again. */
+  readonly attempt: number;
+  /** The default of loops without a setting of their own, inside a parallel loop. */
+  readonly parallel: { readonly cap: number; readonly paceMs: number } | undefined;
+}
+
+/** Around the first statement of a script, and around the body of a hook. */
+export const OUTERMOST: Omit<Context, 'errors'> = {
+  op: undefined,
+  for: undefined,
+  loop: undefined,
+  while: undefined,
+  stage: undefined,
+  guard: undefined,
+  denied: false,
+  args: undefined,
+  checkpoint: undefined,
+  hookErrors: undefined,
+  suppress: 'nothing',
+  attempt: 1,
+  parallel: undefined,
+};
+
+export interface StageContext {
+  readonly stage: number;
+  readonly isPipeline: boolean;
+  readonly try: number;
+  readonly tries: readonly Value[];
+  readonly hint: Value;
+  readonly input: Value;
+  readonly lastOutput: Value;
+}
+
+export interface GuardContext {
+  readonly denied: boolean;
+  readonly name: string | null;
+  readonly reason: string | null;
+  readonly reasons: readonly string[];
+  readonly hints: readonly string[];
+  readonly filter: string | null;
+  readonly timing: 'before' | 'after' | null;
+  readonly try: number;
+  /** The inputs of the guarded operation. */
+  readonly inputs?: readonly Value[];
+}

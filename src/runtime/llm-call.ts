@@ -1,0 +1,39 @@
+/** How a call is executed, or found by its key instead. checkpoint-resume.md 4 to 6. */
+import type { CallKey } from '../../journal/ids.js';
+import type { Value } from '../values/value.js';
+import type { Awaitable } from './awaitable.js';
+import type { Outcome } from './completion.js';
+import type { Definition } from './definition.js';
+import type { Denial } from './denial.js';
+import type { Frame } from './frame.js';
+import type { CallRequest } from './identity.js';
+import type { CallFacts, LlmFacts, Operation } from './operation.js';
+import type { Body } from './ports.js';
+
+/** The operation of a function call, with what `perform` needs to execute it. */
+export interface CallOperation extends Operation {
+  readonly call?: CallFacts & { readonly onDenied?: DeniedBranch };
+  readonly llm?: LlmCall;
+}
+
+/** The function's own `denied` branch; `inputs` are those that the before-hooks left. */
+export type DeniedBranch = (frame: Frame, inputs: readonly Value[], denial: Denial) => Promise<Outcome>;
+
+/** A call that carries the label `llm` directly: it has a key, is looked up and recorded. */
+export interface LlmCall extends LlmFacts {
+  /** Forms the request from the inputs as the before-hooks left them. */
+  request(inputs: readonly Value[]): Awaitable<FormedCall>;
+  definition(): Awaitable<Definition>;
+  /** Absolute paths of the files that the call declares to write. */
+  writes?(inputs: readonly Value[]): Promise<readonly string[]>;
+}
+
+export interface FormedCall {
+  readonly request: CallRequest;
+  /** Replaces the operation's own body where forming the request evaluated a part of it. */
+  readonly body?: Body;
+  /** A value beyond the inputs went into the request, and is secret. */
+  readonly hasSecret?: boolean;
+  /** The key under which this very operation was recorded before a crash, where that counts more than the request. */
+  readonly recordedAs?: CallKey;
+}

@@ -1,0 +1,132 @@
+/** The ports of a run that are handed a frame. `frame.ts` and this file import each other; everything else about a run imports neither. */
+import type { Action, Guard, Hook, Reference, Stage, TemplatePart } from '../../grammar/ast.js';
+import type { OpPath } from '../../journal/ids.js';
+import type { Callable } from '../values/kinds/callable.js';
+import type { Value } from '../values/value.js';
+import type { EffectKind, EffectRequest, EffectResult } from '../world/world.js';
+import type { Outcome } from './completion.js';
+import type { Interceptor } from './definition.js';
+import type { Denial } from './denial.js';
+import type { Frame } from './frame.js';
+import type { GuardSwitch, Operation } from './operation.js';
+import type { Reach } from './reach.js';
+
+/** The body of an operation; `inputs` are those that hooks and guards left. */
+export type Body<R = Outcome> = (frame: Frame, inputs: readonly Value[]) => Promise<R>;
+
+/** The constructs that call each other through the run, so that no file of a construct imports another one for it. */
+export interface Evaluator {
+  /** A reference; undefined for a name that is not defined. */
+  readonly lookUp: (node: Reference, frame: Frame) => Promise<Value>;
+  readonly call: (callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails) => Promise<Outcome>;
+  readonly render: (parts: readonly TemplatePart[], frame: Frame) => Promise<Value>;
+  readonly stages: (value: Value, stages: readonly Stage[], frame: Frame) => Promise<Value>;
+  readonly outcome: (action: Action, frame: Frame) => Promise<Outcome>;
+}
+
+export interface CallDetails {
+  readonly at: number;
+  /** The names on the way to the function: `['mine', 'dig']`. */
+  readonly called: readonly string[];
+  /** Labels of the `var` whose whole right side this call is. */
+  readonly labels?: readonly string[];
+  /** Names that the body sees besides its parameters: `@input`, `@p`. */
+  readonly ambient?: ReadonlyMap<string, Value>;
+  /** The call is a stage of a pipeline that begins with a call. */
+  readonly repeatable?: boolean;
+  readonly guards?: GuardSwitch;
+}
+
+/** The output of a run. world.md 3: it goes to standard output as it grows, or at the end as a whole. */
+export interface Document {
+  /** Shows one item: its text and one line end, unless it ends with one. */
+  show(text: string, value: Value, frame: Frame): Promise<void>;
+  /** Shows text of a markdown script unchanged. */
+  prose(text: string, frame: Frame): Promise<void>;
+  /** `output … to stdout|stderr`, `log`: past the document. */
+  write(stream: 'stdout' | 'stderr', text: string, value: Value, frame: Frame): Promise<void>;
+  /** Reports that a file was written; only `--structured` uses it. */
+  note(effect: DocumentEffect): void;
+  /** Returns what was shown so far. */
+  text(): string;
+}
+
+export interface DocumentEffect {
+  readonly type: 'both' | 'doc' | 'stdout' | 'stderr' | 'file';
+  readonly content: string;
+  readonly path?: string;
+  readonly value: Value;
+}
+
+/** The recorded run that a replay repeats. */
+export interface ReplayedRun {
+  /** Returns the recorded result of this effect of the frame's operation. */
+  readonly perform: <Q extends EffectKind>(frame: Frame, kind: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
+  /** Undefined: the hook ended in time. Else resolves with its error at the point where it timed out. */
+  readonly timeOut: (firing: Firing, body: Frame) => Promise<string> | undefined;
+}
+
+/** One firing of a hook: unique in a run. */
+export interface Firing {
+  /** The operation that it watches. */
+  readonly op: OpPath;
+  readonly timing: Hook['timing'];
+  readonly hook: string;
+}
+
+/** Hooks and guards of the run. `hooks/` and `guards/` implement them; only `perform` calls them. */
+export interface Interceptors {
+  /** False: nothing is registered, and operations need not be announced. */
+  readonly active: boolean;
+  readonly hooks: HookStage;
+  readonly guards: GuardStage;
+  /** Registers when the statement is executed; a second hook of the same name is an error. */
+  registerHook(node: Hook, frame: Frame): void;
+  registerGuard(node: Guard, frame: Frame): void;
+  /**
+   * Returns the guards that are consulted when the call is executed, and guards and transforming hooks of what happens inside it, in the
+   * order of their registration, guards first. The inputs of `operation` are those that the before-hooks left.
+   */
+  holding(operation: Operation, reach: Reach | undefined, suppress: 'nothing' | 'hooks'): readonly Interceptor[];
+  /** Returns the names of the guards that are looked up by the labels of values. */
+  guardsByLabel(): readonly string[];
+}
+
+export interface HookStage {
+  /** True when a hook on `op:for:batch` exists: then windows of a parallel loop don't overlap. */
+  readonly watchesBatches: boolean;
+  /** Returns the hooks that are registered when the operation starts and watch it; undefined without any. */
+  watch(operation: Operation): HookWatch | undefined;
+}
+
+/** The hooks of one operation. Neither phase fails for what a hook does. */
+export interface HookWatch {
+  /** Returns the inputs as the before-hooks left them. */
+  before(frame: Frame): Promise<readonly Value[]>;
+  /** Returns the output as the after-hooks left it. `received.inputs` are those that the before-hooks left. */
+  after(frame: Frame, received: Operation, ended: Ended): Promise<Value>;
+}
+
+/** The end of an operation, for its after-hooks. */
+export interface Ended {
+  readonly output: Value;
+  /** True when the value that a hook returns replaces the output. */
+  readonly counts: boolean;
+  /** A guard denied the operation; `handled`: its own `denied` branch made the output. */
+  readonly denial?: { readonly denial: Denial; readonly handled: boolean };
+}
+
+export interface GuardStage {
+  /** Returns the guards that are registered when the operation starts; undefined when none can concern it. */
+  watch(operation: Operation): GuardWatch | undefined;
+}
+
+/** The guards of one operation. Both phases throw a `Denial`, a `GuardRetry`, or the error of a condition. */
+export interface GuardWatch {
+  /** The denial of this operation, once there is one. */
+  readonly denial: Denial | undefined;
+  /** Returns the inputs as the guards left them. */
+  before(frame: Frame, received: Operation): Promise<readonly Value[]>;
+  /** Returns the output as the guards left it. `allowed.inputs` are those that the before-guards left. */
+  after(frame: Frame, allowed: Operation, output: Value): Promise<Value>;
+}

@@ -1,0 +1,107 @@
+/** The port to the results that are paid for already. `session/` builds it from the folds. */
+import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../../journal/event.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../journal/ids.js';
+import type { BlobWriter } from '../../journal/storage/blob-writer.js';
+import type { Recorded } from '../../journal/store.js';
+import type { Value } from '../values/value.js';
+import type { Awaitable } from './awaitable.js';
+import type { Outcome } from './completion.js';
+import type { Definition } from './definition.js';
+import type { InFlightCalls } from './in-flight-calls.js';
+import type { ResultLabels } from './result-labels.js';
+
+export interface ResultCache {
+  /** What the flags, the header and the current checkpoint scope say about llm calls right now. */
+  policy(): { readonly records: boolean; readonly serves: boolean };
+  readonly files: OutputFiles;
+  /** Definitions that this run has recorded. */
+  readonly recordedDefinitions: Set<Fingerprint>;
+  readonly inFlight: InFlightCalls;
+  /** Finds a result by its plain key, also one that was recorded under a keyed digest because a secret went into the call. */
+  lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
+  /** From now on this run reuses the next recorded result instead of this one. */
+  decline(known: CachedResult): void;
+  /** Returns a result that is durable now in the form that scripts get: a large one is read from the journal when it is looked at. */
+  recall(recorded: Recorded, encoded: Encoded, call: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
+  /**
+   * Encodes arguments and results: inline, or as a blob that is durable before this resolves. `isPaid`: of a call; a disk that refuses
+   * writes for a while is waited for.
+   */
+  payload(value: Json, isPaid?: boolean): Awaitable<Payload>;
+  /** Returns the first argument as short text, for events that don't hold the arguments in clear. */
+  preview(args: readonly Json[]): string | undefined;
+  /** Encodes like `payload`, encrypted. */
+  secretPayload(value: Json, about: string, isPaid?: boolean): Promise<Payload>;
+  /** Returns the key under which a call with secrets in its request is recorded. */
+  secretKey(key: CallKey): Promise<CallKey>;
+  /** A keyed digest. */
+  digest(text: string): Promise<string>;
+  /** Keeps a result that the journal can't hold in memory until the run ends. `key` is the plain key. */
+  hold(key: CallKey, recorded: Recorded, result: HeldResult): void;
+  /** Opens a blob that is written in pieces. Absent: nothing is recorded. */
+  readonly newBlob?: () => BlobWriter;
+  /** Stores a text as a blob; undefined when it could not be stored. */
+  keepText(text: string): Promise<BlobId | undefined>;
+  /** Applies the options of a checkpoint that was reached to the calls that follow. */
+  enterScope(scope: CheckpointScope): void;
+  /** Warns that a result is reused although its definition has changed since. */
+  warnStaleHit(fn: string, recorded: Fingerprint, now: Fingerprint): void;
+}
+
+export interface CacheQuery {
+  readonly op: OpPath;
+  readonly key: CallKey;
+  readonly fn: string;
+  readonly definition: Definition;
+  readonly hasSecret: boolean;
+}
+
+/** A recorded result that may be reused. */
+export interface CachedResult {
+  /** The key that it is recorded under. */
+  readonly key: CallKey;
+  readonly resultLabels: ResultLabels;
+  readonly from: EventRef & { readonly workflow?: Workflow };
+  /** The definition that it was made with, where that is another than now. */
+  readonly editedSince?: Fingerprint;
+  /** Declared output files as the call had left them; undefined when it declared none. */
+  outputs(): Promise<readonly OutputFile[] | undefined>;
+  /** A large one is read from the journal when a script looks at it. */
+  value(): Outcome;
+}
+
+export interface HeldResult {
+  /** The key that it is recorded under. */
+  readonly key: CallKey;
+  readonly encoded: Encoded;
+  readonly resultLabels: ResultLabels;
+  readonly outputs: readonly OutputFile[] | undefined;
+}
+
+/** A result in the form that the journal stores. */
+export interface Encoded {
+  readonly json: Json;
+  readonly form?: ResultForm | undefined;
+  /** Metadata of the value; for a control word, of the value that it carries. */
+  readonly notes: readonly ResultMetadata[];
+}
+
+/** The options of a `checkpoint` for the calls up to the next one. checkpoint-resume.md 11.2. */
+export interface CheckpointScope {
+  readonly name: string;
+  readonly resume?: 'auto' | 'manual' | 'never';
+  readonly ttlMs?: number;
+  /** It has a `complete` expression: earlier results are reused only if the last evaluation was true. */
+  readonly hasComplete: boolean;
+}
+
+/** The store of declared output files. */
+export interface OutputFiles {
+  /** `--keep-files` */
+  readonly keepsNewer: boolean;
+  /** Stores what a call wrote; durable when this resolves, undefined when it could not be stored. */
+  keep(path: string, content: Uint8Array): Promise<{ readonly blob: BlobId; readonly bytes: number } | undefined>;
+  content(blob: BlobId): Promise<Uint8Array | undefined>;
+  /** Resolves to true when a recorded call of this script, or of one of its fork sources, wrote this blob to this path. */
+  wrote(path: string, blob: BlobId): Promise<boolean>;
+}
