@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { MlldError } from '../../src/errors.js';
-import { backendFor } from '../../src/pipeline/backends/backend.js';
+import { backendFor } from '../../src/pipeline/backends/select-backend.js';
 import { findProject } from '../../src/session/project.js';
 import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
 import {

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { MlldError } from '../../src/errors.js';
-import { preflightPipeline } from '../../src/pipeline/lint/report.js';
+import { diagnosePipeline } from '../../src/pipeline/lint/diagnostics.js';
 import type { Io } from '../terminal/io.js';
 import { paintFor } from '../render/paint.js';
 import { renderPipelineReport } from '../render/reports/pipeline.js';
@@ -16,7 +16,7 @@ interface ValidatePipelineOptions {
 
 /** Whether nothing is wrong with it. */
 export async function validatePipeline(io: Io, target: string, options: ValidatePipelineOptions): Promise<boolean> {
-  const { report } = preflightPipeline({ file: target, text: readPipeline(io, target) });
+  const { report } = diagnosePipeline({ file: target, text: readPipeline(io, target) });
   const isJson = options.json === true || options.format === 'json';
   io.stdout(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : renderPipelineReport(report, paintFor(io.colours.stdout)));
   return report.ok && !(options.errorOnWarnings === true && report.diagnostics.some(({ severity }) => severity === 'warning'));

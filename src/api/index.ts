@@ -31,16 +31,23 @@ export {
   type GraphAttribute,
   type GraphEdge,
   type GraphNode,
-} from '../pipeline/model/model.js';
+} from '../pipeline/model/graph.js';
 export { validate, validateOrThrow } from '../pipeline/lint/validate.js';
 export type { CustomRule, Finding, Severity } from '../pipeline/lint/rule.js';
 export { runPipeline as runGraph, watchPipeline as watchGraph, type PipelineRunRequest as GraphRunRequest } from './run-pipeline.js';
 export type { PipelineNotice as GraphNotice, WatchedPipeline as WatchedGraph } from '../session/pipeline/watch-pipeline.js';
 export type { PipelineReport as GraphReport, PipelineIo as GraphRunIo, WhoAnswers } from '../session/pipeline/run-pipeline-options.js';
-export type { ModelReply as Answered, Backend, Backends, ModelRequest as ModelQuestion } from '../pipeline/backends/backend.js';
-export type { CallTool, ToolAnswer } from '../pipeline/backends/tool-calls.js';
-export type { ArtifactEntry, Artifacts } from '../pipeline/walk/artifacts.js';
+export type { ModelReply as Answered, Backend, Backends, ModelRequest as ModelQuestion } from '../pipeline/backends/select-backend.js';
+export type { CallTool, ToolResult as ToolAnswer } from '../pipeline/backends/tool-calls.js';
+export type { ArtifactEntry, Artifacts } from '../pipeline/stage/artifacts.js';
 export type { Handler, Handlers, Stage } from '../pipeline/handlers/handler.js';
 export { outcomeOf, StageError, type StageOutcome, type StageStatus } from '../pipeline/model/outcome.js';
-export { askMultiple, callbackInterviewer, queueOf, type Answer, type Interviewer, type Question } from '../pipeline/human/interviewer.js';
+export {
+  askMultiple,
+  callbackInterviewer,
+  queueInterviewer as queueOf,
+  type Answer,
+  type Interviewer,
+  type Question,
+} from '../pipeline/human/interviewer.js';
 export { answerQuestion, type AnswerRequest, type GivenAnswer } from '../session/pipeline/answer-question.js';

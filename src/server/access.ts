@@ -8,7 +8,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from '../world/http.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
 export interface Access {
   /** Where the server listens, as it was told. */
@@ -22,21 +22,21 @@ export function isLoopback(host: string): boolean {
 }
 
 /** @throws Refusal */
-export function admit({ method, headers }: HttpRequest, { host, token }: Access, asks: 'page' | 'data'): void {
+export function checkAccess({ method, headers }: HttpRequest, { host, token }: Access, asks: 'page' | 'data'): void {
   const { host: named = '', origin, authorization, 'sec-fetch-site': site } = headers;
   if (isLoopback(host) && !isLoopback(hostNameOf(named))) {
-    throw new Refusal(403, 'HOST_REFUSED', `This server does not answer to the name "${named}"`, {
+    throw new HttpError(403, 'HOST_REFUSED', `This server does not answer to the name "${named}"`, {
       hint: 'use http://127.0.0.1, or --host with a token',
     });
   }
   const isForeign = origin === undefined ? method !== 'GET' && site !== undefined && !OWN_SITES.has(site) : hostOf(origin) !== named;
   if (isForeign) {
-    throw new Refusal(403, 'ORIGIN_REFUSED', `A page of ${origin ?? 'another site'} may not ask this server`, {
+    throw new HttpError(403, 'ORIGIN_REFUSED', `A page of ${origin ?? 'another site'} may not ask this server`, {
       hint: 'requests have to come from its own page, or from a program',
     });
   }
   if (token !== undefined && asks === 'data' && !isSame(bearerIn(authorization), token)) {
-    throw new Refusal(401, 'TOKEN_REQUIRED', 'This server wants its token', {
+    throw new HttpError(401, 'TOKEN_REQUIRED', 'This server wants its token', {
       headers: { 'www-authenticate': 'Bearer' },
       hint: 'send the header Authorization: Bearer TOKEN',
     });

@@ -25,7 +25,7 @@ export interface FeedPorts {
   readonly store: JournalStore;
   readonly runs: PipelineRuns;
   /** The server ends. */
-  readonly ending: AbortSignal;
+  readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;
 }
 
@@ -82,7 +82,7 @@ function firstBehind(frames: readonly Frame[], number: number): number {
   return low;
 }
 
-function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: PipelineRun, onOver: () => void) {
+function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: PipelineRun, onOver: () => void) {
   let run = first;
   let frames: Frame[] = [];
   let keptBytes = 0;
@@ -127,7 +127,7 @@ function startFeed({ store, runs, ending, monotonicMs }: FeedPorts, first: Pipel
     let isLast = isOver(run);
     let lookedMs = monotonicMs();
     let hasNews = false;
-    while (joined > 0 && !ending.aborted) {
+    while (joined > 0 && !stopping.aborted) {
       const part = await reader.more();
       const newest = part.at(-1);
       if (newest) {

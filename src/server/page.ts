@@ -1,6 +1,6 @@
 /** The page for people: three files that ask for nothing but the server's own answers. */
 import type { HttpResponse, HttpRequest } from '../world/http.js';
-import { textResponse } from './respond.js';
+import { textResponse } from './responses.js';
 
 /** What was built of `viewer/serve`. */
 export interface PageFiles {

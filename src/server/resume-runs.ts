@@ -5,13 +5,13 @@ import type { JournalStore } from '../../journal/store.js';
 import { uploadFolder, type Project } from '../session/project.js';
 import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { RunManager } from './run-manager.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
-export interface Resuming {
+export interface ResumePorts {
   readonly store: JournalStore;
   readonly project: Project;
   readonly runs: PipelineRuns;
-  readonly own: RunManager;
+  readonly manager: RunManager;
   readonly log: (line: string) => void;
 }
 
@@ -20,29 +20,29 @@ const NAMED_MAX = 20;
 
 /** Resolves when it goes on. @throws Refusal, or an error of the engine, when it can't */
 export async function resumeRun(
-  { store, project, own }: Resuming,
+  { store, project, manager }: ResumePorts,
   { logicalRun: line, latest, status: known }: PipelineRun,
 ): Promise<void> {
   const { id, status, pipeline_name: name } = known;
-  if (status === 'running' || status === 'waiting') throw new Refusal(409, 'RUN_GOES_ON', `Run ${id} still goes on`);
-  if (status === 'completed') throw new Refusal(409, 'RUN_FINISHED', `Run ${id} is completed: there is nothing to resume`);
+  if (status === 'running' || status === 'waiting') throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} still goes on`);
+  if (status === 'completed') throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is completed: there is nothing to resume`);
   const { workflow, run } = latest.ref;
   if (line.begun.parent) {
-    throw new Refusal(409, 'RUN_OF_MANAGER', `Run ${id} belongs to run ${line.begun.parent.run}, which goes on with it`, {
+    throw new HttpError(409, 'RUN_OF_MANAGER', `Run ${id} belongs to run ${line.begun.parent.run}, which goes on with it`, {
       hint: `POST /pipelines/${line.begun.parent.run}/resume`,
     });
   }
   const newest = (await store.runs(workflow)).at(-1)?.ref.run;
   if (newest !== run) {
-    throw new Refusal(409, 'RUN_NOT_LATEST', `Run ${id} is not the latest of ${workflow}, and only that can be resumed`, {
+    throw new HttpError(409, 'RUN_NOT_LATEST', `Run ${id} is not the latest of ${workflow}, and only that can be resumed`, {
       hint: `the latest is ${newest}`,
     });
   }
-  await own.resume({ id, name, file: path.resolve(project.root, workflow), backend: line.begun.backend });
+  await manager.resume({ id, name, file: path.resolve(project.root, workflow), backend: line.begun.backend });
 }
 
 /** Those of pipelines that were sent to a server of this project and were interrupted, oldest first. */
-async function interruptedRuns({ store, project, runs }: Resuming): Promise<readonly RunId[]> {
+async function interruptedRuns({ store, project, runs }: ResumePorts): Promise<readonly RunId[]> {
   const sent = `${uploadFolder(project)}${path.sep}`;
   const found: RunId[] = [];
   for (const { id, status } of await runs.list()) {
@@ -54,8 +54,8 @@ async function interruptedRuns({ store, project, runs }: Resuming): Promise<read
 }
 
 /** Says at the start which runs an earlier server left, and goes on with them when that was asked for. Never rejects. */
-export async function tendInterrupted(resuming: Resuming, { resumes }: { readonly resumes: boolean }): Promise<void> {
-  const { runs, own, log } = resuming;
+export async function handleInterruptedRuns(resuming: ResumePorts, { resumes }: { readonly resumes: boolean }): Promise<void> {
+  const { runs, manager, log } = resuming;
   const left = await interruptedRuns(resuming);
   if (!resumes) {
     for (const id of left.slice(-NAMED_MAX)) log(`${id}: interrupted; POST /pipelines/${id}/resume goes on with it`);
@@ -64,7 +64,7 @@ export async function tendInterrupted(resuming: Resuming, { resumes }: { readonl
   }
   for (const id of left) {
     try {
-      await own.room();
+      await manager.slotFree();
       const run = await runs.find(id);
       if (run?.status.status === 'interrupted') await resumeRun(resuming, run);
     } catch (error) {

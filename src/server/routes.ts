@@ -2,25 +2,25 @@
 import type { JournalStore } from '../../journal/store.js';
 import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
-import { jsonResponse, textResponse } from './respond.js';
-import type { createAnswers } from './human-answers.js';
-import { answerIn, submissionIn } from './bodies.js';
-import { eventResponse } from './events.js';
+import { jsonResponse, textResponse } from './responses.js';
+import type { createAnswerQueue } from './submit-answer.js';
+import { answerIn, submissionIn } from './request-bodies.js';
+import { eventResponse } from './event-stream.js';
 import type { Feed } from './feeds.js';
 import type { RunManager } from './run-manager.js';
-import type { Pictures } from './pictures.js';
-import { Refusal } from './refusal.js';
+import type { Drawings } from './drawings.js';
+import { HttpError } from './http-error.js';
 
 export interface Services {
   readonly store: JournalStore;
   readonly runs: PipelineRuns;
-  readonly own: RunManager;
-  readonly pictures: Pictures;
-  readonly answer: ReturnType<typeof createAnswers>;
+  readonly manager: RunManager;
+  readonly drawings: Drawings;
+  readonly answer: ReturnType<typeof createAnswerQueue>;
   /** @throws as `resumeRun` */
   readonly resume: (run: PipelineRun) => Promise<void>;
   readonly watch: (run: PipelineRun) => Feed;
-  readonly ending: AbortSignal;
+  readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;
 }
 
@@ -30,7 +30,7 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
   {
     method: 'POST',
     path: '/pipelines',
-    respond: async ({ own }, request) => jsonResponse(201, { id: await own.start(await submissionIn(request)), status: 'running' }),
+    respond: async ({ manager }, request) => jsonResponse(201, { id: await manager.start(await submissionIn(request)), status: 'running' }),
   },
   { method: 'GET', path: '/pipelines', respond: async ({ runs }) => jsonResponse(200, await runs.list()) },
   { method: 'GET', path: '/pipelines/{id}', respond: async (services, _, { id }) => jsonResponse(200, (await runOf(services, id)).status) },
@@ -80,12 +80,12 @@ export function route(services: Services, request: HttpRequest): Promise<HttpRes
   const asked = request.path.split('/');
   const fitting = ROUTES.map((row) => ({ ...row, named: namesIn(row.path.split('/'), asked) })).filter(({ named }) => named);
   if (fitting.length === 0) {
-    throw new Refusal(404, 'ROUTE_UNKNOWN', `There is nothing at ${request.path}`, { hint: 'GET /pipelines lists the runs' });
+    throw new HttpError(404, 'ROUTE_UNKNOWN', `There is nothing at ${request.path}`, { hint: 'GET /pipelines lists the runs' });
   }
   const found = fitting.find(({ method }) => method === request.method);
   if (found) return found.respond(services, request, { id: '', qid: '', ...found.named });
   const allowed = fitting.map(({ method }) => method).join(', ');
-  throw new Refusal(405, 'METHOD_REFUSED', `${request.path} takes ${allowed}`, { headers: { allow: allowed } });
+  throw new HttpError(405, 'METHOD_REFUSED', `${request.path} takes ${allowed}`, { headers: { allow: allowed } });
 }
 
 /** Undefined when the path does not fit. */
@@ -102,7 +102,7 @@ function namesIn(pattern: readonly string[], asked: readonly string[]): { readon
 
 async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
   const run = await runs.find(id);
-  if (!run) throw new Refusal(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists them' });
+  if (!run) throw new HttpError(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists them' });
   return run;
 }
 
@@ -110,13 +110,13 @@ async function cancel(services: Services, _: HttpRequest, { id: asked }: { reado
   const { status, latest } = await runOf(services, asked);
   const { id } = status;
   if (status.status !== 'running' && status.status !== 'waiting')
-    throw new Refusal(409, 'RUN_FINISHED', `Run ${id} is over: ${status.status}`);
-  if (!services.own.has(id)) {
-    throw new Refusal(409, 'RUN_ELSEWHERE', `Run ${id} is not run by this server`, {
+    throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is over: ${status.status}`);
+  if (!services.manager.has(id)) {
+    throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} is not run by this server`, {
       hint: `end it where it was started; its journal: mlld journal show ${latest.ref.run}`,
     });
   }
-  services.own.cancel(id);
+  services.manager.cancel(id);
   return jsonResponse(202, { id, status: 'cancelling' });
 }
 
@@ -125,11 +125,11 @@ async function graph(services: Services, { query }: HttpRequest, { id }: { reado
   const format = query.get('format') ?? 'svg';
   switch (format) {
     case 'svg':
-      return textResponse(200, 'image/svg+xml; charset=utf-8', await services.pictures.draw(run));
+      return textResponse(200, 'image/svg+xml; charset=utf-8', await services.drawings.draw(run));
     case 'dot':
-      return textResponse(200, 'text/vnd.graphviz; charset=utf-8', await services.pictures.source(run));
+      return textResponse(200, 'text/vnd.graphviz; charset=utf-8', await services.drawings.source(run));
     default:
-      throw new Refusal(400, 'REQUEST_INVALID', `format=${format}: svg and dot are there`);
+      throw new HttpError(400, 'REQUEST_INVALID', `format=${format}: svg and dot are there`);
   }
 }
 

@@ -11,15 +11,15 @@
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import { isReservedKey } from '../pipeline/model/context-keys.js';
-import { backendFor } from '../pipeline/backends/backend.js';
-import { preflightPipeline, type Diagnostic } from '../pipeline/lint/report.js';
+import { backendFor } from '../pipeline/backends/select-backend.js';
+import { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
 import { uploadFolder, type Project } from '../session/project.js';
 import { runPipeline } from '../session/pipeline/run-pipeline.js';
 import { CANCELLED, type PipelineReport, type PipelineIo } from '../session/pipeline/run-pipeline-options.js';
 import { randomDigits } from '../world/host.js';
 import { createLiveWorld } from '../world/live.js';
 import { WorldError } from '../world/world.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
 export interface Submission {
   readonly dot: string;
@@ -35,7 +35,7 @@ export interface RunManager {
   has(id: RunId): boolean;
   cancel(id: RunId): void;
   /** Resolves when another one may begin. */
-  room(): Promise<void>;
+  slotFree(): Promise<void>;
   /** No run begins any more; those that go on are interrupted. Resolves when they have ended. */
   end(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export interface RunManagerOptions {
   readonly log: (line: string) => void;
 }
 
-interface OwnRun {
+interface ManagedRun {
   readonly ending: AbortController;
   /** Its first event is recorded. */
   hasBegun: boolean;
@@ -70,21 +70,21 @@ interface OwnRun {
 const FILE_NAME_MAX = 100;
 
 export function createRunManager(options: RunManagerOptions): RunManager {
-  const runs = new Set<OwnRun>();
-  const known = new Map<RunId, OwnRun>();
+  const runs = new Set<ManagedRun>();
+  const known = new Map<RunId, ManagedRun>();
   let isEnding = false;
 
   function refuseMore(): void {
-    if (isEnding) throw new Refusal(503, 'SERVER_ENDING', 'The server is about to end', { hint: 'ask the next one' });
+    if (isEnding) throw new HttpError(503, 'SERVER_ENDING', 'The server is about to end', { hint: 'ask the next one' });
     if (runs.size < options.runsMax) return;
-    throw new Refusal(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, which is the limit`, {
+    throw new HttpError(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, which is the limit`, {
       hint: 'wait for one to end, cancel one, or start the server with a higher --max-runs',
     });
   }
 
   async function start(submission: Submission): Promise<RunId> {
     refuseMore();
-    const name = soundName(submission);
+    const name = checkedName(submission);
     const file = path.join(uploadFolder(options.project), randomDigits(12), `${name.slice(0, FILE_NAME_MAX)}.dot`);
     const { dot, set, backend } = submission;
     return launch({ name, file, dot, set, backend });
@@ -95,7 +95,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const before = known.get(id);
     if (before?.hasBegun) await before.ended;
     refuseMore();
-    if (known.has(id)) throw new Refusal(409, 'RUN_GOES_ON', `Run ${id} is running in this server`);
+    if (known.has(id)) throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is running in this server`);
     await launch({ id, name, file, set: {}, backend });
   }
 
@@ -110,7 +110,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       runs.delete(own);
       if (id !== undefined) known.delete(id);
     });
-    const own: OwnRun = { ending, hasBegun: false, ended: over.then(ignore, ignore) };
+    const own: ManagedRun = { ending, hasBegun: false, ended: over.then(ignore, ignore) };
     runs.add(own);
     if (id !== undefined) known.set(id, own); // O4
     id = await Promise.race([beginning, over.then(refused)]);
@@ -133,7 +133,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     resume,
     has: (id) => known.has(id),
     cancel: (id) => known.get(id)?.ending.abort(CANCELLED),
-    async room() {
+    async slotFree() {
       while (runs.size >= options.runsMax && !isEnding) await Promise.race([...runs].map(({ ended }) => ended));
     },
     async end() {
@@ -145,17 +145,17 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 }
 
 /** Of the pipeline. Throws before anything has been written. */
-function soundName({ dot, set, backend }: Submission): string {
+function checkedName({ dot, set, backend }: Submission): string {
   const reserved = Object.keys(set).find(isReservedKey);
   if (reserved !== undefined) {
-    throw new Refusal(422, 'CONTEXT_KEY', `"set": ${reserved}: this key belongs to the engine`, { hint: 'choose another name' });
+    throw new HttpError(422, 'CONTEXT_KEY', `"set": ${reserved}: this key belongs to the engine`, { hint: 'choose another name' });
   }
-  const { report, graph } = preflightPipeline({ file: 'pipeline.dot', text: dot });
+  const { report, graph } = diagnosePipeline({ file: 'pipeline.dot', text: dot });
   if (!graph) throw unsound(report.diagnostics);
   try {
     if (backend !== undefined) backendFor(backend);
   } catch (error) {
-    throw new Refusal(422, 'BACKEND_UNKNOWN', (error as Error).message);
+    throw new HttpError(422, 'BACKEND_UNKNOWN', (error as Error).message);
   }
   return graph.name;
 }
@@ -178,7 +178,7 @@ interface Run extends Launched {
 
 async function run(options: RunManagerOptions, { id: resumed, file, dot, set, backend, signal, begun }: Run): Promise<PipelineReport> {
   const { project, workingDirectory, environment, clock, log } = options;
-  if (dot !== undefined) await keep(file, dot);
+  if (dot !== undefined) await writeUpload(file, dot);
   let id = resumed;
   let hasBegun = false;
   let diagnostics: readonly Diagnostic[] = [];
@@ -210,38 +210,38 @@ async function run(options: RunManagerOptions, { id: resumed, file, dot, set, ba
     },
   });
   if (hasBegun) return report;
-  if (dot !== undefined) await discard(file);
+  if (dot !== undefined) await removeUpload(file);
   // Nothing has begun and nobody said why: it is the text, which was another one when it was sent.
   return report.error === undefined && report.notice === undefined ? { ...report, error: unsound(diagnostics) } : report;
 }
 
 /** The run ended before it began. */
 function refused({ error, notice }: PipelineReport): never {
-  if (notice !== undefined) throw new Refusal(409, 'RUN_FINISHED', notice);
+  if (notice !== undefined) throw new HttpError(409, 'RUN_FINISHED', notice);
   throw error instanceof Error ? error : new Error('a run was refused without a reason');
 }
 
-function unsound(diagnostics: readonly Diagnostic[]): Refusal {
+function unsound(diagnostics: readonly Diagnostic[]): HttpError {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  return new Refusal(422, 'PIPELINE_REFUSED', errors[0]?.message ?? 'the pipeline has errors', {
+  return new HttpError(422, 'PIPELINE_REFUSED', errors[0]?.message ?? 'the pipeline has errors', {
     diagnostics,
     hint: 'mlld validate FILE.dot says the same',
   });
 }
 
-async function keep(file: string, text: string): Promise<void> {
+async function writeUpload(file: string, text: string): Promise<void> {
   try {
     await withFiles((world) => world.perform('file.write', { path: file, text }));
   } catch (error) {
     if (!(error instanceof WorldError)) throw error;
-    throw new Refusal(503, 'PIPELINE_JOURNAL', `The pipeline can't be kept: ${error.message}`, {
+    throw new HttpError(503, 'PIPELINE_JOURNAL', `The pipeline can't be kept: ${error.message}`, {
       hint: 'the folder .mlld has to be writable',
       cause: error,
     });
   }
 }
 
-async function discard(file: string): Promise<void> {
+async function removeUpload(file: string): Promise<void> {
   await withFiles((world) => world.perform('file.remove', { path: file }));
 }
 

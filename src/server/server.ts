@@ -10,16 +10,16 @@ import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { createPipelineRuns, type PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../world/http.js';
-import { admit, isLoopback } from './access.js';
-import { jsonResponse } from './respond.js';
-import { createAnswers } from './human-answers.js';
+import { checkAccess, isLoopback } from './access.js';
+import { jsonResponse } from './responses.js';
+import { createAnswerQueue } from './submit-answer.js';
 import { createFeeds } from './feeds.js';
 import { createRunManager, type RunManager, type RunManagerOptions } from './run-manager.js';
 import { pageResponse, type PageFiles } from './page.js';
-import { createPictures } from './pictures.js';
-import { refusalResponse } from './refusal.js';
+import { createDrawings } from './drawings.js';
+import { errorResponse } from './http-error.js';
 import { route, type Services } from './routes.js';
-import { resumeRun, tendInterrupted } from './resume-runs.js';
+import { resumeRun, handleInterruptedRuns } from './resume-runs.js';
 import { removeOrphanedUploads } from './orphaned-uploads.js';
 
 export interface ServerOptions extends RunManagerOptions {
@@ -64,47 +64,47 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
       },
     );
   }
-  const own: RunManager = createRunManager(options);
-  const runs = createPipelineRuns(store, (id) => own.has(id));
-  const ending = new AbortController();
+  const manager: RunManager = createRunManager(options);
+  const runs = createPipelineRuns(store, (id) => manager.has(id));
+  const stopping = new AbortController();
   const { monotonicMs } = clock;
-  const resuming = { store, project: options.project, runs, own, log: options.log };
+  const resuming = { store, project: options.project, runs, manager, log: options.log };
   const resume = (run: PipelineRun): Promise<void> => resumeRun(resuming, run);
   const services: Services = {
     store,
     runs,
-    own,
-    pictures: createPictures(store),
-    answer: createAnswers({ store, project: options.project, runs, resume, monotonicMs }),
+    manager,
+    drawings: createDrawings(store),
+    answer: createAnswerQueue({ store, project: options.project, runs, resume, monotonicMs }),
     resume,
-    watch: createFeeds({ store, runs, ending: ending.signal, monotonicMs }),
-    ending: ending.signal,
+    watch: createFeeds({ store, runs, stopping: stopping.signal, monotonicMs }),
+    stopping: stopping.signal,
     monotonicMs,
   };
   const listener = await listenAt(host, port, async (request) => {
     try {
       const page = pageResponse(request, options.page);
-      admit(request, { host, token }, page ? 'page' : 'data');
+      checkAccess(request, { host, token }, page ? 'page' : 'data');
       return page ?? (await route(services, request));
     } catch (error) {
-      return refusalResponse(error) ?? fault(error, options.log);
+      return errorResponse(error) ?? fault(error, options.log);
     }
   });
   const sweeping = removeOrphanedUploads(options.project, store, clock.nowMs()).catch((error: unknown) => {
     options.log(`texts that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
   });
-  const tending = tendInterrupted(resuming, { resumes: options.resumesRuns === true }).catch((error: unknown) => {
+  const tending = handleInterruptedRuns(resuming, { resumes: options.resumesRuns === true }).catch((error: unknown) => {
     options.log(`interrupted runs could not be looked for: ${error instanceof Error ? error.message : String(error)}`);
   });
   return {
     url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listener.port}/`,
     port: listener.port,
     async close() {
-      await own.end();
+      await manager.end();
       await Promise.all([sweeping, tending]);
       const closed = listener.close(GRACE_MS);
       // Who watches a run that ended has been told so; the rest watches runs of others.
-      setTimeout(() => ending.abort(), GRACE_MS / 2).unref();
+      setTimeout(() => stopping.abort(), GRACE_MS / 2).unref();
       await closed;
     },
   };

@@ -2,7 +2,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { admit, isLoopback } from '../../src/server/access.js';
+import { checkAccess, isLoopback } from '../../src/server/access.js';
 import type { HttpRequest } from '../../src/world/http.js';
 import { runCli, projectFolder } from '../support/cli.js';
 import { serve, type Served } from '../support/served.js';
@@ -152,5 +152,5 @@ it('knows which addresses are this machine alone', () => {
 
 it('tells a foreign origin from its own also behind TLS', () => {
   const request = { method: 'POST', headers: { host: 'box.example', origin: 'https://box.example' } } as unknown as HttpRequest;
-  expect(() => admit(request, { host: '0.0.0.0', token: undefined }, 'data')).not.toThrow();
+  expect(() => checkAccess(request, { host: '0.0.0.0', token: undefined }, 'data')).not.toThrow();
 });

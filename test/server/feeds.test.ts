@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import type { PipelineRuns, PipelineRun } from '../../src/session/pipeline/history/pipeline-runs.js';
-import { eventResponse } from '../../src/server/events.js';
+import { eventResponse } from '../../src/server/event-stream.js';
 import { createFeeds, PART_BYTES, type Feed } from '../../src/server/feeds.js';
 import { finished, runRef, started } from '../support/written-runs.js';
 
@@ -20,10 +20,10 @@ async function opened() {
   const store = openMemoryStore();
   const journal = await store.create(ref);
   await journal.append(started(ref));
-  const run = { status: { status: 'running' }, line: { id: ref.run, stretches: [{ ref, until: undefined }] }, latest: { ref } };
+  const run = { status: { status: 'running' }, logicalRun: { id: ref.run, segments: [{ ref, until: undefined }] }, latest: { ref } };
   const runs = { find: async () => run } as unknown as PipelineRuns;
   const ending = new AbortController();
-  const ports = { store, runs, ending: ending.signal, monotonicMs: () => performance.now() };
+  const ports = { store, runs, stopping: ending.signal, monotonicMs: () => performance.now() };
   const watch = createFeeds(ports);
   return {
     journal,

@@ -1,7 +1,7 @@
 /** What is said of a pipeline: findings, for `mlld validate` and before a run, and the progress of a run. */
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
-import type { Diagnostic, PipelineDiagnostics } from '../../../src/pipeline/lint/report.js';
+import type { Diagnostic, PipelineDiagnostics } from '../../../src/pipeline/lint/diagnostics.js';
 import type { Paint } from '../paint.js';
 
 /** `FILE: ok` when there is nothing to say. */

@@ -14,14 +14,14 @@ import { toJson } from '../../values/native.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
-import { backendFor, type ModelReply, type Backend } from './backend.js';
-import { toolCalls } from './tool-calls.js';
+import { backendFor, type ModelReply, type Backend } from './select-backend.js';
+import { toolCaller } from './tool-calls.js';
 import type { Stage } from '../handlers/handler.js';
-import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/model.js';
+import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
-import { preambleOf, transcriptOf, type Past } from '../walk/preamble.js';
-import { statusReport } from '../walk/status-file.js';
-import type { Conversation } from '../walk/threads.js';
+import { renderPreamble, renderTranscript, type PreambleSource } from '../stage/preamble.js';
+import { statusReport } from '../stage/status-file.js';
+import type { Conversation } from '../stage/threads.js';
 
 /** What stands before the prompt. `forKey` is the same without what differs between two runs of one walk. */
 interface CarryOver {
@@ -32,21 +32,21 @@ interface CarryOver {
 }
 
 export async function callModel(stage: Stage, prompt: string): Promise<ModelReply> {
-  const { thread } = stage.manner;
-  if (thread === undefined) return ask(stage, prompt, carryOver(stage));
-  return stage.run.threads.inTurn(thread, async (add) => {
-    const answered = await ask(stage, prompt, carryOver(stage));
+  const { thread } = stage.promptHistory;
+  if (thread === undefined) return performModelCall(stage, prompt, carryOver(stage));
+  return stage.run.threads.exclusive(thread, async (add) => {
+    const answered = await performModelCall(stage, prompt, carryOver(stage));
     add({ prompt, reply: answered.reply });
     return answered;
   });
 }
 
-async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<ModelReply> {
+async function performModelCall(stage: Stage, prompt: string, carried: CarryOver): Promise<ModelReply> {
   if (carried.isPreamble) stage.folder.write('preamble.md', carried.text);
   const backend = backendOf(stage);
   const text = carried.text === '' ? prompt : `${carried.text}\n\n${prompt}`;
   const { frame, node, run } = stage;
-  const fn = `${run.plan.graph.name}.${node.id}`;
+  const fn = `${run.pipeline.graph.name}.${node.id}`;
   const site = (): string => siteOf(frame.module, node.at);
   const result = await perform(
     frame,
@@ -60,39 +60,39 @@ async function ask(stage: Stage, prompt: string, carried: CarryOver): Promise<Mo
       llm: llmCall(stage, { fn, prompt, carried, text, backend }),
     },
     async (inner, [sent]) => {
-      const answered = await backend.execute(stage, inner, { text: textOf(sent), callTool: toolCalls(stage, inner) });
+      const answered = await backend.execute(stage, inner, { text: textOf(sent), callTool: toolCaller(stage, inner) });
       // A reply is kept in clear, in the journal, in files and in what later stages are told.
-      return encode(concealed(answered, run.secretSettings));
+      return encodeReply(concealed(answered, run.secretSettings));
     },
   );
-  return answeredIn(valueIn(result));
+  return replyIn(valueIn(result));
 }
 
 function backendOf({ run, node }: Stage): Backend {
-  const written = run.backend ?? (nodeAttribute(node, 'backend') || graphAttribute(run.plan.graph, 'backend'));
+  const written = run.backend ?? (nodeAttribute(node, 'backend') || graphAttribute(run.pipeline.graph, 'backend'));
   if (written) return backendFor(written, run.backends);
   run.warnOnce('no backend is configured: model stages are simulated (--backend, or the attribute backend, names one)');
   return backendFor('simulated');
 }
 
-function carryOver({ run, manner, walks }: Stage): CarryOver {
+function carryOver({ run, promptHistory, walks }: Stage): CarryOver {
   const { state } = run.ledger;
-  const { mode } = manner.fidelity;
-  const past: Past = { goal: run.plan.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
+  const { mode } = promptHistory.fidelity;
+  const past: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
   if (mode === 'full') {
-    const said = run.threads.said(manner.thread ?? '');
+    const said = run.threads.conversation(promptHistory.thread ?? '');
     if (said) {
-      const transcript = transcriptOf(said.turns);
-      return conversation(said.leftOut === 0 ? transcript : `${preambleOf('compact', past)}\n\n${leftOut(said)}\n\n${transcript}`);
+      const transcript = renderTranscript(said.turns);
+      return conversation(said.omittedTurns === 0 ? transcript : `${renderPreamble('compact', past)}\n\n${leftOut(said)}\n\n${transcript}`);
     }
     // The node's own start is recorded by now: a thread that was spoken in before this process is more than that.
-    if (!run.threads.isLost(manner.thread ?? '')) return conversation('');
+    if (!run.threads.isLost(promptHistory.thread ?? '')) return conversation('');
   }
   const told = mode === 'full' ? 'compact' : mode;
-  return { text: preambleOf(told, past), forKey: preambleOf(told, { ...past, runId: '' }), isPreamble: true };
+  return { text: renderPreamble(told, past), forKey: renderPreamble(told, { ...past, runId: '' }), isPreamble: true };
 }
 
-function leftOut({ leftOut: count }: Conversation): string {
+function leftOut({ omittedTurns: count }: Conversation): string {
   return `(The ${count === 1 ? 'first turn' : `first ${count} turns`} of this conversation ${count === 1 ? 'is' : 'are'} left out.)`;
 }
 
@@ -100,7 +100,7 @@ function conversation(text: string): CarryOver {
   return { text, forKey: text, isPreamble: false };
 }
 
-interface Question {
+interface ModelCall {
   readonly fn: string;
   readonly prompt: string;
   readonly carried: CarryOver;
@@ -108,9 +108,9 @@ interface Question {
   readonly backend: Backend;
 }
 
-function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: Question): LlmCall {
+function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: ModelCall): LlmCall {
   const { run, node, branch, visit, attempt, nodeOp } = stage;
-  const settings = modelSettingsOf(run.plan.graph, node);
+  const settings = modelSettingsOf(run.pipeline.graph, node);
   const { model = null, provider = null, effort } = settings;
   const place = branch === undefined ? null : `${branch.of}[${branch.index}]`;
   const definition: readonly DefinitionPart[] = [
@@ -144,14 +144,14 @@ function part(kind: DefinitionPart['kind'], name: string, text: string): Definit
 }
 
 /** A plain reply is its text; one with a report is the report with the reply beside it. */
-function encode({ reply, outcome }: ModelReply): Value {
+function encodeReply({ reply, outcome }: ModelReply): Value {
   if (!outcome) return reply;
   const { status, carried: _, ...report } = outcome;
   return { outcome: status, ...report, reply } as unknown as Value;
 }
 
 /** What was answered, of the value that the journal has of it. */
-export function answeredIn(value: Value): ModelReply {
+export function replyIn(value: Value): ModelReply {
   const json = toJson(value);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { reply: textOf(value) };
   const { reply } = json as { readonly reply?: Json };

@@ -12,10 +12,10 @@ import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { isSecret } from '../../runtime/secret-registry.js';
-import { modelSettingsOf } from '../model/model.js';
+import { modelSettingsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
-import { statusReport } from '../walk/status-file.js';
-import type { Backend } from './backend.js';
+import { statusReport } from '../stage/status-file.js';
+import type { Backend } from './select-backend.js';
 
 /** `written` is `file.mld#name`, the file relative to the pipeline's. */
 export function executableBackend(written: string): Backend {
@@ -28,7 +28,7 @@ export function executableBackend(written: string): Backend {
     async execute(stage, frame, { text }) {
       const { run, node, context } = stage;
       const executable = await load(path.resolve(run.fileDirectory, file), name, frame);
-      const { model = null, provider = null, effort } = modelSettingsOf(run.plan.graph, node);
+      const { model = null, provider = null, effort } = modelSettingsOf(run.pipeline.graph, node);
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
       // Whether this stage is asked at all was decided around here; the function itself is not looked up again.

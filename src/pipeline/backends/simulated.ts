@@ -1,5 +1,5 @@
 /** A stand-in for a model, for drawings that are tried out. */
-import type { Backend } from './backend.js';
+import type { Backend } from './select-backend.js';
 
 export const simulatedBackend: Backend = {
   name: 'simulated',

@@ -8,22 +8,22 @@ import type { Json } from '../../../journal/event.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import type { Stage } from '../handlers/handler.js';
-import { graphAttribute, nodeAttribute } from '../model/model.js';
-import { runStageCommand } from './stage-command.js';
-import { withAbortSignal } from '../walk/with-abort-signal.js';
+import { graphAttribute, nodeAttribute } from '../model/graph.js';
+import { runStageCommand } from '../stage/run-stage-command.js';
+import { withAbortSignal } from '../stage/with-abort-signal.js';
 
 /** What the call gave, or why it was not made: the model is to be told so. */
-export type ToolAnswer<T> = { readonly output: T } | { readonly skipped: string };
+export type ToolResult<T> = { readonly output: T } | { readonly skipped: string };
 
 /** Runs `execute` between the hooks. Rejects with what `execute` rejects with. */
-export type CallTool = <T extends Json>(tool: string, input: Json, execute: () => Promise<T>) => Promise<ToolAnswer<T>>;
+export type CallTool = <T extends Json>(tool: string, input: Json, execute: () => Promise<T>) => Promise<ToolResult<T>>;
 
 const LIMIT_MS = 30_000;
 
-export function toolCalls(stage: Stage, frame: Frame): CallTool {
+export function toolCaller(stage: Stage, frame: Frame): CallTool {
   const hooks = { pre: hookOf(stage, 'tool_hooks.pre'), post: hookOf(stage, 'tool_hooks.post') };
   return async <T extends Json>(tool: string, input: Json, execute: () => Promise<T>) => {
-    let answer: ToolAnswer<T> | undefined;
+    let answer: ToolResult<T> | undefined;
     await perform(frame, { kind: 'tool', segment: 'tool', name: tool, labels: [], inputs: [] }, async (inner) => {
       const fire = (event: 'pre' | 'post', more: object = {}): Promise<string | undefined> =>
         fireHook({ stage, frame: inner, event, command: hooks[event], tool, told: { node: stage.node.id, tool, input, ...more } });
@@ -49,7 +49,7 @@ export function toolCalls(stage: Stage, frame: Frame): CallTool {
 }
 
 function hookOf({ node, run }: Stage, key: 'tool_hooks.pre' | 'tool_hooks.post'): string {
-  return (nodeAttribute(node, key) ?? graphAttribute(run.plan.graph, key) ?? '').trim();
+  return (nodeAttribute(node, key) ?? graphAttribute(run.pipeline.graph, key) ?? '').trim();
 }
 
 interface Firing {

@@ -1,21 +1,21 @@
 /** A model stage. graph-pipelines.md 7.3. */
-import { INLINE_BYTES_MAX } from '../walk/artifacts.js';
+import { INLINE_BYTES_MAX } from '../stage/artifacts.js';
 import { callModel } from '../backends/call-model.js';
-import { truncate } from '../walk/truncate.js';
-import { labelOf, nodeAttribute } from '../model/model.js';
+import { truncate } from '../stage/truncate.js';
+import { labelOf, nodeAttribute } from '../model/graph.js';
 import { outcomeOf } from '../model/outcome.js';
-import { withReport } from '../walk/reported-outcome.js';
+import { mergeStatusReport } from '../stage/status-report.js';
 import type { Handler } from './handler.js';
 
 const RESPONSE_CODE_POINTS = 200;
 
 export const codergen: Handler = {
-  asksModel: true,
+  callsModel: true,
   isTimed: true,
   async handle(stage) {
     const { node, folder, run, artifacts, visit } = stage;
     // The goal is expanded in prompts beforehand; a label stands in for one here.
-    const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.plan.goal) || node.id;
+    const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.pipeline.goal) || node.id;
     folder.write('prompt.md', prompt);
     const { reply, outcome } = await callModel(stage, prompt);
     folder.write('response.md', reply);
@@ -23,6 +23,6 @@ export const codergen: Handler = {
       await artifacts.store(`${node.id}.${visit}.response`, 'response', reply);
     }
     const own = outcomeOf('success', { context_updates: { last_stage: node.id, last_response: truncate(reply, RESPONSE_CODE_POINTS) } });
-    return withReport(own, outcome);
+    return mergeStatusReport(own, outcome);
   },
 };

@@ -1,6 +1,6 @@
 /** Where branches meet: names the best of them. graph-pipelines.md 7.6. */
 import { callModel } from '../backends/call-model.js';
-import { nodeAttribute } from '../model/model.js';
+import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageStatus } from '../model/outcome.js';
 import type { Handler, Stage } from './handler.js';
 import type { BranchResult } from './parallel.js';
@@ -9,7 +9,7 @@ import type { BranchResult } from './parallel.js';
 const CANDIDATES: readonly StageStatus[] = ['success', 'partial_success', 'retry'];
 
 export const fanIn: Handler = {
-  asksModel: true,
+  callsModel: true,
   isTimed: true,
   async handle(stage) {
     // Written by the parallel handler, or by nobody.

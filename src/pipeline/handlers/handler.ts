@@ -2,17 +2,17 @@
 import type { OpPath } from '../../../journal/ids.js';
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { Artifacts } from '../walk/artifacts.js';
-import type { Manner } from '../model/fidelity.js';
-import type { GraphRun } from '../walk/ports.js';
-import type { GraphNode } from '../model/model.js';
+import type { Artifacts } from '../stage/artifacts.js';
+import type { PromptHistory } from '../model/fidelity.js';
+import type { PipelineRuntime } from '../walk/pipeline-runtime.js';
+import type { GraphNode } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
-import type { StageFolder } from '../walk/run-folder.js';
-import type { WalkView } from '../walk/state.js';
+import type { StageFolder } from '../stage/run-folder.js';
+import type { WalkView } from '../stage/state-view.js';
 
 /** One attempt of one visit. */
 export interface Stage {
-  readonly run: GraphRun;
+  readonly run: PipelineRuntime;
   readonly node: GraphNode;
   readonly visit: number;
   /** From 1. */
@@ -28,7 +28,7 @@ export interface Stage {
   readonly artifacts: Artifacts;
   /** The walk that the node is on, last of those around it; the first is the main path. */
   readonly walks: readonly WalkView[];
-  readonly manner: Manner;
+  readonly promptHistory: PromptHistory;
   /** Aborted when the attempt's time is up, or its branch is called off. */
   readonly signal: AbortSignal;
   readonly context: WalkView['context'];
@@ -41,7 +41,7 @@ export interface Handler {
    */
   handle(stage: Stage): Promise<StageOutcome | undefined>;
   /** A model answers: fidelity, thread and model are part of the visit's record. */
-  readonly asksModel?: true;
+  readonly callsModel?: true;
   /** The outcome hands on the routing part of the stage before. */
   readonly isTransparent?: true;
   /** `timeout` limits an attempt. Otherwise it means nothing, or something of the handler's own. */

@@ -1,15 +1,15 @@
 /** A person decides which edge is taken. graph-pipelines.md 7.4, 12. */
 import type { AnsweredBy } from '../../../journal/pipeline-event.js';
-import { choicesOf, defaultChoice } from '../model/choices.js';
+import { choicesOf, defaultChoice } from '../model/human-choices.js';
 import { answerMeaning, choiceFor, type Choice } from '../model/labels.js';
-import { labelOf, nodeAttribute } from '../model/model.js';
+import { labelOf, nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageOutcome } from '../model/outcome.js';
 import type { Interviewer, Question } from '../human/interviewer.js';
 import type { Handler, Stage } from './handler.js';
 
 export const human: Handler = {
   async handle(stage) {
-    const choices = choicesOf(stage.run.plan.graph, stage.node);
+    const choices = choicesOf(stage.run.pipeline.graph, stage.node);
     if (choices.length === 0) throw new StageError('permanent', `${stage.node.id} has no plain outgoing edge to choose`);
     const { answer } = stage.run.ledger.state.received.get(stage.frame.op.path) ?? (await ask(stage, choices));
     return outcomeFor(stage, choices, answer?.answer ?? 'skipped');
@@ -39,7 +39,7 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   const { stage: _, metadata: __, ...asked } = question;
   const op = frame.op.path;
   const told = ledger.append({ type: 'question.asked', op, node: node.id, ...asked });
-  if (interviewer.isAtHand) run.checkpoint.update();
+  if (interviewer.answersAtOnce) run.checkpoint.update();
   else await run.checkpoint.flush(); // whoever is asked may look at it
   await told;
   const answer = await answered(stage, question, choices, interviewer);
@@ -82,7 +82,7 @@ async function answered(
       }
       const choice = choiceFor(answer.text, choices);
       if (choice) return answerMeaning(choice, choices);
-      if (interviewer.onMisfit === 'accept') return answer.text;
+      if (interviewer.onUnmatched === 'accept') return answer.text;
       interviewer.inform(`"${answer.text.trim()}" fits none of the choices`, question.stage);
     }
   };

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import { holds } from '../model/condition.js';
-import type { ChildRun } from '../walk/ports.js';
-import { graphAttribute, nodeAttribute } from '../model/model.js';
+import type { ChildRun } from '../walk/pipeline-runtime.js';
+import { graphAttribute, nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } from '../model/outcome.js';
 import type { Handler, Stage } from './handler.js';
 
@@ -40,7 +40,7 @@ async function childOf(stage: Stage): Promise<ChildRun> {
     if (!found) throw new StageError('permanent', `${node.id} has no run to watch: stack.child.run_id is ${JSON.stringify(id ?? null)}`);
     return found;
   }
-  const { graph } = run.plan;
+  const { graph } = run.pipeline;
   const written = graphAttribute(graph, 'stack.child_dotfile') ?? '';
   if (written === '') throw new StageError('permanent', `${node.id} has no child: the graph names none in stack.child_dotfile`);
   const workdir = graphAttribute(graph, 'stack.child_workdir') || undefined;

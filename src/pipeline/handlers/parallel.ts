@@ -2,12 +2,12 @@
 import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import { perform } from '../../operation/perform.js';
-import { nodeAttribute } from '../model/model.js';
+import { nodeAttribute } from '../model/graph.js';
 import { joinStatus, joinVerdict, needed, type JoinRule } from '../model/join-policy.js';
-import { Cancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
-import type { PlannedEdge } from '../model/plan.js';
+import { BranchCancelled, outcomeOf, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
+import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { isEngineKey } from '../model/context-keys.js';
-import { branchOutcome } from '../walk/walk-context.js';
+import { branchOutcome } from '../stage/walk-context.js';
 import type { Handler, Stage } from './handler.js';
 
 /** An element of `parallel.results`. */
@@ -26,7 +26,7 @@ const PARALLEL_MAX = 4;
 export const parallel: Handler = {
   async handle(stage) {
     const { run, node } = stage;
-    const edges = run.plan.outgoing(node.id);
+    const edges = run.pipeline.outgoing(node.id);
     const ids = branchIds(edges);
     const rule: JoinRule = {
       join: nodeAttribute(node, 'join_policy') || 'wait_all',
@@ -57,7 +57,7 @@ function whyFailed(rule: JoinRule, results: readonly BranchResult[]): string {
 }
 
 /** Of the targets; a repeated one gets its number. */
-function branchIds(edges: readonly PlannedEdge[]): readonly string[] {
+function branchIds(edges: readonly CompiledEdge[]): readonly string[] {
   const seen = new Map<string, number>();
   return edges.map(({ to }) => {
     const number = (seen.get(to) ?? 0) + 1;
@@ -67,7 +67,7 @@ function branchIds(edges: readonly PlannedEdge[]): readonly string[] {
 }
 
 interface Branches {
-  readonly edges: readonly PlannedEdge[];
+  readonly edges: readonly CompiledEdge[];
   readonly ids: readonly string[];
   readonly rule: JoinRule;
   /** So many at a time. */
@@ -83,7 +83,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
   const lane = async (): Promise<void> => {
     while (next < edges.length && !decided.signal.aborted) {
       const index = next++;
-      const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as PlannedEdge, signal); // index < edges.length
+      const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as CompiledEdge, signal); // index < edges.length
       if (decided.signal.aborted) return; // what ended behind the decision has no part in it
       results[index] = result;
       const verdict = joinVerdict(
@@ -99,7 +99,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
 }
 
 /** Undefined when it was called off. */
-async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, signal: AbortSignal): Promise<BranchResult | undefined> {
+async function runBranch(stage: Stage, branch: BranchRef, edge: CompiledEdge, signal: AbortSignal): Promise<BranchResult | undefined> {
   const { run, node, walks, nodeFrame } = stage;
   const before = stage.context;
   let result: BranchResult | undefined;
@@ -108,12 +108,12 @@ async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, sig
       nodeFrame,
       { kind: 'branch', segment: 'branch', name: branch.id, labels: [], inputs: [], index: branch.index },
       async (frame) => {
-        const join = run.plan.joinOf(node.id);
+        const join = run.pipeline.joinOf(node.id);
         const bounds = {
           branch,
           entry: edge.to,
           edge,
-          ends: new Set([run.plan.exit, ...(join === undefined ? [] : [join])]),
+          ends: new Set([run.pipeline.exit, ...(join === undefined ? [] : [join])]),
           within: new Set([node.id, ...walks.flatMap(({ branch: around }) => (around ? [around.of] : []))]),
         };
         const end = await run.walk(run, { frame, signal, walks, bounds });
@@ -129,7 +129,7 @@ async function runBranch(stage: Stage, branch: BranchRef, edge: PlannedEdge, sig
       },
     );
   } catch (error) {
-    if (!(error instanceof Cancelled) || stage.signal.aborted) throw error;
+    if (!(error instanceof BranchCancelled) || stage.signal.aborted) throw error;
   }
   return result;
 }

@@ -1,9 +1,9 @@
 /** A tool stage runs a shell command. graph-pipelines.md 7.7. */
-import { INLINE_BYTES_MAX } from '../walk/artifacts.js';
-import { truncate } from '../walk/truncate.js';
-import { nodeAttribute } from '../model/model.js';
+import { INLINE_BYTES_MAX } from '../stage/artifacts.js';
+import { truncate } from '../stage/truncate.js';
+import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type Updates } from '../model/outcome.js';
-import { commandFailed, runStageCommand, withoutLineEnds } from '../backends/stage-command.js';
+import { commandFailed, runStageCommand, withoutLineEnds } from '../stage/run-stage-command.js';
 import type { Handler, Stage } from './handler.js';
 
 const HEAD_CODE_POINTS = 1_000;

@@ -1,6 +1,6 @@
 /** A person at a terminal. graph-pipelines.md 12.1. */
 import { choiceLine } from '../model/labels.js';
-import { given, type Interviewer } from './interviewer.js';
+import { textAnswer, type Interviewer } from './interviewer.js';
 
 export interface Terminal {
   write(text: string): void;
@@ -12,14 +12,14 @@ export interface Terminal {
 export function consoleInterviewer({ write, readLine }: Terminal): Interviewer {
   return {
     by: 'console',
-    onMisfit: 'ask-again',
+    onUnmatched: 'ask-again',
     async ask({ text, options, default: fallback }, signal) {
       write(`\n${text}\n${options.map((option) => `  ${choiceLine(option)}\n`).join('')}`);
       write(fallback === undefined ? '> ' : `(${fallback}) > `);
       const line = await readLine(signal);
       if (line === undefined) return { kind: 'skipped' };
-      if (line.trim() !== '') return given(line);
-      return fallback === undefined ? given('') : given(fallback);
+      if (line.trim() !== '') return textAnswer(line);
+      return fallback === undefined ? textAnswer('') : textAnswer(fallback);
     },
     inform: (message, stage) => write(`${stage}: ${message}\n`),
   };

@@ -20,9 +20,9 @@ export type Answer = { readonly kind: 'given'; readonly text: string } | { reado
 export interface Interviewer {
   readonly by: AnsweredBy;
   /** What to do with a text that fits no option: ask again (somebody is there), or take it as it is. */
-  readonly onMisfit: 'ask-again' | 'accept';
+  readonly onUnmatched: 'ask-again' | 'accept';
   /** Answers by itself, at once: nobody is waited for. */
-  readonly isAtHand?: true;
+  readonly answersAtOnce?: true;
   /** `signal` is aborted when nobody waits for the answer any more. */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
   /** Tells a person something; nothing is expected back. */
@@ -41,27 +41,27 @@ export async function askMultiple(
 }
 
 /** `yes`, the first option, or a fixed text. */
-export function autoApprove(): Interviewer {
+export function autoApproveInterviewer(): Interviewer {
   return {
     by: 'auto',
-    onMisfit: 'accept',
-    isAtHand: true,
+    onUnmatched: 'accept',
+    answersAtOnce: true,
     ask: async ({ kind, options }) => {
-      if (kind === 'yes_no' || kind === 'confirmation') return given('yes');
-      return given(options[0]?.key ?? 'auto-approved');
+      if (kind === 'yes_no' || kind === 'confirmation') return textAnswer('yes');
+      return textAnswer(options[0]?.key ?? 'auto-approved');
     },
     inform: () => undefined,
   };
 }
 
 /** Each question takes one answer; an empty one, or none left, skips it. */
-export function queueOf(next: () => Promise<string | undefined>, by: AnsweredBy = 'stdin'): Interviewer {
+export function queueInterviewer(next: () => Promise<string | undefined>, by: AnsweredBy = 'stdin'): Interviewer {
   return {
     by,
-    onMisfit: 'accept',
+    onUnmatched: 'accept',
     ask: async () => {
       const line = await next();
-      return line === undefined || line.trim() === '' ? { kind: 'skipped' } : given(line);
+      return line === undefined || line.trim() === '' ? { kind: 'skipped' } : textAnswer(line);
     },
     inform: () => undefined,
   };
@@ -71,15 +71,15 @@ export function queueOf(next: () => Promise<string | undefined>, by: AnsweredBy 
 export function callbackInterviewer(answer: (question: Question, signal: AbortSignal) => Promise<string | undefined>): Interviewer {
   return {
     by: 'callback',
-    onMisfit: 'accept',
+    onUnmatched: 'accept',
     ask: async (question, signal) => {
       const text = await answer(question, signal);
-      return text === undefined ? { kind: 'skipped' } : given(text);
+      return text === undefined ? { kind: 'skipped' } : textAnswer(text);
     },
     inform: () => undefined,
   };
 }
 
-export function given(text: string): Answer {
+export function textAnswer(text: string): Answer {
   return { kind: 'given', text };
 }

@@ -1,7 +1,7 @@
 /** Somebody elsewhere: `mlld answer`, or a server. Answers arrive as files in the run's folder, since a run has one writer of its journal. */
 import path from 'node:path';
 import type { World } from '../../world/world.js';
-import { given, type Interviewer } from './interviewer.js';
+import { textAnswer, type Interviewer } from './interviewer.js';
 
 const POLL_MS = 100;
 
@@ -13,14 +13,14 @@ export function answerFile(runFolder: string, question: string): string {
 export function remoteInterviewer(world: World, runFolder: string): Interviewer {
   return {
     by: 'remote',
-    onMisfit: 'ask-again',
+    onUnmatched: 'ask-again',
     async ask({ id }, signal) {
       const file = answerFile(runFolder, id);
       while (!signal.aborted) {
         const found = await world.perform('file.read', { path: file });
         if ('text' in found) {
           await world.perform('file.remove', { path: file });
-          return given(found.text);
+          return textAnswer(found.text);
         }
         await world.perform('clock.sleep', { ms: POLL_MS }, { signal });
       }

@@ -1,9 +1,9 @@
 /** All findings of all rules about one graph. graph-pipelines.md 5.3. */
-import type { Graph } from '../model/model.js';
-import type { CustomRule, Finding, Vocabulary } from './rule.js';
+import type { Graph } from '../model/graph.js';
+import type { CustomRule, Finding, RegisteredNames } from './rule.js';
 import { LINT_RULES } from './rules.js';
 
-export interface LintOptions extends Vocabulary {
+export interface LintOptions extends RegisteredNames {
   /** Of the embedding program; they run behind the built-in ones. */
   readonly rules?: readonly CustomRule[];
 }

@@ -1,5 +1,5 @@
 /** What a lint rule is, and what it finds. graph-pipelines.md 5.3. */
-import type { Graph, GraphEdge, GraphNode } from '../model/model.js';
+import type { Graph, GraphEdge, GraphNode } from '../model/graph.js';
 
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -18,7 +18,7 @@ export interface Finding {
 }
 
 /** Names that an embedding program has registered, beside the built-in ones. */
-export interface Vocabulary {
+export interface RegisteredNames {
   readonly handlers?: ReadonlySet<string>;
   /** The part of a `backend` before its colon. */
   readonly backends?: ReadonlySet<string>;
@@ -30,10 +30,10 @@ export type CustomRule = (graph: Graph) => Iterable<Finding>;
 /** A row of the table. What it finds has its name and, unless it says otherwise, its severity. */
 export interface LintRule {
   readonly severity: Severity;
-  check(graph: Graph, vocabulary: Vocabulary): Iterable<Remark>;
+  check(graph: Graph, vocabulary: RegisteredNames): Iterable<RuleFinding>;
 }
 
-export interface Remark extends Omit<Finding, 'rule' | 'severity'> {
+export interface RuleFinding extends Omit<Finding, 'rule' | 'severity'> {
   readonly severity?: Severity;
 }
 

@@ -1,6 +1,6 @@
 /** Lint for programs that use the library: all findings, or an error when one of them is one. */
 import { MlldError } from '../../errors.js';
-import type { Graph } from '../model/model.js';
+import type { Graph } from '../model/graph.js';
 import { lintPipeline } from './lint.js';
 import type { CustomRule, Finding } from './rule.js';
 

@@ -4,16 +4,16 @@ import { canonicalJson } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
 import type { Routing } from './outcome.js';
 
-export interface Facts {
+export interface ConditionScope {
   readonly routing: Pick<Routing, 'status' | 'preferred_label'>;
   readonly context: { readonly [key: string]: Json };
 }
 
-export function holds(condition: Condition, facts: Facts): boolean {
+export function holds(condition: Condition, facts: ConditionScope): boolean {
   return condition.clauses.every((clause) => (sideOf(clause, facts) === clause.literal) === (clause.operator === '='));
 }
 
-function sideOf({ key }: Clause, { routing, context }: Facts): string {
+function sideOf({ key }: Clause, { routing, context }: ConditionScope): string {
   switch (key.of) {
     case 'outcome':
       return routing.status;

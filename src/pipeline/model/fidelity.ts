@@ -1,8 +1,8 @@
 /** How much of the past a stage is told, and in which conversation. graph-pipelines.md 9.2, 9.3, 9.5. */
 import type { Fidelity, FidelityMode } from '../../../journal/pipeline-event.js';
 import { isFidelityMode } from './attributes.js';
-import { graphAttribute, nodeAttribute } from './model.js';
-import type { Plan } from './plan.js';
+import { graphAttribute, nodeAttribute } from './graph.js';
+import type { CompiledPipeline } from './compiled-pipeline.js';
 
 /** What the edge says over which a node was reached; nothing after a jump or a join. */
 export interface Arrival {
@@ -12,14 +12,14 @@ export interface Arrival {
   readonly from: string;
 }
 
-export interface Manner {
+export interface PromptHistory {
   readonly fidelity: Fidelity;
   /** Under `full` only. */
   readonly thread: string | undefined;
 }
 
 /** `resumed`: the first node behind a resume. */
-export function mannerOf({ graph, node }: Plan, id: string, arrival: Arrival, resumed: boolean): Manner {
+export function promptHistoryFor({ graph, node }: CompiledPipeline, id: string, arrival: Arrival, resumed: boolean): PromptHistory {
   const configured = configuredMode([
     ['edge', arrival.fidelity],
     ['node', nodeAttribute(node(id), 'fidelity')],

@@ -1,5 +1,5 @@
 /** Every `$goal` in a prompt becomes the goal of the graph: plain replacement, once, with no word boundary. */
-import { graphAttribute, type Graph, type GraphNode } from './model.js';
+import { graphAttribute, type Graph, type GraphNode } from './graph.js';
 
 export function expandGoal(graph: Graph): Graph {
   const goal = graphAttribute(graph, 'goal') ?? '';

@@ -2,7 +2,7 @@
  * Where the branches of a parallel node meet: at the fan-ins that a walk from the branch targets comes to, else at the exit. The walk
  * never goes past a fan-in, and takes a nested parallel node as one step to its own join. graph-pipelines.md 7.5.
  */
-import type { Graph } from './model.js';
+import type { Graph } from './graph.js';
 import { exitsOf, handlerTypeOf } from './shapes.js';
 
 /** By id of parallel node: the fan-ins, of which a sound graph has one at most; without any the exit, where a branch reaches it. */

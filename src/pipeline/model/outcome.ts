@@ -14,12 +14,12 @@ export function routingOf({ status, preferred_label, suggested_next_ids, failure
 }
 
 /** What decides where the walk goes: of a transparent outcome that is what it carries. */
-export function routed(outcome: StageOutcome): Routing {
+export function effectiveRouting(outcome: StageOutcome): Routing {
   return outcome.carried ?? outcome;
 }
 
 /** Of a walk on which nothing has ended yet. */
-export const NOTHING_BEFORE: Routing = { status: 'success', preferred_label: '', suggested_next_ids: [], failure_reason: '' };
+export const INITIAL_ROUTING: Routing = { status: 'success', preferred_label: '', suggested_next_ids: [], failure_reason: '' };
 
 /**
  * What a stage broke with. Transient ones are tried again while the budget lasts. `updates` are what the stage found all the same.
@@ -45,7 +45,7 @@ export class PipelineError extends Error {
 }
 
 /** A branch that was called off while it ran; nothing of the node that ran in it is committed. */
-export class Cancelled extends Error {
+export class BranchCancelled extends Error {
   constructor() {
     super('the branch was called off');
     this.name = 'Cancelled';

@@ -1,6 +1,6 @@
 /** What happens to a pipeline before lint and run: text to graph, then the transforms in their order. */
 import { parsePipeline } from '../../../grammar/parse-dot.js';
-import type { Graph } from './model.js';
+import type { Graph } from './graph.js';
 import { resolvePipeline } from './resolve.js';
 import { expandGoal } from './goal.js';
 import { applyStylesheet } from './stylesheet.js';

@@ -3,7 +3,7 @@
  * chains as pairs, names that stand for the entry and the exit.
  */
 import type { Attribute, EdgeStatement, GraphStatement, NodeStatement, Pipeline, SubgraphStatement } from '../../../grammar/dot-ast.js';
-import { Graph, type GraphAttribute, type GraphEdge, type GraphNode } from './model.js';
+import { Graph, type GraphAttribute, type GraphEdge, type GraphNode } from './graph.js';
 
 type Attributes = Map<string, GraphAttribute>;
 

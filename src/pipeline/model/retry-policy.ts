@@ -29,14 +29,14 @@ export interface RetrySettings {
   readonly jitter: boolean | undefined;
 }
 
-export interface RetryPlan {
+export interface RetrySchedule {
   /** Retries of one visit. */
   readonly budget: number;
   /** Before retry `n`, from 1; `random` is uniform in [0, 1). Whole milliseconds. */
   delayMs(n: number, random: () => number): number;
 }
 
-export function retryPlan(settings: RetrySettings): RetryPlan {
+export function retryScheduleFor(settings: RetrySettings): RetrySchedule {
   const own = presetOf(settings.policy);
   const graphs = presetOf(settings.defaultPolicy);
   const { firstMs, factor } = own ?? graphs ?? DEFAULT;

@@ -1,5 +1,5 @@
 /** Which handler does the work of a node. */
-import { nodeAttribute, type Graph, type GraphNode } from './model.js';
+import { nodeAttribute, type Graph, type GraphNode } from './graph.js';
 
 /** Nodes are `box` when nothing was written. */
 const DEFAULT_SHAPE = 'box';

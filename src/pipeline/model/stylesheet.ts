@@ -6,7 +6,7 @@
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import type { StyleProperty, StyleRule, StyleSelector } from '../../../grammar/dot-ast.js';
 import { parseStylesheet } from '../../../grammar/parse-dot.js';
-import type { Graph, GraphAttribute, GraphNode } from './model.js';
+import type { Graph, GraphAttribute, GraphNode } from './graph.js';
 import { shapeOf } from './shapes.js';
 
 const SPECIFICITY: { readonly [K in StyleSelector['kind']]: number } = { all: 0, shape: 1, class: 2, id: 3 };

@@ -26,7 +26,7 @@ const FONTS = new Set(['fontname', 'labelfontname']);
 const LINKS = new Set(['href', 'URL', 'edgehref', 'edgeURL', 'headhref', 'headURL', 'labelhref', 'labelURL', 'tailhref', 'tailURL']);
 
 /** How an attribute is written for Graphviz: as it is, as text for people, not at all. */
-export function drawnAs(of: keyof typeof OF, key: string, value: string): 'plain' | 'text' | undefined {
+export function drawingMode(of: keyof typeof OF, key: string, value: string): 'plain' | 'text' | undefined {
   if (TEXTS.has(key)) return 'text';
   if (LINKS.has(key)) return safeLink(value) === undefined ? undefined : 'plain';
   if (FONTS.has(key)) return FONT.test(value) ? 'plain' : undefined;
@@ -39,7 +39,7 @@ export function safeLink(text: string): string | undefined {
 }
 
 /** The parts of a `class` or `style` that can stand in a quote. */
-export function plainOr(text: string, otherwise: string): string {
+export function plainTextOr(text: string, otherwise: string): string {
   return PLAIN.test(text) ? text : otherwise;
 }
 

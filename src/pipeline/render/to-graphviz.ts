@@ -6,9 +6,9 @@
  */
 import type { GraphStatement, Pipeline } from '../../../grammar/dot-ast.js';
 import { ATTRIBUTES } from '../model/attributes.js';
-import { conditionOf, edgeAttribute, labelOf, type AttributeMap, type Graph, type GraphEdge, type GraphNode } from '../model/model.js';
+import { conditionOf, edgeAttribute, labelOf, type AttributeMap, type Graph, type GraphEdge, type GraphNode } from '../model/graph.js';
 import { captionOf, COLOURS, type NodeState } from './node-state.js';
-import { drawnAs, plainOr } from './safe-attributes.js';
+import { drawingMode, plainTextOr } from './safe-attributes.js';
 import { shapeOf } from '../model/shapes.js';
 
 /** @param states by node id; nodes without one have not been visited */
@@ -27,11 +27,11 @@ export function toGraphviz(pipeline: Pipeline, graph: Graph, states?: ReadonlyMa
 
 function nodeAttributes(node: GraphNode, state: NodeState | undefined): readonly string[] {
   const own = foreign('node', node.attributes);
-  const shape = `shape=${quote(plainOr(shapeOf(node), 'box'))}`;
-  const classes = [...node.classes.filter((name) => plainOr(name, '') !== ''), ...(state ? [`state-${state.status}`] : [])];
+  const shape = `shape=${quote(plainTextOr(shapeOf(node), 'box'))}`;
+  const classes = [...node.classes.filter((name) => plainTextOr(name, '') !== ''), ...(state ? [`state-${state.status}`] : [])];
   const named = classes.length === 0 ? [] : [`class=${quote(classes.join(' '))}`];
   if (!state) return [`label=${label([labelOf(node)])}`, shape, ...named, ...own];
-  const style = plainOr(node.attributes.get('style')?.value.text ?? '', '');
+  const style = plainTextOr(node.attributes.get('style')?.value.text ?? '', '');
   return [
     `label=${label([labelOf(node), captionOf(state)])}`,
     shape,
@@ -79,7 +79,7 @@ function foreign(of: 'graph' | 'node' | 'edge', attributes: AttributeMap): strin
   return [...attributes]
     .filter(([key]) => !Object.hasOwn(ATTRIBUTES[of], key) && !key.includes('.'))
     .flatMap(([key, { value }]) => {
-      const how = drawnAs(of, key, value.text);
+      const how = drawingMode(of, key, value.text);
       if (how === undefined) return [];
       return [`${quote(key)}=${how === 'text' ? label([value.text]) : quote(value.text)}`];
     });

@@ -3,16 +3,16 @@ import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secret-registry.js';
 import { exceedingOutput } from '../../world/process/output.js';
-import type { Wait } from './ports.js';
-import { artifactsOf } from './artifacts.js';
+import type { TimedWait } from './pipeline-runtime.js';
+import { artifactsOf } from '../stage/artifacts.js';
 import type { Handler, Stage } from '../handlers/handler.js';
-import { nodeAttribute } from '../model/model.js';
-import { Cancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from '../model/outcome.js';
-import { readReport, unreported, withReport } from './reported-outcome.js';
-import type { WalkContext } from './walk-context.js';
-import { withAbortSignal } from './with-abort-signal.js';
+import { nodeAttribute } from '../model/graph.js';
+import { BranchCancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from '../model/outcome.js';
+import { readStatusReport, missingReport, mergeStatusReport } from '../stage/status-report.js';
+import type { WalkContext } from '../stage/walk-context.js';
+import { withAbortSignal } from '../stage/with-abort-signal.js';
 
-export interface AttemptEnd {
+export interface AttemptResult {
   readonly node: string;
   readonly outcome: StageOutcome;
   /** Another attempt may follow, if the budget allows. */
@@ -23,7 +23,7 @@ export interface AttemptEnd {
   readonly allowsPartial: boolean;
 }
 
-export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'artifacts' | 'signal' | 'context'> & {
+export type AttemptOptions = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'artifacts' | 'signal' | 'context'> & {
   readonly handler: Handler;
   /** Of the node. */
   readonly frame: Frame;
@@ -31,7 +31,7 @@ export type Attempt = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 
   readonly walk: Stage['walks'][number];
 };
 
-export async function attempt(options: Attempt): Promise<AttemptEnd> {
+export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   const { run, node, frame, walking, walk, handler } = options;
   options.folder.remove('status.json'); // of an earlier attempt or visit
   if (handler.mayReport) await options.folder.settled(); // what is read afterwards is of this attempt
@@ -54,7 +54,7 @@ export async function attempt(options: Attempt): Promise<AttemptEnd> {
         folder: options.folder,
         artifacts: artifactsOf(run, { op: frame.op.path, node: node.id }),
         walks: options.walks,
-        manner: options.manner,
+        promptHistory: options.promptHistory,
         signal: limit.signal,
         context: walk.context,
       };
@@ -79,20 +79,20 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
   } catch (error) {
     if (!(error instanceof StageError) || !handler.mayReport || stage.signal.aborted) throw error;
     // A program that failed is never a success; its file may only choose between failing and asking again.
-    const report = await readReport(stage, stage.frame);
+    const report = await readStatusReport(stage, stage.frame);
     if (report?.status !== 'fail' && report?.status !== 'retry') throw error;
-    return withReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
+    return mergeStatusReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
   }
   // A time-out that came while the program ended by itself.
   if (stage.signal.aborted) throw new StageError('transient', 'the stage was ended', own?.context_updates);
-  const report = handler.mayReport ? await readReport(stage, stage.frame) : undefined;
-  return own ? withReport(own, report) : (report ?? unreported(stage));
+  const report = handler.mayReport ? await readStatusReport(stage, stage.frame) : undefined;
+  return own ? mergeStatusReport(own, report) : (report ?? missingReport(stage));
 }
 
 /** N3 of a visit. */
-function failed({ run, node, frame }: Attempt, walking: WalkContext, error: unknown): AttemptEnd {
+function failed({ run, node, frame }: AttemptOptions, walking: WalkContext, error: unknown): AttemptResult {
   if (frame.run.signal.aborted || error instanceof PipelineError) throw error;
-  if (walking.signal.aborted) throw new Cancelled();
+  if (walking.signal.aborted) throw new BranchCancelled();
   const message = run.secretSettings.redact(error instanceof Error ? error.message : String(error));
   const updates = error instanceof StageError ? error.updates : {};
   return {
@@ -106,7 +106,7 @@ function failed({ run, node, frame }: Attempt, walking: WalkContext, error: unkn
 }
 
 /** The context, which every later stage is told of, is kept in clear. */
-function withoutSecrets({ secretSettings }: Attempt['run'], outcome: StageOutcome): StageOutcome {
+function withoutSecrets({ secretSettings }: AttemptOptions['run'], outcome: StageOutcome): StageOutcome {
   return { ...concealed(outcome, secretSettings), status: outcome.status };
 }
 
@@ -126,7 +126,7 @@ interface Limit {
 /** What is ended gets some time to say its last words, so that what it found is kept. */
 const GRACE_MS = 3_000;
 
-type LimitWait = Pick<Wait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
+type LimitWait = Pick<TimedWait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
 
 function startLimit(
   wait: (about: LimitWait, lifted: AbortSignal) => Promise<void>,

@@ -3,15 +3,15 @@
  * the lost one would have. graph-pipelines.md 6.2, 6.5, 10.3.
  */
 import type { EdgeVia } from '../../../journal/pipeline-event.js';
-import { nodeAttribute } from '../model/model.js';
-import { routed } from '../model/outcome.js';
-import type { Plan, PlannedEdge } from '../model/plan.js';
+import { nodeAttribute } from '../model/graph.js';
+import { effectiveRouting } from '../model/outcome.js';
+import type { CompiledPipeline, CompiledEdge } from '../model/compiled-pipeline.js';
 import { selectAfterFailure, selectEdge } from './select-edge.js';
-import type { WalkView } from './state.js';
+import type { WalkView } from '../stage/state-view.js';
 
 export type Decision =
   | { readonly kind: 'arrive'; readonly node: string }
-  | { readonly kind: 'go'; readonly from: string; readonly to: string; readonly via: EdgeVia; readonly edge?: PlannedEdge }
+  | { readonly kind: 'go'; readonly from: string; readonly to: string; readonly via: EdgeVia; readonly edge?: CompiledEdge }
   /** The edge that was taken ends the run, and a new one begins at the node. */
   | { readonly kind: 'restart'; readonly node: string }
   | { readonly kind: 'fail'; readonly node: string; readonly reason: string }
@@ -21,23 +21,23 @@ export type Decision =
   | { readonly kind: 'end'; readonly node: string };
 
 /** `entry` is where the walk begins when nothing has happened on it. */
-export function decide(plan: Plan, walk: WalkView, entry: string): Decision {
+export function decideNext(pipeline: CompiledPipeline, walk: WalkView, entry: string): Decision {
   if (walk.enterAt !== undefined) return { kind: 'arrive', node: walk.enterAt };
   if (walk.running) return { kind: 'arrive', node: walk.running.node };
-  if (walk.next && isStill(plan, walk.next)) return { kind: restarts(plan, walk.next) ? 'restart' : 'arrive', node: walk.next.to };
+  if (walk.next && isStill(pipeline, walk.next)) return { kind: restarts(pipeline, walk.next) ? 'restart' : 'arrive', node: walk.next.to };
   if (walk.current === undefined || !walk.outcome) return { kind: 'arrive', node: entry };
-  return leave(plan, walk.current, walk.outcome, walk);
+  return leave(pipeline, walk.current, walk.outcome, walk);
 }
 
 /** The recorded transition, unless its edge was edited away. */
-function isStill(plan: Plan, { from, to, via }: NonNullable<WalkView['next']>): boolean {
-  if (!followsEdge(via) || !plan.has(from)) return plan.has(to);
-  return plan.outgoing(from).some((edge) => edge.to === to);
+function isStill(pipeline: CompiledPipeline, { from, to, via }: NonNullable<WalkView['next']>): boolean {
+  if (!followsEdge(via) || !pipeline.has(from)) return pipeline.has(to);
+  return pipeline.outgoing(from).some((edge) => edge.to === to);
 }
 
-function restarts(plan: Plan, { from, to, via, label, condition }: NonNullable<WalkView['next']>): boolean {
-  if (!followsEdge(via) || !plan.has(from)) return false;
-  const taken = plan.outgoing(from).find((edge) => edge.to === to && edge.conditionText === condition && edge.label === (label ?? ''));
+function restarts(pipeline: CompiledPipeline, { from, to, via, label, condition }: NonNullable<WalkView['next']>): boolean {
+  if (!followsEdge(via) || !pipeline.has(from)) return false;
+  const taken = pipeline.outgoing(from).find((edge) => edge.to === to && edge.conditionText === condition && edge.label === (label ?? ''));
   return taken?.restarts === true;
 }
 
@@ -46,30 +46,30 @@ function followsEdge(via: EdgeVia): boolean {
   return via !== 'gate' && via !== 'join' && via !== 'retry_target' && via !== 'fallback_retry_target';
 }
 
-function leave(plan: Plan, node: string, outcome: NonNullable<WalkView['outcome']>, { context }: WalkView): Decision {
-  if (node === plan.exit) return { kind: 'done', node };
-  const routing = routed(outcome);
-  if (plan.handlerOf(node) === 'parallel') {
-    if (routing.status === 'fail') return jump(plan, node) ?? { kind: 'fail', node, reason: routing.failure_reason };
-    const join = plan.joinOf(node);
+function leave(pipeline: CompiledPipeline, node: string, outcome: NonNullable<WalkView['outcome']>, { context }: WalkView): Decision {
+  if (node === pipeline.exit) return { kind: 'done', node };
+  const routing = effectiveRouting(outcome);
+  if (pipeline.handlerOf(node) === 'parallel') {
+    if (routing.status === 'fail') return jump(pipeline, node) ?? { kind: 'fail', node, reason: routing.failure_reason };
+    const join = pipeline.joinOf(node);
     return join === undefined ? { kind: 'end', node } : { kind: 'go', from: node, to: join, via: 'join' };
   }
-  const edges = plan.outgoing(node);
+  const edges = pipeline.outgoing(node);
   const failed = routing.status === 'fail';
   const chosen =
     failed && !outcome.carried
-      ? selectAfterFailure(edges, { routing, context }, ({ to }) => plan.has(to) && plan.handlerOf(to) === 'conditional')
+      ? selectAfterFailure(edges, { routing, context }, ({ to }) => pipeline.has(to) && pipeline.handlerOf(to) === 'conditional')
       : selectEdge(edges, { routing, context });
   if (chosen) return { kind: 'go', from: node, to: chosen.edge.to, via: chosen.via, edge: chosen.edge };
   if (!failed) return { kind: 'end', node };
-  const target = outcome.carried ? undefined : jump(plan, node);
+  const target = outcome.carried ? undefined : jump(pipeline, node);
   return target ?? { kind: 'fail', node, reason: routing.failure_reason };
 }
 
-function jump(plan: Plan, from: string): Decision | undefined {
+function jump(pipeline: CompiledPipeline, from: string): Decision | undefined {
   for (const via of ['retry_target', 'fallback_retry_target'] as const) {
-    const to = nodeAttribute(plan.node(from), via);
-    if (to !== undefined && plan.has(to)) return { kind: 'go', from, to, via };
+    const to = nodeAttribute(pipeline.node(from), via);
+    if (to !== undefined && pipeline.has(to)) return { kind: 'go', from, to, via };
   }
   return undefined;
 }

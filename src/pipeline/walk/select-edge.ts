@@ -7,12 +7,12 @@
  */
 import type { Condition } from '../../../grammar/dot-ast.js';
 import type { EdgeVia } from '../../../journal/pipeline-event.js';
-import { holds, type Facts } from '../model/condition.js';
+import { holds, type ConditionScope } from '../model/condition.js';
 import { normaliseLabel } from '../model/labels.js';
 import type { Routing } from '../model/outcome.js';
 
 /** What selection looks at. */
-export interface EdgeToChoose {
+export interface SelectableEdge {
   readonly to: string;
   readonly label: string;
   /** Undefined: a plain edge. */
@@ -20,29 +20,29 @@ export interface EdgeToChoose {
   readonly weight: number;
 }
 
-export interface Chosen<E> {
+export interface EdgeSelection<E> {
   readonly edge: E;
   readonly via: EdgeVia;
 }
 
-export interface RoutedFacts extends Facts {
+export interface SelectionScope extends ConditionScope {
   readonly routing: Routing;
 }
 
-export function selectEdge<E extends EdgeToChoose>(edges: readonly E[], facts: RoutedFacts): Chosen<E> | undefined {
+export function selectEdge<E extends SelectableEdge>(edges: readonly E[], facts: SelectionScope): EdgeSelection<E> | undefined {
   return byConditionOrName(edges, facts) ?? byWeight(edges.filter(isPlain));
 }
 
 /** `intoConditional` says which targets look at outcomes. */
-export function selectAfterFailure<E extends EdgeToChoose>(
+export function selectAfterFailure<E extends SelectableEdge>(
   edges: readonly E[],
-  facts: RoutedFacts,
+  facts: SelectionScope,
   intoConditional: (edge: E) => boolean,
-): Chosen<E> | undefined {
+): EdgeSelection<E> | undefined {
   return byConditionOrName(edges, facts) ?? byWeight(edges.filter((edge) => isPlain(edge) && intoConditional(edge)));
 }
 
-function byConditionOrName<E extends EdgeToChoose>(edges: readonly E[], facts: RoutedFacts): Chosen<E> | undefined {
+function byConditionOrName<E extends SelectableEdge>(edges: readonly E[], facts: SelectionScope): EdgeSelection<E> | undefined {
   const { routing } = facts;
   return (
     byCondition(edges, facts) ??
@@ -53,18 +53,18 @@ function byConditionOrName<E extends EdgeToChoose>(edges: readonly E[], facts: R
   );
 }
 
-function byCondition<E extends EdgeToChoose>(edges: readonly E[], facts: Facts): Chosen<E> | undefined {
+function byCondition<E extends SelectableEdge>(edges: readonly E[], facts: ConditionScope): EdgeSelection<E> | undefined {
   const edge = best(edges.filter(({ condition }) => condition !== undefined && holds(condition, facts)));
   return edge && { edge, via: 'condition' };
 }
 
-function byLabel<E extends EdgeToChoose>(plain: readonly E[], preferred: string): Chosen<E> | undefined {
+function byLabel<E extends SelectableEdge>(plain: readonly E[], preferred: string): EdgeSelection<E> | undefined {
   const wanted = normaliseLabel(preferred);
   const edge = wanted === '' ? undefined : plain.find(({ label }) => normaliseLabel(label) === wanted);
   return edge && { edge, via: 'label' };
 }
 
-function bySuggestion<E extends EdgeToChoose>(plain: readonly E[], ids: readonly string[]): Chosen<E> | undefined {
+function bySuggestion<E extends SelectableEdge>(plain: readonly E[], ids: readonly string[]): EdgeSelection<E> | undefined {
   for (const id of ids) {
     const edge = plain.find(({ to }) => to === id);
     if (edge) return { edge, via: 'suggested' };
@@ -72,14 +72,14 @@ function bySuggestion<E extends EdgeToChoose>(plain: readonly E[], ids: readonly
   return undefined;
 }
 
-function byWeight<E extends EdgeToChoose>(plain: readonly E[]): Chosen<E> | undefined {
+function byWeight<E extends SelectableEdge>(plain: readonly E[]): EdgeSelection<E> | undefined {
   const edge = best(plain);
   if (!edge) return undefined;
   return { edge, via: plain.filter(({ weight }) => weight === edge.weight).length === 1 ? 'weight' : 'lexical' };
 }
 
 /** Highest weight, then smallest target by code units, then the one written first. */
-function best<E extends EdgeToChoose>(edges: readonly E[]): E | undefined {
+function best<E extends SelectableEdge>(edges: readonly E[]): E | undefined {
   let found: E | undefined;
   for (const edge of edges) {
     if (!found || edge.weight > found.weight || (edge.weight === found.weight && edge.to < found.to)) found = edge;
@@ -87,6 +87,6 @@ function best<E extends EdgeToChoose>(edges: readonly E[]): E | undefined {
   return found;
 }
 
-function isPlain({ condition }: EdgeToChoose): boolean {
+function isPlain({ condition }: SelectableEdge): boolean {
   return condition === undefined;
 }

@@ -5,22 +5,22 @@
  * T2 A node is finished on disk before an edge is chosen; the choice is recorded before its target starts.
  * T3 The exit is reached only with its gates met; then it is recorded like every node.
  */
-import { decide, type Decision } from './decide.js';
-import { checkGates } from './gates.js';
-import type { GraphRun } from './ports.js';
-import { Cancelled, PipelineError } from '../model/outcome.js';
-import type { WalkView } from './state.js';
+import { decideNext, type Decision } from './decide.js';
+import { checkGoalGates } from './goal-gates.js';
+import type { PipelineRuntime } from './pipeline-runtime.js';
+import { BranchCancelled, PipelineError } from '../model/outcome.js';
+import type { WalkView } from '../stage/state-view.js';
 import { commitExit, visit } from './visit.js';
-import { walkOf, type WalkEnd, type WalkContext } from './walk-context.js';
+import { walkOf, type WalkEnd, type WalkContext } from '../stage/walk-context.js';
 
 /** Throws `PipelineError`, `Cancelled`, and what ends a run from outside. */
-export async function walkOn(run: GraphRun, walking: WalkContext): Promise<WalkEnd> {
+export async function traverse(run: PipelineRuntime, walking: WalkContext): Promise<WalkEnd> {
   const { bounds, signal } = walking;
-  const { plan } = run;
+  const { pipeline } = run;
   for (;;) {
-    if (signal.aborted) throw new Cancelled();
+    if (signal.aborted) throw new BranchCancelled();
     const walk = walkOf(run, walking);
-    const decision = decide(plan, walk, bounds?.entry ?? plan.entry);
+    const decision = decideNext(pipeline, walk, bounds?.entry ?? pipeline.entry);
     switch (decision.kind) {
       case 'fail':
         return { kind: 'failed', reason: decision.reason, walk };
@@ -49,18 +49,18 @@ export async function walkOn(run: GraphRun, walking: WalkContext): Promise<WalkE
   }
 }
 
-async function arrive(run: GraphRun, walking: WalkContext, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
+async function arrive(run: PipelineRuntime, walking: WalkContext, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
   const { bounds } = walking;
   if (bounds?.ends.has(node)) return { kind: 'completed', walk };
   if (bounds?.within.has(node)) return { kind: 'failed', reason: `the branch ${bounds.branch.id} came back to ${node}`, walk };
-  const isExit = !bounds && node === run.plan.exit;
+  const isExit = !bounds && node === run.pipeline.exit;
   if (isExit) {
     const gates = leaveThroughGates(run, walk);
     if (gates === 'jumps') return undefined;
     if (gates !== 'met') return { kind: 'failed', reason: gates.reason, walk };
   }
   const { state } = run.ledger;
-  if (state.steps >= run.plan.stepsMax) throw new PipelineError(`max_steps is reached: ${run.plan.stepsMax} nodes have finished`);
+  if (state.steps >= run.pipeline.stepsMax) throw new PipelineError(`max_steps is reached: ${run.pipeline.stepsMax} nodes have finished`);
   if (isExit) {
     await commitExit(run, walking, node);
     return { kind: 'completed', walk };
@@ -69,7 +69,7 @@ async function arrive(run: GraphRun, walking: WalkContext, node: string, walk: W
   return undefined;
 }
 
-function go(run: GraphRun, walking: WalkContext, { from, to, via, edge }: Extract<Decision, { kind: 'go' }>): void {
+function go(run: PipelineRuntime, walking: WalkContext, { from, to, via, edge }: Extract<Decision, { kind: 'go' }>): void {
   const { bounds, frame } = walking;
   if (via === 'retry_target' || via === 'fallback_retry_target') refuseEndlessJumps(run);
   run.ledger.post({
@@ -88,9 +88,9 @@ function go(run: GraphRun, walking: WalkContext, { from, to, via, edge }: Extrac
 }
 
 /** Checks the goal gates, and jumps back where one is unmet and says where to. */
-function leaveThroughGates(run: GraphRun, { path, current }: WalkView): 'met' | 'jumps' | { readonly reason: string } {
-  const { plan, ledger } = run;
-  const { gates, unmet } = checkGates(plan, ledger.state);
+function leaveThroughGates(run: PipelineRuntime, { path, current }: WalkView): 'met' | 'jumps' | { readonly reason: string } {
+  const { pipeline, ledger } = run;
+  const { gates, unmet } = checkGoalGates(pipeline, ledger.state);
   ledger.post({ type: 'gate.checked', op: path, satisfied: !unmet, gates, ...unmet });
   if (!unmet) return 'met';
   const { node, target } = unmet;
@@ -101,6 +101,7 @@ function leaveThroughGates(run: GraphRun, { path, current }: WalkView): 'met' | 
   return 'jumps';
 }
 
-function refuseEndlessJumps({ plan, ledger }: GraphRun): void {
-  if (ledger.state.jumps >= plan.jumpsMax) throw new PipelineError(`max_jumps is reached: the walk has jumped ${plan.jumpsMax} times`);
+function refuseEndlessJumps({ pipeline, ledger }: PipelineRuntime): void {
+  if (ledger.state.jumps >= pipeline.jumpsMax)
+    throw new PipelineError(`max_jumps is reached: the walk has jumped ${pipeline.jumpsMax} times`);
 }

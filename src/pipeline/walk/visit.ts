@@ -9,40 +9,40 @@ import type { GraphFact } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { allowedUpdates } from '../model/context-keys.js';
-import { mannerOf, type Arrival, type Manner } from '../model/fidelity.js';
-import type { GraphRun } from './ports.js';
-import { attempt as attemptOnce, type AttemptEnd } from './attempt.js';
+import { promptHistoryFor, type Arrival, type PromptHistory } from '../model/fidelity.js';
+import type { PipelineRuntime } from './pipeline-runtime.js';
+import { attempt as attemptOnce, type AttemptResult } from './attempt.js';
 import type { Handler } from '../handlers/handler.js';
-import { truncate } from './truncate.js';
-import { defaultMaxRetries, graphAttribute, modelSettingsOf, nodeAttribute, type GraphNode } from '../model/model.js';
-import { NOTHING_BEFORE, outcomeOf, routed, routingOf, type StageOutcome } from '../model/outcome.js';
-import { retryPlan, type RetryPlan } from '../model/retry-policy.js';
-import type { StageFolder } from './run-folder.js';
-import { renderStatus } from './status-file.js';
-import type { WalkView } from './state.js';
-import { walkOf, type WalkContext } from './walk-context.js';
+import { truncate } from '../stage/truncate.js';
+import { defaultMaxRetries, graphAttribute, modelSettingsOf, nodeAttribute, type GraphNode } from '../model/graph.js';
+import { INITIAL_ROUTING, outcomeOf, effectiveRouting, routingOf, type StageOutcome } from '../model/outcome.js';
+import { retryScheduleFor, type RetrySchedule } from '../model/retry-policy.js';
+import type { StageFolder } from '../stage/run-folder.js';
+import { renderStatus } from '../stage/status-file.js';
+import type { WalkView } from '../stage/state-view.js';
+import { walkOf, type WalkContext } from '../stage/walk-context.js';
 
 const EXCERPT_CODE_POINTS = 400;
 
-export async function visit(run: GraphRun, walking: WalkContext, id: string): Promise<void> {
-  const { plan, ledger } = run;
-  const node = plan.node(id);
-  const type = plan.handlerOf(id);
+export async function visit(run: PipelineRuntime, walking: WalkContext, id: string): Promise<void> {
+  const { pipeline, ledger } = run;
+  const node = pipeline.node(id);
+  const type = pipeline.handlerOf(id);
   const handler = run.handlers.get(type);
   if (!handler) throw new Error(`there is no handler for ${type}`);
   const before = walkOf(run, walking);
   const ordinal = before.running?.node === id ? before.running.visit : (before.visits.get(id) ?? 0);
-  const manner = mannerOf(plan, id, arrivalOf(before, walking), ledger.state.degradeNext);
+  const promptHistory = promptHistoryFor(pipeline, id, arrivalOf(before, walking), ledger.state.degradeNext);
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const startedMs = frame.run.monotonicMs();
     const folder = run.folder.stage(id, walking.bounds?.branch);
     // A branch may be walked for the first time and its node not: its parallel node is visited again.
     const isNew = before.running?.node !== id;
     if (isNew && (ordinal > 0 || walking.bounds)) await folder.empty();
-    ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, manner, walking }));
+    ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, promptHistory, walking }));
     const walk = walkOf(run, walking);
     const walks = [...walking.walks, walk];
-    const { end, attempts } = await attemptAll({ run, handler, node, visit: ordinal, frame, walking, walk, walks, folder, manner });
+    const { end, attempts } = await attemptAll({ run, handler, node, visit: ordinal, frame, walking, walk, walks, folder, promptHistory });
     const outcome = settled(run, handler, end, walk);
     folder.write('status.json', renderStatus(outcome));
     await folder.settled();
@@ -65,11 +65,11 @@ export async function visit(run: GraphRun, walking: WalkContext, id: string): Pr
 }
 
 /** The exit's handler is never asked, and it leaves no files. */
-export async function commitExit(run: GraphRun, walking: WalkContext, id: string): Promise<void> {
+export async function commitExit(run: PipelineRuntime, walking: WalkContext, id: string): Promise<void> {
   const ordinal = walkOf(run, walking).visits.get(id) ?? 0;
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const op = frame.op.path;
-    run.ledger.post({ type: 'node.started', op, node: id, visit: ordinal, handler: run.plan.handlerOf(id) });
+    run.ledger.post({ type: 'node.started', op, node: id, visit: ordinal, handler: run.pipeline.handlerOf(id) });
     const outcome = outcomeOf('success');
     await run.ledger.append({ type: 'node.finished', op, node: id, visit: ordinal, status: 'success', outcome, attempts: 1, elapsedMs: 0 });
     return outcome.status;
@@ -77,7 +77,7 @@ export async function commitExit(run: GraphRun, walking: WalkContext, id: string
 }
 
 interface Visit {
-  readonly run: GraphRun;
+  readonly run: PipelineRuntime;
   readonly handler: Handler;
   readonly node: GraphNode;
   readonly visit: number;
@@ -86,10 +86,10 @@ interface Visit {
   readonly walk: WalkView;
   readonly walks: readonly WalkView[];
   readonly folder: StageFolder;
-  readonly manner: Manner;
+  readonly promptHistory: PromptHistory;
 }
 
-async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptEnd; readonly attempts: number }> {
+async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptResult; readonly attempts: number }> {
   const { run, node, walk, frame, walking } = visit;
   const retries = retriesOf(run, node);
   // Retries that were scheduled before a crash count; the attempt that was running then is repeated under its number.
@@ -104,8 +104,8 @@ async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptEnd; rea
   }
 }
 
-function retriesOf({ plan: { graph } }: GraphRun, node: GraphNode): RetryPlan {
-  return retryPlan({
+function retriesOf({ pipeline: { graph } }: PipelineRuntime, node: GraphNode): RetrySchedule {
+  return retryScheduleFor({
     maxRetries: nodeAttribute(node, 'max_retries'),
     policy: nodeAttribute(node, 'retry_policy'),
     defaultMaxRetries: defaultMaxRetries(graph),
@@ -118,7 +118,7 @@ function retriesOf({ plan: { graph } }: GraphRun, node: GraphNode): RetryPlan {
 }
 
 /** The outcome that is committed: what a used-up request for a retry comes to, what a transparent node carries on. */
-function settled(run: GraphRun, handler: Handler, end: AttemptEnd, walk: WalkView): StageOutcome {
+function settled(run: PipelineRuntime, handler: Handler, end: AttemptResult, walk: WalkView): StageOutcome {
   const { outcome } = end;
   const updates = allowedUpdates(outcome.context_updates, (key) =>
     run.warnOnce(`${end.node} may not set ${key}, which belongs to the engine: dropped`),
@@ -132,7 +132,7 @@ function settled(run: GraphRun, handler: Handler, end: AttemptEnd, walk: WalkVie
   if (outcome.status === 'fail' && outcome.failure_reason === '')
     return { ...kept, failure_reason: `${end.node} failed and gave no reason` };
   if (!handler.isTransparent && outcome.status !== 'skipped') return kept;
-  return { ...kept, carried: routingOf(walk.outcome ? routed(walk.outcome) : NOTHING_BEFORE) };
+  return { ...kept, carried: routingOf(walk.outcome ? effectiveRouting(walk.outcome) : INITIAL_ROUTING) };
 }
 
 function arrivalOf({ next, current }: WalkView, { bounds, walks }: WalkContext): Arrival {
@@ -151,13 +151,13 @@ interface Starting {
   readonly visit: number;
   readonly type: string;
   readonly handler: Handler;
-  readonly manner: Manner;
+  readonly promptHistory: PromptHistory;
   readonly walking: WalkContext;
 }
 
-function started(run: GraphRun, { op, node, visit, type, handler, manner, walking }: Starting): GraphFact {
-  const { graph } = run.plan;
-  const asks = handler.asksModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
+function started(run: PipelineRuntime, { op, node, visit, type, handler, promptHistory, walking }: Starting): GraphFact {
+  const { graph } = run.pipeline;
+  const asks = handler.callsModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
   return {
     type: 'node.started',
     op,
@@ -166,14 +166,18 @@ function started(run: GraphRun, { op, node, visit, type, handler, manner, walkin
     handler: type,
     ...(walking.bounds ? { branch: walking.bounds.branch } : {}),
     ...(asks
-      ? { fidelity: manner.fidelity, ...(manner.thread === undefined ? {} : { thread: manner.thread }), ...modelSettingsOf(graph, node) }
+      ? {
+          fidelity: promptHistory.fidelity,
+          ...(promptHistory.thread === undefined ? {} : { thread: promptHistory.thread }),
+          ...modelSettingsOf(graph, node),
+        }
       : {}),
-    ...(type === 'parallel' ? { branches: run.plan.outgoing(node.id).length } : {}),
+    ...(type === 'parallel' ? { branches: run.pipeline.outgoing(node.id).length } : {}),
   };
 }
 
 interface Finishing {
-  readonly run: GraphRun;
+  readonly run: PipelineRuntime;
   readonly frame: Frame;
   readonly node: GraphNode;
   readonly visit: number;
@@ -186,7 +190,7 @@ interface Finishing {
 }
 
 function finished({ frame, node, visit, outcome, attempts, folder, walking, handler, elapsedMs }: Finishing): GraphFact {
-  const reply = handler.asksModel ? folder.reply : undefined;
+  const reply = handler.callsModel ? folder.reply : undefined;
   return {
     type: 'node.finished',
     op: frame.op.path,

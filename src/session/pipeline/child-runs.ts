@@ -4,7 +4,7 @@ import type { RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
-import type { ChildFacts, ChildRequest, ChildRun, GraphRun } from '../../pipeline/walk/ports.js';
+import type { ChildProgress, ChildRequest, ChildRun, PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
@@ -21,7 +21,7 @@ interface Ports {
   readonly stateOf: () => GraphState;
 }
 
-export function childRuns(ports: Ports): Pick<GraphRun, 'startChild' | 'findChild'> {
+export function childRuns(ports: Ports): Pick<PipelineRuntime, 'startChild' | 'findChild'> {
   return { startChild: (request) => startChild(ports, request), findChild: (runId) => findChild(ports, runId) };
 }
 
@@ -114,11 +114,11 @@ function isCutShort({ status }: GraphState): boolean {
   return status === undefined || status === 'interrupted' || status === 'timed-out';
 }
 
-function statusOf({ status }: PipelineReport): ChildFacts['status'] {
+function statusOf({ status }: PipelineReport): ChildProgress['status'] {
   return status === 'completed' || status === 'failed' ? status : 'interrupted';
 }
 
-function factsOf({ main, steps, retriesTotal }: GraphState, status: ChildFacts['status'], error: unknown): ChildFacts {
+function factsOf({ main, steps, retriesTotal }: GraphState, status: ChildProgress['status'], error: unknown): ChildProgress {
   const outcome = status === 'completed' ? 'success' : status === 'failed' ? 'fail' : (main.outcome?.status ?? '');
   const currentNode = main.running?.node ?? main.current ?? '';
   const message = error === undefined ? undefined : error instanceof Error ? error.message : String(error);

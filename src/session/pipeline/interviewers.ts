@@ -1,6 +1,6 @@
 /** Who answers the questions of a run. graph-pipelines.md 12.1. */
 import { consoleInterviewer } from '../../pipeline/human/console.js';
-import { autoApprove, queueOf, type Interviewer } from '../../pipeline/human/interviewer.js';
+import { autoApproveInterviewer, queueInterviewer, type Interviewer } from '../../pipeline/human/interviewer.js';
 import { remoteInterviewer } from '../../pipeline/human/remote.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
@@ -8,9 +8,9 @@ import type { World } from '../../world/world.js';
 export function interviewerFor({ people, io }: PipelineRunOptions, world: World, runFolder: string): Interviewer {
   switch (people) {
     case 'auto':
-      return autoApprove();
+      return autoApproveInterviewer();
     case 'stdin':
-      return queueOf(linesOf(world));
+      return queueInterviewer(linesOf(world));
     case 'remote':
       return remoteInterviewer(world, runFolder);
     case 'console':

@@ -1,8 +1,8 @@
 /** The text of a pipeline's file, and the graph in it. */
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { MlldError } from '../../errors.js';
-import type { Graph } from '../../pipeline/model/model.js';
-import { preflightPipeline, type Diagnostic, type PipelineDiagnostics } from '../../pipeline/lint/report.js';
+import type { Graph } from '../../pipeline/model/graph.js';
+import { diagnosePipeline, type Diagnostic, type PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
 
@@ -24,7 +24,7 @@ export async function loadGraph(options: PipelineRunOptions, world: World): Prom
   }
   const text = withPlainLineEnds(answer.text);
   const { transforms = [], rules = [], handlers, backends } = options;
-  const { report, graph } = preflightPipeline(
+  const { report, graph } = diagnosePipeline(
     { file: options.name, text },
     { transforms, rules, handlers: new Set(handlers?.keys() ?? []), backends: new Set(backends?.keys() ?? []) },
   );

@@ -6,7 +6,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
 import { graphState } from '../../../replay/pipeline/graph-state.js';
-import { planOf } from '../../pipeline/model/plan.js';
+import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
 import { workflowFor } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
@@ -47,7 +47,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
   try {
     const { graph } = await loadGraph(options, world);
     if (!graph) return undefined;
-    const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
+    const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
     const { given, secrets } = separateSecrets(options, graph);
     const store = readOnlyStore(await storeOf(given, world));
     const notices: string[] = [];
@@ -63,8 +63,8 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     const { nodes, afterwards } = stepsAhead(plan, state, enterAt);
     const recorded = await recordedStages(store, given);
     const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
-    const replyOf = ({ node, visit, asksModel }: PlannedNode): PlannedStep['reply'] => {
-      if (!asksModel) return null;
+    const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
+      if (!callsModel) return null;
       if ([...state.received.keys()].some((op) => op.startsWith(`main/${node}#${visit}/`))) return 'reused';
       return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
     };

@@ -2,12 +2,12 @@
 import type { EventOf, JournalEvent, RunStatus } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
-import type { Backends } from '../../pipeline/backends/backend.js';
+import type { Backends } from '../../pipeline/backends/select-backend.js';
 import type { Handlers } from '../../pipeline/handlers/handler.js';
 import type { CustomRule } from '../../pipeline/lint/rule.js';
 import type { Interviewer } from '../../pipeline/human/interviewer.js';
 import type { Transform } from '../../pipeline/model/prepare.js';
-import type { PipelineDiagnostics } from '../../pipeline/lint/report.js';
+import type { PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { Project } from '../project.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 

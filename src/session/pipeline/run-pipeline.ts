@@ -17,14 +17,14 @@ import { MlldError } from '../../errors.js';
 import { concealError } from '../ports/conceal.js';
 import { createCheckpointFile } from '../../pipeline/walk/checkpoint-file.js';
 import { isReservedKey } from '../../pipeline/model/context-keys.js';
-import type { GraphRun } from '../../pipeline/walk/ports.js';
+import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { handlersWith } from '../../pipeline/handlers/built-in.js';
 import { PipelineError } from '../../pipeline/model/outcome.js';
-import { planOf, type Plan } from '../../pipeline/model/plan.js';
-import { createRunFolder } from '../../pipeline/walk/run-folder.js';
-import { createThreads } from '../../pipeline/walk/threads.js';
-import { walkOn } from '../../pipeline/walk/traverse.js';
-import type { WalkEnd } from '../../pipeline/walk/walk-context.js';
+import { compilePipeline, type CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
+import { createRunFolder } from '../../pipeline/stage/run-folder.js';
+import { createThreads } from '../../pipeline/stage/threads.js';
+import { traverse } from '../../pipeline/walk/traverse.js';
+import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
 import type { ResultCache } from '../../runtime/result-cache.js';
 import { PaidCalls } from '../../runtime/paid-calls.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
@@ -67,7 +67,7 @@ async function prepareAndRun(
   const { text, graph, refusal } = await loadGraph(options, world);
   if (!graph) return { status: 'failed', ...(refusal ? { error: refusal } : {}) };
   const store = await storeOf(options, world);
-  const plan = planOf(graph, new Set(options.handlers?.keys() ?? []));
+  const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
   const { given, secrets } = separateSecrets(options, graph);
   for (const line of shortSecretWarnings(secrets)) options.io.stderr(`${line}\n`);
   await exportSecrets(secrets, world);
@@ -98,7 +98,7 @@ interface SingleRun {
   readonly world: World;
   readonly ending: AbortSignal;
   readonly paidCalls: PaidCalls;
-  readonly plan: Plan;
+  readonly plan: CompiledPipeline;
   readonly text: string;
   readonly store: JournalStore;
   readonly beginning: RunBeginning;
@@ -160,8 +160,8 @@ async function runOnce(once: SingleRun): Promise<PipelineReport & { readonly res
   const { recorder } = journal;
   const frame = await frameOfPipeline(options, { world, text, recorder, cache: answers, secrets, signal: ending, paidCalls });
   options.onState?.(keeper.state);
-  const run: GraphRun = {
-    plan,
+  const run: PipelineRuntime = {
+    pipeline: plan,
     frame,
     secretSettings,
     ledger,
@@ -170,7 +170,7 @@ async function runOnce(once: SingleRun): Promise<PipelineReport & { readonly res
     handlers: handlersWith(options.handlers ?? new Map()),
     interviewer: interviewerFor(options, world, folder.path),
     threads: createThreads(lost),
-    walk: walkOn,
+    walk: traverse,
     backend: options.backend,
     backends: options.backends ?? new Map(),
     workingDirectory: options.workingDirectory,
@@ -234,10 +234,10 @@ interface Walking {
   readonly timeoutMs: number | undefined;
 }
 
-async function walkToEnd(run: GraphRun, { ending, paidCalls, number, signal, timeoutMs }: Walking): Promise<Ended> {
+async function walkToEnd(run: PipelineRuntime, { ending, paidCalls, number, signal, timeoutMs }: Walking): Promise<Ended> {
   let end: WalkEnd;
   try {
-    end = await walkOn(run, { frame: run.frame, signal: ending, walks: [] });
+    end = await traverse(run, { frame: run.frame, signal: ending, walks: [] });
   } catch (error) {
     if (ending.aborted) {
       const status = ending.reason as StopReason; // it is aborted with nothing else

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { FactOf, Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
-import type { Plan } from '../../pipeline/model/plan.js';
+import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { ResumePoint } from './history/chain.js';
 
@@ -26,7 +26,7 @@ export interface RunBeginning extends Partial<Omit<Restart, 'set'>>, Pick<Restar
 
 interface Starting {
   readonly options: PipelineRunOptions;
-  readonly plan: Plan;
+  readonly plan: CompiledPipeline;
   readonly beginning: RunBeginning;
 }
 
@@ -53,7 +53,7 @@ export function restartOf({ journalRun, given, runDir }: GraphState, enterAt: st
 }
 
 /** The graph's attributes with their types, its goal always, and what the command line set. */
-export function initialContext({ graph, goal }: Plan, { given }: Pick<GraphState, 'given'>): { readonly [key: string]: Json } {
+export function initialContext({ graph, goal }: CompiledPipeline, { given }: Pick<GraphState, 'given'>): { readonly [key: string]: Json } {
   const context: { [key: string]: Json } = {};
   for (const [key, { value }] of graph.attributes) {
     const isNumber = value.kind === 'integer' || value.kind === 'float';

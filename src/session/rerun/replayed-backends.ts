@@ -5,8 +5,8 @@ import type { Recording } from '../../../replay/recording/recorded-world.js';
 import type { RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { answeredIn } from '../../pipeline/backends/call-model.js';
-import { isBuiltIn, kindOf, type Backend, type Backends } from '../../pipeline/backends/backend.js';
+import { replyIn } from '../../pipeline/backends/call-model.js';
+import { isBuiltInBackend, backendKind, type Backend, type Backends } from '../../pipeline/backends/select-backend.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { decodeValue } from '../../operation/encode-result.js';
 import type { Divergence } from './divergence.js';
@@ -31,7 +31,7 @@ export interface ReplayedBackends {
 
 export function createReplayedBackends(ports: Ports): ReplayedBackends {
   const asked = new Set<OpPath>();
-  const kinds = [...ports.walk.backends].map(kindOf).filter((kind) => !isBuiltIn(kind));
+  const kinds = [...ports.walk.backends].map(backendKind).filter((kind) => !isBuiltInBackend(kind));
   return {
     backends: new Map(kinds.map((kind) => [kind, (rest: string) => replayedBackend(ports, rest === '' ? kind : `${kind}:${rest}`, asked)])),
     isInside: (op) => [...asked].some((call) => isInside(op, call)),
@@ -52,7 +52,7 @@ function replayedBackend({ store, walk, recording, order, diverge, stuck }: Port
         const event = await store.readAt(ref, position);
         const result = event?.type === 'call.completed' ? await resolveResult(store, event) : undefined;
         release();
-        if (result !== undefined) return answeredIn(decodeValue(result, stage.frame.run.settings.projectRoot));
+        if (result !== undefined) return replyIn(decodeValue(result, stage.frame.run.settings.projectRoot));
         diverge({ reason: 'unreadable', op, kind: 'call', expected: { seq: call.completed.seq, subject: `@${call.fn}` } });
         throw endOfReplay();
       }

@@ -10,17 +10,17 @@ import type { OpPath } from '../../../journal/ids.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
 import { factsLeft, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
-import type { GraphRun, Wait } from '../../pipeline/walk/ports.js';
+import type { PipelineRuntime, TimedWait } from '../../pipeline/walk/pipeline-runtime.js';
 import { handlersWith } from '../../pipeline/handlers/built-in.js';
 import type { Handler, Handlers, Stage } from '../../pipeline/handlers/handler.js';
 import { outcomeOf, StageError, type StageOutcome } from '../../pipeline/model/outcome.js';
-import { given, type Interviewer } from '../../pipeline/human/interviewer.js';
+import { textAnswer, type Interviewer } from '../../pipeline/human/interviewer.js';
 import type { ReplayOrder } from './replay-order.js';
 
 const MANAGER = 'stack.manager_loop';
 
 export interface ReplayedStages {
-  readonly wait: GraphRun['wait'];
+  readonly wait: PipelineRuntime['wait'];
   readonly interviewer: Interviewer;
   readonly handlers: Handlers;
   /** Types of handlers that the program brought along. */
@@ -56,7 +56,7 @@ export function createReplayedStages(ports: Ports): ReplayedStages {
 
 async function replayedWait(
   { walk, recording, order, stuck }: Ports,
-  { until, op, ms }: Wait,
+  { until, op, ms }: TimedWait,
   signal: AbortSignal,
   tooLate: (op: OpPath) => number | undefined,
 ): Promise<void> {
@@ -108,7 +108,7 @@ function createPeople({ walk, order, stuck }: Ports): {
       get by() {
         return by;
       },
-      onMisfit: 'accept',
+      onUnmatched: 'accept',
       async ask({ id }, signal) {
         const answered = [...walk.answered.values()].find((answer) => answer.id === id);
         if (!answered) stuck();
@@ -118,7 +118,7 @@ function createPeople({ walk, order, stuck }: Ports): {
         }
         await order.waitFor(answered.seq);
         by = answered.by;
-        return answered.answer === 'skipped' ? { kind: 'skipped' } : given(answered.answer);
+        return answered.answer === 'skipped' ? { kind: 'skipped' } : textAnswer(answered.answer);
       },
       inform: () => undefined,
     },
@@ -140,7 +140,7 @@ function replayedHandler({ walk, order, stuck }: Ports, type: string): Handler {
   );
   return {
     ...(carries ? { isTransparent: true } : {}),
-    ...(starts.some(({ fidelity }) => fidelity) ? { asksModel: true } : {}),
+    ...(starts.some(({ fidelity }) => fidelity) ? { callsModel: true } : {}),
     async handle(stage) {
       const end = walk.ends.get(stage.frame.op.path);
       if (!end) {

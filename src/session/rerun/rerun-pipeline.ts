@@ -11,13 +11,13 @@ import { isInside } from '../../../replay/fold/op-path.js';
 import { isWhole } from '../../../replay/recording/recorded-world.js';
 import { recordedWalk, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
 import { MlldError } from '../../errors.js';
-import type { GraphRun } from '../../pipeline/walk/ports.js';
+import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { PipelineError } from '../../pipeline/model/outcome.js';
-import { planOf, type Plan } from '../../pipeline/model/plan.js';
-import { preflightPipeline } from '../../pipeline/lint/report.js';
-import { createRunFolder } from '../../pipeline/walk/run-folder.js';
-import { createThreads } from '../../pipeline/walk/threads.js';
-import { walkOn } from '../../pipeline/walk/traverse.js';
+import { compilePipeline, type CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
+import { diagnosePipeline } from '../../pipeline/lint/diagnostics.js';
+import { createRunFolder } from '../../pipeline/stage/run-folder.js';
+import { createThreads } from '../../pipeline/stage/threads.js';
+import { traverse } from '../../pipeline/walk/traverse.js';
 import { execute } from '../../language/evaluate.js';
 import type { Frame, RunState } from '../../runtime/frame.js';
 import { createModule } from '../../language/source-module.js';
@@ -98,10 +98,14 @@ function stopIn({ options, recording }: ReplayableRun, { started }: RecordedWalk
   throw stopNotReached(ref, `node "${until.at}"`, [...started.keys()]);
 }
 
-function planIn({ options, text, file, settings }: ReplayableRun, { ownTypes }: ReplayedStages, { backends }: ReplayedBackends): Plan {
+function planIn(
+  { options, text, file, settings }: ReplayableRun,
+  { ownTypes }: ReplayedStages,
+  { backends }: ReplayedBackends,
+): CompiledPipeline {
   const name = displayPath(file, { workingDirectory: settings.workingDirectory });
-  const { report, graph } = preflightPipeline({ file: name, text }, { handlers: ownTypes, backends: new Set(backends.keys()) });
-  if (graph) return planOf(graph, ownTypes);
+  const { report, graph } = diagnosePipeline({ file: name, text }, { handlers: ownTypes, backends: new Set(backends.keys()) });
+  if (graph) return compilePipeline(graph, ownTypes);
   const error = report.diagnostics.find(({ severity }) => severity === 'error');
   const why = `${error?.rule}: ${error?.message} (${name}:${error?.line}:${error?.column})`;
   throw options.scriptText === undefined
@@ -137,24 +141,24 @@ function frameOf(
 }
 
 interface Parts {
-  readonly plan: Plan;
+  readonly plan: CompiledPipeline;
   readonly frame: Frame;
-  readonly ledger: GraphRun['ledger'];
+  readonly ledger: PipelineRuntime['ledger'];
   readonly stages: ReplayedStages;
-  readonly backends: GraphRun['backends'];
+  readonly backends: PipelineRuntime['backends'];
   readonly lost: ReadonlySet<string>;
 }
 
 function runOf(
   { started, settings, file, root, options }: ReplayableRun,
   { plan, frame, ledger, stages, backends, lost }: Parts,
-): GraphRun {
+): PipelineRuntime {
   const never = (): never => {
     throw new Error('a stage that watches another run is not repeated');
   };
   const warned = new Set<string>();
   return {
-    plan,
+    pipeline: plan,
     frame,
     secretSettings: new SecretRegistry(), // the record has marks in their places
     ledger,
@@ -163,7 +167,7 @@ function runOf(
     handlers: stages.handlers,
     interviewer: stages.interviewer,
     threads: createThreads(lost),
-    walk: walkOn,
+    walk: traverse,
     backend: started.backend,
     backends,
     workingDirectory: settings.workingDirectory,
@@ -182,16 +186,16 @@ function runOf(
 
 /** Undefined when the replay was over before. */
 async function walked(
-  run: GraphRun,
+  run: PipelineRuntime,
   { given }: Pick<GraphState, 'given'>,
   { control: course }: ReplayRuntime,
 ): Promise<ReplayEnd | undefined> {
-  const { ledger, frame, plan } = run;
+  const { ledger, frame, pipeline: plan } = run;
   try {
     if (!('graph.goal' in ledger.state.main.context)) {
       ledger.post({ type: 'context.updated', op: frame.op.path, updates: initialContext(plan, { given }), by: 'start' });
     }
-    const end = await walkOn(run, { frame, signal: course.signal, walks: [] });
+    const end = await traverse(run, { frame, signal: course.signal, walks: [] });
     if (end.kind === 'failed') return { code: 'STAGE_FAILED', message: end.reason };
     return end.kind === 'restarted' ? { next: end.at } : {};
   } catch (error) {

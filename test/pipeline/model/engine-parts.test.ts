@@ -6,10 +6,10 @@ import { allowedUpdates } from '../../../src/pipeline/model/context-keys.js';
 import { acceleratorOf, choiceFor, normaliseLabel } from '../../../src/pipeline/model/labels.js';
 import { outcomeOf, StageError } from '../../../src/pipeline/model/outcome.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
-import { planOf } from '../../../src/pipeline/model/plan.js';
-import { preambleOf } from '../../../src/pipeline/walk/preamble.js';
-import { retryPlan, type RetrySettings } from '../../../src/pipeline/model/retry-policy.js';
-import { parseStatus, renderStatus } from '../../../src/pipeline/walk/status-file.js';
+import { compilePipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
+import { renderPreamble } from '../../../src/pipeline/stage/preamble.js';
+import { retryScheduleFor, type RetrySettings } from '../../../src/pipeline/model/retry-policy.js';
+import { parseStatus, renderStatus } from '../../../src/pipeline/stage/status-file.js';
 import { graphState } from '../../../replay/pipeline/graph-state.js';
 import { addToHistory, note } from '../../../replay/pipeline/walk.js';
 import { pipeline } from '../../support/pipeline-run.js';
@@ -85,7 +85,7 @@ describe('retries', () => {
     ['the graph', { defaultMaxRetries: 7, defaultPolicy: 'patient' }, 7],
     ['the policy of the graph', { defaultPolicy: 'patient' }, 2],
     ['an explicit none', { maxRetries: 0, defaultMaxRetries: 7 }, 0],
-  ])('the budget comes from %s', (_, settings, budget) => expect(retryPlan({ ...none, ...settings }).budget).toBe(budget));
+  ])('the budget comes from %s', (_, settings, budget) => expect(retryScheduleFor({ ...none, ...settings }).budget).toBe(budget));
 
   it.each<[string, Partial<RetrySettings>, readonly number[]]>([
     ['by default', { jitter: false }, [200, 400, 800]],
@@ -93,7 +93,7 @@ describe('retries', () => {
     ['of a preset', { jitter: false, policy: 'linear' }, [500, 500, 500]],
     ['with jitter half as much again at most', {}, [299, 598, 1196]],
   ])('the delays %s', (_, settings, delays) => {
-    const plan = retryPlan({ ...none, ...settings });
+    const plan = retryScheduleFor({ ...none, ...settings });
     expect([1, 2, 3].map((n) => plan.delayMs(n, () => 0.995))).toEqual(delays);
   });
 });
@@ -149,7 +149,7 @@ describe('where branches meet', () => {
       'm',
     ],
     ['nowhere', 'fan [shape=component]; a; start -> fan; fan -> a; start -> exit', undefined],
-  ])('%s', (_, body, join) => expect(planOf(preparePipeline(pipeline(body)), new Set()).joinOf('fan')).toBe(join));
+  ])('%s', (_, body, join) => expect(compilePipeline(preparePipeline(pipeline(body)), new Set()).joinOf('fan')).toBe(join));
 });
 
 describe('the carry-over text', () => {
@@ -166,23 +166,23 @@ describe('the carry-over text', () => {
     ['summary:medium', 6_000],
     ['summary:high', 12_000],
   ] as const)('%s keeps to its budget and tells the goal', (mode, budget) => {
-    const text = preambleOf(mode, past);
+    const text = renderPreamble(mode, past);
     expect(text.length).toBeLessThanOrEqual(budget);
     expect(text).toContain('Map the wreck');
-    expect(text).toBe(preambleOf(mode, past));
+    expect(text).toBe(renderPreamble(mode, past));
     expect(text).not.toContain('internal.y');
   });
   it('tells values of the context in the length that the mode has room for', () => {
     const { main } = graphState.initial();
     main.context['report'] = 'z'.repeat(1_000);
     const told = (mode: 'compact' | 'summary:medium' | 'summary:high'): number =>
-      /z+/.exec(preambleOf(mode, { ...past, walks: [main] }))?.[0].length ?? 0;
+      /z+/.exec(renderPreamble(mode, { ...past, walks: [main] }))?.[0].length ?? 0;
     expect([told('compact'), told('summary:medium'), told('summary:high')]).toEqual([199, 399, 1_000]);
   });
   it.each(['truncate', 'compact', 'summary:low', 'summary:medium', 'summary:high'] as const)(
     '%s tells the beginning of a long goal',
     (mode) => {
-      const text = preambleOf(mode, { ...past, goal: 'g'.repeat(20_000) });
+      const text = renderPreamble(mode, { ...past, goal: 'g'.repeat(20_000) });
       expect(text).toMatch(/^Goal: g{500}/);
       expect(text.split('\n').length).toBeGreaterThan(1);
     },
@@ -191,7 +191,7 @@ describe('the carry-over text', () => {
     const { main } = graphState.initial();
     main.context['early'] = 'an anchor';
     for (const key of ['a', 'b', 'c']) main.context[key] = key.repeat(7_000);
-    const text = preambleOf('summary:high', { ...past, walks: [main] });
+    const text = renderPreamble('summary:high', { ...past, walks: [main] });
     expect(text).toMatch(/- c: c{1999}…\n- b: b{1999}…\n- a: a{1999}…\n- early: an anchor$/);
   });
   it('tells of failures, retries, jumps and answers, newest first', () => {
@@ -200,23 +200,25 @@ describe('the carry-over text', () => {
     addToHistory(walk, { node_id: 'dive', outcome: 'success', visit: 0, attempts: 2 });
     note(walk, { kind: 'jumped', from: 'exit', to: 'dive' });
     note(walk, { kind: 'answered', node: 'ask', choice: '[O] Open' });
-    const lines = preambleOf('summary:medium', { ...past, walks: [walk] }).split('\n');
+    const lines = renderPreamble('summary:medium', { ...past, walks: [walk] }).split('\n');
     expect(lines.slice(lines.indexOf('Notable:') + 1)).toEqual([
       '- ask was answered: [O] Open',
       '- the walk jumped from exit to dive',
       '- dive needed 2 attempts',
       '- probe failed on visit 2',
     ]);
-    expect(preambleOf('summary:high', { ...past, walks: [walk] })).toContain('2 stages have finished, 1 of them failed, with 3 retries.');
+    expect(renderPreamble('summary:high', { ...past, walks: [walk] })).toContain(
+      '2 stages have finished, 1 of them failed, with 3 retries.',
+    );
   });
   it('names the run in truncate only', () => {
-    expect(preambleOf('truncate', past)).toContain('R1');
+    expect(renderPreamble('truncate', past)).toContain('R1');
     for (const mode of ['compact', 'summary:low', 'summary:medium', 'summary:high'] as const)
-      expect(preambleOf(mode, past)).not.toContain('R1');
+      expect(renderPreamble(mode, past)).not.toContain('R1');
   });
   it('tells the newest stages when not all fit', () => {
-    expect(preambleOf('compact', past)).toContain('stage499');
-    expect(preambleOf('compact', past)).not.toContain('stage0:');
-    expect(preambleOf('compact', past)).toContain('found: an anchor');
+    expect(renderPreamble('compact', past)).toContain('stage499');
+    expect(renderPreamble('compact', past)).not.toContain('stage0:');
+    expect(renderPreamble('compact', past)).toContain('found: an anchor');
   });
 });

@@ -6,7 +6,7 @@ import {
   nodeAttribute,
   type Graph,
   type GraphNode,
-} from '../../../src/pipeline/model/model.js';
+} from '../../../src/pipeline/model/graph.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
 import { entriesOf, exitsOf, handlerTypeOf, shapeOf } from '../../../src/pipeline/model/shapes.js';
 

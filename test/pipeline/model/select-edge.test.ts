@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import type { StageStatus } from '../../../journal/pipeline-event.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
-import { selectAfterFailure, selectEdge, type EdgeToChoose } from '../../../src/pipeline/walk/select-edge.js';
+import { selectAfterFailure, selectEdge, type SelectableEdge } from '../../../src/pipeline/walk/select-edge.js';
 
-const edge = (to: string, { label = '', when, weight = 0 }: { label?: string; when?: string; weight?: number } = {}): EdgeToChoose => ({
+const edge = (to: string, { label = '', when, weight = 0 }: { label?: string; when?: string; weight?: number } = {}): SelectableEdge => ({
   to,
   label,
   weight,
@@ -18,7 +18,7 @@ const facts = (status: StageStatus, parts: Parameters<typeof outcomeOf>[1] = {},
 });
 
 describe('the five steps', () => {
-  it.each<[string, readonly EdgeToChoose[], ReturnType<typeof facts>, string | undefined]>([
+  it.each<[string, readonly SelectableEdge[], ReturnType<typeof facts>, string | undefined]>([
     [
       'a condition beats all',
       [edge('a', { weight: 9 }), edge('b', { when: 'outcome=success', weight: -1 })],
@@ -101,7 +101,7 @@ it('never depends on the order of edges but among equals', () => {
   fc.assert(
     fc.property(fc.uniqueArray(anyEdge, { selector: ({ to }) => to }), (drawn) => {
       const edges = drawn.map(({ to, weight, when }) => edge(to, { weight, ...(when === undefined ? {} : { when }) }));
-      const pick = (list: readonly EdgeToChoose[]): string | undefined => selectEdge(list, facts('success'))?.edge.to;
+      const pick = (list: readonly SelectableEdge[]): string | undefined => selectEdge(list, facts('success'))?.edge.to;
       expect(pick(edges.toReversed())).toBe(pick(edges));
     }),
   );

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
-import type { Backend, Backends } from '../../../src/pipeline/backends/backend.js';
+import type { Backend, Backends } from '../../../src/pipeline/backends/select-backend.js';
 import { outcomeOf, StageError } from '../../../src/pipeline/model/outcome.js';
 import type { Stage } from '../../../src/pipeline/handlers/handler.js';
 import { callbackInterviewer } from '../../../src/pipeline/human/interviewer.js';

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import type { Artifacts } from '../../../src/pipeline/walk/artifacts.js';
+import type { Artifacts } from '../../../src/pipeline/stage/artifacts.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';

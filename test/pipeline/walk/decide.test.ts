@@ -1,15 +1,15 @@
 /** What comes next on a walk, from what is recorded of it. */
 import { describe, expect, it } from 'vitest';
 import { graphState } from '../../../replay/pipeline/graph-state.js';
-import { decide, type Decision } from '../../../src/pipeline/walk/decide.js';
+import { decideNext, type Decision } from '../../../src/pipeline/walk/decide.js';
 import { outcomeOf, type StageOutcome } from '../../../src/pipeline/model/outcome.js';
-import { planOf } from '../../../src/pipeline/model/plan.js';
+import { compilePipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
-import type { WalkView } from '../../../src/pipeline/walk/state.js';
+import type { WalkView } from '../../../src/pipeline/stage/state-view.js';
 import { pipeline } from '../../support/pipeline-run.js';
 
 function decided(body: string, walk: Partial<WalkView>): Decision {
-  return decide(planOf(preparePipeline(pipeline(body)), new Set()), { ...graphState.initial().main, ...walk }, 'start');
+  return decideNext(compilePipeline(preparePipeline(pipeline(body)), new Set()), { ...graphState.initial().main, ...walk }, 'start');
 }
 const leaving = (body: string, current: string, outcome: StageOutcome): Decision => decided(body, { current, outcome });
 const PLAIN = 'a [prompt=x]; b [prompt=x]; start -> a -> b -> exit';

@@ -1,17 +1,17 @@
 /** Goal gates, from how the nodes of a run ended last. graph-pipelines.md 6.6. */
 import { expect, it } from 'vitest';
 import { graphState } from '../../../replay/pipeline/graph-state.js';
-import { checkGates } from '../../../src/pipeline/walk/gates.js';
+import { checkGoalGates } from '../../../src/pipeline/walk/goal-gates.js';
 import type { StageStatus } from '../../../src/pipeline/model/outcome.js';
-import { planOf } from '../../../src/pipeline/model/plan.js';
+import { compilePipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';
 import { pipeline } from '../../support/pipeline-run.js';
 
 const TWO = 'a [prompt=x, goal_gate=true]; b [prompt=x, goal_gate=true]; start -> a -> b -> exit';
 
 function checked(results: readonly (readonly [string, StageStatus | undefined])[], body = TWO, attributes = '') {
-  const plan = planOf(preparePipeline(pipeline(body, attributes)), new Set());
-  return checkGates(plan, { ...graphState.initial(), results: new Map(results) });
+  const plan = compilePipeline(preparePipeline(pipeline(body, attributes)), new Set());
+  return checkGoalGates(plan, { ...graphState.initial(), results: new Map(results) });
 }
 
 it.each<[string, readonly (readonly [string, StageStatus | undefined])[], string | undefined]>([

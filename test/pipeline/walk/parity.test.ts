@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
-import { graphAttribute, modelSettingsOf, nodeAttribute } from '../../../src/pipeline/model/model.js';
+import { graphAttribute, modelSettingsOf, nodeAttribute } from '../../../src/pipeline/model/graph.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
 import { callbackInterviewer } from '../../../src/pipeline/human/interviewer.js';
 import { preparePipeline } from '../../../src/pipeline/model/prepare.js';

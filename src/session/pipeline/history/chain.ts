@@ -11,7 +11,7 @@ import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/graph-fold.js';
 import { graphState, isGraphRun, type GraphState } from '../../../../replay/pipeline/graph-state.js';
 import { MlldError } from '../../../errors.js';
-import { routed } from '../../../pipeline/model/outcome.js';
+import { effectiveRouting } from '../../../pipeline/model/outcome.js';
 import { closest } from '../../../values/suggest.js';
 
 type Parent = NonNullable<EventOf<'run.started'>['parent']>;
@@ -178,7 +178,7 @@ function failedNode({ unmetGate, main, error }: GraphState): string | undefined 
   if (unmetGate !== undefined) return unmetGate;
   const isLimit = error?.code === 'PIPELINE_LIMIT';
   if (isLimit && main.next) return main.next.to;
-  if (!isLimit && !main.running && main.outcome && routed(main.outcome).status !== 'fail') return undefined;
+  if (!isLimit && !main.running && main.outcome && effectiveRouting(main.outcome).status !== 'fail') return undefined;
   const failed = main.history.findLast(({ outcome }) => outcome === 'fail')?.node_id;
   return main.running?.node ?? failed ?? main.current ?? '';
 }

@@ -1,12 +1,12 @@
 /** Whether a pipeline that was edited can go on where an earlier run of it stands. graph-pipelines.md 10.3. */
 
-import type { Plan } from '../../../pipeline/model/plan.js';
+import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline.js';
 import { MlldError } from '../../../errors.js';
-import type { WalkView } from '../../../pipeline/walk/state.js';
+import type { WalkView } from '../../../pipeline/stage/state-view.js';
 import type { ResumePoint } from './chain.js';
 
 /** Lines for stderr about nodes that are only history. Throws RESUME_GRAPH when it can't go on. */
-export function checkEditedGraph(plan: Plan, { state, enterAt }: ResumePoint): readonly string[] {
+export function checkEditedGraph(plan: CompiledPipeline, { state, enterAt }: ResumePoint): readonly string[] {
   const { name } = plan.graph;
   if (state.pipeline !== name && state.pipeline !== '') {
     // a damaged journal may not say it
@@ -18,13 +18,13 @@ export function checkEditedGraph(plan: Plan, { state, enterAt }: ResumePoint): r
   return [...gone].map((id) => `${id} was visited and is not in the graph any more; it stays in the history`);
 }
 
-function requireWalkable(plan: Plan, walk: WalkView): void {
+function requireWalkable(plan: CompiledPipeline, walk: WalkView): void {
   if (walk.running) requireNode(plan, walk.running.node);
   else if (walk.current !== undefined && !plan.has(walk.current) && !(walk.next && plan.has(walk.next.to))) requireNode(plan, walk.current);
   for (const branch of walk.branches.values()) requireWalkable(plan, branch);
 }
 
-function requireNode(plan: Plan, node: string): void {
+function requireNode(plan: CompiledPipeline, node: string): void {
   if (!plan.has(node)) throw refused(`the node ${node}, at which the run would go on, is not in the graph any more`);
 }
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { JournalStore } from '../../../../journal/store.js';
 import type { GraphState } from '../../../../replay/pipeline/graph-state.js';
 import { MlldError } from '../../../errors.js';
-import type { Plan } from '../../../pipeline/model/plan.js';
-import { stuckAt } from '../../../pipeline/walk/stuck.js';
+import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline.js';
+import { nodeToReenter } from '../../../pipeline/walk/reentry.js';
 import { workflowFor } from '../../project.js';
 import type { PipelineRunOptions } from '../run-pipeline-options.js';
 import { isChildOf, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
@@ -24,7 +24,7 @@ export async function lockToResume({ resume, project, file }: PipelineRunOptions
 export async function findResumption(
   options: PipelineRunOptions,
   store: JournalStore,
-  plan: Plan,
+  plan: CompiledPipeline,
 ): Promise<Pick<RunBeginning, 'resumed'> | Restart | { readonly notice: string }> {
   const { name, resume: node = '', parent, io } = options;
   const chain = await newestChain(store, workflowFor(options.project, options.file), parent && isChildOf(parent));
@@ -43,7 +43,7 @@ export async function findResumption(
   const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
   for (const line of [...checkEditedGraph(plan, ended), ...damageWarnings(ended, name)]) io.stderr(`${line}\n`);
   // Asked of a graph that the walk fits.
-  return { resumed: node === '' ? resumePoint(chain, (now) => stuckAt(plan, now)) : ended };
+  return { resumed: node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended };
 }
 
 /**

@@ -1,18 +1,18 @@
-import { nodeAttribute, type Graph } from '../../../model/model.js';
+import { nodeAttribute, type Graph } from '../../../model/graph.js';
 import { closest } from '../../../../values/suggest.js';
 import { ATTRIBUTES } from '../../../model/attributes.js';
 import { GRAPHVIZ_ATTRIBUTES } from '../../../model/graphviz-attributes.js';
-import type { LintRule, Vocabulary } from '../../rule.js';
-import { attributesOf, type Written } from '../../written.js';
+import type { LintRule, RegisteredNames } from '../../rule.js';
+import { writtenAttributes, type WrittenAttribute } from '../../written-attributes.js';
 
 const EDITS_MAX = 2;
-type Of = Written['of'];
+type Of = WrittenAttribute['of'];
 
 /** A key that nobody reads: not ours, not of Graphviz, not with a prefix of somebody else's, not of a handler of the program's own. */
 export const attributeUnknown: LintRule = {
   severity: 'warning',
   *check(graph, vocabulary) {
-    for (const { of, key, attribute, owner, about } of attributesOf(graph)) {
+    for (const { of, key, attribute, owner, about } of writtenAttributes(graph)) {
       if (Object.hasOwn(ATTRIBUTES[of], key) || GRAPHVIZ_ATTRIBUTES.has(key)) continue;
       const near = nearIn(of, key);
       if (near === undefined && isSomebodys({ of, key, about }, graph, vocabulary)) continue;
@@ -44,7 +44,11 @@ function kinOf(of: Of, family: string): readonly string[] {
   return Object.keys(ATTRIBUTES[of]).flatMap((known) => (known.startsWith(family) ? [`\`${known}\` of ${PLURAL[of]}`] : []));
 }
 
-function isSomebodys({ of, key, about }: Pick<Written, 'of' | 'key' | 'about'>, graph: Graph, { handlers }: Vocabulary): boolean {
+function isSomebodys(
+  { of, key, about }: Pick<WrittenAttribute, 'of' | 'key' | 'about'>,
+  graph: Graph,
+  { handlers }: RegisteredNames,
+): boolean {
   if (key.includes('.')) return true;
   if (of === 'graph') return graph.text.includes(`graph.${key}`); // a condition reads it
   const node = about.node === undefined ? undefined : graph.nodes.get(about.node);

@@ -1,8 +1,8 @@
 import { ATTRIBUTES } from '../../../model/attributes.js';
-import { nodeAttribute, type Graph, type GraphNode } from '../../../model/model.js';
+import { nodeAttribute, type Graph, type GraphNode } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
-import type { LintRule, Remark, Vocabulary } from '../../rule.js';
-import { attributesOf, type Written } from '../../written.js';
+import type { LintRule, RuleFinding, RegisteredNames } from '../../rule.js';
+import { writtenAttributes, type WrittenAttribute } from '../../written-attributes.js';
 
 const BACKENDS = 'simulated, cmd:COMMAND, worker:COMMAND or exe:FILE.mld#NAME';
 
@@ -10,7 +10,7 @@ const BACKENDS = 'simulated, cmd:COMMAND, worker:COMMAND or exe:FILE.mld#NAME';
 export const attributeValue: LintRule = {
   severity: 'error',
   *check(graph, vocabulary) {
-    for (const written of attributesOf(graph)) {
+    for (const written of writtenAttributes(graph)) {
       const expected = unmet(written, vocabulary);
       if (expected === undefined) continue;
       const { key, owner, about, attribute } = written;
@@ -22,7 +22,7 @@ export const attributeValue: LintRule = {
 };
 
 /** `k` and `k_of_n` go together, and there are so many branches. */
-function* joinOf(graph: Graph, node: GraphNode, { handlers }: Vocabulary): Generator<Remark> {
+function* joinOf(graph: Graph, node: GraphNode, { handlers }: RegisteredNames): Generator<RuleFinding> {
   const k = nodeAttribute(node, 'k');
   const isCounted = nodeAttribute(node, 'join_policy') === 'k_of_n';
   const isParallel = handlerTypeOf(node, handlers) === 'parallel';
@@ -48,7 +48,7 @@ function* joinOf(graph: Graph, node: GraphNode, { handlers }: Vocabulary): Gener
 }
 
 /** What was expected and not written. */
-function unmet({ of, key, attribute }: Written, vocabulary: Vocabulary): string | undefined {
+function unmet({ of, key, attribute }: WrittenAttribute, vocabulary: RegisteredNames): string | undefined {
   const { text } = attribute.value;
   if (key === 'backend' && of !== 'edge') return text === '' || isBackend(text, vocabulary) ? undefined : BACKENDS;
   const table = ATTRIBUTES[of];
@@ -57,7 +57,7 @@ function unmet({ of, key, attribute }: Written, vocabulary: Vocabulary): string 
   return type.name;
 }
 
-function isBackend(text: string, { backends }: Vocabulary): boolean {
+function isBackend(text: string, { backends }: RegisteredNames): boolean {
   if (/^(?:simulated|(?:cmd|worker):\s*\S.*|exe:.+#[A-Za-z_]\w*)$/s.test(text)) return true;
   return backends?.has(text.replace(/:.*$/s, '')) ?? false;
 }

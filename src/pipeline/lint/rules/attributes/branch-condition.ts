@@ -1,4 +1,4 @@
-import { conditionOf } from '../../../model/model.js';
+import { conditionOf } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutEdge, type LintRule } from '../../rule.js';
 

@@ -1,5 +1,5 @@
 import { closest } from '../../../../values/suggest.js';
-import { conditionsOf } from '../../conditions.js';
+import { writtenConditions } from '../../written-conditions.js';
 import type { LintRule } from '../../rule.js';
 
 const STATUSES = ['success', 'partial_success', 'retry', 'fail', 'skipped'];
@@ -8,13 +8,13 @@ const STATUSES = ['success', 'partial_success', 'retry', 'fail', 'skipped'];
 export const conditionOutcome: LintRule = {
   severity: 'warning',
   *check(graph) {
-    for (const { parsed, about, owner, placeOf } of conditionsOf(graph)) {
+    for (const { parsed, about, owner, offsetInFile } of writtenConditions(graph)) {
       if (!parsed.ok) continue;
       for (const { at, key, literal } of parsed.condition.clauses) {
         if (key.of !== 'outcome' || STATUSES.includes(literal)) continue;
         const near = closest(literal, STATUSES) ?? STATUSES.find((status) => literal.startsWith(status));
         const fix = near === undefined ? `a status is ${STATUSES.join(', ')}` : `did you mean \`${near}\`?`;
-        yield { message: `${owner} compares \`outcome\` with \`${literal}\`, which is no status`, ...about, at: placeOf(at), fix };
+        yield { message: `${owner} compares \`outcome\` with \`${literal}\`, which is no status`, ...about, at: offsetInFile(at), fix };
       }
     }
   },

@@ -1,12 +1,12 @@
 import { FIDELITY_MODES, isFidelityMode } from '../../../model/attributes.js';
 import type { LintRule } from '../../rule.js';
-import { attributesOf } from '../../written.js';
+import { writtenAttributes } from '../../written-attributes.js';
 
 /** A fidelity is one of the six modes. */
 export const fidelityValid: LintRule = {
   severity: 'warning',
   *check(graph) {
-    for (const { of, key, attribute, owner, about } of attributesOf(graph)) {
+    for (const { of, key, attribute, owner, about } of writtenAttributes(graph)) {
       const { text, at } = attribute.value;
       if (key !== (of === 'graph' ? 'default_fidelity' : 'fidelity') || text === '' || isFidelityMode(text)) continue;
       yield {

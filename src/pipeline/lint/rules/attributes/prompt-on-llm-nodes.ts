@@ -1,4 +1,4 @@
-import { nodeAttribute } from '../../../model/model.js';
+import { nodeAttribute } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 

@@ -1,5 +1,5 @@
 import { closest } from '../../../../values/suggest.js';
-import { nodeAttribute } from '../../../model/model.js';
+import { nodeAttribute } from '../../../model/graph.js';
 import { BUILT_IN_HANDLERS, handlerTypeOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 

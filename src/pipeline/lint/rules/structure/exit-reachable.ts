@@ -1,4 +1,4 @@
-import { nodeAttribute, type Graph } from '../../../model/model.js';
+import { nodeAttribute, type Graph } from '../../../model/graph.js';
 import { joinsOf } from '../../../model/joins.js';
 import { exitsOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';

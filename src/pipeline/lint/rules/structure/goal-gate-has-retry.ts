@@ -1,4 +1,4 @@
-import { graphAttribute, nodeAttribute } from '../../../model/model.js';
+import { graphAttribute, nodeAttribute } from '../../../model/graph.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
 /** A goal gate that is not met has somewhere to go. */

@@ -1,4 +1,4 @@
-import { choicesOf } from '../../../model/choices.js';
+import { choicesOf } from '../../../model/human-choices.js';
 import { normaliseLabel } from '../../../model/labels.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutEdge, type LintRule } from '../../rule.js';

@@ -1,5 +1,5 @@
-import { choicesOf, defaultChoice } from '../../../model/choices.js';
-import { nodeAttribute } from '../../../model/model.js';
+import { choicesOf, defaultChoice } from '../../../model/human-choices.js';
+import { nodeAttribute } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 

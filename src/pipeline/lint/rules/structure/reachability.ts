@@ -1,4 +1,4 @@
-import { graphAttribute, nodeAttribute, type Graph } from '../../../model/model.js';
+import { graphAttribute, nodeAttribute, type Graph } from '../../../model/graph.js';
 import { entriesOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 

@@ -1,12 +1,12 @@
 import { closest } from '../../../../values/suggest.js';
 import type { LintRule } from '../../rule.js';
-import { attributesOf } from '../../written.js';
+import { writtenAttributes } from '../../written-attributes.js';
 
 /** A retry target is a node. */
 export const retryTargetExists: LintRule = {
   severity: 'warning',
   *check(graph) {
-    for (const { of, key, attribute, owner, about } of attributesOf(graph)) {
+    for (const { of, key, attribute, owner, about } of writtenAttributes(graph)) {
       const { text, at } = attribute.value;
       if (of === 'edge' || (key !== 'retry_target' && key !== 'fallback_retry_target')) continue;
       if (text === '' || graph.nodes.has(text)) continue;

@@ -3,7 +3,7 @@ import { SyntaxFailure } from '../../../grammar/errors.js';
 import { locate } from '../../../grammar/parse.js';
 import { lintPipeline, type LintOptions } from './lint.js';
 import type { Finding, Severity } from './rule.js';
-import type { Graph } from '../model/model.js';
+import type { Graph } from '../model/graph.js';
 import { preparePipeline, type Transform } from '../model/prepare.js';
 
 export interface Diagnostic {
@@ -27,14 +27,14 @@ export interface PipelineDiagnostics {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface PreflightOptions extends LintOptions {
+export interface DiagnoseOptions extends LintOptions {
   readonly transforms?: readonly Transform[];
 }
 
 /** `graph` is what to run, absent when the text is no pipeline or has errors. Never throws for what is in the text. */
-export function preflightPipeline(
+export function diagnosePipeline(
   { file, text }: { readonly file: string; readonly text: string },
-  { transforms = [], ...options }: PreflightOptions = {},
+  { transforms = [], ...options }: DiagnoseOptions = {},
 ): { readonly report: PipelineDiagnostics; readonly graph?: Graph } {
   let graph: Graph;
   try {

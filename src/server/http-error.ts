@@ -1,10 +1,10 @@
 /** What a client did wrong, or can't have now: a status, and the errors of ours as JSON. graph-pipelines.md 13.2. */
 import { MlldError, type ErrorDetails } from '../errors.js';
-import type { Diagnostic } from '../pipeline/lint/report.js';
+import type { Diagnostic } from '../pipeline/lint/diagnostics.js';
 import type { HttpResponse } from '../world/http.js';
-import { jsonResponse } from './respond.js';
+import { jsonResponse } from './responses.js';
 
-export class Refusal extends MlldError {
+export class HttpError extends MlldError {
   readonly status: number;
   readonly diagnostics: readonly Diagnostic[] | undefined;
   readonly headers: { readonly [name: string]: string };
@@ -12,7 +12,7 @@ export class Refusal extends MlldError {
     status: number,
     code: string,
     message: string,
-    { diagnostics, headers = {}, ...details }: ErrorDetails & { diagnostics?: readonly Diagnostic[]; headers?: Refusal['headers'] } = {},
+    { diagnostics, headers = {}, ...details }: ErrorDetails & { diagnostics?: readonly Diagnostic[]; headers?: HttpError['headers'] } = {},
   ) {
     super(code, message, details);
     this.status = status;
@@ -35,10 +35,10 @@ const STATUS: { readonly [code: string]: number } = {
 };
 
 /** Undefined: it is none that a request can cause. */
-export function refusalResponse(error: unknown): HttpResponse | undefined {
+export function errorResponse(error: unknown): HttpResponse | undefined {
   if (!(error instanceof MlldError)) return undefined;
   const { code, message, hint } = error;
-  const { status, diagnostics, headers } = error instanceof Refusal ? error : { status: STATUS[code] };
+  const { status, diagnostics, headers } = error instanceof HttpError ? error : { status: STATUS[code] };
   if (status === undefined) return undefined;
   return jsonResponse(
     status,

@@ -2,7 +2,7 @@
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import type { Condition } from '../../../grammar/dot-ast.js';
 import { offsetInSource, parseCondition } from '../../../grammar/parse-dot.js';
-import type { Graph, GraphAttribute } from '../model/model.js';
+import type { Graph, GraphAttribute } from '../model/graph.js';
 
 export interface WrittenCondition {
   readonly parsed: { readonly ok: true; readonly condition: Condition } | { readonly ok: false; readonly failure: SyntaxFailure };
@@ -11,10 +11,10 @@ export interface WrittenCondition {
   /** Node or edge for the finding. */
   readonly about: { readonly node?: string; readonly edge?: readonly [string, string] };
   /** From an offset in the condition to one in the file. */
-  placeOf(offset: number): number;
+  offsetInFile(offset: number): number;
 }
 
-export function* conditionsOf(graph: Graph): Generator<WrittenCondition> {
+export function* writtenConditions(graph: Graph): Generator<WrittenCondition> {
   for (const { from, to, attributes } of graph.edges) {
     const written = attributes.get('condition');
     const owner = `The condition of \`${from} -> ${to}\``;
@@ -30,12 +30,12 @@ function isBlank({ value }: GraphAttribute): boolean {
   return value.text.trim() === '';
 }
 
-function parse({ text }: Graph, { value }: GraphAttribute): Pick<WrittenCondition, 'parsed' | 'placeOf'> {
-  const placeOf = (offset: number): number => offsetInSource(text, value, offset);
+function parse({ text }: Graph, { value }: GraphAttribute): Pick<WrittenCondition, 'parsed' | 'offsetInFile'> {
+  const offsetInFile = (offset: number): number => offsetInSource(text, value, offset);
   try {
-    return { parsed: { ok: true, condition: parseCondition(value.text) }, placeOf };
+    return { parsed: { ok: true, condition: parseCondition(value.text) }, offsetInFile };
   } catch (error) {
-    if (error instanceof SyntaxFailure) return { parsed: { ok: false, failure: error }, placeOf };
+    if (error instanceof SyntaxFailure) return { parsed: { ok: false, failure: error }, offsetInFile };
     throw error;
   }
 }

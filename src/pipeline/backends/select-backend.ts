@@ -39,7 +39,7 @@ const BUILT_IN: Backends = new Map<string, (rest: string) => Backend>([
 /** `own` are those of the embedding program. Throws a permanent `StageError` for a backend that there isn't. */
 export function backendFor(written: string, own: Backends = new Map()): Backend {
   const at = written.indexOf(':');
-  const kind = kindOf(written);
+  const kind = backendKind(written);
   const rest = at < 0 ? '' : written.slice(at + 1).trim();
   const added = own.get(kind);
   if (added) return added(rest);
@@ -50,11 +50,11 @@ export function backendFor(written: string, own: Backends = new Map()): Backend 
 }
 
 /** `cmd` of `cmd:wc -c`. */
-export function kindOf(written: string): string {
+export function backendKind(written: string): string {
   const at = written.indexOf(':');
   return (at < 0 ? written : written.slice(0, at)).trim();
 }
 
-export function isBuiltIn(kind: string): boolean {
+export function isBuiltInBackend(kind: string): boolean {
   return BUILT_IN.has(kind);
 }

@@ -5,10 +5,10 @@
 import type { FidelityMode } from '../../../journal/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';
 import { shortened } from '../../values/shortened.js';
-import type { NotableView, StateView, WalkView } from './state.js';
+import type { NotableView, StateView, WalkView } from './state-view.js';
 import type { Turn } from './threads.js';
 
-export interface Past {
+export interface PreambleSource {
   readonly goal: string;
   /** Empty where the text must not depend on the run. */
   readonly runId: string;
@@ -36,7 +36,7 @@ const NOTABLE_SHARE = 0.75;
 const GOAL_SHARE = 0.5;
 const TITLE_UNITS = 'Context:'.length + 1;
 
-export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): string {
+export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, past: PreambleSource): string {
   const lines = linesWithin(BUDGET_UNITS[mode]);
   lines.add(`Goal: ${past.goal === '' ? '(none given)' : shortened(past.goal, BUDGET_UNITS[mode] * GOAL_SHARE)}`);
   switch (mode) {
@@ -65,7 +65,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
         'Recent stages, newest first:',
         stages(past)
           .slice(0, RECENT_STAGES)
-          .map((stage) => told(stage, past, EXCERPT_UNITS.medium)),
+          .map((stage) => stageLine(stage, past, EXCERPT_UNITS.medium)),
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(past), NOTABLE_SHARE);
@@ -75,7 +75,7 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
       lines.add(countsSentence(past));
       lines.section(
         'Stages, newest first:',
-        stages(past).map((stage) => told(stage, past, EXCERPT_UNITS.high)),
+        stages(past).map((stage) => stageLine(stage, past, EXCERPT_UNITS.high)),
         STAGES_SHARE,
       );
       lines.section('Notable:', notable(past), NOTABLE_SHARE);
@@ -86,11 +86,11 @@ export function preambleOf(mode: Exclude<FidelityMode, 'full'>, past: Past): str
 }
 
 /** What was said in a thread, for backends that keep no conversations themselves. */
-export function transcriptOf(turns: readonly Turn[]): string {
+export function renderTranscript(turns: readonly Turn[]): string {
   return turns.map(({ prompt, reply }) => `Earlier prompt:\n${prompt}\n\nYour reply:\n${reply}`).join('\n\n');
 }
 
-interface ToldStage {
+interface FinishedStage {
   readonly id: string;
   readonly status: string;
   readonly reason: string | undefined;
@@ -98,8 +98,8 @@ interface ToldStage {
 }
 
 /** Every finished stage once, with its latest status, newest first. */
-function stages({ walks }: Past): readonly ToldStage[] {
-  const found = new Map<string, ToldStage>();
+function stages({ walks }: PreambleSource): readonly FinishedStage[] {
+  const found = new Map<string, FinishedStage>();
   for (const { latest, visits } of walks.toReversed()) {
     for (const { node_id: id, outcome: status, failure_reason: reason } of [...latest.values()].reverse()) {
       if (!found.has(id)) found.set(id, { id, status, reason, visits: visits.get(id) ?? 1 });
@@ -108,12 +108,12 @@ function stages({ walks }: Past): readonly ToldStage[] {
   return [...found.values()];
 }
 
-function told({ id, status, reason, visits }: ToldStage, { summaries }: Past, units: number): string {
+function stageLine({ id, status, reason, visits }: FinishedStage, { summaries }: PreambleSource, units: number): string {
   const excerpt = summaries.findLast(({ node }) => node === id)?.text ?? reason ?? '';
   return `- ${id}: ${status}${times(visits)}${excerpt === '' ? '' : `: ${shortened(oneLine(excerpt), units)}`}`;
 }
 
-function notable({ walks }: Past): string[] {
+function notable({ walks }: PreambleSource): string[] {
   return walks.toReversed().flatMap(({ notable: facts }) => facts.map(notableLine).reverse());
 }
 
@@ -130,13 +130,13 @@ function notableLine(fact: NotableView): string {
   }
 }
 
-function countsSentence({ walks }: Past): string {
+function countsSentence({ walks }: PreambleSource): string {
   const sum = (of: (walk: WalkView) => number): number => walks.reduce((total, walk) => total + of(walk), 0);
   const finished = sum(({ history }) => history.length);
   return `So far ${finished} stages have finished, ${sum(({ failures }) => failures)} of them failed, with ${sum(({ retried }) => retried)} retries.`;
 }
 
-function contextLines({ walks }: Past, units: number): string[] {
+function contextLines({ walks }: PreambleSource, units: number): string[] {
   const { context } = walks.at(-1) as WalkView; // never empty
   return Object.entries(context)
     .filter(([key]) => !key.startsWith('graph.') && !key.startsWith('internal.'))
@@ -145,7 +145,7 @@ function contextLines({ walks }: Past, units: number): string[] {
 }
 
 /** With values cut as little as fits. */
-function wholeContext(past: Past, unitsLeft: number): readonly string[] {
+function wholeContext(past: PreambleSource, unitsLeft: number): readonly string[] {
   const ways = VALUE_UNITS.high.map((units) => contextLines(past, units));
   const fits = (entries: readonly string[]): boolean =>
     entries.reduce((sum, entry) => sum + entry.length + 1, 0) <= unitsLeft - TITLE_UNITS;

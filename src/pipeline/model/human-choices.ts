@@ -1,6 +1,6 @@
 /** What a person may choose at a human gate: its plain edges, in order. A conditional edge is no choice. graph-pipelines.md 7.4. */
 import { acceleratorOf, choiceFor, type Choice } from './labels.js';
-import { conditionOf, edgeAttribute, nodeAttribute, type Graph, type GraphEdge, type GraphNode } from './model.js';
+import { conditionOf, edgeAttribute, nodeAttribute, type Graph, type GraphEdge, type GraphNode } from './graph.js';
 
 /** A choice, and the edge that it stands for. */
 export interface EdgeChoice extends Choice {

@@ -7,9 +7,9 @@
 import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { concealed } from '../../runtime/secret-registry.js';
-import type { GraphRun } from './ports.js';
+import type { PipelineRuntime } from '../walk/pipeline-runtime.js';
 import { StageError } from '../model/outcome.js';
-import type { ArtifactView } from './state.js';
+import type { ArtifactView } from './state-view.js';
 
 /** Above this an output doesn't stay in the context, and its artifact is a file. */
 export const INLINE_BYTES_MAX = 102_400;
@@ -41,7 +41,7 @@ export interface Artifacts {
   clear(): Promise<void>;
 }
 
-export function artifactsOf(run: GraphRun, { op, node }: { readonly op: OpPath; readonly node: string }): Artifacts {
+export function artifactsOf(run: PipelineRuntime, { op, node }: { readonly op: OpPath; readonly node: string }): Artifacts {
   const { ledger, folder } = run;
   const { world, cache: answers } = run.frame.run;
   const known = (id: string): ArtifactView => {

@@ -1,17 +1,17 @@
 /** Where a walk is: the main path, or a branch of a parallel node, and how it ended. */
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { GraphRun } from './ports.js';
-import { outcomeOf, routed, type StageOutcome } from '../model/outcome.js';
-import type { PlannedEdge } from '../model/plan.js';
-import { emptyWalk, type WalkView } from './state.js';
+import type { PipelineRuntime } from '../walk/pipeline-runtime.js';
+import { outcomeOf, effectiveRouting, type StageOutcome } from '../model/outcome.js';
+import type { CompiledEdge } from '../model/compiled-pipeline.js';
+import { emptyWalk, type WalkView } from './state-view.js';
 
 /** Of a branch; the main path has none. */
-export interface Bounds {
+export interface BranchBounds {
   readonly branch: BranchRef;
   readonly entry: string;
   /** The edge to the entry. */
-  readonly edge: PlannedEdge;
+  readonly edge: CompiledEdge;
   /** The branch ends in front of these. */
   readonly ends: ReadonlySet<string>;
   /** The nodes whose branches it is within: it must not come back to them. */
@@ -24,7 +24,7 @@ export interface WalkContext {
   readonly signal: AbortSignal;
   /** Those around it, the main path first. */
   readonly walks: readonly WalkView[];
-  readonly bounds?: Bounds;
+  readonly bounds?: BranchBounds;
 }
 
 export type WalkEnd = (
@@ -34,7 +34,7 @@ export type WalkEnd = (
 ) & { readonly walk: WalkView };
 
 /** A branch on which nothing has happened stands where its parallel node does. */
-export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: WalkContext): WalkView {
+export function walkOf({ ledger }: PipelineRuntime, { bounds, walks, frame }: WalkContext): WalkView {
   if (!bounds) return ledger.state.main;
   const outer = walks.at(-1) as WalkView; // a branch has a walk around it
   return outer.branches.get(bounds.branch.index) ?? emptyWalk({ path: frame.op.path, branch: bounds.branch, context: outer.context });
@@ -44,5 +44,5 @@ export function walkOf({ ledger }: GraphRun, { bounds, walks, frame }: WalkConte
 export function branchOutcome(end: WalkEnd): StageOutcome {
   const last = end.walk.outcome ?? outcomeOf('success');
   if (end.kind !== 'completed') return { ...last, status: 'fail', failure_reason: end.kind === 'failed' ? end.reason : '' };
-  return { ...last, ...routed(last) };
+  return { ...last, ...effectiveRouting(last) };
 }

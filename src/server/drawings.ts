@@ -2,9 +2,9 @@
 import type { JournalStore } from '../../journal/store.js';
 import { renderGraph } from '../pipeline/render/render-graph.js';
 import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
-export interface Pictures {
+export interface Drawings {
   /** The text of an SVG file. */
   draw(run: PipelineRun): Promise<string>;
   /** What is drawn: the pipeline as it was sent, or as it was in its file. */
@@ -13,13 +13,13 @@ export interface Pictures {
 
 const KEPT_MAX = 32;
 
-export function createPictures(store: JournalStore): Pictures {
+export function createDrawings(store: JournalStore): Drawings {
   const kept = new Map<string, { readonly of: string; readonly picture: Promise<string> }>();
   let last: Promise<unknown> = Promise.resolve();
 
   async function source({ source: blob, status }: PipelineRun): Promise<string> {
     const bytes = blob && (await store.getBlob(blob));
-    if (!bytes) throw new Refusal(404, 'SOURCE_MISSING', `The journal does not hold the text of ${status.pipeline_name}`);
+    if (!bytes) throw new HttpError(404, 'SOURCE_MISSING', `The journal does not hold the text of ${status.pipeline_name}`);
     return Buffer.from(bytes).toString('utf8');
   }
 

@@ -1,7 +1,7 @@
 /** Bodies of requests: JSON of a known shape, or an error that says what is wrong with it. */
 import type { HttpRequest } from '../world/http.js';
 import type { Submission } from './run-manager.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
@@ -28,14 +28,14 @@ export async function answerIn(request: HttpRequest): Promise<string> {
 async function objectIn(request: HttpRequest, members: readonly string[]): Promise<JsonObject> {
   const body = await request.body(BODY_BYTES_MAX);
   if (body === undefined)
-    throw new Refusal(413, 'REQUEST_TOO_LARGE', `A body may have ${BODY_BYTES_MAX} bytes`, {
+    throw new HttpError(413, 'REQUEST_TOO_LARGE', `A body may have ${BODY_BYTES_MAX} bytes`, {
       hint: 'a pipeline of that size is better split',
     });
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch (error) {
-    throw new Refusal(400, 'REQUEST_INVALID', `The body is not JSON: ${(error as Error).message}`);
+    throw new HttpError(400, 'REQUEST_INVALID', `The body is not JSON: ${(error as Error).message}`);
   }
   if (!isObject(value)) throw invalid('it has to be a JSON object');
   const unknown = Object.keys(value).find((member) => !members.includes(member));
@@ -47,6 +47,6 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function invalid(message: string): Refusal {
-  return new Refusal(400, 'REQUEST_INVALID', `The body can't be used: ${message}`);
+function invalid(message: string): HttpError {
+  return new HttpError(400, 'REQUEST_INVALID', `The body can't be used: ${message}`);
 }

@@ -4,15 +4,15 @@ import type { GraphFact } from '../../../journal/pipeline-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
-import type { Backends } from '../backends/backend.js';
+import type { Backends } from '../backends/select-backend.js';
 import type { CheckpointFile } from './checkpoint-file.js';
 import type { Handlers } from '../handlers/handler.js';
 import type { Interviewer } from '../human/interviewer.js';
-import type { Plan } from '../model/plan.js';
-import type { RunFolder } from './run-folder.js';
-import type { StateView } from './state.js';
-import type { Threads } from './threads.js';
-import type { WalkEnd, WalkContext } from './walk-context.js';
+import type { CompiledPipeline } from '../model/compiled-pipeline.js';
+import type { RunFolder } from '../stage/run-folder.js';
+import type { StateView } from '../stage/state-view.js';
+import type { Threads } from '../stage/threads.js';
+import type { WalkEnd, WalkContext } from '../stage/walk-context.js';
 
 /** Records facts and keeps the state current; the state also goes on when the journal can't be written any more. */
 export interface Ledger {
@@ -26,7 +26,7 @@ export interface Ledger {
 export interface ChildRun {
   readonly runId: string;
   /** What it is doing now. */
-  observe(): Promise<ChildFacts>;
+  observe(): Promise<ChildProgress>;
   /** Resolves when it has ended, in whatever way. */
   readonly ended: Promise<void>;
   /** Ends it in order. */
@@ -43,7 +43,7 @@ export interface ChildRequest {
   readonly workingDirectory: string | undefined;
 }
 
-export interface ChildFacts {
+export interface ChildProgress {
   readonly status: 'running' | 'completed' | 'failed' | 'interrupted';
   readonly outcome: string;
   readonly currentNode: string;
@@ -54,15 +54,15 @@ export interface ChildFacts {
 }
 
 /** Why time has to pass: an attempt is over its limit or does not heed it, the next one is due, a person took too long to answer. */
-export interface Wait {
+export interface TimedWait {
   readonly until: 'limit' | 'unheeded' | 'retry' | 'late';
   /** Of the attempt that it is about, `main/pump#0/try#2`; of a retry that is the one to come. */
   readonly op: OpPath;
   readonly ms: number;
 }
 
-export interface GraphRun {
-  readonly plan: Plan;
+export interface PipelineRuntime {
+  readonly pipeline: CompiledPipeline;
   /** Of the whole run; nodes are performed below it. */
   readonly frame: Frame;
   /** Values of `--set` that the graph declares secret: marks stand in their places in all that a stage gives back. */
@@ -74,7 +74,7 @@ export interface GraphRun {
   readonly interviewer: Interviewer;
   readonly threads: Threads;
   /** The traversal, for handlers that walk branches: they don't import it. */
-  readonly walk: (run: GraphRun, walking: WalkContext) => Promise<WalkEnd>;
+  readonly walk: (run: PipelineRuntime, walking: WalkContext) => Promise<WalkEnd>;
   /** Of the command line: beats the attributes. */
   readonly backend: string | undefined;
   /** Of the embedding program. */
@@ -86,7 +86,7 @@ export interface GraphRun {
   /** Uniform in [0, 1), for the jitter of waits. */
   readonly random: () => number;
   /** Resolves when the time is over, or `signal` was given. */
-  wait(about: Wait, signal: AbortSignal): Promise<void>;
+  wait(about: TimedWait, signal: AbortSignal): Promise<void>;
   /** Starts the pipeline of a file, or resumes the chain that this attempt started before a crash. Throws a `StageError`. */
   startChild(request: ChildRequest): Promise<ChildRun>;
   /** A run that somebody else started. */

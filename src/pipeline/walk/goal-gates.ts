@@ -1,8 +1,8 @@
 /** Goal gates: what they say, and where an unmet one sends the walk. graph-pipelines.md 6.6. */
 import { gateStatusAfter, type GateStatus } from '../../../journal/pipeline-event.js';
-import { graphAttribute, nodeAttribute } from '../model/model.js';
-import type { Plan } from '../model/plan.js';
-import type { StateView } from './state.js';
+import { graphAttribute, nodeAttribute } from '../model/graph.js';
+import type { CompiledPipeline } from '../model/compiled-pipeline.js';
+import type { StateView } from '../stage/state-view.js';
 
 export interface GateCheck {
   readonly gates: { readonly [node: string]: GateStatus };
@@ -10,15 +10,15 @@ export interface GateCheck {
   readonly unmet?: { readonly node: string; readonly target?: string };
 }
 
-export function checkGates(plan: Plan, { results }: StateView): GateCheck {
-  const gates = Object.fromEntries(plan.gates.map((id) => [id, gateStatusAfter(results.get(id))]));
+export function checkGoalGates(pipeline: CompiledPipeline, { results }: StateView): GateCheck {
+  const gates = Object.fromEntries(pipeline.gates.map((id) => [id, gateStatusAfter(results.get(id))]));
   const node = [...results.keys()].find((id) => Object.hasOwn(gates, id) && gates[id] === 'unsatisfied');
   if (node === undefined) return { gates };
-  const target = targetOf(plan, node);
+  const target = targetOf(pipeline, node);
   return { gates, unmet: { node, ...(target === undefined ? {} : { target }) } };
 }
 
-function targetOf({ graph, node, has }: Plan, gate: string): string | undefined {
+function targetOf({ graph, node, has }: CompiledPipeline, gate: string): string | undefined {
   const targets = [
     nodeAttribute(node(gate), 'retry_target'),
     nodeAttribute(node(gate), 'fallback_retry_target'),

@@ -7,9 +7,9 @@
 import { readLogicalRun } from '../session/pipeline/history/follow-run.js';
 import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
-import { emptyResponse, streamResponse } from './respond.js';
+import { emptyResponse, streamResponse } from './responses.js';
 import { frameOf, isOver, type Feed, type FeedPorts } from './feeds.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
 const KEEP_ALIVE_MS = 15_000;
 
@@ -19,7 +19,7 @@ export interface EventSource extends FeedPorts {
 
 export async function eventResponse(source: EventSource, run: PipelineRun, { headers, gone }: HttpRequest): Promise<HttpResponse> {
   const after = numberAfter(headers['last-event-id']);
-  const signal = AbortSignal.any([gone, source.ending]);
+  const signal = AbortSignal.any([gone, source.stopping]);
   if (!isOver(run)) return streamResponse((write) => watch({ source, signal, write }, run, after));
   const reader = readLogicalRun(source.store, run.logicalRun, after);
   const first = await reader.more();
@@ -78,5 +78,5 @@ function numberAfter(lastEventId: string | undefined): number {
   if (lastEventId === undefined || lastEventId === '') return -1;
   const number = Number(lastEventId);
   if (Number.isSafeInteger(number)) return number;
-  throw new Refusal(400, 'REQUEST_INVALID', `Last-Event-ID: "${lastEventId}" is no number of an event`);
+  throw new HttpError(400, 'REQUEST_INVALID', `Last-Event-ID: "${lastEventId}" is no number of an event`);
 }

@@ -9,7 +9,7 @@ import type { JournalStore } from '../../journal/store.js';
 import type { Project } from '../session/project.js';
 import { answerQuestion, choiceIn } from '../session/pipeline/answer-question.js';
 import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
-import { Refusal } from './refusal.js';
+import { HttpError } from './http-error.js';
 
 export interface AcceptedAnswer {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface AcceptedAnswer {
   readonly choice: { readonly key: string; readonly label: string };
 }
 
-export interface Answering {
+export interface AnswerPorts {
   readonly store: JournalStore;
   readonly project: Project;
   readonly runs: PipelineRuns;
@@ -29,19 +29,19 @@ const TAKEN_MS_MAX = 10_000;
 const POLL_MS = 50;
 
 /** Gives one answer after the other, so that the second one to a question finds it closed. */
-export function createAnswers(answering: Answering): (run: string, question: string, text: string) => Promise<AcceptedAnswer> {
+export function createAnswerQueue(answering: AnswerPorts): (run: string, question: string, text: string) => Promise<AcceptedAnswer> {
   let last: Promise<unknown> = Promise.resolve();
   return (run, question, text) => {
-    const given = last.then(() => give(answering, run, question, text));
+    const given = last.then(() => submit(answering, run, question, text));
     last = given.catch(() => undefined);
     return given;
   };
 }
 
-async function give(answering: Answering, id: string, asked: string, text: string): Promise<AcceptedAnswer> {
+async function submit(answering: AnswerPorts, id: string, asked: string, text: string): Promise<AcceptedAnswer> {
   const { store, project, runs } = answering;
   const found = await runs.find(id);
-  if (!found?.questions.has(asked)) throw new Refusal(404, 'QUESTION_UNKNOWN', `Run ${id} has asked no question ${asked}`);
+  if (!found?.questions.has(asked)) throw new HttpError(404, 'QUESTION_UNKNOWN', `Run ${id} has asked no question ${asked}`);
   const open = found.openQuestions.find((each) => each.id === asked);
   if (!open) throw closed(asked, found);
   choiceIn(open, text);
@@ -49,43 +49,43 @@ async function give(answering: Answering, id: string, asked: string, text: strin
     found.status.status === 'interrupted' ? await askedAgain(answering, found, open) : { run: found, question: asked };
   const { choice, answer: meant } = await answerQuestion({ store, project, run: run.latest.ref.run, question, text });
   const { key, label } = choice;
-  for await (const now of looks(answering, id)) {
+  for await (const now of pollRun(answering, id)) {
     const answer = now?.questions.get(question);
     if (answer === meant) return { id: question, accepted: true, choice: { key, label } };
     if (!now || answer !== undefined || !now.openQuestions.some((each) => each.id === question)) throw closed(question, now);
   }
-  throw new Refusal(503, 'ANSWER_NOT_TAKEN', `The run has not taken the answer to ${question}`, {
+  throw new HttpError(503, 'ANSWER_NOT_TAKEN', `The run has not taken the answer to ${question}`, {
     hint: 'it takes answers from elsewhere only when it was started with --ask remote',
   });
 }
 
 /** W3 */
 async function askedAgain(
-  answering: Answering,
+  answering: AnswerPorts,
   interrupted: PipelineRun,
   { id: before, op }: PipelineRun['openQuestions'][number],
 ): Promise<{ readonly run: PipelineRun; readonly question: string }> {
   await answering.resume(interrupted);
-  for await (const run of looks(answering, interrupted.logicalRun.id)) {
+  for await (const run of pollRun(answering, interrupted.logicalRun.id)) {
     const again = run?.openQuestions.find((each) => each.op === op && each.id !== before);
     if (run?.status.status === 'waiting' && again) return { run, question: again.id };
     if (!run || !(run.status.status === 'running' || run.status.status === 'waiting')) throw closed(before, run);
   }
-  throw new Refusal(503, 'ANSWER_NOT_TAKEN', `The run goes on, and has not asked ${before} again yet`, {
+  throw new HttpError(503, 'ANSWER_NOT_TAKEN', `The run goes on, and has not asked ${before} again yet`, {
     hint: 'its questions are those of GET /pipelines/ID/questions',
   });
 }
 
 /** At a run, again and again, while an answer may take to get there. */
-async function* looks({ runs, monotonicMs }: Answering, id: string): AsyncGenerator<PipelineRun | undefined> {
+async function* pollRun({ runs, monotonicMs }: AnswerPorts, id: string): AsyncGenerator<PipelineRun | undefined> {
   for (const sinceMs = monotonicMs(); monotonicMs() - sinceMs < TAKEN_MS_MAX;) {
     yield await runs.find(id);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-function closed(question: string, run: PipelineRun | undefined): Refusal {
+function closed(question: string, run: PipelineRun | undefined): HttpError {
   const answer = run?.questions.get(question);
   const why = answer === undefined ? 'nobody waits for an answer any more' : `it was answered with "${answer}"`;
-  return new Refusal(409, 'QUESTION_CLOSED', `Question ${question} is closed: ${why}`);
+  return new HttpError(409, 'QUESTION_CLOSED', `Question ${question} is closed: ${why}`);
 }

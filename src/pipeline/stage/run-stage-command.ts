@@ -44,7 +44,7 @@ function stageVariables({ run, node, visit, attempt, folder }: Stage): { readonl
     MLLD_NODE_ID: node.id,
     MLLD_VISIT: String(visit),
     MLLD_ATTEMPT: String(attempt),
-    MLLD_GOAL: run.plan.goal,
+    MLLD_GOAL: run.pipeline.goal,
     MLLD_STAGE_DIR: folder.path,
     MLLD_STATUS_FILE: folder.statusFile,
     MLLD_CONTEXT_FILE: folder.contextFile,

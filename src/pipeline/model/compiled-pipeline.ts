@@ -2,11 +2,11 @@
 import type { Condition } from '../../../grammar/dot-ast.js';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import { joinsOf, type Joins } from './joins.js';
-import { conditionOf, edgeAttribute, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './model.js';
-import type { EdgeToChoose } from '../walk/select-edge.js';
+import { conditionOf, edgeAttribute, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './graph.js';
+import type { SelectableEdge } from '../walk/select-edge.js';
 import { entriesOf, exitsOf, handlerTypeOf } from './shapes.js';
 
-export interface PlannedEdge extends EdgeToChoose {
+export interface CompiledEdge extends SelectableEdge {
   readonly from: string;
   /** As written, for the journal. */
   readonly conditionText: string | undefined;
@@ -15,7 +15,7 @@ export interface PlannedEdge extends EdgeToChoose {
   readonly restarts: boolean;
 }
 
-export interface Plan {
+export interface CompiledPipeline {
   readonly graph: Graph;
   readonly goal: string;
   readonly entry: string;
@@ -27,7 +27,7 @@ export interface Plan {
   node(id: string): GraphNode;
   has(id: string): boolean;
   handlerOf(id: string): string;
-  outgoing(id: string): readonly PlannedEdge[];
+  outgoing(id: string): readonly CompiledEdge[];
   /** The node at which the walk goes on behind a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
   joinOf(parallel: string): string | undefined;
 }
@@ -36,9 +36,9 @@ const JUMPS_MAX = 100;
 const STEPS_MAX = 100_000;
 
 /** Of a graph that lint found sound. `handlers` holds the types of the embedding program. */
-export function planOf(graph: Graph, handlers: ReadonlySet<string>): Plan {
+export function compilePipeline(graph: Graph, handlers: ReadonlySet<string>): CompiledPipeline {
   const types = new Map([...graph.nodes.values()].map((node) => [node.id, handlerTypeOf(node, handlers)]));
-  const edges = new Map([...graph.nodes.keys()].map((id) => [id, graph.outgoing(id).map(planned)]));
+  const edges = new Map([...graph.nodes.keys()].map((id) => [id, graph.outgoing(id).map(compiledEdge)]));
   let joins: Joins | undefined;
   const known = <T>(found: T | undefined, id: string): T => {
     if (found === undefined) throw new Error(`the graph ${graph.name} has no node ${id}`);
@@ -60,7 +60,7 @@ export function planOf(graph: Graph, handlers: ReadonlySet<string>): Plan {
   };
 }
 
-function planned(edge: Graph['edges'][number]): PlannedEdge {
+function compiledEdge(edge: Graph['edges'][number]): CompiledEdge {
   const conditionText = conditionOf(edge);
   const condition: Condition | undefined = conditionText === undefined ? undefined : parseCondition(conditionText);
   return {

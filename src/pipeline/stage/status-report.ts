@@ -2,12 +2,12 @@
 import type { Frame } from '../../runtime/frame.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import type { Stage } from '../handlers/handler.js';
-import { nodeAttribute } from '../model/model.js';
+import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageOutcome } from '../model/outcome.js';
 import { parseStatus } from './status-file.js';
 
 /** Throws a transient `StageError` for a file that breaks the contract. */
-export async function readReport({ run, folder }: Stage, frame: Frame): Promise<StageOutcome | undefined> {
+export async function readStatusReport({ run, folder }: Stage, frame: Frame): Promise<StageOutcome | undefined> {
   const answer = await performEffect(frame, 'file.read', { path: folder.statusFile }, { values: [], hides: run.secretSettings });
   if ('text' in answer) return parseStatus(answer.text);
   if (answer.missing === 'absent') return undefined;
@@ -18,14 +18,14 @@ export async function readReport({ run, folder }: Stage, frame: Frame): Promise<
  * The handler's own verdict, replaced by what the stage reported; the updates of both, the reported ones last. A reason stays where none
  * was reported: a failure has one.
  */
-export function withReport(own: StageOutcome, report: StageOutcome | undefined): StageOutcome {
+export function mergeStatusReport(own: StageOutcome, report: StageOutcome | undefined): StageOutcome {
   if (!report) return own;
   const failure_reason = report.failure_reason || own.failure_reason;
   return { ...report, failure_reason, context_updates: { ...own.context_updates, ...report.context_updates } };
 }
 
 /** Where a report is due and none came. Throws a transient `StageError` unless the node says `auto_status`. */
-export function unreported({ node }: Stage): StageOutcome {
+export function missingReport({ node }: Stage): StageOutcome {
   if (nodeAttribute(node, 'auto_status') === true) return outcomeOf('success', { notes: 'nothing was reported: success by auto_status' });
   throw new StageError('transient', `${node.id} reported nothing, and a report is due`);
 }

@@ -1,7 +1,7 @@
 /** Every attribute of a graph, once: a default that many nodes share is one mistake, told at the first of them. */
-import type { Graph, GraphAttribute } from '../model/model.js';
+import type { Graph, GraphAttribute } from '../model/graph.js';
 
-export interface Written {
+export interface WrittenAttribute {
   readonly of: 'graph' | 'node' | 'edge';
   readonly key: string;
   readonly attribute: GraphAttribute;
@@ -11,7 +11,7 @@ export interface Written {
   readonly about: { readonly node?: string; readonly edge?: readonly [string, string] };
 }
 
-export function* attributesOf(graph: Graph): Generator<Written> {
+export function* writtenAttributes(graph: Graph): Generator<WrittenAttribute> {
   for (const [key, attribute] of graph.attributes) yield { of: 'graph', key, attribute, owner: 'the graph', about: {} };
   const seen = new Set<GraphAttribute>();
   for (const node of graph.nodes.values()) {

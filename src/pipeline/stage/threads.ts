@@ -1,0 +1,60 @@
+/** Keeps the conversations that model stages share under `full`. They live in the process: a resume has lost them. graph-pipelines.md 9.3 to 9.5. */
+
+export interface Turn {
+  readonly prompt: string;
+  readonly reply: string;
+}
+
+export interface Conversation {
+  /** Oldest first. */
+  readonly turns: readonly Turn[];
+  /** Counts the older turns that were dropped because the whole conversation would not fit into the window of a model. */
+  readonly omittedTurns: number;
+}
+
+export interface Threads {
+  /** Undefined when the thread has had no turn in this process. */
+  conversation(key: string): Conversation | undefined;
+  /** True when an earlier process had turns in this thread, which are lost. */
+  isLost(key: string): boolean;
+  /** Runs `speak` when no other stage of the thread is speaking, so that branches which share a thread follow one another. */
+  exclusive<T>(key: string, speak: (add: (turn: Turn) => void) => Promise<T>): Promise<T>;
+}
+
+/** 150,000 tokens of four characters: close to the window of current models, with room for a reply. */
+const WINDOW_UNITS = 600_000;
+/** A conversation that grew too long is cut to half, not to the limit, so that its beginning then stays the same for many turns. */
+const KEPT_UNITS = WINDOW_UNITS / 2;
+
+/** @param lost keys of the threads that the resumed runs had; their conversations are gone */
+export function createThreads(lost: ReadonlySet<string>): Threads {
+  const before = new Set(lost);
+  const threads = new Map<string, Conversation>();
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    conversation: (key) => threads.get(key),
+    isLost: (key) => before.has(key),
+    exclusive(key, speak) {
+      const add = (turn: Turn): void => {
+        const { turns, omittedTurns } = threads.get(key) ?? { turns: [], omittedTurns: 0 };
+        threads.set(key, compacted({ turns: [...turns, turn], omittedTurns }));
+      };
+      const mine = (last.get(key) ?? Promise.resolve()).then(() => speak(add));
+      last.set(
+        key,
+        mine.catch(() => undefined), // a failed stage does not fail the next one of its thread
+      );
+      return mine;
+    },
+  };
+}
+
+/** Keeps the last turn, however long it is. */
+function compacted({ turns, omittedTurns }: Conversation): Conversation {
+  const units = turns.map(({ prompt, reply }) => prompt.length + reply.length);
+  let sum = units.reduce((all, each) => all + each, 0);
+  if (sum <= WINDOW_UNITS) return { turns, omittedTurns };
+  let first = 0;
+  for (; sum > KEPT_UNITS && first < turns.length - 1; first++) sum -= units[first] as number; // first < turns.length
+  return { turns: turns.slice(first), omittedTurns: omittedTurns + first };
+}
