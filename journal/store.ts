@@ -5,7 +5,7 @@
 import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
 import type { JournalError } from './errors.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
-import type { Secrets } from './secrets/keyring.js';
+import type { Secrets } from './secrets/sealing.js';
 import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
 
 /** Where an event lies in its run: opaque to everyone but the store that gave it. */
@@ -88,29 +88,29 @@ export interface ScanReport {
   readonly end: { readonly offset: number; readonly seq: Seq; readonly hash: string };
 }
 
-/**
- * Reading without waiting, where a journal lies at hand: results stay in it until a script looks at one. A store that can't
- * leaves it out, and results are held in memory.
- */
+/** Reads without waiting. */
 export interface ImmediateReads {
-  /** The line there is whole and completes this call. Costs less than reading the event. */
+  /** Tells whether the line there is whole and completes this call. Costs less than reading the event. */
   holds(ref: RunRef, position: Position, key: CallKey): boolean;
-  /** As `readAt` and `resolve` of the store. */
+  /** Does what `readAt` of the store does. */
   readAt(ref: RunRef, position: Position): JournalEvent | undefined;
+  /** Does what `resolve` of the store does. */
   resolve(payload: Payload, about?: string): Json | undefined;
 }
 
-export interface JournalStore {
-  readonly immediate?: ImmediateReads;
-  /** Creates a run and becomes its only writer. With `options` a disk that takes nothing now is waited for by the journal. */
+/** Runs and blobs, without knowledge of what payloads are. */
+export interface RunStore {
+  readonly immediate: Pick<ImmediateReads, 'holds' | 'readAt'> & { getBlob(id: BlobId): Uint8Array | undefined };
+  /** Creates a run and becomes its only writer. With `options` the journal waits for a disk that takes nothing now. */
   create(ref: RunRef, options?: CreateOptions): Promise<Journal>;
   /**
-   * Waits until nobody else, in any process, has the turn of this workflow, and gives what ends it; ending it again does nothing. For
-   * whoever decides from the past which run comes next. A process that dies gives up its turn.
+   * Waits until no other caller, in any process, holds the lock of this workflow. Returns the function that releases it; releasing it
+   * again does nothing. Held while a process decides from the prior runs which run comes next, so that two processes cannot decide
+   * differently. A process that dies releases its lock.
    */
   acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>>;
   workflows(): Promise<readonly Workflow[]>;
-  /** Oldest first. Reads heads, tails and locks only. */
+  /** Lists the oldest first. Reads heads, tails and locks only. */
   runs(workflow: Workflow): Promise<readonly RunFile[]>;
   find(run: RunId): Promise<RunRef | undefined>;
   /**
@@ -118,23 +118,33 @@ export interface JournalStore {
    * stepped over; a run of an unknown version has no usable events.
    */
   scan(ref: RunRef, visit: (event: JournalEvent, position: Position) => void, options?: ScanOptions): Promise<ScanReport>;
-  /** One event again, verified; undefined when it is damaged now. */
+  /** Reads one event again, verified; undefined when it is damaged now. */
   readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined>;
-  /** Inline below the threshold, and at once; else a durable blob. Throws what `jsonSize` throws. */
-  payload(value: Json): Payload | Promise<Payload>;
-  /** Sealed for what it is about, or only a keyed digest where there is no sealing key. */
-  secretPayload(value: Json, about: string): Promise<Payload>;
-  /** The value again; undefined when the payload is gone, was sealed with another key or about something else, or doesn't match its name. */
-  resolve(payload: Payload, about?: string): Promise<Json | undefined>;
-  /** Digests and seals; a key for digests is made if there is none. */
-  secrets(): Promise<Secrets>;
-  /** As `secrets`; undefined when there is no key yet, so nothing can have been recorded with one. */
-  knownSecrets(): Promise<Secrets | undefined>;
   putBlob(content: string | Uint8Array): Promise<StoredBlob>;
-  /** A blob whose content comes in pieces. The run that it is for must have been created. */
+  /** Begins a blob that is written in pieces. The run that it is for must have been created. */
   newBlob(): BlobWriter;
   getBlob(id: BlobId): Promise<Uint8Array | undefined>;
-  /** Auxiliary data of a workflow (the index): replaced as a whole by rename; may vanish at any time. */
+  /** Reads data derived from a workflow's runs (the index). It is replaced as a whole by rename, and may vanish at any time. */
   readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined>;
   writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void>;
 }
+
+export interface PayloadStore {
+  /**
+   * Present where a journal can be read without waiting: then results stay in it until a script looks at one. Without it, results are
+   * held in memory.
+   */
+  readonly immediate?: ImmediateReads;
+  /** Returns the value inline, at once, below the threshold; else a durable blob. Throws what `jsonSize` throws. */
+  payload(value: Json): Payload | Promise<Payload>;
+  /** Seals the value for the call that it is about, or returns only a keyed digest where there is no sealing key. */
+  secretPayload(value: Json, about: string): Promise<Payload>;
+  /** Returns the value; undefined when the payload is gone, was sealed with another key or for another call, or doesn't match its name. */
+  resolve(payload: Payload, about?: string): Promise<Json | undefined>;
+  /** Returns digests and seals; a key for digests is made if there is none. */
+  secrets(): Promise<Secrets>;
+  /** Returns undefined when there is no key yet, so nothing can have been recorded with one. */
+  knownSecrets(): Promise<Secrets | undefined>;
+}
+
+export interface JournalStore extends Omit<RunStore, 'immediate'>, PayloadStore {}

@@ -1,40 +1,53 @@
 /**
- * How the journal keeps what may not be read in it: keyed digests, which tell equal from different, and sealed payloads, which only
- * the holder of the key can open.
+ * Finds the keys of a store: the user's, or a random one of the project that is made when it is first needed.
  *
- * K1  All keys follow from one root: the key that the user gives, else a random one of the project. Whoever has the journal without its
- *     root can't open anything, nor try words against a digest.
- * K2  A root has a name (`keyId`) that is recorded with what it sealed and tells nothing of it.
- * K3  What was sealed for one call can't be put in the place of another: what it is `about` is authenticated with it.
- * K4  The project's key appears whole under its name, and the first process to make one wins.
+ * KEYRING-1 The project's key appears whole under its name, and the first process to make one wins.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import { makeDurableFolder, writeDurably, writeNew, type Disk } from '../storage/disk.js';
 import { codeOf, JournalError, journalError } from '../errors.js';
-import type { CallKey } from '../ids.js';
+import { makeDurableFolder, writeDurably, writeNew, type Disk } from '../storage/disk.js';
+import { digestingSecrets, KEY_BYTES, sealingSecrets, type Secrets } from './sealing.js';
 
-export const KEY_BYTES = 32;
-/** Beside the journal's folder, not in it: who hands on a journal doesn't hand on what opens it. */
-const projectKeyPath = (journal: string): string => `${journal}.key`;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const KEY_ID_BYTES = 8;
+/** The user's key; `none`: secrets are not kept, there are only digests of them; undefined: the project's own key. */
+export type SealingKey = Uint8Array | 'none' | undefined;
 
-export interface Secrets {
-  /** Names the sealing key; undefined: there is none, and secrets are not kept. */
-  readonly keyId: string | undefined;
-  /** `hmac-sha256:` and 64 hex digits. */
-  digest(text: string): string;
-  /** The key under which a question with a secret in it is recorded. */
-  callKey(key: CallKey): CallKey;
-  /** Nonce, tag and AES-256-GCM of the text. Only where there is a sealing key. */
-  seal(text: string, about: string): Buffer;
-  /** Undefined when it was sealed by another key, for something else, or was changed since. */
-  unseal(sealed: Uint8Array, about: string): string | undefined;
+export interface KeySource {
+  readonly sealingKey: SealingKey;
+  /** Reads the project's key, if it has one. */
+  read(): Promise<Uint8Array | undefined>;
+  make(): Promise<Uint8Array>;
 }
 
-/** 64 hex digits, or base64 of 32 bytes. Throws `JournalError` `JOURNAL_KEY_INVALID`; the message doesn't repeat the text. */
+export interface Keyring {
+  /** Returns the keys that need no reading: the user's, or those that were read before. */
+  now(): Secrets | undefined;
+  /** Returns undefined when nothing can have been recorded with a key. */
+  known(): Promise<Secrets | undefined>;
+  /** Returns the keys, which are made now if there are none. */
+  needed(): Promise<Secrets>;
+}
+
+export function openKeyring({ sealingKey, read, make }: KeySource): Keyring {
+  const open = sealingKey === 'none' ? digestingSecrets : sealingSecrets;
+  let ready = sealingKey instanceof Uint8Array ? sealingSecrets(sealingKey) : undefined;
+  let making: Promise<Secrets> | undefined;
+  return {
+    now: () => ready,
+    async known() {
+      if (ready ?? making) return ready ?? making;
+      const key = await read();
+      if (key) ready ??= open(key);
+      return ready;
+    },
+    async needed() {
+      making ??= ready ? Promise.resolve(ready) : make().then(open);
+      return (ready = await making);
+    },
+  };
+}
+
+/** Parses 64 hex digits, or base64 of 32 bytes. Throws `JournalError` `JOURNAL_KEY_INVALID`; the message doesn't repeat the text. */
 export function parseSealingKey(text: string, from: string): Buffer {
   const word = text.trim();
   const key = /^[0-9a-f]{64}$/i.test(word)
@@ -48,60 +61,10 @@ export function parseSealingKey(text: string, from: string): Buffer {
   });
 }
 
-/** With a sealing key as the root. */
-export function sealingSecrets(root: Uint8Array): Secrets {
-  const sealing = derived(root, 'seal');
-  return {
-    ...digesting(root),
-    keyId: derived(root, 'id').toString('hex', 0, KEY_ID_BYTES),
-    seal(text, about) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(about));
-      const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), content]);
-    },
-    unseal(sealed, about) {
-      if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
-      const nonce = sealed.subarray(0, NONCE_BYTES);
-      const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', sealing, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(Buffer.from(about))
-        .setAuthTag(tag);
-      try {
-        return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString();
-      } catch {
-        return undefined;
-      }
-    },
-  };
-}
+/** Lies beside the journal's folder, not in it, so that a copy of the journal does not include what opens it. */
+const projectKeyPath = (journal: string): string => `${journal}.key`;
 
-/** With a key that only makes digests. */
-export function digestingSecrets(root: Uint8Array): Secrets {
-  return {
-    ...digesting(root),
-    keyId: undefined,
-    seal: () => {
-      throw new Error('sealing without a sealing key');
-    },
-    unseal: () => undefined,
-  };
-}
-
-function digesting(root: Uint8Array): Pick<Secrets, 'digest' | 'callKey'> {
-  const key = derived(root, 'digest');
-  const hex = (text: string): string => createHmac('sha256', key).update(text).digest('hex');
-  return {
-    digest: (text) => `hmac-sha256:${hex(`value ${text}`)}`,
-    callKey: (plain) => `sha256:${hex(`call ${plain}`)}` as CallKey,
-  };
-}
-
-function derived(root: Uint8Array, use: 'seal' | 'digest' | 'id'): Buffer {
-  return Buffer.from(hkdfSync('sha256', root, '', `mlld journal 1 ${use}`, KEY_BYTES));
-}
-
-/** The project's own key; undefined when there is none yet, or what stands there is none. */
+/** Reads the project's own key; undefined when there is none yet, or the file holds something else. */
 export async function readProjectKey(disk: Disk, journal: string): Promise<Buffer | undefined> {
   const path = projectKeyPath(journal);
   try {
@@ -112,7 +75,7 @@ export async function readProjectKey(disk: Disk, journal: string): Promise<Buffe
   }
 }
 
-/** The project's own key, made now if there is none. */
+/** Reads the project's own key, and makes it first if there is none. */
 export async function makeProjectKey(disk: Disk, journal: string): Promise<Buffer> {
   const known = await readProjectKey(disk, journal);
   if (known) return known;
@@ -123,7 +86,7 @@ export async function makeProjectKey(disk: Disk, journal: string): Promise<Buffe
   try {
     await makeDurableFolder(disk, dirname(path));
     if (await writeNew(disk, path, temporary(), content)) return made;
-    // Another process was faster (K4), or what stands there is no key.
+    // Another process was faster (KEYRING-1), or the file holds no key.
     const theirs = await readProjectKey(disk, journal);
     if (theirs) return theirs;
     await writeDurably(disk, path, temporary(), content);

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { createBlobWriter, type BlobWriter, type StoredBlob } from './blob-writer.js';
-import { getBlob, getBlobNow, putBlob, resolveNow, resolvePayload, storePayload } from './blobs.js';
+import { getBlob, getBlobNow, putBlob } from './blobs.js';
 import { makeDurableFolder, realDisk, writeDurably, type Disk } from './disk.js';
 import { codeOf, JournalError, journalError } from '../errors.js';
-import type { JournalEvent, Json, Payload } from '../event.js';
+import type { JournalEvent } from '../event.js';
 import { isImplausible, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import {
   folderName,
@@ -21,11 +21,11 @@ import {
 import { isAlive, markAlive } from './run-liveness.js';
 import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
-import { makeProjectKey, readProjectKey, type Secrets } from '../secrets/keyring.js';
-import { openKeyring, storeSecret, type Keyring, type SealingKey } from '../secrets/sealing.js';
+import { makeProjectKey, openKeyring, readProjectKey, type SealingKey } from '../secrets/keyring.js';
+import { withPayloads } from '../secrets/payload-store.js';
 import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
-import type { CreateOptions, ImmediateReads, Journal, JournalStore, Position, RunFile, ScanOptions, ScanReport } from '../store.js';
+import type { CreateOptions, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
 import { RunWriter } from '../writer.js';
@@ -57,27 +57,24 @@ export function openFileStore(root: string, options: FileStoreOptions = {}): Jou
 /** A journal that lies in a folder of its own. */
 export function openJournalFolder(journal: string, { disk = realDisk, sealingKey, onSkipped }: FileStoreOptions = {}): JournalStore {
   const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
-  return new FileStore(journal, disk, keyring, onSkipped);
+  return withPayloads(new FileStore(journal, disk, onSkipped), keyring);
 }
 
-class FileStore implements JournalStore {
-  readonly immediate: ImmediateReads;
-  private readonly openFiles: FileHandles;
+class FileStore implements RunStore {
+  readonly immediate: RunStore['immediate'];
   private readonly skipped = new Set<RunId>();
 
   constructor(
     private readonly journal: string,
     private readonly disk: Disk,
-    private readonly keyring: Keyring,
     private readonly onSkipped: FileStoreOptions['onSkipped'],
   ) {
     const files = new FileHandles(disk);
     const pathOf = rememberLast((ref: RunRef) => runPath(journal, ref));
-    this.openFiles = files;
     this.immediate = {
       holds: (ref, position, key) => holdsCall(files, pathOf(ref), position, key),
       readAt: (ref, position) => readLineAt(files, pathOf(ref), position),
-      resolve: (payload, about = '') => resolveNow((id) => getBlobNow(disk, journal, id), payload, { secrets: keyring.now(), about }),
+      getBlob: (id) => getBlobNow(disk, journal, id),
     };
   }
 
@@ -149,27 +146,6 @@ class FileStore implements JournalStore {
 
   async readAt(ref: RunRef, position: Position): Promise<JournalEvent | undefined> {
     return this.immediate.readAt(ref, position);
-  }
-
-  payload(value: Json): Payload | Promise<Payload> {
-    return storePayload(this, value);
-  }
-
-  async secretPayload(value: Json, about: string): Promise<Payload> {
-    return storeSecret(this, await this.keyring.needed(), value, about);
-  }
-
-  async resolve(payload: Payload, about = ''): Promise<Json | undefined> {
-    const secrets = 'keyId' in payload ? await this.keyring.known() : undefined;
-    return resolvePayload(this, payload, { secrets, about });
-  }
-
-  secrets(): Promise<Secrets> {
-    return this.keyring.needed();
-  }
-
-  knownSecrets(): Promise<Secrets | undefined> {
-    return this.keyring.known();
   }
 
   putBlob(content: string | Uint8Array): Promise<StoredBlob> {

@@ -1,28 +1,19 @@
 /** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
 import { randomBytes } from 'node:crypto';
 import type { BlobWriter, StoredBlob } from './blob-writer.js';
-import { resolveNow, resolvePayload, storePayload } from './blobs.js';
 import { sha256 } from '../canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from '../codec.js';
 import { JournalError } from '../errors.js';
-import type { Fact, JournalEvent, Json, Payload } from '../event.js';
+import type { Fact, JournalEvent } from '../event.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Seq, type Workflow } from '../ids.js';
-import { KEY_BYTES, type Secrets } from '../secrets/keyring.js';
-import { openKeyring, storeSecret, type Keyring, type SealingKey } from '../secrets/sealing.js';
-import type {
-  CreateOptions,
-  ImmediateReads,
-  Journal,
-  JournalStore,
-  Position,
-  Recorded,
-  RunFile,
-  ScanOptions,
-  ScanReport,
-} from '../store.js';
+import { openKeyring, type SealingKey } from '../secrets/keyring.js';
+import { withPayloads } from '../secrets/payload-store.js';
+import { KEY_BYTES } from '../secrets/sealing.js';
+import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 
 export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
-  return new MemoryStore(openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) }));
+  const keyring = openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) });
+  return withPayloads(new MemoryStore(), keyring);
 }
 
 interface StoredLine {
@@ -89,22 +80,20 @@ class MemoryRun implements Journal {
   }
 }
 
-class MemoryStore implements JournalStore {
+class MemoryStore implements RunStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
   private readonly asides = new Map<string, Buffer>();
   /** When the last turn that was asked for ends. */
   private readonly turns = new Map<Workflow, Promise<void>>();
 
-  constructor(private readonly keyring: Keyring) {}
-
-  readonly immediate: ImmediateReads = {
+  readonly immediate: RunStore['immediate'] = {
     holds: (ref, position, key) => {
       const event = this.lineAt(ref, position);
       return event?.type === 'call.completed' && event.key === key;
     },
     readAt: (ref, position) => this.lineAt(ref, position),
-    resolve: (payload, about = '') => resolveNow((id) => this.blobs.get(id), payload, { secrets: this.keyring.now(), about }),
+    getBlob: (id) => this.blobs.get(id),
   };
 
   async create(ref: RunRef, options?: CreateOptions): Promise<Journal> {
@@ -155,27 +144,6 @@ class MemoryStore implements JournalStore {
   private lineAt(ref: RunRef, position: Position): JournalEvent | undefined {
     const found = this.all.get(ref.run)?.lines.find((stored) => stored.position.offset === position.offset);
     return found && decodeOwn(found.line);
-  }
-
-  payload(value: Json): Payload | Promise<Payload> {
-    return storePayload(this, value);
-  }
-
-  async secretPayload(value: Json, about: string): Promise<Payload> {
-    return storeSecret(this, await this.keyring.needed(), value, about);
-  }
-
-  async resolve(payload: Payload, about = ''): Promise<Json | undefined> {
-    const secrets = 'keyId' in payload ? await this.keyring.known() : undefined;
-    return resolvePayload(this, payload, { secrets, about });
-  }
-
-  secrets(): Promise<Secrets> {
-    return this.keyring.needed();
-  }
-
-  knownSecrets(): Promise<Secrets | undefined> {
-    return this.keyring.known();
   }
 
   async putBlob(content: string | Uint8Array): Promise<StoredBlob> {

@@ -3,7 +3,7 @@ import type { EventOf, OutputFile } from '../../journal/event.js';
 import type { CallKey } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import type { StoredBlob } from '../../journal/storage/blob-writer.js';
-import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/storage/blobs.js';
+import { TEXT_BYTES_MAX, textTooLarge } from '../../journal/payloads.js';
 import { resolveResult, type RecordedResult } from '../fold/recorded-result.js';
 import type { StoredResult } from './memo.js';
 

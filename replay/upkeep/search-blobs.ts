@@ -1,5 +1,5 @@
 /** Which of the contents that a run names hold a match. */
-import { TEXT_BYTES_MAX } from '../../journal/storage/blobs.js';
+import { TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import type { Json } from '../../journal/event.js';
 import type { BlobId, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';

@@ -3,7 +3,7 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync, rmSync, truncateSyn
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { INLINE_MAX } from '../../journal/storage/blobs.js';
+import { INLINE_MAX } from '../../journal/payloads.js';
 import { sha256 } from '../../journal/canonical.js';
 import { CHAIN_SEED, encode, LINE_BYTES_MAX } from '../../journal/codec.js';
 import { realDisk } from '../../journal/storage/disk.js';

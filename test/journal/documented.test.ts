@@ -1,7 +1,7 @@
 /** `docs/journal-format.md` says of each event what `journal/event.ts` and `journal/pipeline-event.ts` say. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { INLINE_MAX } from '../../journal/storage/blobs.js';
+import { INLINE_MAX } from '../../journal/payloads.js';
 import { LINE_BYTES_MAX } from '../../journal/codec.js';
 import { DURABILITY, JOURNAL_VERSION } from '../../journal/event.js';
 

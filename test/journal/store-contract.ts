@@ -1,6 +1,6 @@
 /** What every store promises. */
 import { describe, expect, it } from 'vitest';
-import { INLINE_MAX, TEXT_BYTES_MAX } from '../../journal/storage/blobs.js';
+import { INLINE_MAX, TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import { sha256 } from '../../journal/canonical.js';
 import { runIdAt, workflowOf } from '../../journal/ids.js';
 import type { Json, Payload } from '../../journal/event.js';

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import type { Json } from '../../journal/event.js';
-import { digestingSecrets, makeProjectKey, parseSealingKey, sealingSecrets } from '../../journal/secrets/keyring.js';
+import { makeProjectKey, parseSealingKey } from '../../journal/secrets/keyring.js';
+import { digestingSecrets, sealingSecrets } from '../../journal/secrets/sealing.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 const root = randomBytes(32);

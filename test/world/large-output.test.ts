@@ -1,7 +1,7 @@
 /** Commands that print more than is held: where it goes, and how much there may be. */
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { BlobId } from '../../journal/ids.js';
-import { TEXT_BYTES_MAX } from '../../journal/storage/blobs.js';
+import { TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import { LOG_BYTES_MAX, OUTPUT_BYTES_MAX } from '../../src/world/process/output.js';
 import { openWorld } from './support.js';
 

@@ -1,7 +1,7 @@
 /** The port to what is paid for: the folds decide, this reads and encodes. */
 import type { Json, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
-import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/keyring.js';
+import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { readResult, readExceeding, readOutputs } from '../../../replay/memo/read-result.js';
 import type { OverlayHit, Overlay } from '../../../replay/memo/overlay.js';

@@ -1,6 +1,6 @@
 /** The key with which results are sealed that may not be read in the journal: `MLLD_JOURNAL_KEY`, or a file that holds it. */
 import path from 'node:path';
-import type { SealingKey } from '../../../journal/secrets/sealing.js';
+import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import { parseSealingKey } from '../../../journal/secrets/keyring.js';
 import { MlldError } from '../../errors.js';
 import type { RunOptions } from '../script/run-options.js';

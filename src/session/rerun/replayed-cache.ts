@@ -1,7 +1,7 @@
 /** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
 import path from 'node:path';
 import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
-import { textTooLarge } from '../../../journal/storage/blobs.js';
+import { textTooLarge } from '../../../journal/payloads.js';
 import type { EventOf, FactOf, OutputFile, ReusedOutput } from '../../../journal/event.js';
 import type { CallKey, RunId, Seq } from '../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../journal/store.js';

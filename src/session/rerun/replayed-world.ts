@@ -5,7 +5,7 @@
  * R2  Answers come in the order of the record (`order.ts`); sleeps are over at once.
  * R3  Of a run that did not end in order the record may lack answers: whoever asks for one waits, as then.
  */
-import { textTooLarge } from '../../../journal/storage/blobs.js';
+import { textTooLarge } from '../../../journal/payloads.js';
 import type { EventOf, Json } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { OpPath } from '../../../journal/ids.js';

@@ -3,7 +3,7 @@ import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { FactOf } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
-import { sealingSecrets } from '../../../journal/secrets/keyring.js';
+import { sealingSecrets } from '../../../journal/secrets/sealing.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
 import { planRun, type Plan } from '../../../replay/resume/plan.js';

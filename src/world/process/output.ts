@@ -6,7 +6,7 @@
  * O2  Where the disk takes no more of it, the rest is held, as all is where there is no file: up to what a text can be.
  */
 import type { BlobWriter, StoredBlob } from '../../../journal/storage/blob-writer.js';
-import { TEXT_BYTES_MAX } from '../../../journal/storage/blobs.js';
+import { TEXT_BYTES_MAX } from '../../../journal/payloads.js';
 import { WorldError } from '../world.js';
 
 /** Of a program's standard output. */

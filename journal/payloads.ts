@@ -1,0 +1,83 @@
+/** Turns values into the payloads of events and back: inline in the event's line up to a threshold, in a blob above it. */
+import { exactJson, holdsNegativeZero, jsonSize } from './canonical.js';
+import type { Json, Payload } from './event.js';
+import type { BlobId } from './ids.js';
+import type { Secrets } from './secrets/sealing.js';
+import type { StoredBlob } from './storage/blob-writer.js';
+
+/**
+ * UTF-16 units of the largest payload that is put into its event's line. A file costs a millisecond and a block of the disk, a line of
+ * 4 KB four microseconds; but a scan reads every line and no blob.
+ */
+export const INLINE_MAX = 64 * 1024;
+
+/**
+ * UTF-16 units of the smallest text that is stored as it is: as JSON it grows, and one of some hundred megabytes could not be read
+ * again. Older programs can read smaller ones, which are stored as JSON.
+ */
+const PLAIN_TEXT_MIN = 16 * 1024 * 1024;
+/** UTF-8 can't encode it, JSON can. */
+const LONE_SURROGATE = /\p{Cs}/u;
+/** UTF-8 bytes. A string of V8 has at most so many units, whatever they are. */
+export const TEXT_BYTES_MAX = 0x1fffffe8;
+
+/** Returns the blob of a text that is too large to become a string; undefined for every other payload. */
+export function textTooLarge(payload: Payload): StoredBlob | undefined {
+  return 'blob' in payload && payload.text === true && payload.bytes > TEXT_BYTES_MAX ? payload : undefined;
+}
+
+export interface Blobs {
+  putBlob(content: string | Uint8Array): Promise<StoredBlob>;
+  getBlob(id: BlobId): Promise<Uint8Array | undefined>;
+}
+
+export function storePayload(blobs: Blobs, value: Json): Payload | Promise<Payload> {
+  if (typeof value === 'string' && value.length >= PLAIN_TEXT_MIN && !LONE_SURROGATE.test(value)) return storeText(blobs, value);
+  // The line of an event is written by `JSON.stringify`, which knows no -0.
+  return jsonSize(value) <= INLINE_MAX && !holdsNegativeZero(value) ? { inline: value } : blobs.putBlob(exactJson(value));
+}
+
+async function storeText(blobs: Blobs, text: string): Promise<Payload> {
+  if (Buffer.byteLength(text) > TEXT_BYTES_MAX) throw new RangeError('a text of more than 512 MiB in UTF-8 could not be read again');
+  return { ...(await blobs.putBlob(text)), text: true };
+}
+
+/** Opens a sealed payload: has the keys, if there are any, and the call that the payload was sealed for. */
+export interface Opening {
+  readonly secrets: Secrets | undefined;
+  readonly about: string;
+}
+
+/** Returns the value; undefined when it was not kept, is gone or damaged, is too large, or can't be unsealed. */
+export async function resolvePayload(blobs: Blobs, payload: Payload, opening: Opening): Promise<Json | undefined> {
+  if (textTooLarge(payload)) return undefined;
+  const content = 'blob' in payload ? await blobs.getBlob(payload.blob) : undefined;
+  return resolveNow(() => content, payload, opening);
+}
+
+/** Does what `resolvePayload` does with a blob that is read without waiting. */
+export function resolveNow(
+  getBlob: (id: BlobId) => Uint8Array | undefined,
+  payload: Payload,
+  { secrets, about }: Opening,
+): Json | undefined {
+  if ('inline' in payload) return payload.inline;
+  if (textTooLarge(payload)) return undefined;
+  const content = 'blob' in payload ? getBlob(payload.blob) : 'sealed' in payload ? Buffer.from(payload.sealed, 'base64') : undefined;
+  if (!content) return undefined;
+  const keyId = 'keyId' in payload ? payload.keyId : undefined;
+  if (keyId === undefined) {
+    const text = Buffer.from(content.buffer, content.byteOffset, content.length).toString();
+    return 'text' in payload ? text : parseOrNothing(text);
+  }
+  const text = secrets?.keyId === keyId ? secrets.unseal(content, about) : undefined;
+  return text === undefined ? undefined : parseOrNothing(text);
+}
+
+function parseOrNothing(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined; // a blob that isn't a payload: a source text
+  }
+}

@@ -1,0 +1,36 @@
+/** Adds payloads and secrets to a store of runs and blobs: one implementation for every store. */
+import { canonicalJson, exactJson } from '../canonical.js';
+import type { Json, Payload } from '../event.js';
+import { INLINE_MAX, resolveNow, resolvePayload, storePayload, type Blobs } from '../payloads.js';
+import type { JournalStore, PayloadStore, RunStore } from '../store.js';
+import type { Keyring } from './keyring.js';
+import type { Secrets } from './sealing.js';
+
+export function withPayloads(runs: RunStore, keyring: Keyring): JournalStore {
+  const { holds, readAt, getBlob } = runs.immediate;
+  const payloads: PayloadStore = {
+    payload: (value) => storePayload(runs, value),
+    secretPayload: async (value, about) => storeSecret(runs, await keyring.needed(), value, about),
+    async resolve(payload, about = '') {
+      const secrets = 'keyId' in payload ? await keyring.known() : undefined;
+      return resolvePayload(runs, payload, { secrets, about });
+    },
+    secrets: () => keyring.needed(),
+    knownSecrets: () => keyring.known(),
+    immediate: {
+      holds,
+      readAt,
+      resolve: (payload, about = '') => resolveNow(getBlob, payload, { secrets: keyring.now(), about }),
+    },
+  };
+  return Object.assign(Object.create(runs) as RunStore, payloads);
+}
+
+/** Seals the value where there is a key, else keeps only a digest of it. */
+async function storeSecret(blobs: Blobs, secrets: Secrets, value: Json, about: string): Promise<Payload> {
+  const { keyId } = secrets;
+  if (keyId === undefined) return { digest: secrets.digest(canonicalJson(value)) };
+  const sealed = secrets.seal(exactJson(value), about);
+  if (sealed.length <= INLINE_MAX) return { sealed: sealed.toString('base64'), keyId };
+  return { ...(await blobs.putBlob(sealed)), keyId };
+}
