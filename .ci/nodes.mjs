@@ -23,7 +23,7 @@ const TESTS = [
   'test/world/node-bodies.test.ts',
   'test/journal/stores.test.ts',
   'test/crash/kill.test.ts',
-  'test/library.test.ts',
+  'test/api/run.test.ts',
   'test/example.test.ts',
 ];
 

@@ -1,4 +1,4 @@
-/** `runGraph` and `watchGraph` as a program calls them: everything but the file has a default. */
+/** Runs pipelines for a program: everything but the file has a default. */
 import path from 'node:path';
 import { displayPath } from '../language/paths.js';
 import { runPipeline as runWhole } from '../session/pipeline/run-pipeline.js';
@@ -56,7 +56,7 @@ const IO: Members<PipelineIo> = {
 
 /** Runs a pipeline. What goes wrong with it is in the report; MlldError BAD_OPTION is thrown for a request that is not right. */
 export async function runPipeline(request: PipelineRunRequest): Promise<PipelineReport> {
-  return runWhole(await optionsFor('runGraph()', request));
+  return runWhole(await optionsFor('runPipeline()', request));
 }
 
 /** The same with its events as they come. A request that is not right rejects the report. */

@@ -1,6 +1,6 @@
 /** Observers of a run. graph-pipelines.md 11. */
 import { afterEach, expect, it } from 'vitest';
-import { watchGraph, type GraphNotice } from '../../../src/api/index.js';
+import { watchPipeline, type PipelineNotice } from '../../../src/api/index.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 let place: Workshop | undefined;
@@ -8,8 +8,8 @@ afterEach(() => place?.remove());
 
 it('get every event in order, notices of the checkpoint, and an end', async () => {
   place = workshop(pipeline('a; b; start -> a -> b -> exit'));
-  const { notices, report } = watchGraph(place.options());
-  const seen: GraphNotice[] = [];
+  const { notices, report } = watchPipeline(place.options());
+  const seen: PipelineNotice[] = [];
   for await (const notice of notices) {
     seen.push(notice);
     if (seen.length % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 1)); // slower than the run
@@ -23,7 +23,7 @@ it('get every event in order, notices of the checkpoint, and an end', async () =
 
 it('may leave, and the run goes on', async () => {
   place = workshop(pipeline('a; start -> a -> exit'));
-  const { notices, report } = watchGraph(place.options());
+  const { notices, report } = watchPipeline(place.options());
   for await (const { type } of notices) if (type === 'node.started') break;
   expect((await report).status).toBe('completed');
   expect(await notices.next()).toEqual({ done: true, value: undefined });
@@ -31,7 +31,7 @@ it('may leave, and the run goes on', async () => {
 
 it('see the end of a run that was refused', async () => {
   place = workshop('digraph g {');
-  const { notices, report } = watchGraph(place.options());
+  const { notices, report } = watchPipeline(place.options());
   expect(await notices.next()).toMatchObject({ done: true });
   expect((await report).status).toBe('failed');
 });

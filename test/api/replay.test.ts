@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findProject, openMemoryStore, replayRun, run, type Divergence, type ReplayReport, type RunRef } from '../src/api/index.js';
+import { findProject, openMemoryStore, replayRun, run, type Divergence, type ReplayReport, type RunRef } from '../../src/api/index.js';
 
 const folders: string[] = [];
 afterEach(() => folders.splice(0).forEach((folder) => rmSync(folder, { recursive: true, force: true })));

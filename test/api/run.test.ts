@@ -9,11 +9,11 @@ import {
   openMemoryStore,
   replayRun,
   run,
-  runGraph,
-  watchGraph,
+  runPipeline,
+  watchPipeline,
   type RunRequest,
   type RunRef,
-} from '../src/api/index.js';
+} from '../../src/api/index.js';
 
 let folder: string;
 let shown: string;
@@ -33,7 +33,7 @@ const write = (name: string, text: string): string => {
 };
 /** As JavaScript calls it. */
 const anyRun = run as (request?: unknown) => Promise<unknown>;
-const anyRunGraph = runGraph as (request?: unknown) => Promise<unknown>;
+const anyRunPipeline = runPipeline as (request?: unknown) => Promise<unknown>;
 const errorOf = async (promise: Promise<unknown>): Promise<MlldError> => {
   const error: unknown = await promise.then(
     () => undefined,
@@ -141,13 +141,13 @@ describe('a script given as text', () => {
   );
 });
 
-describe('runGraph', () => {
+describe('runPipeline', () => {
   const TWO = 'digraph two { start [shape=Mdiamond]; done [shape=Msquare]; start -> done }\n';
 
   it('needs nothing but the file', async () => {
     const file = write('two.dot', TWO);
-    expect(await runGraph({ file, io })).toMatchObject({ status: 'completed', pipeline: 'two' });
-    const { notices, report } = watchGraph({ file: 'two.dot', workingDirectory: folder, io });
+    expect(await runPipeline({ file, io })).toMatchObject({ status: 'completed', pipeline: 'two' });
+    const { notices, report } = watchPipeline({ file: 'two.dot', workingDirectory: folder, io });
     const seen: string[] = [];
     for await (const { type } of notices) seen.push(type);
     expect(seen).toContain('run.finished');
@@ -162,19 +162,19 @@ describe('runGraph', () => {
     [{ file: 'two.dot', set: ['a=b'] }, 'set'],
     [{ file: 'two.dot', io: { readLine: 1 } }, 'readLine'],
   ])('refuses %j, and names what is wrong', async (request, named) => {
-    const error = await errorOf(anyRunGraph(request));
+    const error = await errorOf(anyRunPipeline(request));
     expect(error.code).toBe('BAD_OPTION');
     expect(error.message).toContain(named);
   });
 
   it('says why a pipeline is not run, with line and column', async () => {
     const file = write('bad.dot', 'digraph bad {\n  start [shape=Mdiamond]\n  start -> nowhere [condition="a=="]\n}\n');
-    const report = await runGraph({ file, io });
+    const report = await runPipeline({ file, io });
     expect(report).toMatchObject({ status: 'failed', error: { code: 'PIPELINE_INVALID' } });
     expect((report.error as MlldError).location?.line).toBeGreaterThan(0);
-    const broken = await runGraph({ file: write('broken.dot', 'digraph two {\n  a ->\n}\n'), io });
+    const broken = await runPipeline({ file: write('broken.dot', 'digraph two {\n  a ->\n}\n'), io });
     expect(broken).toMatchObject({ status: 'failed', error: { code: 'PIPELINE_INVALID', location: { line: 3 } } });
-    expect(await runGraph({ file: path.join(folder, 'none.dot'), io })).toMatchObject({ error: { code: 'FILE_NOT_FOUND' } });
+    expect(await runPipeline({ file: path.join(folder, 'none.dot'), io })).toMatchObject({ error: { code: 'FILE_NOT_FOUND' } });
   });
 });
 

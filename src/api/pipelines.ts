@@ -1,0 +1,28 @@
+/** The parts of a pipeline that a program supplies or looks at: its graph, lint, handlers, backends, and people who answer. */
+export { preparePipeline, type Transform } from '../pipeline/model/prepare.js';
+export {
+  edgeAttribute,
+  graphAttribute,
+  nodeAttribute,
+  type AttributeMap,
+  type Graph,
+  type GraphAttribute,
+  type GraphEdge,
+  type GraphNode,
+} from '../pipeline/model/graph.js';
+export { validate, validateOrThrow } from '../pipeline/lint/validate.js';
+export type { CustomRule, Finding, Severity } from '../pipeline/lint/rule.js';
+export type { Backend, Backends, ModelReply, ModelRequest } from '../pipeline/backends/select-backend.js';
+export type { CallTool, ToolResult } from '../pipeline/backends/tool-calls.js';
+export type { ArtifactEntry, Artifacts } from '../pipeline/stage/artifacts.js';
+export type { Handler, Handlers, Stage } from '../pipeline/handlers/handler.js';
+export { outcomeOf, StageError, type StageOutcome, type StageStatus } from '../pipeline/model/outcome.js';
+export {
+  askMultiple,
+  callbackInterviewer,
+  queueInterviewer,
+  type Answer,
+  type Interviewer,
+  type Question,
+} from '../pipeline/human/interviewer.js';
+export { answerQuestion, type AnswerRequest, type GivenAnswer } from '../session/pipeline/answer-question.js';

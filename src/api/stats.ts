@@ -1,0 +1,34 @@
+/** Hit rate, cost, durations and failures over many runs: `mlld journal stats`. */
+import type { Workflow } from '../../journal/ids.js';
+import type { JournalStore } from '../../journal/store.js';
+import { statsOf as stats, type RunStats } from '../../replay/reports/stats/stats.js';
+import { allRuns, isCleaning } from '../session/recorded-run.js';
+import { skipDefects, type ReadOptions } from './run-target.js';
+
+export type { Figures, FunctionFigures, RunStats } from '../../replay/reports/stats/stats.js';
+
+/** Every event of a run is read. */
+export const STATS_RUNS_DEFAULT = 100;
+
+export interface StatsOptions extends ReadOptions {
+  /** Only runs of this script or pipeline; by default of all. */
+  readonly workflow?: Workflow | undefined;
+  /** How many runs, counted back from the latest. */
+  readonly last?: number;
+}
+
+/**
+ * Counts over the latest runs, in all, by function and by day. Durations in milliseconds, costs in US dollars, null where nothing was
+ * measured. Throws `JournalError` when the disk fails.
+ *
+ * ```js
+ * const { total, functions } = await statsOf(store, { workflow: workflowOf('llm/run/nightly.mld'), last: 20 });
+ * ```
+ */
+export async function statsOf(
+  store: JournalStore,
+  { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions = {},
+): Promise<RunStats> {
+  const runs = (await allRuns(store, workflow)).filter((file) => !isCleaning(file));
+  return stats(store, runs.slice(-last), onDefect);
+}
