@@ -2,7 +2,7 @@
 import type { Workflow } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { statsOf as stats, type RunStats } from '../../replay/reports/stats/stats.js';
-import { allRuns, isCleaning } from '../session/recorded-run.js';
+import { allRuns, isCleanup } from '../session/recorded-run.js';
 import { skipDefects, type ReadOptions } from './run-target.js';
 
 export type { Figures, FunctionFigures, RunStats } from '../../replay/reports/stats/stats.js';
@@ -29,6 +29,6 @@ export async function statsOf(
   store: JournalStore,
   { workflow, last = STATS_RUNS_DEFAULT, onDefect = skipDefects }: StatsOptions = {},
 ): Promise<RunStats> {
-  const runs = (await allRuns(store, workflow)).filter((file) => !isCleaning(file));
+  const runs = (await allRuns(store, workflow)).filter((file) => !isCleanup(file));
   return stats(store, runs.slice(-last), onDefect);
 }
