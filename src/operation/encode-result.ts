@@ -1,6 +1,6 @@
 /**
- * A result as the journal keeps it: the data, or the text where that is the data written as JSON (so that its text view comes back as well).
- * A text may be JSON and mean other data: that of a JSONL file with one record is a list.
+ * The journal stores the data of a result, or its text where the text is that data written as JSON (so that the text view is restored as
+ * well). A text may be JSON and mean other data: that of a JSONL file with one record is a list.
  */
 import type { Encoded } from '../runtime/result-cache.js';
 import { isDeepStrictEqual } from 'node:util';
@@ -27,7 +27,7 @@ function encodeValue(value: Value): Encoded {
   return { json, notes: recordedMetadata(value, { hasText: false, hasParts: json !== dataOf(value) }) };
 }
 
-/** The value without labels; they come from the call that is served. `root`: the project's folder. */
+/** Returns the result without labels: they follow from the call that reuses it. `root`: the project's folder. */
 export function decodeResult(encoded: Encoded, root: string): Outcome {
   if (encoded.form !== 'word') return decodeValue(encoded, root);
   const { word, value, form } = encoded.json as { readonly word: Signal['word']; readonly value?: Json; readonly form?: ResultForm };
@@ -41,7 +41,7 @@ export function decodeValue({ json, form, notes }: Encoded, root: string): Value
   return withMetadata(value, notes, root);
 }
 
-/** The word of control that a call gives instead of a value. */
+/** Returns the control word that a call returned instead of a value. */
 export function wordOf({ json, form }: Pick<Encoded, 'json' | 'form'>): Signal['word'] | undefined {
   return form === 'word' ? (json as { readonly word: Signal['word'] }).word : undefined;
 }

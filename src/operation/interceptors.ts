@@ -1,30 +1,27 @@
 /**
- * Guards and hooks belong to how a call was executed: a reused result has passed those that held then, and none since. A call's own hooks
- * are left out, they see reused results as well (`perform`).
+ * Guards and hooks are part of the definition that a call is executed with: a reused result has passed those that held then, and none
+ * since. A call's own hooks are left out, because they see reused results as well (`perform`).
  */
 import type { Interceptor } from '../runtime/definition.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import { sha256 } from '../../journal/canonical.js';
-import type { Frame } from '../runtime/frame.js';
+import type { CacheableCall } from './cacheable-call.js';
 import { definitionOf, fingerprintOf, type KeyedDigest } from './fingerprint.js';
 import type { Definition } from '../runtime/definition.js';
-import type { Operation } from '../runtime/operation.js';
 import type { Awaitable } from '../runtime/awaitable.js';
-import type { LlmCall } from '../runtime/llm-call.js';
 import type { SecretRegistry } from '../runtime/secret-registry.js';
 
-/** How the call would be executed now. */
-export function definitionFor(frame: Frame, operation: Operation, llm: LlmCall): Awaitable<Definition> {
-  const { interceptors: instruments, cache: answers, secrets } = frame.run;
+/** Returns the definition that the call would be executed with now. */
+export function definitionFor({ run, operation, llm, suppress }: CacheableCall): Awaitable<Definition> {
+  const { interceptors, cache, secrets } = run;
   const own = llm.definition();
-  const { suppress } = frame.context;
-  if (!instruments.active || suppress === 'all') return own;
-  const held = (definition: Definition): readonly Interceptor[] => instruments.holding(operation, definition.reach, suppress);
+  if (!interceptors.active || suppress === 'all') return own;
+  const held = (definition: Definition): readonly Interceptor[] => interceptors.holding(operation, definition.reach, suppress);
   if (!(own instanceof Promise) && held(own).length === 0) return own;
-  return Promise.resolve(own).then((definition) => withInterceptors(definition, held(definition), answers.digest, secrets));
+  return Promise.resolve(own).then((definition) => withInterceptors(definition, held(definition), cache.digest, secrets));
 }
 
-/** The definition of a function, and behind its parts one for each guard and hook. */
+/** Adds a part for each guard and hook to the definition of a function. */
 export async function withInterceptors(
   definition: Definition,
   held: readonly Interceptor[],

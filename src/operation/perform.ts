@@ -1,11 +1,11 @@
 /**
- * The one road for everything that happens in a run. design.md 2, instrumentation.md 6.
+ * Every operation of a run is performed here. design.md 2, instrumentation.md 6.
  *
- * P1  The stages stand in `stages` in the order of the design; nothing else calls them.
- * P2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
- * P3  An operation costs nothing for journal, hooks and guards that are not there.
+ * PERFORM-1  `stages` has the stages in the order of the design; nothing else calls them.
+ * PERFORM-2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
+ * PERFORM-3  An operation costs nothing for journal, hooks and guards that are not there.
  */
-import type { CallOperation } from '../runtime/llm-call.js';
+import type { CallOperation, LlmCall } from '../runtime/llm-call.js';
 import { Signal, type Outcome } from '../runtime/completion.js';
 import type { Frame } from '../runtime/frame.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
@@ -14,10 +14,12 @@ import type { Value } from '../values/value.js';
 import { Denial, denialObject } from '../runtime/denial.js';
 import type { OpNode } from '../runtime/identity.js';
 import { callOrReuse } from './cache-stage.js';
+import type { CacheableCall, Lookup } from './cacheable-call.js';
+import { performEffect } from './perform-effect.js';
 import type { Operation } from '../runtime/operation.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 
-/** A body that returns no control word. */
+/** An operation whose body alone makes its result. */
 type PlainOperation = Operation & { readonly call?: undefined; readonly llm?: undefined };
 
 /** Performs an operation below the frame's own, and returns its result as the after-hooks left it. */
@@ -25,7 +27,7 @@ export async function perform<R extends Outcome>(frame: Frame, operation: PlainO
 export async function perform(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome>;
 export async function perform(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome> {
   const { recorder, secrets } = frame.run;
-  const node = placeOf(frame.op, operation);
+  const node = nodeOf(frame.op, operation);
   const inside = enter(frame, operation, node);
   const watches = watchesOf(inside, operation);
   const hasSecret = operation.labels.includes(SECRET) || operation.inputs.some(isSecret);
@@ -52,7 +54,7 @@ export async function perform(frame: Frame, operation: CallOperation, body: Body
   }
 }
 
-function placeOf(op: OpNode, { segment, index, ordinal }: Operation): OpNode {
+function nodeOf(op: OpNode, { segment, index, ordinal }: Operation): OpNode {
   if (index !== undefined) return op.at(index);
   return ordinal === undefined ? op.child(segment) : op.nth(segment, ordinal);
 }
@@ -69,19 +71,19 @@ interface Watches {
 
 const UNWATCHED: Watches = {};
 
-/** Those registered when the operation starts. instrumentation.md 7 says where they are silent. */
-function watchesOf({ run: { interceptors: instruments }, context: { suppress } }: Frame, operation: Operation): Watches {
-  if (!instruments.active || suppress === 'all') return UNWATCHED;
-  const guards = instruments.guards.watch(operation);
-  return { hooks: suppress === 'nothing' ? instruments.hooks.watch(operation) : undefined, guards };
+/** Returns the hooks and guards that are registered when the operation starts. instrumentation.md 7 says where they don't act. */
+function watchesOf({ run: { interceptors }, context: { suppress } }: Frame, operation: Operation): Watches {
+  if (!interceptors.active || suppress === 'all') return UNWATCHED;
+  const guards = interceptors.guards.watch(operation);
+  return { hooks: suppress === 'nothing' ? interceptors.hooks.watch(operation) : undefined, guards };
 }
 
-/** P3 */
+/** PERFORM-3 */
 function isPlain({ llm }: CallOperation, { hooks, guards }: Watches): boolean {
   return !llm && !hooks && !guards;
 }
 
-/** The function's own denied branch still matters for what it calls. */
+/** The function's own denied branch also handles the denials of the calls in its body. */
 function plainly(frame: Frame, operation: CallOperation, body: Body): Promise<Outcome> {
   return operation.call?.onDenied ? handled(frame, operation, () => body(frame, operation.inputs)) : body(frame, operation.inputs);
 }
@@ -95,14 +97,26 @@ async function stages(
 ): Promise<Outcome> {
   const inputs = hooks ? await hooks.before(frame) : operation.inputs;
   const received = inputs === operation.inputs ? operation : { ...operation, inputs };
+  const { llm } = received;
   let seen = frame;
+  const execute = (inner: Frame, own: Body): Promise<Outcome> => {
+    seen = inner;
+    return guards ? handled(inner, received, () => guarded(guards, inner, received, own)) : plainly(inner, received, own);
+  };
   try {
-    const served = await callOrReuse(frame, received, (inner, run) => {
-      seen = inner;
-      return guards ? handled(inner, received, () => guarded(guards, inner, received, run ?? body)) : plainly(inner, received, run ?? body);
-    });
-    if (served.reused) progress.outcome = 'reused';
-    return hooks ? await hooked(hooks, served.frame(), received, served.value, guards?.denial) : served.value;
+    let result: Outcome;
+    if (llm) {
+      const call = cacheableCall(frame, received, llm);
+      const found = await callOrReuse(call, (lookup, own) => execute(afterLookup(frame, lookup), own ?? body));
+      result = found.result;
+      if (found.lookup.hit) {
+        progress.outcome = 'reused';
+        if (hooks) seen = afterLookup(frame, found.lookup);
+      }
+    } else {
+      result = await execute(frame, body);
+    }
+    return hooks ? await hooked(hooks, seen, received, result, guards?.denial) : result;
   } catch (error) {
     // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
     if (hooks && error instanceof Denial && error === guards?.denial) {
@@ -110,6 +124,16 @@ async function stages(
     }
     throw error;
   }
+}
+
+function cacheableCall(frame: Frame, operation: Operation, llm: LlmCall): CacheableCall {
+  const { run, op, secret, context } = frame;
+  const restore: CacheableCall['restore'] = (file) => performEffect(frame, 'file.restore', file);
+  return { run, op, operation, llm, secret: secret === true, suppress: context.suppress, restore };
+}
+
+function afterLookup(frame: Frame, lookup: Lookup): Frame {
+  return { ...frame, context: { ...frame.context, checkpoint: lookup } };
 }
 
 async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, body: Body): Promise<Outcome> {
@@ -120,11 +144,11 @@ async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, b
 }
 
 async function hooked(hooks: HookWatch, frame: Frame, received: Operation, result: Outcome, denial: Denial | undefined): Promise<Outcome> {
-  const about = denial ? { denial: { denial, handled: true } } : {};
-  return withCarried(result, (output, counts) => hooks.after(frame, received, { output, counts, ...about }));
+  const handledDenial = denial ? { denial: { denial, handled: true } } : {};
+  return withCarried(result, (output, counts) => hooks.after(frame, received, { output, counts, ...handledDenial }));
 }
 
-/** What a control word carries is looked at like a result; `skip`, `retry` and a bare word have none that could be replaced. */
+/** Hooks and guards see the value that a control word carries like a result; `skip`, `retry` and a bare word have none to replace. */
 async function withCarried(result: Outcome, look: (output: Value, counts: boolean) => Promise<Value>): Promise<Outcome> {
   if (!(result instanceof Signal)) return look(result, true);
   const carries = result.given && result.word !== 'skip' && result.word !== 'retry';
@@ -132,7 +156,7 @@ async function withCarried(result: Outcome, look: (output: Value, counts: boolea
   return carries ? new Signal(result.word, output, true) : result;
 }
 
-/** The function's own `denied` branch, when it has one. */
+/** Passes a denial to the function's own `denied` branch, when it has one. */
 async function handled(frame: Frame, operation: CallOperation, body: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await body();
@@ -144,7 +168,7 @@ async function handled(frame: Frame, operation: CallOperation, body: () => Promi
   }
 }
 
-/** The frame of what happens inside an operation. `@mx.op` describes calls to their bodies; effects leave it alone. */
+/** Makes the frame inside an operation. Only calls change `@mx.op`. */
 function enter(frame: Frame, operation: Operation, op: OpNode): Frame {
   return operation.call ? { ...frame, op, context: { ...frame.context, op: operation } } : { ...frame, op };
 }
@@ -170,7 +194,7 @@ function started(
   };
 }
 
-/** Cut before its secrets are hidden, part of one could be left. */
+/** Redacts before it cuts: of a secret that is cut first, a part would be left. */
 function itemText(item: Value, secrets: SecretRegistry): string {
   const text = textOf(item);
   return text.length > ITEM_UNITS ? secrets.redact(text).slice(0, ITEM_UNITS) : text;

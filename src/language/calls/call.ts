@@ -1,8 +1,8 @@
 /** Calling a function. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
+import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { definitionOf } from '../../operation/fingerprint.js';
-import { callArguments } from '../../operation/cache-stage.js';
 import type { Body, CallDetails } from '../../runtime/ports.js';
 import type { CallOperation, FormedCall, LlmCall } from '../../runtime/llm-call.js';
 import { denialContext, type Denial } from '../../runtime/denial.js';
@@ -11,6 +11,7 @@ import { isSecret, SECRET } from '../../runtime/secret-registry.js';
 import { Callable } from '../../values/kinds/callable.js';
 import { HostFunction } from '../../values/kinds/host-function.js';
 import { valueOfText } from '../../values/formats/json-text.js';
+import { toJson } from '../../values/native.js';
 import { dataOf, flow, union, type Value } from '../../values/value.js';
 import { evaluateArguments } from './arguments.js';
 import { BuiltIn } from '../expressions/built-ins.js';
@@ -226,4 +227,9 @@ function withoutMissing(inputs: readonly Value[]): readonly Value[] {
 function isCommandBody(executable: Executable): boolean {
   const { body } = executable;
   return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;
+}
+
+/** Returns the arguments as the call key and the journal have them. */
+function callArguments(inputs: readonly Value[]): Json[] {
+  return inputs.map(toJson);
 }

@@ -72,7 +72,7 @@ describe('files that an llm function declares to write', () => {
     write('out/a.bin', 'mine');
     const { stdout, stderr } = await run();
     expect({ stdout, calls: calls(), bin: bytes('out/a.bin') }).toEqual({ stdout: 'drew a\n', calls: 2, bin: before });
-    expect(stderr).toContain('out/a.bin changed since @draw wrote it; it is asked again (--keep-files keeps what is there)');
+    expect(stderr).toContain('out/a.bin changed since @draw wrote it; the call is executed again (--keep-files keeps what is there)');
     expect((await mlld('journal', 'explain', 'job')).stdout).toMatch(/asked: out\/a\.bin is not what it had written in run \S+\n$/);
     expect((await mlld('journal', 'verify', 'job')).status).toBe(0);
   });
@@ -106,7 +106,7 @@ describe('files that an llm function declares to write', () => {
     write('job.mld', `${script('1', 'key: [@name]')}show @draw("a", "x")\n`);
     await run();
     write('job.mld', `${script('1', 'key: [@name], writes: "@root/out/@name\\.bin"')}show @draw("a", "x")\n`);
-    expect((await run()).stderr).toContain('lacks output files that it declares now; it is asked again');
+    expect((await run()).stderr).toContain('lacks output files that it declares now; the call is executed again');
     expect((await run()).stderr).toBe('');
     expect(calls()).toBe(2);
   });
@@ -143,7 +143,7 @@ describe('files that an llm function declares to write', () => {
     await run();
     fs.rmSync(file('out'), { recursive: true });
     fs.rmSync(file('.mlld/journal/blobs'), { recursive: true });
-    expect((await run()).stderr).toContain("can't be read any more; it is asked again");
+    expect((await run()).stderr).toContain("can't be read any more; the call is executed again");
     expect(calls()).toBe(2);
   });
 });

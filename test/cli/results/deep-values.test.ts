@@ -28,7 +28,7 @@ describe('values nested deeper than the journal holds', () => {
       expect(
         stderr.match(/nested deeper than 1000 levels \(or in itself\) can't be recorded; it is asked again by every run/g),
       ).toHaveLength(1);
-      expect(stderr).toContain('an argument of @told is nested too deeply for the journal: this call is neither recorded nor served');
+      expect(stderr).toContain('an argument of @told is nested too deeply for the journal: this call is neither recorded nor reused');
       expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
       const [latest] = JSON.parse((await runCli(['journal', 'list', 'job', '--json'], { cwd })).stdout) as {
         executed: number;

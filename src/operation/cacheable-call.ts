@@ -1,0 +1,61 @@
+/** An llm call on its way through the cache stage, and the little that the stage needs of the run around. */
+import type { CallKey } from '../../journal/ids.js';
+import type { Outcome } from '../runtime/completion.js';
+import type { Context } from '../runtime/context.js';
+import type { Definition } from '../runtime/definition.js';
+import type { RunState } from '../runtime/frame.js';
+import type { CallRequest, OpNode } from '../runtime/identity.js';
+import type { LlmCall } from '../runtime/llm-call.js';
+import type { Operation } from '../runtime/operation.js';
+import type { Body, Interceptors } from '../runtime/ports.js';
+import type { Settings } from '../runtime/settings.js';
+import type { EffectRequest } from '../world/world.js';
+
+/** The ports of the cache stage. Every run has them; a test passes a literal. */
+export interface CacheRun extends Pick<
+  RunState,
+  'cache' | 'deniedInside' | 'monotonicMs' | 'paidCalls' | 'recorder' | 'secrets' | 'unrecordedResults' | 'warn' | 'world'
+> {
+  readonly interceptors: Pick<Interceptors, 'active' | 'holding'>;
+  readonly settings: Pick<Settings, 'projectRoot'>;
+}
+
+export interface CacheableCall {
+  readonly run: CacheRun;
+  readonly op: OpNode;
+  /** `inputs` are those that the before-hooks left. */
+  readonly operation: Operation;
+  readonly llm: LlmCall;
+  /** All that happens around the call is secret. */
+  readonly secret: boolean;
+  readonly suppress: Context['suppress'];
+  /** Puts a declared output file back, as an effect of the call. */
+  readonly restore: (file: EffectRequest<'file.restore'>) => Promise<unknown>;
+}
+
+/** The result of a lookup, as `@mx.checkpoint` shows it. */
+export type Lookup = NonNullable<Context['checkpoint']>;
+
+/** Runs guards and body of a call that was not found. `body` replaces the operation's own where forming the key evaluated a part of it. */
+export type Execute = (lookup: Lookup, body: Body | undefined) => Promise<Outcome>;
+
+/** A result, executed or reused. */
+export interface Found {
+  readonly result: Outcome;
+  readonly lookup: Lookup;
+}
+
+/** All that decides which recorded results a call may reuse. */
+export interface CallIdentity {
+  /** The key that the call is recorded under: a keyed digest where a secret is in the request (CACHE-5). */
+  readonly key: CallKey;
+  readonly plainKey: CallKey;
+  readonly hasSecret: boolean;
+  readonly definition: Definition;
+  readonly request: CallRequest;
+}
+
+/** Members of the events of a call that say where it is written. */
+export function sitesOf({ call }: Operation): { site?: string; declared?: string } {
+  return call ? { site: call.site(), declared: call.declaredAt() } : {};
+}
