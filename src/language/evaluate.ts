@@ -1,4 +1,4 @@
-/** The evaluator: a table from node kind to function. A new construct is a grammar rule, a node type, one function, one row. */
+/** The evaluator maps each kind of node to a function. A new construct is a grammar rule, a node type, one function and one row here. */
 import type { Expression, ExpressionTypes, Statement, StatementTypes } from '../../grammar/ast.js';
 import { executeExport } from '../modules/exports.js';
 import { executeImport } from '../modules/import.js';
@@ -95,7 +95,7 @@ const statements: Statements = {
   checkpoint: executeCheckpoint,
 };
 
-/** The ways down, as `down.ts` offers them. */
+/** Lets constructs evaluate their parts through `runtime/evaluator-ports.ts`, so that none of them imports this table. */
 export const evaluator: Evaluator = { lookUp, call, render: renderParts, stages: sendThrough, outcome: actionOutcome };
 
 export function evaluate(node: Expression, frame: Frame): Promise<Value> {

@@ -1,4 +1,4 @@
-/** Where a path of the script leads. world.md 4. */
+/** Resolves the paths of a script. world.md 4. */
 import path from 'node:path';
 import type { HolePart, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -12,17 +12,17 @@ import { lenient, renderText } from '../runtime/evaluator-ports.js';
 import { resolvePrefix } from '../world/files/resolver-prefix.js';
 
 export interface ResolvedPath {
-  /** As the script has it, for messages. */
+  /** Is the path as it is written, for messages. */
   readonly written: string;
   readonly absolute: string;
-  /** With its variables filled in: relative where the script has it relative. */
+  /** Has its variables filled in, and is relative where the written path is. */
   readonly name: string;
-  /** The folder that the rest starts from, and the rest: what a glob needs, whose root may itself hold glob characters. */
+  /** Is the folder that `rest` starts from. They are apart because the root of a glob may itself hold glob characters. */
   readonly root: string;
   readonly rest: string;
 }
 
-/** Relative paths start at `directory`, by default that of the file that contains them. */
+/** Resolves relative paths from `directory`, by default the folder of the file that contains them. Throws EMPTY_PATH, PATH_NOT_TEXT. */
 export async function resolvePath(
   parts: readonly TemplatePart[],
   frame: Frame,
@@ -43,18 +43,21 @@ export async function resolvePath(
   return { written, name: absolute, absolute, root: start.root, rest: below };
 }
 
-/** Absolute, for a path that is the text of a value. */
+/** Returns the absolute path for a path in a value. */
 export function resolveText(text: string, frame: Frame): string {
   return path.resolve(frame.module.directory, text);
 }
 
-/** Where a command runs: `cmd:@root/sub { … }`. Relative names are refused, because they would depend on where mlld was started. world.md 15. */
+/**
+ * Resolves the working directory of a command: `cmd:@root/sub { … }`. Throws WORKING_DIRECTORY for a relative path, which would depend on
+ * the folder that mlld was started in. world.md 15.
+ */
 export async function resolveDirectory(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
   const text = await renderPath(parts, frame);
   const expanded = text === '~' || text.startsWith('~/') ? `${await homeDirectory(frame)}${text.slice(1)}` : text;
   if (path.isAbsolute(expanded)) return path.resolve(expanded);
   const hole = parts.find((part) => part.kind === 'hole');
-  throw new MlldError('WORKING_DIRECTORY', `The working directory must be an absolute path, and "${text}" is none`, {
+  throw new MlldError('WORKING_DIRECTORY', `The working directory must be an absolute path, and "${text}" is relative`, {
     location: hole && locationOf(frame.module, hole.at),
     hint: `cmd:@root/${text.replace(/^(\.?\/)+/, '')} starts at the project root`,
   });
@@ -63,22 +66,25 @@ export async function resolveDirectory(parts: readonly TemplatePart[], frame: Fr
 async function homeDirectory(frame: Frame): Promise<string> {
   const { values } = await performEffect(frame, 'env.read', { names: ['HOME'], prefixes: [] });
   const home = values['HOME'];
-  if (home === undefined || home === '') throw new MlldError('WORKING_DIRECTORY', 'The working directory ~ is unknown: HOME is not set');
+  if (home === undefined || home === '')
+    throw new MlldError('WORKING_DIRECTORY', 'The working directory ~ is unknown: HOME is not set', {
+      hint: 'set HOME, or write an absolute path',
+    });
   return home;
 }
 
-/** The folder of relative writes: that of the file, but for functions of a module that of the script which calls them. */
+/** Returns the folder of relative writes: that of the file, but inside a function of a module that of the script. */
 export function writeDirectory(frame: Frame): string {
   return frame.stack && !frame.module.isMain ? frame.run.settings.scriptDirectory : frame.module.directory;
 }
 
-/** As messages show it: relative to the working directory where that is shorter. */
+/** Returns the path that messages show: relative to the working directory where that is shorter. */
 export function displayPath(absolute: string, settings: Pick<Settings, 'workingDirectory'>): string {
   const relative = path.relative(settings.workingDirectory, absolute);
   return relative.length < absolute.length ? relative || '.' : absolute;
 }
 
-/** The text of path parts. Unlike in other text a hole must hold something that can be part of a name. */
+/** Returns the text of path parts. Unlike in other text, a hole must hold text, a number or a boolean. Throws PATH_NOT_TEXT. */
 export async function renderPath(parts: readonly TemplatePart[], frame: Frame): Promise<string> {
   let text = '';
   for (const part of parts) {
@@ -93,7 +99,7 @@ export function writtenPath(parts: readonly TemplatePart[]): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : part.kind === 'hole' ? part.written : '…')).join('');
 }
 
-/** `@root/…`, `@base/…` and `@prefix/…`; a variable with the name of a prefix is nearer than the configuration. */
+/** Finds the folder of `@root/…`, `@base/…` and `@prefix/…`. A variable with the name of a prefix wins over the configuration. */
 async function startOf(
   parts: readonly TemplatePart[],
   frame: Frame,
@@ -124,7 +130,7 @@ async function nameIn(part: HolePart, frame: Frame): Promise<string> {
   if (kind === 'string' || kind === 'number' || kind === 'boolean') return textOf(value);
   throw new MlldError('PATH_NOT_TEXT', `${part.written} is ${aKind(value)} and can't be part of a path`, {
     location,
-    hint: kind === 'null' ? 'there is no such value; give one, or use ?? for a default' : 'a path takes texts and numbers',
+    hint: kind === 'null' ? 'the value is missing: set it, or write `?? "default"`' : 'a path takes texts and numbers',
   });
 }
 

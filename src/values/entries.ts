@@ -1,16 +1,16 @@
-/** What a loop goes over: the elements of an array, or the entries of an object in the order of its keys. control.md 11.2. */
+/** Lists what a loop iterates over: the elements of an array, or the entries of an object in the order of its keys. control.md 11.2. */
 import { Callable } from './kinds/callable.js';
 import { annotate, Annotated, dataOf, HostObject, labelsOf, sourcesOf, type DataObject, type Value } from './value.js';
 
 export interface Entry {
   readonly value: Value;
-  /** Property name, or position as text. */
+  /** Is the property name, or the position as text. */
   readonly key: string;
-  /** Position, for arrays only. */
+  /** Is the position, for arrays only. */
   readonly index?: number;
 }
 
-/** Undefined for what is no list and no object. Elements carry the labels of the collection. */
+/** Returns undefined for anything but an array or an object. Elements carry the labels of the collection. */
 export function entriesOf(source: Value): Entry[] | undefined {
   const data = dataOf(source);
   if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return undefined;

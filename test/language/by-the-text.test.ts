@@ -118,8 +118,8 @@ describe('world', () => {
   });
 
   // 21: addresses are not in scope.
-  it('says of an address that it is none of a file', async () => {
+  it('says that an address is not the path of a file', async () => {
     const cwd = await projectFolder({ 'main.mld': 'show <https://port.example/a.txt>' });
-    expect((await runCli(['main.mld'], { cwd })).stderr).toContain('hint: this is an address, and paths are of files');
+    expect((await runCli(['main.mld'], { cwd })).stderr).toContain('hint: this is an address, not the path of a file');
   });
 });

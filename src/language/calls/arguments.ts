@@ -1,4 +1,4 @@
-/** Arguments of calls: evaluated left to right in the caller's scope before the body starts. control.md 4. */
+/** Evaluates the arguments of a call, left to right, in the caller's scope, before the body starts. control.md 4. */
 import type { Expression } from '../../../grammar/ast.js';
 import type { Argument } from '../../values/methods/arguments.js';
 import { userRegExp } from '../../values/methods/regex.js';
@@ -13,14 +13,14 @@ export async function evaluateArguments(nodes: readonly Expression[], frame: Fra
   return values;
 }
 
-/** As `evaluateArguments`, for methods of texts, which also take `/regex/`. */
+/** Does the same for methods of texts, which also take `/regex/`. */
 export async function evaluateMethodArguments(nodes: readonly Expression[], frame: Frame): Promise<Argument[]> {
   const values: Argument[] = [];
   for (const node of nodes) values.push(node.kind === 'regex' ? userRegExp(node.source, node.flags) : await evaluateArgument(node, frame));
   return values;
 }
 
-/** A parameter that was not passed may be handed on unbound; a name that nobody declared is an error. */
+/** Passes on an unbound parameter as it is; throws UNKNOWN_VARIABLE for a name that is not declared. */
 async function evaluateArgument(node: Expression, frame: Frame): Promise<Value> {
   const value = await lenient(node, frame);
   if (value === undefined && node.kind === 'reference' && !frame.scope.find(node.name)) {

@@ -1,4 +1,4 @@
-/** Calling a function. control.md 4 and 6, checkpoint-resume.md 4. */
+/** Calls a function of the script, a built-in function or a function of Node. control.md 4 and 6, checkpoint-resume.md 4. */
 import type { ApplyStep, Expression, MethodStep, Reference, When } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
@@ -27,7 +27,7 @@ import { Scope } from '../../runtime/scope.js';
 import { renderTemplateFile } from '../expressions/template-body.js';
 import { writtenPaths } from './declared-outputs.js';
 
-/** The result of a call where `done`, `continue` and `retry` are understood. */
+/** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */
 export async function call(callee: Callable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   if (callee instanceof Executable) return callExecutable(callee, args, frame, details);
   if (callee instanceof BuiltIn) return callee.apply(args[0], args.slice(1));
@@ -37,8 +37,9 @@ export async function call(callee: Callable, args: readonly Value[], frame: Fram
 
 async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const stack = enterFunction(executable, frame, details.at);
-  const breath = executable.isRecursive ? frame.run.cooperativeYield.afterTurn(frame.deadline) : undefined; // two calls of itself make 2^64 soon
-  if (breath) await breath;
+  // A function that calls itself twice soon makes 2^64 calls: timers and signals get their chance between them.
+  const pause = executable.isRecursive ? frame.run.cooperativeYield.afterTurn(frame.deadline) : undefined;
+  if (pause) await pause;
   const body: Body = (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;
   const { deniedBody, code } = executable;
@@ -71,7 +72,7 @@ async function callExecutable(executable: Executable, args: readonly Value[], fr
   }
 }
 
-/** control.md 6: a function that is reached again while its body runs needs the label `recursive`, and there is a limit. */
+/** Refuses a function without the label `recursive` that is called again while its body runs, and nesting above the limit. control.md 6. */
 function enterFunction(executable: Executable, frame: Frame, at: number): CallStack {
   let depth = 0;
   for (let call = frame.stack; call; call = call.parent) if (call.executable === executable) depth++;
@@ -108,7 +109,7 @@ async function runBody(executable: Executable, inputs: readonly Value[], frame: 
   return result.given ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
 }
 
-/** Text that leaves a function and is a JSON object or array becomes that value; its text view stays as it was (values 11.2). */
+/** Turns a text that is a JSON object or array into that value, which keeps the text as its text view. values.md 11.2. */
 function asStructure(result: Outcome): Outcome {
   const text = result instanceof Signal ? undefined : dataOf(result);
   if (typeof text !== 'string') return result;
@@ -134,7 +135,7 @@ async function bodyOutcome(body: Expression, inputs: readonly Value[], frame: Fr
   }
 }
 
-/** `exe @alias = @other`: what the alias receives is handed on. */
+/** Calls the other function of `exe @alias = @other` with the arguments that the alias received. */
 async function aliased(result: Outcome, body: Reference, inputs: readonly Value[], frame: Frame): Promise<Outcome> {
   const callee = result instanceof Signal ? undefined : dataOf(result);
   return callee instanceof Callable ? callOutcome(callee, inputs, frame, { at: body.at, called: [body.name] }) : result;
@@ -153,7 +154,7 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
   const { forwarded, code, keyOption, writesOption } = executable;
   return {
     request(inputs) {
-      const asked = (values: readonly Value[]): FormedCall => ({
+      const formed = (values: readonly Value[]): FormedCall => ({
         request: {
           fn: executable.name,
           args: callArguments(values),
@@ -161,10 +162,10 @@ function llmCall(executable: Executable, labels: readonly string[], frame: Frame
         },
         hasSecret: values.some(isSecret),
       });
-      if (!keyOption && !forwarded) return asked(withoutMissing(inputs));
+      if (!keyOption && !forwarded) return formed(withoutMissing(inputs));
       const around = { ...frame, stack };
-      const chosen = keyValues(executable, inputs, around).then(asked);
-      return forwarded ? chosen.then((own) => forwardedQuestion(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
+      const chosen = keyValues(executable, inputs, around).then(formed);
+      return forwarded ? chosen.then((own) => forwardedCall(own, { executable, forwarded, inputs, frame: around, details })) : chosen;
     },
     definition: () => definitionOf(executable, frame.run.cache.digest, frame.run.secrets),
     ...(writesOption && {
@@ -184,8 +185,11 @@ interface Forwarding {
   readonly details: CallDetails;
 }
 
-/** What a wrapper of one call hands on belongs to its question. Evaluated once, before the lookup; on a miss the body uses these values. */
-async function forwardedQuestion(own: FormedCall, { executable, forwarded, inputs, frame, details }: Forwarding): Promise<FormedCall> {
+/**
+ * Adds the arguments that a wrapper of one call passes on to the identity of the wrapper's call. They are evaluated once, before the
+ * lookup; after a miss the body uses the same values.
+ */
+async function forwardedCall(own: FormedCall, { executable, forwarded, inputs, frame, details }: Forwarding): Promise<FormedCall> {
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const call = forwarded.steps.at(-1) as MethodStep | ApplyStep;
   const target = dataOf(await frame.evaluate({ ...forwarded, steps: stepsToCallee(forwarded.steps) }, inner));
@@ -197,33 +201,33 @@ async function forwardedQuestion(own: FormedCall, { executable, forwarded, input
     const value = await callValue(target, args, bodyFrame, { at: call.at, called: path });
     return flow(value, received, executable.labels);
   };
-  const { attempt, ...asked } = own.request;
+  const { attempt, ...request } = own.request;
   const via = { fn: target.name, args: callArguments(withoutMissing(args)) };
   return {
-    request: { ...asked, via, ...(attempt === undefined ? {} : { attempt }) },
+    request: { ...request, via, ...(attempt === undefined ? {} : { attempt }) },
     body,
     hasSecret: own.hasSecret === true || args.some(isSecret),
   };
 }
 
-/** The arguments of the question: those of the call, or what the option `key` names instead. */
+/** Returns the arguments that identify the call: its own, or the values of the option `key`. */
 async function keyValues(executable: Executable, inputs: readonly Value[], frame: Frame): Promise<readonly Value[]> {
   const { keyOption } = executable;
   if (!keyOption) return withoutMissing(inputs);
   const chosen = await frame.evaluate(keyOption, functionFrame(executable, inputs, frame));
   const data = dataOf(chosen);
-  // What is read out of a labelled list is labelled.
+  // Elements take the labels of their list.
   return Array.isArray(data) ? data.map((element: Value) => flow(element ?? null, [chosen])) : [chosen];
 }
 
-/** Arguments that were not passed are not part of the question. */
+/** Leaves out the arguments at the end that were not passed: they are no part of the call's identity. */
 function withoutMissing(inputs: readonly Value[]): readonly Value[] {
   let length = inputs.length;
   while (length > 0 && inputs[length - 1] === undefined) length--;
   return inputs.slice(0, length).map((input) => input ?? null);
 }
 
-/** A command, or a wrapper whose one call may be one: only then the result's exit status counts. */
+/** Returns true for a command and for a wrapper whose one call may be a command. Only there does an exit status decide about reuse. */
 function isCommandBody(executable: Executable): boolean {
   const { body } = executable;
   return body.kind === 'code' || body.kind === 'stream' || executable.forwarded !== undefined;

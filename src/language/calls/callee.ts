@@ -1,7 +1,7 @@
-/** What a reference calls. */
+/** Finds the function that a reference calls. */
 import type { ApplyStep, MethodStep, Step } from '../../../grammar/ast.js';
 
-/** The way to what a reference calls in the end: its steps without the call, the name of a method among them as a field. */
+/** Returns the steps that lead to the function: those before the call, and the name of a method as a field. */
 export function stepsToCallee(steps: readonly Step[]): readonly Step[] {
   const last = steps.at(-1) as ApplyStep | MethodStep | undefined;
   const before = steps.slice(0, -1);

@@ -1,4 +1,4 @@
-/** Commands and code in other languages. control.md 5, 7 and 8, world.md 15. */
+/** Runs commands, and code in other languages. control.md 5, 7 and 8, world.md 15. */
 import type { Code } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
@@ -17,7 +17,10 @@ import type { Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import type { Scope } from '../../runtime/scope.js';
 
-/** A code block in any position. As the body of a function its text is read by the rules of bodies (5.8). */
+/**
+ * Runs a code block in any position. The text of a block that is the body of a function is read by the rules of bodies (control.md 5.8).
+ * `line` replaces the command line that the block itself would make.
+ */
 export async function evaluateCode(node: Code, frame: Frame, line?: CommandLine): Promise<Value> {
   try {
     return await (node.language === 'js' || node.language === 'node' ? runCode(node, node.language, frame) : runCommand(node, frame, line));
@@ -31,7 +34,7 @@ interface Variable {
   readonly value: Value;
 }
 
-/** The listed variables, or the parameters of the enclosing function. */
+/** Returns the listed variables; without a list, the parameters of the enclosing function. */
 function variablesFor(node: Code, frame: Frame): Variable[] {
   if (node.variables) return node.variables.map((name) => ({ name, value: frame.scope.find(name)?.value }));
   const scope = functionScope(frame.scope);
@@ -52,9 +55,9 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     if (value === undefined) unset.push(name);
     else variables[name] = toNative(value);
   }
-  // A `js` body is a function of this process and sees where the process works (world 15).
+  // A `js` body is a function of this process, so it has the process's working directory. world.md 15.
   const { workingDirectory, projectRoot } = frame.run.settings;
-  // In the order of canonical JSON, in which the journal takes its digest.
+  // The members are in the order of canonical JSON, because the journal takes the digest of the request.
   const request = {
     code: sourceOf(node),
     directory: node.directory ? await resolveDirectory(node.directory, frame) : language === 'js' ? workingDirectory : projectRoot,
@@ -64,19 +67,19 @@ async function runCode(node: Code, language: 'js' | 'node', frame: Frame): Promi
     unset,
     variables,
   };
-  const answer = await performEffect(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
-  const nothing = answer.value === undefined || answer.value === null;
-  // A `node` body that returns null has null for its result; in `js` that is no result, and what it logged counts.
-  const isNull = language === 'node' && answer.value === null && answer.log === '';
-  const result = isNull ? null : nothing ? parseResult(answer.log, 'code', 'both') : resultOfCode(answer.value);
+  const { value, log } = await performEffect(frame, 'code.run', request, { values: valuesOf(listed), written: request.code });
+  const isNothing = value === undefined || value === null;
+  // A `node` body that returns null has the result null; in `js` null is no result, and the log is taken instead.
+  const isNull = language === 'node' && value === null && log === '';
+  const result = isNull ? null : isNothing ? parseResult(log, 'code', 'both') : resultOfCode(value);
   return flow(result, valuesOf(listed), [], [`src:${language}`]);
 }
 
-async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promise<Value> {
+async function runCommand(node: Code, frame: Frame, replacement?: CommandLine): Promise<Value> {
   const language = node.language as 'cmd' | 'sh' | 'bash' | 'py';
   const listed = language === 'cmd' ? [] : variablesFor(node, frame);
   const line: CommandLine =
-    language === 'cmd' ? (given ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
+    language === 'cmd' ? (replacement ?? (await commandLineOf(node, frame))) : { text: sourceOf(node), used: valuesOf(listed) };
   const code = line.text;
   const used = [...line.used];
   const stdin = node.stdin ? await lenient(node.stdin, frame) : pipedInto(node, frame);
@@ -92,19 +95,18 @@ async function runCommand(node: Code, frame: Frame, given?: CommandLine): Promis
     ...shadowOf(node, frame),
     ...(frame.streaming ? { stream: true } : {}),
   };
-  // What a guard put in the place of the command is written nowhere.
+  // The script holds no text of a command that a guard put in the place of another.
   const written = line.isReplaced ? {} : { written: writtenIn(node) };
-  const answer = await performEffect(frame, 'command.run', request, { values: used, ...written });
-  if (answer.stderr !== '' && answer.exitCode === 0)
-    await frame.run.world.perform('stream.write', { stream: 'stderr', text: answer.stderr });
-  if (answer.exitCode !== 0) failed(node, frame, used.some(isSecret) ? (written.written ?? language) : code, answer);
-  const output = answer.exitCode !== 0 && answer.stdout.trimEnd() === '' ? answer.stderr : answer.stdout;
+  const { stdout, stderr, exitCode, durationMs } = await performEffect(frame, 'command.run', request, { values: used, ...written });
+  if (stderr !== '' && exitCode === 0) await frame.run.world.perform('stream.write', { stream: 'stderr', text: stderr });
+  if (exitCode !== 0) reportFailure(node, frame, used.some(isSecret) ? (written.written ?? language) : code, { exitCode, stderr });
+  const output = exitCode !== 0 && stdout.trimEnd() === '' ? stderr : stdout;
   const medium = language !== 'cmd' ? 'code' : frame.bodyCode === node ? 'cmd' : 'inline-cmd';
-  const facts = { source: language, command: code, exitCode: answer.exitCode, durationMs: answer.durationMs, stderr: answer.stderr };
+  const facts = { source: language, command: code, exitCode, durationMs, stderr };
   return flow(withFacts(parseResult(output, medium), facts), used, [], [`src:${language}`]);
 }
 
-/** A missing argument is None in Python and an unset variable in a shell. */
+/** Makes an argument that was not passed None in Python, and leaves its variable unset in a shell. */
 function commandVariables(language: string, listed: readonly Variable[]): { readonly [name: string]: Json } {
   const entries = listed.flatMap(({ name, value }): [string, Json][] => {
     if (language === 'py') return [[name, value === undefined ? null : toJson(value)]];
@@ -113,7 +115,7 @@ function commandVariables(language: string, listed: readonly Variable[]): { read
   return Object.fromEntries(entries);
 }
 
-/** A `cmd` function that is a stage also has the piped value on its standard input (control 19.2). */
+/** Returns the piped value for a `cmd` function that is a stage: it is on its standard input too. control.md 19.2. */
 function pipedInto(node: Code, frame: Frame): Value {
   if (node.language !== 'cmd' || frame.bodyCode !== node) return undefined;
   const input = functionScope(frame.scope)?.own('input');
@@ -125,12 +127,12 @@ function withFacts(value: Value, command: CommandFacts): Value {
   return annotate(dataOf(value), { ...note, command });
 }
 
-/** A failing command doesn't end the run, unless it was told to; the list at the end names it (control 24.2). */
-function failed(node: Code, frame: Frame, command: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
+/** Lists a failed command for the end of the run, or throws COMMAND_FAILED with `--error-behavior halt`. control.md 24.2. */
+function reportFailure(node: Code, frame: Frame, command: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
   const firstLine = command.trim().split('\n')[0] ?? '';
   if (frame.run.settings.errorBehavior === 'halt') {
-    const said = stderr.trim();
-    throw new MlldError('COMMAND_FAILED', `Command ended with status ${exitCode}: ${firstLine}${said ? `\n${said}` : ''}`, {
+    const output = stderr.trim();
+    throw new MlldError('COMMAND_FAILED', `Command ended with status ${exitCode}: ${firstLine}${output ? `\n${output}` : ''}`, {
       location: locationOf(frame.module, node.at),
     });
   }
@@ -141,7 +143,7 @@ function valuesOf(listed: readonly Variable[]): Value[] {
   return listed.map(({ value }) => value);
 }
 
-/** The text of the source, with its references as they are written. */
+/** Returns the text of the source with its references unresolved, because values may be secret. */
 function writtenIn({ text }: Code): string {
   return text.map((part) => (part.kind === 'text' ? part.text : part.kind === 'hole' ? part.written : '')).join('');
 }
@@ -157,7 +159,7 @@ function stdinText(value: Value): string {
   return typeof data === 'object' && data !== null ? compactJson(value) : textOf(value);
 }
 
-/** Functions that code of this language may call: the latest set that the module declared. control.md 7. */
+/** Returns the functions that code of this language may call: the latest set that the module declared. control.md 7. */
 function shadowOf(node: Code, frame: Frame): { shadow?: { name: string; params: readonly string[]; code: string }[] } {
   const functions = frame.module.shadows.get(node.language);
   if (!functions || functions.length === 0) return {};

@@ -1,10 +1,11 @@
 /**
- * The command line of a `cmd`. control.md 5.3.
+ * Makes the command line of a `cmd`. control.md 5.3.
  *
- * C1  No value is in the text that the shell reads as a command. Each is assigned to a variable before that text, in single quotes, and
- *     its place holds an expansion in double quotes: what stands around the place means nothing to the value, and the reverse.
- * C2  The readable text has the values in it, quoted for people, hooks and guards. It is what a run records and what a call is known by;
- *     run as it is, it is the same command, because a guard may hand a changed one back.
+ * COMMAND-1  No value is in the text that the shell reads as a command. Each value is assigned to a variable before that text, in single
+ *            quotes, and its place holds an expansion in double quotes, so the text around the place and the value can't change each
+ *            other's meaning.
+ * COMMAND-2  The readable text has the values in it, quoted for people, hooks and guards. A run records it, and it identifies the call.
+ *            Executed as it is, it is the same command, because a guard may return a changed one.
  */
 import type { Code, HolePart, TemplatePart } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -16,12 +17,12 @@ import type { Frame } from '../../runtime/frame.js';
 import { holeValue } from '../expressions/template.js';
 
 export interface CommandLine {
-  /** For people (C2). */
+  /** Is for people (COMMAND-2). */
   readonly text: string;
-  /** For the shell (C1), where values went into it. */
+  /** Is for the shell (COMMAND-1); absent for a command without values. */
   readonly executed?: string;
   readonly used: readonly Value[];
-  /** By a guard. */
+  /** Is set where a guard put this command in the place of the script's. */
   readonly isReplaced?: true;
 }
 
@@ -33,7 +34,7 @@ export async function commandLineOf(node: Code, frame: Frame): Promise<CommandLi
 
 class Line {
   private readonly used: Value[] = [];
-  /** By text, with the number of their variable: a text of many words has most of them often. */
+  /** Maps each word to the number of its variable, because a text of many words repeats most of them. */
   private readonly words = new Map<string, number>();
   private text = '';
   private executed = '';
@@ -47,7 +48,7 @@ class Line {
     this.used.push(value);
   }
 
-  /** A value, or a word of it: how it reads, and how the shell gets it. */
+  /** Adds a value, or a word of one: `readable` to the text for people, an expansion in `quote` to the text for the shell. */
   word(word: string, readable: string, quote: '"' | ''): void {
     const known = this.words.get(word);
     const number = known ?? this.words.size + 1;
@@ -97,14 +98,14 @@ async function writeHole(part: HolePart, frame: Frame, line: Line): Promise<void
       return line.word(text, readable(singleQuoted(text)), '"');
     default:
   }
-  // Outside quotes. Data and what has no value are one word.
+  // Outside quotes, data and an undefined name are one word.
   const isText = value !== undefined && !isDataForCommand(value);
   if (isText) refuseOperators(text, part, frame);
   if (isText && part.quoting === 'bare') return writeWords(text, line, readable);
   line.word(text, readable(wordQuoted(text)), '"');
 }
 
-/** Each word is literal; what separates words in the value separates them in the command. */
+/** Writes each word literally; blanks between words in the value separate them in the command. */
 function writeWords(text: string, line: Line, readable: (quoted: string) => string): void {
   for (const piece of text.split(/([ \t\r\n]+)/)) {
     if (piece === '') continue;
@@ -113,7 +114,7 @@ function writeWords(text: string, line: Line, readable: (quoted: string) => stri
   }
 }
 
-/** What has a meaning to the shell inside single quotes is only the quote. */
+/** Inside single quotes only the quote itself has a meaning to the shell. */
 function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -122,12 +123,12 @@ function wordQuoted(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : singleQuoted(word);
 }
 
-/** `$()` is nothing, and no line that begins with it ends the document. */
+/** Begins each line with `$()`, which expands to nothing: such a line never ends the document. */
 function documentQuoted(text: string): string {
   return `$()${text.replace(/[\\$`]/g, '\\$&').replaceAll('\n', '\n$()')}`;
 }
 
-/** The shell takes a backslash away before these when it takes the text out of backquotes. */
+/** Escapes once for each pair of backquotes around the place, because the shell removes one level of backslashes for each. */
 function inBackquotes(text: string, pairs = 0): string {
   return pairs === 0 ? text : inBackquotes(text.replace(/[\\$`]/g, '\\$&'), pairs - 1);
 }
@@ -141,7 +142,7 @@ function refuseOperators(text: string, part: HolePart, frame: Frame): void {
   });
 }
 
-/** bash runs what it finds in the index of an array (`a[$(…)]`) when it computes with a text. */
+/** bash executes a command in the index of an array (`a[$(…)]`) when it computes with a text, so only whole numbers are let in. */
 function notANumber(part: HolePart, frame: Frame): MlldError {
   return new MlldError('SHELL_NUMBER', `The value of ${part.written} is computed with by the shell, and is not a whole number`, {
     location: locationOf(frame.module, part.at),

@@ -1,4 +1,4 @@
-/** `exe llm @draw(name) = … with { writes: ["out/@name.svg"] }`: the files that a call says it writes. */
+/** Resolves the files that a call declares: `exe llm @draw(name) = … with { writes: ["out/@name.svg"] }`. */
 import path from 'node:path';
 import type { Expression } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -8,7 +8,7 @@ import { dataOf, type Value } from '../../values/value.js';
 import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 
-/** Absolute, in the order in which they are declared. `frame` is that of the function: its parameters are in sight. */
+/** Returns absolute paths in the declared order. `frame` is that of the function, so its parameters are in scope. Throws BAD_WRITES. */
 export async function writtenPaths(option: Expression, frame: Frame): Promise<readonly string[]> {
   const directory = writeDirectory(frame);
   const nodes = option.kind === 'array' ? option.elements.map(({ value }) => value) : [option];
@@ -18,7 +18,7 @@ export async function writtenPaths(option: Expression, frame: Frame): Promise<re
   return paths;
 }
 
-/** A written path follows the rules of paths; a value may be a list of them. */
+/** Resolves a path in quotes by the rules of paths; any other value may be one path or a list of them. */
 async function pathsOf(node: Expression, frame: Frame): Promise<readonly Value[]> {
   if (node.kind === 'template') return [await renderPath(node.parts, frame)];
   const data = dataOf(await frame.evaluate(node, frame));

@@ -1,4 +1,4 @@
-/** `X with { … }` and `stream X`. control.md 3.1, 20 and 23, instrumentation.md 4.6. */
+/** Evaluates `X with { … }` and `stream X`. control.md 3.1, 20 and 23, instrumentation.md 4.6. */
 import type { Expression, Options, Stream, With } from '../../../grammar/ast.js';
 import type { GuardSwitch } from '../../runtime/operation.js';
 import { isTruthy } from '../../values/truth.js';
@@ -7,7 +7,7 @@ import { dataOf, type DataObject, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 import { evaluateCall } from '../expressions/reference.js';
 
-/** `labels`: those of the `var` that a call is the right side of. */
+/** `labels` are those of the `var` whose right side the call is. */
 export async function evaluateWith(node: With, frame: Frame, labels?: readonly string[]): Promise<Value> {
   const { value, options } = node;
   const streaming = await option(options, 'stream', frame);
@@ -21,7 +21,7 @@ export async function evaluateWith(node: With, frame: Frame, labels?: readonly s
   return inner.evaluate(withOptions(value, options), inner);
 }
 
-/** Options that belong to the value itself. */
+/** Moves the options `stdin`, `parallel` and `delay` into the node that they are about. */
 function withOptions(value: Expression, options: Options): Expression {
   const find = (name: string): Expression | undefined => options.find((candidate) => candidate.name === name)?.value;
   const stdin = find('stdin');
@@ -52,7 +52,7 @@ async function guardSwitch(options: Options, frame: Frame): Promise<GuardSwitch 
   return except === undefined ? undefined : { except: names(except) };
 }
 
-/** Live output while it runs; never another value. */
+/** Shows output while the operand runs; the value is the same. */
 export async function evaluateStream(node: Stream, frame: Frame): Promise<Value> {
   return frame.evaluate(node.value, frame.run.settings.streaming ? { ...frame, streaming: true } : frame);
 }

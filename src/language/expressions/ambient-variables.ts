@@ -1,4 +1,4 @@
-/** Names that nobody declares: the reserved variables and the built-in functions. values.md 11.3, 12 and 13. */
+/** Values of names that no script declares: the reserved variables and the built-in functions. values.md 11.3, 12 and 13. */
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import type { Value } from '../../values/value.js';
@@ -10,7 +10,7 @@ import { readInput } from './standard-input.js';
 
 const RESERVED = new Set(['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx']);
 
-/** Undefined when the name stands for nothing. */
+/** Returns undefined for any other name. Reads the clock for `now` and standard input for `input`, each an effect of the run. */
 export async function ambientValue(name: string, frame: Frame): Promise<Value> {
   const { settings, state } = frame.run;
   switch (name) {
@@ -33,7 +33,7 @@ export async function ambientValue(name: string, frame: Frame): Promise<Value> {
   }
 }
 
-/** `at`: of the name. */
+/** Throws RESERVED_NAME at the name, which begins at `at`. */
 export function refuseReserved(name: string, module: Module, at: number): void {
   if (!RESERVED.has(name)) return;
   throw new MlldError('RESERVED_NAME', `@${name} is a reserved name and can't be declared`, {

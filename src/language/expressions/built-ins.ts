@@ -13,7 +13,7 @@ export class BuiltIn extends Callable {
   }
 }
 
-/** By its name as written, without the at sign: `upper`, `parse.llm`. */
+/** Finds a function by its name as written, without the at sign: `upper`, `parse.llm`. */
 export function builtIn(name: string): BuiltIn | undefined {
   const transformer = findTransformer(name);
   return transformer && new BuiltIn(name, transformer);

@@ -1,4 +1,4 @@
-/** `@mx`: what the running operation may know about itself. control.md 25, instrumentation.md 8. All of it is always defined. */
+/** `@mx` describes the running operation. All its fields are always defined. control.md 25, instrumentation.md 8. */
 import { labelsOf, sourcesOf, union, NO_LABELS, type DataObject, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 
@@ -57,7 +57,7 @@ function inputsOf({ context }: Frame): readonly Value[] {
   return context.guard?.inputs ?? context.op?.inputs ?? [];
 }
 
-/** One field of `@mx`, or all of them; null for a name it doesn't have. */
+/** Returns one field of `@mx`, null for a name that it doesn't have; without a name, all fields. */
 export function contextValue(name: string | undefined, frame: Frame): Value {
   if (name !== undefined) return Object.hasOwn(rows, name) ? (rows[name]?.(frame) ?? null) : null;
   return Object.fromEntries(Object.entries(rows).map(([key, row]) => [key, row(frame)])) as DataObject;

@@ -1,4 +1,4 @@
-/** Built-in functions that look at how their argument is written, not only at its value. values.md 12, world.md 5.5. */
+/** `@exists` and `@fileExists`, which need the written argument and not only its value. values.md 12, world.md 5.5. */
 import type { Expression } from '../../../grammar/ast.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { resolveText } from '../paths.js';
@@ -8,16 +8,16 @@ import { lenient } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import { findFiles } from '../files/load.js';
 
-type Form = (args: readonly Expression[], frame: Frame) => Promise<Value>;
+type Test = (args: readonly Expression[], frame: Frame) => Promise<Value>;
 
-const forms: { readonly [name: string]: Form } = { exists, fileExists };
+const tests: { readonly [name: string]: Test } = { exists, fileExists };
 
-/** The form of this name, unless the script has declared a function of the name. */
-export function specialForm(name: string, frame: Frame): Form | undefined {
-  return Object.hasOwn(forms, name) && !frame.scope.find(name) ? forms[name] : undefined;
+/** Returns the test of this name, unless the script has declared a function of the name. */
+export function existenceTest(name: string, frame: Frame): Test | undefined {
+  return Object.hasOwn(tests, name) && !frame.scope.find(name) ? tests[name] : undefined;
 }
 
-/** A text or a load asks for files; a reference asks whether name, field or index is there, whatever its value. */
+/** Looks for files where the argument is a text or a load; for a reference, it checks that the name, field or index exists. */
 async function exists([node]: readonly Expression[], frame: Frame): Promise<Value> {
   if (!node) return false;
   if (node.kind === 'load') return (await findFiles(node, frame)).length > 0;

@@ -1,4 +1,4 @@
-/** Arrays and objects as they are written: evaluated once, left to right. values.md 4.3 to 4.5. */
+/** Evaluates array and object literals once, left to right. values.md 4.3 to 4.5. */
 import type { ArrayLiteral, ObjectLiteral } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { isTruthy } from '../../values/truth.js';
@@ -25,7 +25,7 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
       const value = await evaluateReference(entry.spread, frame);
       const data = dataOf(value);
       if (typeof data !== 'object' || data === null || Array.isArray(data) || Object.getPrototypeOf(data) !== Object.prototype) {
-        throw new MlldError('SPREAD', `Only an object can be spread, and @${entry.spread.name} is none`, {
+        throw new MlldError('SPREAD', `Only an object can be spread, and @${entry.spread.name} is not an object`, {
           location: locationOf(frame.module, entry.spread.at),
         });
       }
@@ -41,7 +41,7 @@ export async function evaluateObject(node: ObjectLiteral, frame: Frame): Promise
   return collect(members, object);
 }
 
-/** A literal keeps the data of a loaded file, not its metadata (world 5.1). */
+/** Drops the metadata of a loaded file: a literal keeps its data only. world.md 5.1. */
 function memberOf(value: Value): Value {
   return value instanceof Annotated ? value.data : (value ?? null);
 }
@@ -50,7 +50,7 @@ function collect(members: readonly Value[], data: Data): Value {
   return flow(annotate(data, {}), members);
 }
 
-/** `__proto__` is a key like any other. */
+/** Sets a member; `__proto__` is a key like any other. */
 function put(object: Record<string, Value>, key: string, value: Value): void {
   if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
   else object[key] = value;

@@ -1,10 +1,10 @@
-/** Reading a member of a module. world.md 11.2: a name that the module does not export is an error when it has an export list. */
+/** Reads members of an imported module. A name that the module's export list lacks is an error. world.md 11.2. */
 import { MlldError } from '../../errors.js';
 import { namespaceOf } from '../../values/kinds/namespace.js';
 import { closest } from '../../values/suggest.js';
 import type { Value } from '../../values/value.js';
 
-/** Undefined when `value` is no namespace, or has no such member and no export list. MlldError NOT_EXPORTED. */
+/** Returns undefined for a value that is not a namespace, and for an unknown member of one without an export list. Throws NOT_EXPORTED. */
 export function readNamespace(value: Value, name: string, written: string): Value {
   const namespace = namespaceOf(value);
   if (!namespace) return undefined;

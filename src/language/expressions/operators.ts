@@ -1,4 +1,4 @@
-/** Operators. values.md 9; those that look at both sides are in `values/operators.ts`. */
+/** Evaluates operators. Those that always need both sides are in `values/operators.ts`. values.md 9. */
 import type { Binary, Denied, Expression, Subject, Ternary, Unary } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { binary } from '../../values/operators.js';
@@ -35,7 +35,7 @@ export async function evaluateBinary(node: Binary, frame: Frame): Promise<Value>
   }
 }
 
-/** The operand that becomes the result: an undefined name is null here. */
+/** Evaluates the operand that becomes the result; an undefined name is null here. */
 async function operand(node: Expression, frame: Frame): Promise<Value> {
   return (await lenient(node, frame)) ?? null;
 }

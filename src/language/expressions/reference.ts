@@ -1,4 +1,4 @@
-/** `@name` and what is chained to it. values.md 8, 10, 14 and 16.1. */
+/** Evaluates `@name` and the fields, indexes and calls chained to it. values.md 8, 10, 14 and 16.1. */
 import type { Chain, Expression, MethodStep, Reference, Step } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { each, filterBy, readField, readIndex, slice } from '../../values/access.js';
@@ -19,18 +19,18 @@ import { Executable } from '../../runtime/executable.js';
 import { evaluateArguments, evaluateMethodArguments } from '../calls/arguments.js';
 import type { Frame } from '../../runtime/frame.js';
 import { readNamespace } from './namespace-members.js';
-import { specialForm } from './existence-tests.js';
+import { existenceTest } from './existence-tests.js';
 import type { Binding } from '../../runtime/scope.js';
 import { positionOf } from '../../runtime/position.js';
 
-/** The value; an undefined name is an error that names it. */
+/** Returns the value; throws UNKNOWN_VARIABLE for an undefined name. */
 export async function evaluateReference(node: Reference, frame: Frame): Promise<Value> {
   const value = boundValue(node, frame) ?? (await lookUp(node, frame));
   if (value === undefined) throw undefinedVariable(node.name, frame.module, node.at, frame.scope);
   return value;
 }
 
-/** A reference that ends in a call, made with more to say about it; anything else is an ordinary reference. */
+/** Evaluates a reference that ends in a call of a script's function with labels or a switch of guards; others as usual, without them. */
 export async function evaluateCall(node: Reference, frame: Frame, details: Pick<CallDetails, 'labels' | 'guards'>): Promise<Value> {
   const last = node.steps.at(-1);
   if (last?.kind !== 'apply' && last?.kind !== 'method') return evaluateReference(node, frame);
@@ -42,7 +42,7 @@ export async function evaluateCall(node: Reference, frame: Frame, details: Pick<
   return callValue(callee, await evaluateArguments(last.args, frame), frame, { at: last.at, called: path, ...details });
 }
 
-/** A field chain that may end in a method of a text: then there is no function. */
+/** Follows fields; returns undefined where the chain leaves objects, because the last name may be a method of a text. */
 async function memberOrNothing(node: Reference, frame: Frame): Promise<Value> {
   let data = dataOf(frame.scope.find(node.name)?.value);
   for (const step of node.steps) {
@@ -58,15 +58,16 @@ export async function evaluateChain(node: Chain, frame: Frame): Promise<Value> {
 }
 
 interface Origin {
-  /** The reference so far as it is written, for messages, and where it begins. */
+  /** Is the reference as it is written, up to the current step, for messages. */
   readonly written: string;
+  /** Is the position of the whole reference. */
   readonly at: number;
   readonly binding: Binding | undefined;
-  /** Names before a call, for hooks on a namespace: `mine.dig`. Grows while the reference is followed. */
+  /** Holds the names before a call, for hooks on a namespace: `mine.dig`. It grows while the reference is followed. */
   readonly path?: string[];
 }
 
-/** The value; undefined for a name that is not defined. */
+/** Returns the value; undefined for a name that is not defined. */
 export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
   const binding = frame.scope.find(node.name);
   if (binding && node.steps.length === 0) return binding.value;
@@ -74,13 +75,13 @@ export async function lookUp(node: Reference, frame: Frame): Promise<Value> {
   if (binding) return follow(binding.value, node.steps, 0, frame, origin);
   if (node.name === 'mx') return followContext(node, frame, origin);
   const [first] = node.steps;
-  const form = first?.kind === 'apply' ? specialForm(node.name, frame) : undefined;
-  if (form && first?.kind === 'apply') return follow(await form(first.args, frame), node.steps, 1, frame, origin);
+  const test = first?.kind === 'apply' ? existenceTest(node.name, frame) : undefined;
+  if (test && first?.kind === 'apply') return follow(await test(first.args, frame), node.steps, 1, frame, origin);
   const ambient = await ambientValue(node.name, frame);
   return follow(ambient, node.steps, 0, frame, origin);
 }
 
-/** `@mx.first.rest`: only the part that is asked for is made. */
+/** Evaluates `@mx.first.rest`; it builds only that part of `@mx`. */
 async function followContext(node: Reference, frame: Frame, origin: Origin): Promise<Value> {
   const [first] = node.steps;
   const name =
@@ -91,7 +92,7 @@ async function followContext(node: Reference, frame: Frame, origin: Origin): Pro
         : undefined;
   if (name === undefined) return follow(contextValue(undefined, frame), node.steps, 0, frame, origin);
   const value = contextValue(name, frame);
-  // What a context variable holds differs from moment to moment; a field that it lacks now is null.
+  // The fields of a context variable come and go while the script runs; one that is missing now is null.
   const isScalar = typeof dataOf(value) !== 'object';
   return isScalar && node.steps[1]?.kind === 'field' ? null : follow(value, node.steps, 1, frame, { ...origin, written: `@mx.${name}` });
 }
@@ -103,7 +104,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
   for (let i = from; i < steps.length; i++) {
     const step = steps[i] as Step;
     if (value === undefined && !(step.kind === 'method' && step.name in typeChecks)) {
-      if (step.kind === 'field' || step.kind === 'index') continue; // a field of nothing is nothing
+      if (step.kind === 'field' || step.kind === 'index') continue; // a field of an undefined value is undefined
       if (step.kind === 'apply' || step.kind === 'method') throw unknownFunction(origin, step.kind, frame);
       throw undefinedVariable(origin.written.slice(1), frame.module, origin.at, frame.scope);
     }
@@ -116,7 +117,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
             if (next?.kind === 'field') {
               value = mxField(value, next.name, about);
               i++;
-              // What follows `.mx.data` is read from the data, a member called `mx` too (world 9).
+              // Steps after `.mx.data` read the data itself, even a member called `mx`. world.md 9.
               const member = steps[i + 1];
               if (next.name === 'data' && member?.kind === 'field' && member.name === 'mx') {
                 value = readField(value, 'mx', { written: `${written}.mx.data` });
@@ -165,7 +166,7 @@ async function follow(start: Value, steps: readonly Step[], from: number, frame:
   return value;
 }
 
-/** `[*].a[0].b`: the fields behind it belong to every element, a method to the list of results. */
+/** Returns the end of the steps that apply to each element of `[*].a[0].b`; a method after them applies to the list of results. */
 function endOfPath(steps: readonly Step[], from: number): number {
   let end = from;
   while (end < steps.length && (steps[end]?.kind === 'field' || steps[end]?.kind === 'index' || steps[end]?.kind === 'each')) end++;
@@ -188,7 +189,7 @@ async function eachElement(
   return flow(annotate(results, {}), [value]);
 }
 
-/** `exe @u = new @URL(…)` is read by field like the object that it makes (world 11.3). */
+/** Makes the object of `exe @u = new @URL(…)`, so that its fields can be read from the function. world.md 11.3. */
 async function constructed(value: Value, frame: Frame, at: number): Promise<Value> {
   const made = dataOf(value);
   return made instanceof Executable && made.body.kind === 'new' ? callValue(made, [], frame, { at, called: [made.name] }) : value;
@@ -198,7 +199,7 @@ async function indexOf(node: Expression, frame: Frame): Promise<Value> {
   return node.kind === 'literal' ? node.value : frame.evaluate(node, frame);
 }
 
-/** A function that is stored in a field wins over a method of the same name. */
+/** Calls the function in a field, which wins over a method of the same name. */
 async function callMember(value: Value, step: MethodStep, frame: Frame, written: string, path: readonly string[]): Promise<Value> {
   const data = dataOf(value);
   const member = typeof data === 'object' && data !== null && !Array.isArray(data) ? readMember(value, step.name, written) : undefined;

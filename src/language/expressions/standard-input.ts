@@ -1,12 +1,12 @@
-/** Standard input as a value. world.md 16.1. */
+/** Reads standard input as a value. world.md 16.1. */
 import { performEffect } from '../../operation/perform-effect.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';
 
-/** Undefined when there is none. JSON is data, other text loses one final line end; a mark of byte order is part of neither. */
+/** Returns undefined without input. JSON becomes data, other text loses one final line end; a byte order mark is removed. */
 export async function readInput(frame: Frame): Promise<Value> {
-  const { text: given } = await performEffect(frame, 'stdin.read', {});
-  const text = given?.replace(/^\uFEFF/, '');
+  const { text: received } = await performEffect(frame, 'stdin.read', {});
+  const text = received?.replace(/^\uFEFF/, '');
   if (text === undefined || text === '') return undefined;
   try {
     return annotate(JSON.parse(text) as Data, { text: text.trim() });

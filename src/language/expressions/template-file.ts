@@ -1,4 +1,4 @@
-/** Reads a prompt that lies in a file of its own. world.md 13. */
+/** Reads a prompt from a template file. world.md 13. */
 import { dirname } from 'node:path';
 import { parseTemplateFile } from '../../../grammar/parse.js';
 import type { Template, TemplateFile } from '../../../grammar/ast.js';
@@ -12,7 +12,7 @@ import { fileMissing } from '../files/unreadable-file.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { LoadedTemplate } from '../../runtime/executable.js';
 
-/** `template "./p.att"`. The module that stands for the file sees the names of the file that declares the function. */
+/** Loads `template "./p.att"`. The template sees the names of the file that declares the function. */
 export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame): Promise<LoadedTemplate> {
   const parts: Template['parts'] = file.kind === 'literal' ? [{ kind: 'text', text: String(file.value) }] : file.parts;
   const { written, absolute } = await resolvePath(parts, frame, file.at);
@@ -23,26 +23,26 @@ export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame)
 export interface TemplatePlace {
   readonly absolute: string;
   readonly written: string;
-  /** Where the script names it. */
+  /** Is the position in the script that names the file. */
   readonly at: number;
 }
 
-/** The module that stands for the file has no names of its own. */
+/** Loads a template that sees only its parameters. Throws TEMPLATE_EXTENSION, FILE_NOT_FOUND, FILE_UNREADABLE and syntax errors. */
 export async function readTemplate({ absolute, written, at }: TemplatePlace, frame: Frame): Promise<LoadedTemplate> {
   const kind = templateKind(absolute);
   if (!kind) {
-    throw new MlldError('TEMPLATE_EXTENSION', `${written} is no template file: its name must end in .att or .mtt`, {
+    throw new MlldError('TEMPLATE_EXTENSION', `${written} is not a template file: its name must end in .att or .mtt`, {
       location: locationOf(frame.module, at),
       hint: '.att files take @name, .mtt files take {{name}}',
     });
   }
-  const answer = await performEffect(frame, 'file.read', { path: absolute });
-  if (!('text' in answer)) throw await fileMissing({ absolute, written, root: frame.module.directory }, answer, frame, at, 'Template file');
+  const read = await performEffect(frame, 'file.read', { path: absolute });
+  if (!('text' in read)) throw await fileMissing({ absolute, written, root: frame.module.directory }, read, frame, at, 'Template file');
   const module = createModule({
     path: absolute,
     display: displayPath(absolute, frame.run.settings),
     directory: dirname(absolute),
-    text: answer.text.replace(/^\uFEFF/, ''), // a mark of byte order is no part of a prompt
+    text: read.text.replace(/^\uFEFF/, ''), // a byte order mark is no part of a prompt
   });
   await recordSource(frame, absolute, module.text, 'template');
   try {

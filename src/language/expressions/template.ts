@@ -1,4 +1,4 @@
-/** Text with references in it. values.md 5 to 7. */
+/** Renders text with references in it. values.md 5 to 7. */
 import type { HolePart, LoopPart, Template, TemplatePart } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { textOf } from '../../values/text.js';
@@ -11,27 +11,27 @@ import type { Frame } from '../../runtime/frame.js';
 import { renderLoadPart } from '../files/load.js';
 import { Scope } from '../../runtime/scope.js';
 
-/** As a value: always text. */
+/** Returns text, whatever the template holds. */
 export async function evaluateTemplate(node: Template, frame: Frame): Promise<Value> {
   return renderParts(node.parts, frame);
 }
 
-/** The reference that a template consists of, when it consists of exactly one: as a bound value it is what it refers to (5.3). */
+/** Returns the reference of a template that is exactly one: bound to a name, such a template is the referenced value. values.md 5.3. */
 export function soleReference(node: Template): HolePart['value'] | undefined {
   const [part] = node.parts;
   if (node.parts.length !== 1 || part?.kind !== 'hole' || part.pipes.length > 0) return undefined;
   return part.negated || part.optional || part.then || part.fallback !== undefined ? undefined : part.value;
 }
 
-/** The text, with the labels of everything that went into it. */
+/** Returns the text, with the labels of all values in it. */
 export async function renderParts(parts: readonly TemplatePart[], frame: Frame): Promise<Value> {
-  const ink = new Ink();
-  await render(parts, frame, ink);
-  return ink.value();
+  const output = new LabelledText();
+  await render(parts, frame, output);
+  return output.value();
 }
 
-/** Collects text, and labels as they are met. */
-class Ink {
+/** Collects text, and the labels of the values in it. */
+class LabelledText {
   private text = '';
   private labels = NO_LABELS;
   private sources = NO_LABELS;
@@ -40,12 +40,12 @@ class Ink {
     this.text += text;
   }
 
-  draw(value: Value): void {
+  writeValue(value: Value): void {
     this.text += textOf(value);
-    this.mark(value);
+    this.addLabels(value);
   }
 
-  mark(value: Value): void {
+  addLabels(value: Value): void {
     if (!(value instanceof Annotated)) return;
     this.labels = union(this.labels, value.note.labels);
     this.sources = union(this.sources, value.note.sources);
@@ -56,23 +56,23 @@ class Ink {
   }
 }
 
-async function render(parts: readonly TemplatePart[], frame: Frame, ink: Ink): Promise<void> {
+async function render(parts: readonly TemplatePart[], frame: Frame, output: LabelledText): Promise<void> {
   for (const part of parts) {
     switch (part.kind) {
       case 'text':
-        ink.write(part.text);
+        output.write(part.text);
         break;
       case 'hole': {
         const value = isBare(part) ? boundValue(part.value, frame) : undefined;
-        if (value === undefined || dataOf(value) instanceof Callable) await renderHole(part, frame, ink);
-        else ink.draw(value);
+        if (value === undefined || dataOf(value) instanceof Callable) await renderHole(part, frame, output);
+        else output.writeValue(value);
         break;
       }
       case 'load-part':
-        ink.draw(await renderLoadPart(part, frame));
+        output.writeValue(await renderLoadPart(part, frame));
         break;
       case 'loop-part':
-        await renderLoop(part, frame, ink);
+        await renderLoop(part, frame, output);
         break;
       case 'file-text':
         throw new Error('a file placeholder outside an `as` clause');
@@ -80,32 +80,32 @@ async function render(parts: readonly TemplatePart[], frame: Frame, ink: Ink): P
   }
 }
 
-/** Nothing is said about it but the value. */
+/** Returns true for a hole that is a reference alone, without pipes, negation or default. */
 function isBare({ negated, then, optional, fallback, pipes }: HolePart): boolean {
   return !negated && !then && !optional && fallback === undefined && pipes.length === 0;
 }
 
-async function renderHole(part: HolePart, frame: Frame, ink: Ink): Promise<void> {
+async function renderHole(part: HolePart, frame: Frame, output: LabelledText): Promise<void> {
   const value = await holeValue(part, frame);
-  if (part.negated) return ink.write(String(!isTruthy(value)));
+  if (part.negated) return output.write(String(!isTruthy(value)));
   if (part.then) {
-    if (isTruthy(value)) await render(part.then, frame, ink);
+    if (isTruthy(value)) await render(part.then, frame, output);
     return;
   }
   if (part.optional && !isTruthy(value)) return;
-  if (part.fallback !== undefined && (value === undefined || dataOf(value) === null)) return ink.write(part.fallback);
-  if (value === undefined) return ink.write(part.written);
+  if (part.fallback !== undefined && (value === undefined || dataOf(value) === null)) return output.write(part.fallback);
+  if (value === undefined) return output.write(part.written);
   const stages = await functionPipes(part.pipes, frame);
-  ink.draw(stages.length > 0 ? await runStages(value, stages, frame) : value);
+  output.writeValue(stages.length > 0 ? await runStages(value, stages, frame) : value);
   for (const { at, name, path } of part.pipes.slice(stages.length)) {
     const steps = path.map((field) => ({ kind: 'field' as const, name: field, at }));
     const written = ['@' + name, ...path].join('.');
-    ink.write('|');
-    await renderHole({ kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written }, frame, ink);
+    output.write('|');
+    await renderHole({ kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written }, frame, output);
   }
 }
 
-/** A name that holds no function is no stage: in `@a|@b` both are values then, and the bar is text. */
+/** Returns the pipes that are functions. Where `@b` is not a function, `@a|@b` is two values and the bar is text. */
 async function functionPipes(pipes: HolePart['pipes'], frame: Frame): Promise<HolePart['pipes']> {
   for (const [i, { at, name, path }] of pipes.entries()) {
     if (!frame.scope.find(name)) continue;
@@ -116,29 +116,29 @@ async function functionPipes(pipes: HolePart['pipes'], frame: Frame): Promise<Ho
   return pipes;
 }
 
-/** The value of a hole; undefined for a name that is not defined. A function without parentheses is called. */
+/** Returns the value of a hole; undefined for a name that is not defined. A function without parentheses is called. */
 export async function holeValue(part: HolePart, frame: Frame): Promise<Value> {
   const value = await lenient(part.value, frame).catch(nullIfNotExported);
   const data = dataOf(value);
   return data instanceof Callable ? callValue(data, [], frame, { at: part.at, called: [part.value.name] }) : value;
 }
 
-/** In text, what a module does not export is null (world 11.2). */
+/** In text, a name that a module does not export is null. world.md 11.2. */
 function nullIfNotExported(error: unknown): null {
   if (error instanceof MlldError && error.code === 'NOT_EXPORTED') return null;
   throw error;
 }
 
-/** `/for`: a source that is no list or object gives nothing. */
-async function renderLoop(part: LoopPart, frame: Frame, ink: Ink): Promise<void> {
+/** Renders `/for`; a source that is neither a list nor an object renders nothing. */
+async function renderLoop(part: LoopPart, frame: Frame, output: LabelledText): Promise<void> {
   const source = await lenient(part.source, frame);
-  ink.mark(source);
+  output.addLabels(source);
   for (const { key, value, index } of entriesOf(source) ?? []) {
     const scope = new Scope('block', frame.scope);
     const isList = index !== undefined;
     scope.define({ name: part.name, value, kind: 'loop', key, ...(isList ? { index } : {}) });
     if (part.key !== undefined) scope.define({ name: part.key, value: isList ? index : key, kind: 'loop' });
     else if (!isList) scope.define({ name: `${part.name}_key`, value: key, kind: 'loop' });
-    await render(part.body, { ...frame, scope }, ink);
+    await render(part.body, { ...frame, scope }, output);
   }
 }

@@ -1,4 +1,4 @@
-/** `as`: a template over a loaded file, or another heading for a section. world.md 8. */
+/** Applies `as`: a template over a loaded file, or another heading for a section. world.md 8. */
 import type { FileTextPart, Template, TemplatePart, TextPart } from '../../../grammar/ast.js';
 import { mxField, mxObject } from '../../values/metadata.js';
 import { isDataObject } from '../../values/plain-object.js';
@@ -8,13 +8,13 @@ import { annotate, dataOf, flow, metadataOf, sourcesOf, type Value } from '../..
 import { renderText } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 
-/** The text of the template for this file; what is known about the file stays known. */
+/** Returns the text of the template for this file, with the metadata of the file. */
 export async function applyTemplate(template: Template, file: Value, frame: Frame): Promise<Value> {
   const rendered = await renderText(filled(template.parts, file), frame);
   return flow(aboutFile(textOf(rendered), file), [rendered]);
 }
 
-/** The section under the heading that the template gives. */
+/** Returns the section under the heading that the template renders. */
 export async function renameSection(template: Template, section: Value, frame: Frame): Promise<Value> {
   const heading = await renderText(filled(template.parts, section), frame);
   return flow(aboutFile(renameHeading(textOf(section), textOf(heading)), section), [heading]);
@@ -25,7 +25,7 @@ function aboutFile(text: string, from: Value): Value {
   return annotate(text, { sources: sourcesOf(from), ...(file ? { file } : {}) });
 }
 
-/** The parts with the placeholders for the file replaced, at any depth. */
+/** Returns the parts with the placeholders for the file replaced, at any depth. */
 function filled(parts: readonly TemplatePart[], file: Value): readonly TemplatePart[] {
   return parts.map((part) => {
     switch (part.kind) {
@@ -34,7 +34,7 @@ function filled(parts: readonly TemplatePart[], file: Value): readonly TemplateP
       case 'loop-part':
         return { ...part, body: filled(part.body, file) };
       case 'hole':
-        // oxlint-disable-next-line no-thenable -- a member of the tree; nobody awaits nodes
+        // oxlint-disable-next-line no-thenable -- a member of the tree, and nodes are never awaited
         return part.then ? { ...part, then: filled(part.then, file) } : part;
       default:
         return part;
@@ -42,7 +42,7 @@ function filled(parts: readonly TemplatePart[], file: Value): readonly TemplateP
   });
 }
 
-/** `<>`, `<>.mx.filename`, `<>.name`; nothing for a field that is not there. */
+/** Returns the text of `<>`, `<>.mx.filename` or `<>.name`; the empty text for a missing field. */
 function placeholderText({ path }: FileTextPart, file: Value): string {
   const [first, second, ...deeper] = path;
   if (first === undefined) return textOf(file);

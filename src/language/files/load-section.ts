@@ -1,4 +1,4 @@
-/** The part of a load that speaks of sections and headings. world.md 7. */
+/** Selects sections and headings of a loaded file. world.md 7. */
 import path from 'node:path';
 import type { Section, SectionItem } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -10,12 +10,12 @@ import { locationOf } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { withFile } from './loaded-file.js';
 
-/** `# ??`: the titles. */
+/** Returns the titles that `# ??` lists. */
 export function headingList({ list }: Section, text: string, file: FileFacts): Value {
   return withFile(listHeadings(text, list || undefined), file);
 }
 
-/** The same as an item of a glob; undefined for a file without such headings. */
+/** Returns the titles as an item of a glob; undefined for a file without such headings. */
 export function headingEntry({ list }: Section, text: string, { absolute, relative }: FileFacts): Value {
   const names = listHeadings(text, list || undefined);
   return names.length === 0 ? undefined : { names, file: path.basename(absolute), relative, absolute };

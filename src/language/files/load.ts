@@ -1,4 +1,4 @@
-/** `<file>`: texts and data from files, one or many. world.md 5 to 10. */
+/** Evaluates `<file>`: text and data of one file, or of all files that match a glob. world.md 5 to 10. */
 import type { Load, LoadPart, TemplatePart } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { displayPath, resolvePath, writtenPath, type ResolvedPath } from '../paths.js';
@@ -14,9 +14,9 @@ import type { Frame } from '../../runtime/frame.js';
 import { headingEntry, headingList, sectionMissing, selectionOf } from './load-section.js';
 import { fileFacts, withFile } from './loaded-file.js';
 
-/** Files of one glob that are read at the same time. */
+/** Limits how many files of one glob are read at the same time. */
 const READS_AT_ONCE = 16;
-/** What an optional load forgives. An unknown variable in the path is no failure of the load. */
+/** Makes an optional load null. An unknown variable in the path is an error even there. */
 const FAILURES: ReadonlySet<string> = new Set(['FILE_NOT_FOUND', 'FILE_UNREADABLE', 'INVALID_JSON', 'SECTION_NOT_FOUND']);
 
 export async function evaluateLoad(node: Load, frame: Frame): Promise<Value> {
@@ -29,7 +29,10 @@ export async function evaluateLoad(node: Load, frame: Frame): Promise<Value> {
   }
 }
 
-/** `<file>` inside text. What cannot be loaded is nothing, and a warning; with an unknown variable it is no path, but text. */
+/**
+ * Renders `<file>` inside text. A file that cannot be loaded is a warning and leaves no text; with an unknown variable the brackets
+ * are text themselves.
+ */
 export async function renderLoadPart(part: LoadPart, frame: Frame): Promise<Value> {
   const { load, steps, pipes } = part;
   if (mentionsUnknown(load.path, frame)) return `<${writtenPath(load.path)}>`;
@@ -43,7 +46,7 @@ export async function renderLoadPart(part: LoadPart, frame: Frame): Promise<Valu
   }
 }
 
-/** The absolute paths of the files that a load would read, for `@exists(<…>)`. Nothing is read. */
+/** Returns the absolute paths of the files that a load would read, for `@exists(<…>)`; reads none of them. */
 export async function findFiles(node: Load, frame: Frame): Promise<readonly string[]> {
   const place = await resolvePath(node.path, frame, node.at);
   if (await isGlob(node, place, frame)) return matches(place, frame);
@@ -61,12 +64,12 @@ function mentionsUnknown(parts: readonly TemplatePart[], frame: Frame): boolean 
   );
 }
 
-/** Names that stand in paths although no script declares them. */
+/** Lists names that paths may use although no script declares them. */
 const AMBIENT: ReadonlySet<string> = new Set(['root', 'base', 'payload', 'state', 'input', 'mx', 'now']);
 
 const GLOB = /[*?[]/;
 
-/** Files may have such characters in their names: where they come from a variable and the file is there, it is meant. */
+/** Names of files may hold glob characters: where they come from a variable and that file exists, the path means the file. */
 async function isGlob(node: Load, { rest, absolute }: ResolvedPath, frame: Frame): Promise<boolean> {
   if (!GLOB.test(rest)) return false;
   if (node.path.some((part) => part.kind === 'text' && GLOB.test(part.text))) return true;
@@ -78,30 +81,30 @@ async function matches({ root, rest }: ResolvedPath, frame: Frame): Promise<read
 }
 
 async function loadFile(node: Load, place: ResolvedPath, frame: Frame): Promise<Value> {
-  const answer = await performEffect(frame, 'file.read', { path: place.absolute });
-  if (!('text' in answer)) throw await fileMissing(place, answer, frame, node.at);
-  const file = await fileFacts(place.absolute, answer.text, frame);
-  if (node.section?.list !== undefined) return headingList(node.section, answer.text, file);
+  const read = await performEffect(frame, 'file.read', { path: place.absolute });
+  if (!('text' in read)) throw await fileMissing(place, read, frame, node.at);
+  const file = await fileFacts(place.absolute, read.text, frame);
+  if (node.section?.list !== undefined) return headingList(node.section, read.text, file);
   if (node.section) {
     const selection = await selectionOf(node.section, frame);
-    const { text, missing } = extractSections(answer.text, selection);
-    if (missing !== undefined) throw sectionMissing(missing, answer.text, place.written, node.section, frame);
+    const { text, missing } = extractSections(read.text, selection);
+    if (missing !== undefined) throw sectionMissing(missing, read.text, place.written, node.section, frame);
     return shaped(node, withFile(text, file), frame);
   }
-  return shaped(node, await fileValue(answer.text, file, displayPath(place.absolute, frame.run.settings), node, frame), frame);
+  return shaped(node, await fileValue(read.text, file, displayPath(place.absolute, frame.run.settings), node, frame), frame);
 }
 
-/** Items without the section are left out; those that can't be parsed are their text. */
+/** Leaves out files without the section; a file that can't be parsed is its text. */
 async function loadGlob(node: Load, place: ResolvedPath, frame: Frame): Promise<Value> {
   const { section } = node;
   const selection = section && section.list === undefined ? await selectionOf(section, frame) : undefined;
   const items = await inWindows(await matches(place, frame), async (absolute) => {
-    const answer = await performEffect(frame, 'file.read', { path: absolute });
-    if (!('text' in answer)) {
-      if (answer.missing === 'absent') return undefined; // removed since it was listed
-      throw await fileMissing({ ...place, absolute, written: displayPath(absolute, frame.run.settings) }, answer, frame, node.at);
+    const read = await performEffect(frame, 'file.read', { path: absolute });
+    if (!('text' in read)) {
+      if (read.missing === 'absent') return undefined; // removed since it was listed
+      throw await fileMissing({ ...place, absolute, written: displayPath(absolute, frame.run.settings) }, read, frame, node.at);
     }
-    const { text } = answer;
+    const { text } = read;
     const file = await fileFacts(absolute, text, frame);
     if (section?.list !== undefined) return headingEntry(section, text, file);
     if (!selection) return shaped(node, await globItem(text, file), frame);
@@ -109,7 +112,7 @@ async function loadGlob(node: Load, place: ResolvedPath, frame: Frame): Promise<
     return part.missing === undefined ? shaped(node, withFile(part.text, file), frame) : undefined;
   });
   const found = items.filter((item) => item !== undefined);
-  // As text an empty glob is nothing, not the brackets of an empty list.
+  // The text view of an empty glob is empty, not the brackets of an empty list.
   return flow(annotate(found, { sources: FILE_SOURCES, ...(found.length === 0 ? { text: '' } : {}) }), found);
 }
 

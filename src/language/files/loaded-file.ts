@@ -1,4 +1,4 @@
-/** What is known about a loaded file, and values that know it. world.md 9. */
+/** Attaches the metadata of a loaded file to its values. world.md 9. */
 import path from 'node:path';
 import { parseYaml, splitFrontmatter } from '../../values/formats/frontmatter.js';
 import { isDataObject } from '../../values/plain-object.js';
@@ -11,7 +11,7 @@ export async function fileFacts(absolute: string, text: string, frame: Frame): P
   return { absolute, relative, ...(frontmatter === undefined ? {} : { frontmatter }) };
 }
 
-/** A block that is no YAML, or no map, is text between two rules. */
+/** Returns undefined for a block that is not a YAML map: it is text between two rules. */
 async function frontmatterOf(text: string): Promise<Data | undefined> {
   const block = splitFrontmatter(text);
   if (!block) return undefined;
@@ -19,7 +19,7 @@ async function frontmatterOf(text: string): Promise<Data | undefined> {
   return isDataObject(data) ? data : undefined;
 }
 
-/** The value of the whole file, or of a part of it. */
+/** Returns the value with the metadata of the file that it is, or is a part of. */
 export function withFile(value: Value, file: FileFacts): Value {
   const text = metadataOf(value)?.text;
   return annotate(dataOf(value), { sources: FILE_SOURCES, file, ...(text === undefined ? {} : { text }) });

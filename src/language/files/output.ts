@@ -1,4 +1,4 @@
-/** `output` and `append`: to files, streams, the environment and the state. world.md 14.2 and 14.3. */
+/** Executes `output` and `append`, to files, streams, the environment and the state. world.md 14.2 and 14.3. */
 import type { AppendFile, Expression, Output, Target } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { resolvePath, writeDirectory, type ResolvedPath } from '../paths.js';
@@ -25,7 +25,7 @@ export async function executeAppend(node: AppendFile, frame: Frame): Promise<Com
   return undefined;
 }
 
-/** `| output to "…"`, `| append "…"`. */
+/** Writes a piped value: `| output to "…"`, `| append "…"`. */
 export async function writeTarget(
   effect: 'output' | 'append',
   value: Value,
@@ -38,7 +38,7 @@ export async function writeTarget(
 
 interface OutputDetails {
   readonly format?: string | undefined;
-  /** Where the value comes from: names the variable of `to env`. */
+  /** Is the expression of the value, whose name becomes the variable of `to env`. */
   readonly source?: Expression | undefined;
 }
 
@@ -69,7 +69,10 @@ async function placeOf(target: Target, frame: Frame): Promise<Place> {
   if (target.kind !== 'state') return undefined;
   const state = textOf(await renderText(target.path, frame));
   if (state === '')
-    throw new MlldError('EMPTY_PATH', 'The state path is empty', { location: locationOf(frame.module, target.at), hint: 'state://name' });
+    throw new MlldError('EMPTY_PATH', 'The state path is empty', {
+      location: locationOf(frame.module, target.at),
+      hint: 'write state://NAME',
+    });
   return { state };
 }
 
@@ -87,7 +90,7 @@ async function emit(target: Target, place: Place, value: Value, format: string |
   await performEffect(frame, 'env.set', { name: variable, value: text }, { values: [value] });
 }
 
-/** `MLLD_` and the name of the variable that is written; without one `MLLD_OUTPUT`. */
+/** Returns the written name, else `MLLD_` and the name of the script's variable, else `MLLD_OUTPUT`. */
 function environmentName(target: Target, source: Expression | undefined): string {
   if (target.kind === 'env' && target.name !== undefined) return target.name;
   const isVariable = source?.kind === 'reference' && source.steps.every((step) => step.kind === 'field' || step.kind === 'index');
@@ -114,7 +117,7 @@ function appendPlace(target: Target, place: Place, format: string | undefined, f
   const refuse = (code: string, message: string, hint: string): MlldError =>
     new MlldError(code, message, { location: locationOf(frame.module, target.at), hint });
   if (!place || 'state' in place)
-    throw refuse('APPEND_TARGET', `append writes to files, not to ${target.kind}`, `use output … to ${target.kind}`);
+    throw refuse('APPEND_TARGET', `append writes to files, not to ${target.kind}`, `write output … to ${target.kind}`);
   const lower = place.absolute.toLowerCase();
   if (lower.endsWith('.json')) {
     throw refuse(
@@ -126,8 +129,8 @@ function appendPlace(target: Target, place: Place, format: string | undefined, f
   if (format === 'jsonl' && !lower.endsWith('.jsonl')) {
     throw refuse(
       'APPEND_FORMAT',
-      `as jsonl needs a .jsonl target, and ${place.written} is none`,
-      'name the file .jsonl, or leave the format out',
+      `\`as jsonl\` needs a .jsonl file, and ${place.written} is not one`,
+      'change the ending of the file to .jsonl, or leave the format out',
     );
   }
   if (format !== undefined && format !== 'jsonl' && format !== 'text') {

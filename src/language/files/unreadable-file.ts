@@ -1,4 +1,4 @@
-/** Files that cannot be read, and what to say about them. */
+/** Makes the errors of files that cannot be read. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import { displayPath, type ResolvedPath } from '../paths.js';
@@ -9,7 +9,7 @@ import type { Frame } from '../../runtime/frame.js';
 
 export type UnreadableFile = Exclude<EffectResult<'file.read'>, { text: string }>;
 
-/** The error that names the path as written, what it is relative to, and what may have been meant. `what` begins the sentence. */
+/** Returns an error that names the path as written, the folder that it starts from, and similar names there. `what` begins the message. */
 export async function fileMissing(
   { absolute, written, root }: Pick<ResolvedPath, 'absolute' | 'written' | 'root'>,
   { missing, detail }: UnreadableFile,
@@ -28,7 +28,7 @@ export async function fileMissing(
     case 'directory':
       return new MlldError('FILE_UNREADABLE', `${name} is a directory, not a file`, {
         location,
-        hint: `for the files in it write ${written.replace(/\/$/, '')}/*`,
+        hint: `to load the files in it, write ${written.replace(/\/$/, '')}/*`,
       });
     case 'unreadable':
     case 'too-large':
@@ -37,7 +37,7 @@ export async function fileMissing(
 }
 
 async function nearby(absolute: string, written: string, root: string, frame: Frame): Promise<string> {
-  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) return 'this is an address, and paths are of files: fetch it with `cmd { curl … }`';
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(written)) return 'this is an address, not the path of a file: fetch it with `cmd { curl … }`';
   const { names } = await performEffect(frame, 'file.similar', { path: absolute });
   const meant = names.length === 0 ? '' : `did you mean ${names.join(', ')}? `;
   return path.isAbsolute(written) ? `${meant}the path is absolute` : `${meant}the path is relative to ${startOf(written, root, frame)}`;
@@ -45,7 +45,7 @@ async function nearby(absolute: string, written: string, root: string, frame: Fr
 
 function startOf(written: string, root: string, { module, run: { settings } }: Frame): string {
   if (/^@(root|base)\b/.test(written) && root === settings.projectRoot) return 'the project root';
-  // The folder of a script often is the working directory as well, and calling it that would teach the wrong rule.
+  // The folder of a script often is the working directory too, but paths are relative to the folder because it is the script's.
   if (root === module.directory && path.dirname(module.path) === root) return `the folder of ${module.display}`;
   return root === settings.workingDirectory ? 'the working directory' : displayPath(root, settings);
 }

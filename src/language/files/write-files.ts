@@ -1,4 +1,4 @@
-/** `file` and `files`: written below the folder of the script, and no operations. world.md 14.5. */
+/** Executes `file` and `files`, which write below the folder of the script and are not operations. world.md 14.5. */
 import path from 'node:path';
 import type { TemplatePart, WriteFile, WriteFiles } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -11,7 +11,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { writeText } from './write-text.js';
 import { writtenText } from './written-text.js';
 
-/** `file "notes/a.md" = V` */
+/** Executes `file "docs/a.md" = V`. */
 export async function executeFile(node: WriteFile, frame: Frame): Promise<Completion> {
   const value = await frame.evaluate(node.value, frame);
   const place = await placeBelow(node.path, frame, node.at);
@@ -19,7 +19,7 @@ export async function executeFile(node: WriteFile, frame: Frame): Promise<Comple
   return undefined;
 }
 
-/** `files "src/" = [ { "a.js": V, desc: "…" } ]` */
+/** Executes `files "src/" = [ { "a.js": V, desc: "…" } ]`. */
 export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Completion> {
   const value = await frame.evaluate(node.value, frame);
   const list = dataOf(value);
@@ -28,15 +28,15 @@ export async function executeFiles(node: WriteFiles, frame: Frame): Promise<Comp
       location: locationOf(frame.module, node.at),
       hint: 'files "src/" = [ { "a.js": @text, desc: "a remark" } ]',
     });
-  if (!Array.isArray(list)) throw wrong('this is no list');
+  if (!Array.isArray(list)) throw wrong('the value is not a list');
   const folder = await placeBelow(node.path, frame, node.at);
   for (const element of list as readonly Value[]) {
     const entry = dataOf(element);
-    if (!isDataObject(entry)) throw wrong('an element is no object');
+    if (!isDataObject(entry)) throw wrong('an element is not an object');
     const names = Object.keys(entry).filter((name) => name !== 'desc');
     const [name] = names;
     if (name === undefined || names.length > 1)
-      throw wrong(names.length === 0 ? 'an element names no file' : `${names.join(' and ')} stand in one object`);
+      throw wrong(names.length === 0 ? 'an element names no file' : `${names.join(' and ')} are in one object`);
     refuseEscape(name, frame, node.at);
     const content = flow(entry[name] ?? null, [value]);
     const place = { written: path.join(folder.written, name), absolute: path.resolve(folder.absolute, name), at: node.at };
@@ -50,13 +50,13 @@ async function placeBelow(parts: readonly TemplatePart[], frame: Frame, at: numb
   return resolvePath(parts, frame, at, writeDirectory(frame));
 }
 
-/** `file` and `files` stay below the folder of the script. */
+/** Throws PATH_NOT_BELOW for a path that is absolute or leads out of the folder of the script. */
 function refuseEscape(written: string, frame: Frame, at: number): void {
   const refuse = (what: string): MlldError =>
     new MlldError('PATH_NOT_BELOW', `${written} ${what}`, {
       location: locationOf(frame.module, at),
       hint: 'file and files take paths relative to the script and below it; output takes any path',
     });
-  if (path.isAbsolute(written)) throw refuse('is absolute, and the path must be relative');
-  if (written.split(/[/\\]/).includes('..')) throw refuse('leads out of the folder with ..');
+  if (path.isAbsolute(written)) throw refuse('is absolute, but the path must be relative');
+  if (written.split(/[/\\]/).includes('..')) throw refuse('leads out of the folder with `..`');
 }

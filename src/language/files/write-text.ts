@@ -1,4 +1,4 @@
-/** A file gets a new content as a whole, or one more part at its end. */
+/** Replaces the text of a file, or adds to its end. */
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import type { ResolvedPath } from '../paths.js';
@@ -9,19 +9,19 @@ import type { Frame } from '../../runtime/frame.js';
 
 type WritePlace = Pick<ResolvedPath, 'absolute' | 'written'> & { readonly at: number };
 
-/** `text` is what is written for `value`; `at` is where the script names the file. */
+/** Writes `text`, which represents `value`; `at` is the position in the script that names the file. Throws FILE_NOT_WRITTEN. */
 export async function writeText(
-  question: 'file.write' | 'file.append',
+  effect: 'file.write' | 'file.append',
   { absolute, written, at }: WritePlace,
   text: string,
   value: Value,
   frame: Frame,
 ): Promise<void> {
   try {
-    await performEffect(frame, question, { path: absolute, text }, { values: [value] });
+    await performEffect(frame, effect, { path: absolute, text }, { values: [value] });
   } catch (error) {
     if (!(error instanceof WorldError) || error.code !== 'FILE_NOT_WRITTEN') throw error;
-    // The world knows whole paths only; the message has the path as the script has it.
+    // The world knows absolute paths only; the message shows the path as it is written in the script.
     const message = error.message.replaceAll(absolute, written);
     throw new MlldError(error.code, message, { location: locationOf(frame.module, at), hint: error.hint, cause: error });
   }

@@ -1,4 +1,4 @@
-/** What `output` and `append` write for a value. world.md 14. */
+/** Turns values into the text that `output` and `append` write. world.md 14. */
 import { parseStructure } from '../../values/formats/json-text.js';
 import { isFileList } from '../../values/kinds/element.js';
 import { toYaml } from '../../values/formats/frontmatter.js';
@@ -7,13 +7,13 @@ import { indentedJson } from '../../values/show.js';
 import { Annotated, dataOf, HostObject, metadataOf, type Value } from '../../values/value.js';
 import { Callable } from '../../values/kinds/callable.js';
 
-/** A loaded file is its raw text; other data is indented JSON, whatever the target is called; what left a pipeline is one line. */
+/** Returns a loaded file as its raw text, the result of a pipeline as JSON on one line, and other data as indented JSON. */
 export function writtenText(value: Value): string {
   if (isStructure(value)) return metadataOf(value)?.isResult ? compactJson(value) : indentedJson(value);
   return (dataOf(value) ?? null) === null ? 'null' : textOf(value);
 }
 
-/** `as json`, `as yaml`; formats that don't fit, and text that is not JSON, change nothing. */
+/** Applies `as json` or `as yaml`; other formats, and text that is not JSON, change nothing. */
 export async function formatted(value: Value, format: string | undefined): Promise<string> {
   const text = writtenText(value);
   if (format !== 'json' && format !== 'yaml') return text;
@@ -22,7 +22,7 @@ export async function formatted(value: Value, format: string | undefined): Promi
   return format === 'json' ? indentedJson(data) : toYaml(data);
 }
 
-/** One line of a `.jsonl` file: text that is JSON is that JSON, other text a JSON string. */
+/** Returns one line of a `.jsonl` file: text that is JSON is written as that JSON, other text as a JSON string. */
 export function recordLine(value: Value): string {
   const data = dataOf(value);
   if (typeof data !== 'string') return compactJson(data ?? null);
@@ -34,7 +34,7 @@ function isStructure(value: Value): boolean {
   const data = dataOf(value);
   if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return false;
   if (isFileList(data)) return false;
-  // Data that was parsed from what a command printed is data; a file, and a glob without a match, is its text.
+  // Data that was parsed from a command's output is data; a file, and a glob without a match, is its text.
   const text = value instanceof Annotated ? value.text : undefined;
   return text === undefined || (text !== '' && !metadataOf(value)?.file);
 }

@@ -1,4 +1,4 @@
-/** `for` as a statement and as a value. control.md 11, instrumentation.md 5.8. */
+/** Executes `for` as a statement and evaluates it as a value. control.md 11, instrumentation.md 5.8. */
 import type { Action, Expression, For } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
@@ -17,10 +17,10 @@ import { callStatement, showValue } from '../statements/show.js';
 import { isStatement } from '../statements/statement-kinds.js';
 import { decide } from '../statements/when.js';
 
-/** What one iteration gave: a value, or a word. `skip` leaves the element out. */
+/** Returns the value of one iteration or its control word; `skip` leaves the element out of the result. */
 type Iterate = (entry: Entry, frame: Frame) => Promise<Outcome>;
 
-/** The array of the iteration values, in the order of the source. */
+/** Returns the array of the iteration values, in the order of the source. */
 export async function evaluateFor(node: For, frame: Frame): Promise<Value> {
   const { source, entries } = await sourceOf(node, frame);
   const result = await perform(frame, operationFor(entries.length), async (inner) => {
@@ -30,7 +30,7 @@ export async function evaluateFor(node: For, frame: Frame): Promise<Value> {
   return node.batch ? runStages(result, node.batch, frame) : result;
 }
 
-/** Runs the action for each element; nothing is collected. A `=>` in an `if` inside leaves the function or the script. */
+/** Runs the action for each element and collects nothing. A `=>` in an `if` inside leaves the function or the script. */
 export async function executeFor(node: For, frame: Frame): Promise<Completion> {
   const { entries } = await sourceOf(node, frame);
   let left: Completion;
@@ -59,13 +59,13 @@ async function sourceOf(node: For, frame: Frame): Promise<{ source: Value; entri
   const entries = entriesOf(source);
   if (!entries) {
     const kind = kindOf(source);
-    throw new MlldError('NOT_ITERABLE', `for @${node.name}: the source must be an array or an object, and is ${aKind(source)}`, {
+    throw new MlldError('NOT_ITERABLE', `for @${node.name}: the source must be an array or an object, not ${aKind(source)}`, {
       location: locationOf(frame.module, node.source.at),
       hint:
         kind === 'string'
-          ? `an array is expected here; split a text first: .split("\\n")`
+          ? `split the text into an array first: .split("\\n")`
           : kind === 'null' || kind === 'undefined'
-            ? 'where there may be nothing, write `?? []` behind it'
+            ? 'if the source may be missing, write `?? []` after it'
             : undefined,
     });
   }
@@ -73,7 +73,7 @@ async function sourceOf(node: For, frame: Frame): Promise<{ source: Value; entri
   return { source, entries };
 }
 
-/** `for @p.name in S` */
+/** Throws MISSING_FIELD unless each element of `for @p.name in S` has the field. */
 function requireFields(node: For, entry: Entry, frame: Frame): void {
   for (const field of node.fields) {
     const data = dataOf(entry.value);
@@ -109,7 +109,7 @@ function isEffectBody(node: For): boolean {
   return node.body !== undefined && isStatement(node.body);
 }
 
-/** One item as an operation: its scope, the filter, the body. */
+/** Performs one item as an operation: scope, filter, body. */
 async function iteration(node: For, entry: Entry, position: number, total: number, frame: Frame, iterate: Iterate): Promise<Outcome> {
   const operation = {
     kind: 'for:iteration',
@@ -125,8 +125,8 @@ async function iteration(node: For, entry: Entry, position: number, total: numbe
     const body = { ...inner, scope };
     const passes = node.filter === undefined || isTruthy(await lenient(node.filter, body));
     const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);
-    const breath = frame.run.cooperativeYield.afterTurn(frame.deadline);
-    if (breath) await breath;
+    const pause = frame.run.cooperativeYield.afterTurn(frame.deadline);
+    if (pause) await pause;
     return outcome as Value; // a word travels through the operation as its result
   });
 }
@@ -162,7 +162,7 @@ async function runBody(node: For, frame: Frame): Promise<Completion> {
   return showAction(body, frame);
 }
 
-/** `for … => @f(x)` shows the result of the call; `for … => "text"` the text. */
+/** Shows the result of the call in `for … => @f(x)`, and the text in `for … => "text"`. */
 async function showAction(body: Expression, frame: Frame): Promise<Completion> {
   if (body.kind === 'reference') return callStatement(body, frame);
   await showValue(await frame.evaluate(body, frame), frame);

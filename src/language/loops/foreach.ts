@@ -1,4 +1,4 @@
-/** `foreach @f(XS, YS)`: a call for every combination. control.md 13. */
+/** Evaluates `foreach @f(XS, YS)`: a call for every combination of elements. control.md 13. */
 import type { ApplyStep, Expression, Foreach, MethodStep, Options } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { Denial } from '../../runtime/denial.js';
@@ -28,7 +28,7 @@ async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
   if (callee.params.length !== last.args.length) {
     throw new MlldError(
       'FOREACH_ARITY',
-      `foreach @${name}: ${callee.params.length} arrays are needed, one for each parameter, and ${last.args.length} are given`,
+      `foreach @${name} needs ${callee.params.length} arrays, one for each parameter, but has ${last.args.length}`,
       { location },
     );
   }
@@ -37,19 +37,25 @@ async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
   for (const arg of last.args) {
     const source = await frame.evaluate(arg, frame);
     if (!Array.isArray(dataOf(source)))
-      throw new MlldError('NOT_AN_ARRAY', `foreach @${name}: each argument must be an array`, { location });
+      throw new MlldError('NOT_AN_ARRAY', `foreach @${name}: each argument must be an array`, {
+        location,
+        hint: 'put a single value into brackets: [@x]',
+      });
     sources.push(source);
     lists.push((entriesOf(source) ?? []).map(({ value }) => value));
   }
   const total = lists.reduce((product, list) => product * list.length, lists.length === 0 ? 0 : 1);
   if (total > COMBINATIONS_MAX)
-    throw new MlldError('FOREACH_SIZE', `foreach @${name}: ${total} combinations, and the limit is ${COMBINATIONS_MAX}`, { location });
+    throw new MlldError('FOREACH_SIZE', `foreach @${name}: ${total} combinations are more than the limit of ${COMBINATIONS_MAX}`, {
+      location,
+      hint: 'split one of the arrays, or nest two `for` loops',
+    });
   const results: Value[] = [];
   for (let i = 0; i < total; i++) {
     try {
       results.push(await callValue(callee, combination(lists, i), frame, { at, called: [name] }));
     } catch (error) {
-      // A denial stays one: whoever handles it is further out.
+      // A denial is passed on unchanged, because its handler is further out.
       if (error instanceof MlldError && !(error instanceof Denial) && !endsTheRun(error))
         throw new MlldError(error.code, `foreach @${name}, iteration ${i + 1}: ${error.message}`, {
           location,
@@ -62,7 +68,7 @@ async function combine({ call, at }: Foreach, frame: Frame): Promise<Value> {
   return flow(annotate(results.map(asElement), {}), [...sources, ...results]);
 }
 
-/** The i-th combination; the last list varies fastest. */
+/** Returns the i-th combination; the last list varies fastest. */
 function combination(lists: readonly Value[][], i: number): Value[] {
   const chosen: Value[] = [];
   let rest = i;
@@ -73,7 +79,7 @@ function combination(lists: readonly Value[][], i: number): Value[] {
   return chosen;
 }
 
-/** `show foreach …`: a line for each result, by the options `separator` and `template`. Undefined for anything else. */
+/** Returns a line for each result of `show foreach …`, by the options `separator` and `template`; undefined for other expressions. */
 export async function foreachLines(node: Expression, frame: Frame): Promise<Value> {
   const options = node.kind === 'with' ? node.options : [];
   const loop = node.kind === 'with' ? node.value : node;

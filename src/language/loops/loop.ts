@@ -1,4 +1,4 @@
-/** `loop`. control.md 14, instrumentation.md 5.9. */
+/** Evaluates and executes `loop`. control.md 14, instrumentation.md 5.9. */
 import type { Loop } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
@@ -33,14 +33,14 @@ async function runLoop(node: Loop, frame: Frame): Promise<Ended> {
   const pace = node.pace && (await frame.evaluate(node.pace, frame));
   const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, node.at));
   let input: Value = null;
-  for (let turn = 1; limit === null || turn <= limit; turn++) {
-    if (turn > 1 && paceMs > 0) await performEffect(frame, 'clock.sleep', { ms: paceMs });
-    const pass = await runPass(node, input, { iteration: turn, limit }, frame);
+  for (let iteration = 1; limit === null || iteration <= limit; iteration++) {
+    if (iteration > 1 && paceMs > 0) await performEffect(frame, 'clock.sleep', { ms: paceMs });
+    const pass = await runPass(node, input, { iteration, limit }, frame);
     if (pass.left) return { value: null, left: pass.left };
     if (pass.status !== 'continue') return { value: pass.status === 'done' ? pass.value : null };
     input = pass.value;
-    const breath = frame.run.cooperativeYield.afterTurn(frame.deadline);
-    if (breath) await breath;
+    const pause = frame.run.cooperativeYield.afterTurn(frame.deadline);
+    if (pause) await pause;
   }
   return { value: null };
 }
@@ -49,7 +49,9 @@ async function limitOf(node: Loop, frame: Frame): Promise<number> {
   const value = dataOf(node.limit && (await frame.evaluate(node.limit, frame)));
   const limit = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 0) {
-    throw new MlldError('BAD_LIMIT', 'The limit of a loop must be a whole number from 0', { location: locationOf(frame.module, node.at) });
+    throw new MlldError('BAD_LIMIT', 'The limit of a loop must be a whole number, 0 or more', {
+      location: locationOf(frame.module, node.at),
+    });
   }
   return limit;
 }
@@ -64,7 +66,7 @@ async function runPass(node: Loop, input: Value, loop: { iteration: number; limi
   const around: Frame = { ...frame, context: { ...frame.context, loop } };
   const operation = { kind: 'loop', segment: 'loop', name: 'loop', labels: [], inputs: [input] };
   let pass: Pass = { status: 'continue', value: null };
-  // What hooks and guards put in the place of a pass's output is theirs to look at; it steers nothing.
+  // Hooks and guards may replace the output of a pass, but the replacement does not steer the loop.
   await perform(around, operation, async (inner, [received]) => {
     const scope = new Scope('block', frame.scope);
     scope.define({ name: 'input', value: received, kind: 'ambient' });

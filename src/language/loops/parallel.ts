@@ -1,9 +1,9 @@
 /**
- * Iterations that run beside others. control.md 12.
+ * Runs iterations in parallel. control.md 12.
  *
- * L1  The first element that passes the filter runs alone; when it fails, the loop fails with its error.
- * L2  A later failure becomes a marker in its place and in `@mx.errors`; `bail` and the end of the run are never collected.
- * L3  Results keep the order of the source, whatever finishes first.
+ * PARALLEL-1  The first element that passes the filter runs alone; if it fails, the loop fails with its error.
+ * PARALLEL-2  A later failure becomes a marker in its place and in `@mx.errors`; `bail` and the end of the run are never collected.
+ * PARALLEL-3  Results keep the order of the source, whichever finishes first.
  */
 import type { ParallelLimits } from '../../../grammar/ast.js';
 import { perform } from '../../operation/perform.js';
@@ -20,15 +20,15 @@ export interface Settled {
 }
 
 interface Loop extends ParallelSettings {
-  /** Of the loop variable: names the windows. */
+  /** Is the name of the loop variable; the operations of windows have it. */
   readonly name: string;
-  /** Failures of a loop that is a value are warned of. */
+  /** Makes each failure a warning too, because a script need not look at the resulting array. */
   readonly isValue: boolean;
 }
 
 type One = (entry: Entry, position: number, frame: Frame) => Promise<Outcome>;
 
-/** The setting of this loop, or the one it inherits from the parallel loop around; undefined: one after the other. */
+/** Returns the settings of this loop, or those of the parallel loop around it; undefined for a loop that runs one item at a time. */
 export async function parallelSettings(
   limits: ParallelLimits | undefined,
   frame: Frame,
@@ -61,12 +61,12 @@ class ParallelRun {
     this.pace = createPace(loop.paceMs, frame);
   }
 
-  /** What was run, in the order of the source (L3). */
+  /** Returns the iterations that ran, in the order of the source (PARALLEL-3). */
   settled(): Settled[] {
     return this.results.filter((result) => result !== undefined);
   }
 
-  /** With hooks on windows, one starts only when the one before has finished. */
+  /** Runs window by window, for hooks on windows: each starts when the one before has finished. */
   async inWindows(): Promise<void> {
     const { cap, name } = this.loop;
     for (let start = 0, window = 0; start < this.entries.length && !this.done; start += cap, window++) {
@@ -96,7 +96,7 @@ class ParallelRun {
     });
   }
 
-  /** L1: elements that the filter leaves out don't count as the first. */
+  /** PARALLEL-1: elements that the filter leaves out don't count as the first. */
   private async probe(position: number): Promise<void> {
     await this.pace?.();
     const outcome = await this.start(position);
@@ -104,7 +104,7 @@ class ParallelRun {
     this.keep(position, outcome);
   }
 
-  /** L2 */
+  /** PARALLEL-2 */
   private async collectFailure(position: number): Promise<void> {
     try {
       this.keep(position, await this.start(position));

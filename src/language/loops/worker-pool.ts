@@ -1,8 +1,8 @@
 /**
- * Work that runs beside other work: so many at a time, with a least time between two starts.
+ * Runs work in parallel: at most so many at a time, with a minimum time between two starts.
  *
- * P1 What has started is waited for, also when another part fails: what it asks is paid for.
- * P2 After a failure, or once it is done, nothing more is started; the first failure is the one to throw.
+ * POOL-1  Started work is always waited for, also after a failure: the calls that it makes are paid for.
+ * POOL-2  After a failure, or once it is done, nothing more is started. The first failure is thrown.
  */
 import type { ParallelLimits } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -14,11 +14,11 @@ import type { Frame } from '../../runtime/frame.js';
 
 export interface Pool {
   readonly from: number;
-  /** Not included. */
+  /** Is the position after the last. */
   readonly to: number;
-  /** At a time, at least 1. */
+  /** Limits how many run at a time; at least 1. */
   readonly cap: number;
-  /** Undefined: nothing has to be waited for before a start. */
+  /** Resolves when the next start is allowed; undefined where every start is. */
   readonly pace: (() => Promise<void>) | undefined;
   readonly isDone: () => boolean;
   readonly start: (position: number) => Promise<void>;
@@ -27,19 +27,19 @@ export interface Pool {
 export async function runPool({ from, to, cap, pace, isDone, start }: Pool): Promise<void> {
   let next = from;
   const failures: unknown[] = [];
-  const goesOn = (): boolean => !isDone() && failures.length === 0;
+  const mayStart = (): boolean => !isDone() && failures.length === 0;
   const worker = async (): Promise<void> => {
-    while (next < to && goesOn()) {
+    while (next < to && mayStart()) {
       const position = next++;
       try {
         if (pace) await pace();
-        if (goesOn()) await start(position); // P2: something may have ended while it waited
+        if (mayStart()) await start(position); // POOL-2: another part may have ended or failed during the wait
       } catch (error) {
         failures.push(error);
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(cap, to - from) }, worker)); // P1
+  await Promise.all(Array.from({ length: Math.min(cap, to - from) }, worker)); // POOL-1
   if (failures.length > 0) throw failures[0];
 }
 
@@ -48,19 +48,19 @@ export interface ParallelSettings {
   readonly paceMs: number;
 }
 
-/** Throws BAD_LIMIT, and what a duration can throw. */
+/** Evaluates `(CAP, PACE)`. Throws BAD_LIMIT, BAD_DURATION. */
 export async function limitsOf({ cap, pace }: ParallelLimits, frame: Frame, at: number): Promise<ParallelSettings> {
-  const most = cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(cap, frame));
-  if (!Number.isInteger(most) || most < 1) {
-    throw new MlldError('BAD_LIMIT', 'The limit of what runs in parallel must be a whole number from 1', {
+  const capacity = cap === undefined ? frame.run.settings.parallelLimit : toNumber(await frame.evaluate(cap, frame));
+  if (!Number.isInteger(capacity) || capacity < 1) {
+    throw new MlldError('BAD_LIMIT', 'The limit of parallel work must be a whole number, 1 or more', {
       location: locationOf(frame.module, at),
     });
   }
-  const least = pace && (await frame.evaluate(pace, frame));
-  return { cap: most, paceMs: least === undefined ? 0 : durationOf(least, locationOf(frame.module, at)) };
+  const interval = pace && (await frame.evaluate(pace, frame));
+  return { cap: capacity, paceMs: interval === undefined ? 0 : durationOf(interval, locationOf(frame.module, at)) };
 }
 
-/** Waits until the next start may be: `paceMs` after the one before. */
+/** Returns a wait until `paceMs` after the start before; undefined for a pace of 0. */
 export function createPace(paceMs: number, frame: Frame): (() => Promise<void>) | undefined {
   if (paceMs === 0) return undefined;
   let lastStartMs = Number.NEGATIVE_INFINITY;

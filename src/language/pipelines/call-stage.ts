@@ -1,4 +1,4 @@
-/** A stage that is a call: of a function of the script, or of a built-in stage. control.md 19. */
+/** Runs a stage that calls a function of the script or a built-in stage. control.md 19. */
 import type { CallStage } from '../../../grammar/ast.js';
 import { transformerNames } from '../../../grammar/keywords.js';
 import { MlldError } from '../../errors.js';
@@ -30,13 +30,13 @@ export async function runCallStage(
       throw rise(error, frame.module, stage.at, `@${details.called.join('.')}`);
     });
   }
-  const given = callee.params.length === 0 ? explicit : [stageInput(callee, input), ...explicit];
+  const passed = callee.params.length === 0 ? explicit : [stageInput(callee, input), ...explicit];
   // Missing arguments of a stage are the empty text, surplus ones are ignored.
-  const args = callee.params.map((_, i) => (i < given.length ? given[i] : ''));
+  const args = callee.params.map((_, i) => (i < passed.length ? passed[i] : ''));
   return callOutcome(callee, args, frame, details);
 }
 
-/** A function of the script wins over a built-in stage of its name. */
+/** Finds the function of a stage; one of the script wins over a built-in stage of its name. Throws UNKNOWN_STAGE. */
 async function stageFunction(stage: CallStage, frame: Frame): Promise<Callable> {
   const written = [stage.name, ...stage.path].join('.');
   const steps = stage.path.map((name) => ({ kind: 'field' as const, name, at: stage.at }));
@@ -60,7 +60,7 @@ export function withInput(frame: Frame, value: Value): Frame {
   return { ...frame, scope };
 }
 
-/** The first member of a row to which nothing is piped. */
+/** Runs a call of a leading group: nothing is piped into it, and its arguments fill the parameters from the first. */
 export async function runUnpiped(member: CallStage, frame: Frame): Promise<Outcome> {
   const callee = await stageFunction(member, frame);
   const args = await evaluateArguments(member.args, frame);

@@ -1,4 +1,4 @@
-/** `| log`, `| show`, `| output to …`, `| append …`: the value passes through unchanged. control.md 22. */
+/** Runs `| log`, `| show`, `| output to …` and `| append …`; the value passes through unchanged. control.md 22. */
 import type { EffectStage } from '../../../grammar/ast.js';
 import type { Value } from '../../values/value.js';
 import type { Frame } from '../../runtime/frame.js';

@@ -1,4 +1,4 @@
-/** Stages that stand beside each other: `@f || @g`. control.md 20. */
+/** Runs the members of a parallel group: `@f || @g`. control.md 20. */
 import type { EffectStage, GroupStage, Stage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { errorMarker } from '../../values/kinds/marker.js';
@@ -10,7 +10,7 @@ import { createPace, limitsOf, runPool } from '../loops/worker-pool.js';
 
 type Member = Exclude<Stage, EffectStage>;
 
-/** All members run at the same time; the results stand in the written order. `piped` is what they all get, undefined where nothing is. */
+/** Returns the results in the written order; a failed member is a marker. All members receive `piped`, undefined in a leading group. */
 export async function runGroup(
   group: GroupStage,
   piped: Value,
@@ -45,8 +45,9 @@ async function runMember(
   try {
     const outcome = await run(member, { ...frame, op, context: { ...frame.context, errors: { list: [] } } });
     if (outcome instanceof Signal && outcome.word === 'retry') {
-      throw new MlldError('RETRY', 'A member of a parallel group asked for a retry, which only works one stage after the other', {
+      throw new MlldError('RETRY', '`retry` does not work in a parallel group', {
         location: locationOf(frame.module, member.at),
+        hint: 'put the stage after the group: @f || @g | @check',
       });
     }
     return outcome instanceof Signal ? outcome.value : outcome;

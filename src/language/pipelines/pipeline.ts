@@ -1,8 +1,8 @@
 /**
- * Pipelines: stages, groups, `retry`, `while`, inline effects. control.md 15 and 19 to 22, values.md 11.
+ * Runs pipelines: stages, groups, `retry`, `while`, inline effects. control.md 15 and 19 to 22, values.md 11.
  *
- * A pipeline is a row of places: the source is place 0, every stage one more. `retry` from place n runs place n - 1 again, with the
- * input that it had, and then place n.
+ * A pipeline is a list of steps: step 0 is the source, every stage is one more. `retry` in step n runs step n - 1 again, with the input
+ * that it had, and then step n.
  */
 import type { CallStage, EffectStage, Expression, LeadingGroup, Pipeline, Stage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
@@ -29,108 +29,108 @@ function asResult(value: Value): Value {
 }
 
 const FROM_THE_SOURCE: unique symbol = Symbol('from the source');
-const RETRIES_PER_ASKER = 10;
-/** More than one pipeline can reach. */
-const ATTEMPTS_PER_PIPELINE = 100;
+const RETRIES_PER_STAGE = 10;
 const REPEATS_PER_STAGE = 20;
+/** Is more than one pipeline can reach. */
+const ATTEMPTS_PER_PIPELINE = 100;
 
 export async function evaluatePipeline(node: Pipeline, frame: Frame): Promise<Value> {
   const isCall = node.source.kind === 'reference' && node.source.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
-  return new Run(node.stages, frame, isCall ? node.source : undefined).from((inner) => sourceValue(node.source, inner));
+  return new PipelineRun(node.stages, frame, isCall ? node.source : undefined).from((inner) => sourceValue(node.source, inner));
 }
 
 async function sourceValue(node: Expression, frame: Frame): Promise<Value> {
   const value = await lenient(node, frame);
-  if (value === undefined) return frame.evaluate(node, frame); // an undefined name: the error of a reference
+  if (value === undefined) return frame.evaluate(node, frame); // throws the error of an undefined name
   return value;
 }
 
 /** Sends a value through stages. */
 export async function sendThrough(value: Value, stages: readonly Stage[], frame: Frame): Promise<Value> {
-  return new Run(stages, frame, undefined).from(async () => value);
+  return new PipelineRun(stages, frame, undefined).from(async () => value);
 }
 
-/** `|| @f() || @g(1) | @h`: nothing is piped into the members. */
+/** Evaluates `|| @f() || @g(1) | @h`; nothing is piped into the members of the group. */
 export async function evaluateLeadingGroup(node: LeadingGroup, frame: Frame): Promise<Value> {
   const results = await runGroup(node.group, undefined, frame, (member, inner) => runUnpiped(member as CallStage, inner));
   return node.stages.length > 0 ? sendThrough(results, node.stages, frame) : results;
 }
 
-interface Place {
-  /** Absent at place 0. */
+interface PipelineStep {
+  /** Is absent in step 0, the source. */
   readonly stage?: Exclude<Stage, EffectStage>;
-  /** Effects behind it; they happen each time it has run. */
+  /** Follow the step each time it has run. */
   readonly effects: EffectStage[];
 }
 
-/** One passage through a pipeline. */
-class Run {
-  private readonly places: Place[] = [{ effects: [] }];
-  /** Results by place; `@p`. */
+/** One run through a pipeline. */
+class PipelineRun {
+  private readonly steps: PipelineStep[] = [{ effects: [] }];
+  /** Holds the results by step: `@p`. */
   private readonly outputs: Value[] = [];
   private readonly repeats: number[] = [];
   private readonly allRetries: Value[] = [];
-  /** The stage that asks for repeats now, and what it asked so far. */
-  private asker: { place: number; try: number; tries: Value[]; hint: Value } | undefined;
+  /** Is the stage that last ended with `retry`, and its retries so far. */
+  private retrier: { step: number; try: number; tries: Value[]; hint: Value } | undefined;
   private guardTry = 1;
 
   constructor(
     stages: readonly Stage[],
     private readonly frame: Frame,
-    /** The source, when it is a call and can be made again. */
+    /** The source, if it is a call, which can be made again. */
     private readonly repeatable: Expression | undefined,
   ) {
     for (const stage of stages) {
-      if (stage.kind === 'effect-stage') this.places.at(-1)?.effects.push(stage);
-      else this.places.push({ stage, effects: [] });
+      if (stage.kind === 'effect-stage') this.steps.at(-1)?.effects.push(stage);
+      else this.steps.push({ stage, effects: [] });
     }
   }
 
   async from(source: (frame: Frame) => Promise<Value>): Promise<Value> {
     let at = 0;
-    while (at < this.places.length) {
-      const outcome: Outcome | typeof FROM_THE_SOURCE = await this.runPlace(at, source).catch((error: unknown) => this.guardAsks(error));
+    while (at < this.steps.length) {
+      const outcome: Outcome | typeof FROM_THE_SOURCE = await this.runStep(at, source).catch((error: unknown) => this.retryFor(error));
       if (outcome === FROM_THE_SOURCE) {
         at = 0;
         continue;
       }
       if (outcome instanceof Signal && outcome.word === 'retry') {
-        this.noteRetry(at, outcome.value);
+        this.countRetry(at, outcome.value);
         at--;
         continue;
       }
       const value = outcome instanceof Signal ? outcome.value : (outcome ?? null);
       this.outputs.length = at;
       this.outputs.push(value);
-      for (const effect of this.places[at]?.effects ?? []) await evaluateInlineEffect(effect, value, this.frame);
+      for (const effect of this.steps[at]?.effects ?? []) await evaluateInlineEffect(effect, value, this.frame);
       if (at > 0 && dataOf(value) === '') return value; // an empty text ends the pipeline
       at++;
     }
     return asResult(this.outputs.at(-1) ?? null);
   }
 
-  private async runPlace(at: number, source: (frame: Frame) => Promise<Value>): Promise<Outcome> {
-    const repeated = this.asker && this.asker.place - 1 === at;
-    const attempt = repeated ? (this.asker?.try ?? 1) : 1;
+  private async runStep(at: number, source: (frame: Frame) => Promise<Value>): Promise<Outcome> {
+    const repeated = this.retrier && this.retrier.step - 1 === at;
+    const attempt = repeated ? (this.retrier?.try ?? 1) : 1;
     if (at === 0) {
       if (attempt > 1 && !this.repeatable) return this.outputs[0];
       return source(this.inStage(0, attempt, null, undefined));
     }
     const input = this.outputs[at - 1];
-    const { stage } = this.places[at] as Required<Place>;
+    const { stage } = this.steps[at] as Required<PipelineStep>;
     return runStage(stage, input, this.inStage(at, attempt, input, stage), this.ambient(input), this.repeatable !== undefined);
   }
 
-  /** `@mx.try`: of the repeated and of the asking stage the number of the attempt, elsewhere 1. */
+  /** Sets `@mx.try`: the number of the attempt in the repeated stage and in the one that retries, 1 elsewhere. */
   private inStage(at: number, attempt: number, input: Value, stage: Stage | undefined): Frame {
-    const { asker } = this;
-    const asks = asker !== undefined && asker.place === at;
+    const { retrier } = this;
+    const retries = retrier !== undefined && retrier.step === at;
     const view: StageContext = {
       stage: at,
-      isPipeline: stage !== undefined || this.places.length > 1,
-      try: asks ? asker.try : attempt,
-      tries: asks ? asker.tries : [],
-      hint: attempt > 1 ? (asker?.hint ?? null) : null,
+      isPipeline: stage !== undefined || this.steps.length > 1,
+      try: retries ? retrier.try : attempt,
+      tries: retries ? retrier.tries : [],
+      hint: attempt > 1 ? (retrier?.hint ?? null) : null,
       input: input ?? null,
       lastOutput: at > 1 ? (input ?? null) : null,
     };
@@ -139,8 +139,8 @@ class Run {
   }
 
   /**
-   * Which time this place is run, as a part of the question: another asker doesn't begin to count anew, and a pipeline inside a stage
-   * that runs again doesn't either.
+   * Numbers the executions of a step; the number is part of each call's identity. Neither a retry from another stage nor a pipeline
+   * inside a repeated stage starts again at 1, so a repeated call is never the same call.
    */
   private keyedAttempt(at: number, repeated: boolean): number {
     const own = (repeated ? (this.repeats[at] ?? 0) : 0) + this.guardTry;
@@ -156,42 +156,42 @@ class Run {
     ]);
   }
 
-  private noteRetry(at: number, hint: Value): void {
-    const place = locationOf(this.frame.module, this.places[at]?.stage?.at ?? 0);
-    if (at === 0) throw new MlldError('RETRY', '`retry` has no stage before it to run again', { location: place });
-    if (this.asker?.place !== at) this.asker = { place: at, try: 1, tries: [], hint: null };
-    const { asker } = this;
+  private countRetry(at: number, hint: Value): void {
+    const location = locationOf(this.frame.module, this.steps[at]?.stage?.at ?? 0);
+    if (at === 0) throw new MlldError('RETRY', '`retry` has no stage before it to run again', { location });
+    if (this.retrier?.step !== at) this.retrier = { step: at, try: 1, tries: [], hint: null };
+    const { retrier } = this;
     const output = asElement(this.outputs[at - 1]) ?? null;
-    asker.tries = [...asker.tries, { attempt: asker.try, result: 'retry', hint: asElement(hint) ?? null, output }];
-    asker.hint = hint;
-    asker.try++;
+    retrier.tries = [...retrier.tries, { attempt: retrier.try, result: 'retry', hint: asElement(hint) ?? null, output }];
+    retrier.hint = hint;
+    retrier.try++;
     this.allRetries.push(output);
-    this.repeats[at - 1] = (this.repeats[at - 1] ?? 0) + 1;
-    if (asker.try > RETRIES_PER_ASKER + 1 || (this.repeats[at - 1] ?? 0) > REPEATS_PER_STAGE) {
-      throw new MlldError('RETRY_LIMIT', `The retry limit is reached: stage ${at} asked ${RETRIES_PER_ASKER} times for another result`, {
-        location: place,
+    const repeats = (this.repeats[at - 1] ?? 0) + 1;
+    this.repeats[at - 1] = repeats;
+    if (retrier.try > RETRIES_PER_STAGE + 1) {
+      throw new MlldError('RETRY_LIMIT', `Stage ${at} reached the retry limit of ${RETRIES_PER_STAGE}`, { location });
+    }
+    if (repeats > REPEATS_PER_STAGE) {
+      throw new MlldError('RETRY_LIMIT', `Stage ${at} reached the retry limit: stage ${at - 1} was repeated ${REPEATS_PER_STAGE} times`, {
+        location,
       });
     }
   }
 
-  /** A guard's `retry`: source and stages run again. instrumentation.md 4.5. */
-  private guardAsks(error: unknown): typeof FROM_THE_SOURCE {
+  /** Repeats source and stages for a guard's `retry`, and throws any other error. instrumentation.md 4.5. */
+  private retryFor(error: unknown): typeof FROM_THE_SOURCE {
     if (!(error instanceof GuardRetry) || !this.repeatable) throw error;
-    if (this.guardTry >= RETRIES_PER_ASKER) {
-      throw new MlldError(
-        'RETRY_LIMIT',
-        `The retry limit is reached: a guard asked ${RETRIES_PER_ASKER} times for another result (${error.reason})`,
-        {
-          location: locationOf(this.frame.module, this.repeatable.at),
-        },
-      );
+    if (this.guardTry >= RETRIES_PER_STAGE) {
+      throw new MlldError('RETRY_LIMIT', `A guard reached the retry limit of ${RETRIES_PER_STAGE}: ${error.reason}`, {
+        location: locationOf(this.frame.module, this.repeatable.at),
+      });
     }
     this.guardTry++;
     return FROM_THE_SOURCE;
   }
 }
 
-/** `@p[0]` the source, `@p[1]`… the results, `@p[-1]` the latest, `@p.length` the number of finished stages. */
+/** Builds `@p`: `[0]` is the source, `[1]`… are the results, `[-1]` is the latest, `length` is the number of finished stages. */
 function pipelineHistory(outputs: readonly Value[], retries: readonly Value[]): Value {
   const history: Record<string, Value> = {};
   outputs.forEach((output, i) => (history[i] = asElement(output) ?? null));

@@ -1,4 +1,4 @@
-/** What a stage receives: code in `js`, `node` and `py` gets data where the text is data. control.md 19.2. */
+/** Prepares the input of a stage: code in `js`, `node` and `py` receives data where the text is JSON. control.md 19.2. */
 import { Annotated, annotate, dataOf, flow, type Data, type Value } from '../../values/value.js';
 import type { Executable } from '../../runtime/executable.js';
 

@@ -1,4 +1,4 @@
-/** `while (cap) @f`: a stage that is run again until it says `done`. control.md 15. */
+/** Runs `while (cap) @f`: the stage is repeated until it ends with `done`. control.md 15. */
 import type { WhileStage } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
@@ -15,17 +15,18 @@ export async function runWhile(stage: WhileStage, input: Value, frame: Frame, am
   const pace = stage.pace && (await frame.evaluate(stage.pace, frame));
   const paceMs = pace === undefined ? 0 : durationOf(pace, locationOf(frame.module, stage.at));
   let state = input;
-  for (let turn = 1; turn <= cap; turn++) {
-    if (turn > 1 && paceMs > 0) await performEffect(frame, 'clock.sleep', { ms: paceMs });
-    const inner: Frame = { ...frame, context: { ...frame.context, while: { iteration: turn, limit: cap } } };
+  for (let iteration = 1; iteration <= cap; iteration++) {
+    if (iteration > 1 && paceMs > 0) await performEffect(frame, 'clock.sleep', { ms: paceMs });
+    const inner: Frame = { ...frame, context: { ...frame.context, while: { iteration, limit: cap } } };
     const outcome = await runCallStage(stage.call, state, inner, new Map([...ambient, ['input', state]]), false);
     if (!(outcome instanceof Signal)) state = outcome;
     else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
     else if (outcome.given) state = outcome.value;
-    const breath = frame.run.cooperativeYield.afterTurn(frame.deadline);
-    if (breath) await breath;
+    const pause = frame.run.cooperativeYield.afterTurn(frame.deadline);
+    if (pause) await pause;
   }
-  throw new MlldError('WHILE_CAP', `while: the cap of ${cap} turns is reached without done`, {
+  throw new MlldError('WHILE_CAP', `while: no \`done\` after ${cap} iterations, which is the cap`, {
     location: locationOf(frame.module, stage.at),
+    hint: 'raise the cap, or end the stage with `done`',
   });
 }

@@ -1,4 +1,4 @@
-/** What an action or a body gives: a value, or a control word for whoever waits for one. */
+/** Evaluates an action or a body to a value, or to a control word for the loop or pipeline around it. */
 import type { Action, Block, Statement, When } from '../../../grammar/ast.js';
 import { Return, type Outcome } from '../../runtime/completion.js';
 import { evaluateControl } from './control-flow.js';
@@ -7,7 +7,7 @@ import { isStatement } from './statement-kinds.js';
 import { Scope } from '../../runtime/scope.js';
 import { decide } from './when.js';
 
-/** The outcome in a place that wants a value; undefined from a block that returns nothing and from an effect. */
+/** Evaluates an action in a position that needs a value; undefined for an effect and for a block that returns nothing. */
 export function actionOutcome(action: Action, frame: Frame): Promise<Outcome> {
   switch (action.kind) {
     case 'control':

@@ -1,4 +1,4 @@
-/** Sequences of statements, blocks as values, and `if`. control.md 2 and 10, values.md 3.4. */
+/** Executes sequences of statements, blocks and `if`. control.md 2 and 10, values.md 3.4. */
 import type { Block, If, Statement } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { timeIsOver } from '../../runtime/hook-deadline.js';
@@ -10,6 +10,7 @@ import { rise } from '../../runtime/errors.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
 
+/** Runs statements in order; the first completion ends the sequence. Starts none once the run has to stop or a hook is out of time. */
 export async function runInSequence(
   list: readonly Statement[],
   frame: Frame,
@@ -28,13 +29,13 @@ export async function runInSequence(
   return undefined;
 }
 
-/** `var @x = [ let …; => … ]`: the value of the first `=>`, null without one. */
+/** Returns the value of the first `=>` in `var @x = [ let …; => … ]`, null without one. */
 export async function evaluateBlock(node: Block, frame: Frame): Promise<Value> {
   const completion = await frame.execute(node.statements, { ...frame, scope: new Scope('block', frame.scope), within: 'body' });
   return completion instanceof Return ? completion.value : null;
 }
 
-/** It has no value of its own; `=>` in it belongs to whatever is around. */
+/** Executes `if`, which has no value of its own: a `=>` in it ends the block around it. */
 export async function executeIf(node: If, frame: Frame): Promise<Completion> {
   const holds = isTruthy(await lenient(node.condition, frame));
   const block = holds ? node.then : node.otherwise;

@@ -1,11 +1,11 @@
-/** Where a `checkpoint` may stand: checkpoint-resume.md 9.3. Found in the tree, before anything runs. */
+/** Finds the checkpoints of a script in its tree, before anything runs. checkpoint-resume.md 9.3. */
 import type { Checkpoint, Script, Statement } from '../../../grammar/ast.js';
 
-/** Checkpoints that stand neither at the top level nor as the direct result of a top-level `when`, in source order. */
+/** Returns the checkpoints that are neither at the top level nor the direct result of a top-level `when`, in source order. */
 export function misplacedCheckpoints(script: Script): Checkpoint[] {
   const allowed = new Set<Checkpoint>(placedCheckpoints(script));
   const misplaced: Checkpoint[] = [];
-  // A list, not a descent: what the parser took may be nested more deeply than a stack of ours is high.
+  // A list instead of recursion: the parser accepts deeper nesting than our stack would.
   const left: unknown[] = [...script.statements];
   for (let node = left.pop(); node !== undefined; node = left.pop()) {
     if (typeof node !== 'object' || node === null) continue;
@@ -16,7 +16,7 @@ export function misplacedCheckpoints(script: Script): Checkpoint[] {
   return misplaced.toSorted((a, b) => a.at - b.at);
 }
 
-/** Those that stand where they may, in source order. */
+/** Returns the checkpoints in an allowed position, in source order. */
 export function placedCheckpoints(script: Script): Checkpoint[] {
   return script.statements.flatMap(allowedIn);
 }
@@ -34,7 +34,7 @@ function allowedIn(statement: Statement): Checkpoint[] {
   }
 }
 
-/** The name as it is written, where it is no template with references. */
+/** Returns the name as it is written; undefined for a template with references. */
 export function writtenName({ name }: Checkpoint): string | undefined {
   if (name.kind === 'literal') return String(name.value).trim();
   return name.parts.every((part) => part.kind === 'text')

@@ -1,4 +1,4 @@
-/** The `checkpoint` directive. checkpoint-resume.md 9 and 11.2: it notes that a point was reached, and opens a scope. */
+/** Executes `checkpoint`: records that a point was reached, and opens a scope for reuse. checkpoint-resume.md 9 and 11.2. */
 import type { Checkpoint } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { isTruthy } from '../../values/truth.js';
@@ -18,7 +18,7 @@ export async function executeCheckpoint(node: Checkpoint, frame: Frame): Promise
   if (run.checkpoints.has(name)) {
     throw new MlldError('CHECKPOINT_TWICE', `checkpoint "${name}" is registered twice in this run`, {
       location,
-      hint: 'names of checkpoints are unique, in modules as well',
+      hint: 'give it another name: names of checkpoints are unique, in modules too',
     });
   }
   await run.closeCheckpoint?.();
@@ -55,13 +55,16 @@ async function optionsOf(node: Checkpoint, frame: Frame): Promise<ScopeOptions> 
       case 'resume': {
         const mode = String(dataOf(await frame.evaluate(value, frame))).toLowerCase();
         if (mode !== 'auto' && mode !== 'manual' && mode !== 'never') {
-          throw new MlldError('CHECKPOINT_OPTION', `resume: ${mode} is not a mode`, { location, hint: 'auto, manual or never' });
+          throw new MlldError('CHECKPOINT_OPTION', `resume: ${mode} is not a mode`, { location, hint: 'write auto, manual or never' });
         }
         options = { ...options, resume: mode };
         break;
       }
       default:
-        throw new MlldError('CHECKPOINT_OPTION', `Unknown option of a checkpoint: ${name}`, { location, hint: 'resume, ttl, complete' });
+        throw new MlldError('CHECKPOINT_OPTION', `Unknown option of a checkpoint: ${name}`, {
+          location,
+          hint: 'the options are resume, ttl and complete',
+        });
     }
   }
   return options;

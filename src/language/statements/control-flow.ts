@@ -1,4 +1,4 @@
-/** Control words, `=>` and `bail`. control.md 16 to 18, instrumentation.md 3.3 for labels on a return. */
+/** Executes control words, `=>` and `bail`. control.md 16 to 18, instrumentation.md 3.3 for labels on a return. */
 import type { Bail as BailNode, Control, Expression, Return as ReturnNode } from '../../../grammar/ast.js';
 import { textOf, compactJson } from '../../values/text.js';
 import { dataOf, flow, type Value } from '../../values/value.js';
@@ -9,7 +9,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { evaluateReference } from '../expressions/reference.js';
 import { soleReference } from '../expressions/template.js';
 
-/** The value is evaluated where it stands, with the locals of its block. `pass` is the value null. */
+/** Evaluates the value with the locals of its block. `pass` is the value null. */
 export async function evaluateControl(node: Control, frame: Frame): Promise<Outcome> {
   if (node.word === 'pass') return null;
   const value = node.value ? await bound(node.value, frame) : null;
@@ -28,12 +28,12 @@ export async function executeReturn(node: ReturnNode, frame: Frame): Promise<Com
   return new Return(node.labels.length > 0 ? flow(outcome, [], node.labels) : outcome);
 }
 
-/** What gets bound or returned; an arm of a `when` may give a control word instead, and that is for the loop or pipeline around. */
+/** Evaluates a value to bind or return. An arm of a `when` may return a control word instead, for the loop or pipeline around it. */
 export async function boundOutcome(node: Expression, frame: Frame): Promise<Outcome> {
   return node.kind === 'when' ? ((await outcomeOf(node, frame)) ?? null) : bound(node, frame);
 }
 
-/** A value that gets bound or returned: a template that is one reference is the referenced value itself (values 5.3). */
+/** Evaluates a value that is bound or returned: a template that is one reference is the referenced value itself. values.md 5.3. */
 export async function bound(node: Expression, frame: Frame): Promise<Value> {
   const reference = node.kind === 'template' ? soleReference(node) : undefined;
   return reference ? evaluateReference(reference, frame) : frame.evaluate(node, frame);

@@ -1,4 +1,4 @@
-/** Declaring functions. control.md 3 and 7. */
+/** Declares functions, for the script and for its code in other languages. control.md 3 and 7. */
 import type { Exe, Shadow } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { dataOf } from '../../values/value.js';
@@ -16,7 +16,7 @@ export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
   const existing = scope.own(node.name);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
   if (node.body.kind === 'new' && node.params.length === 0) {
-    // An object of the host under a name: `exe @u = new @URL("…")` is read by field.
+    // `exe @u = new @URL("…")` makes its object now, so that its fields can be read by `@u.host`.
     scope.define({ name: node.name, value: await frame.evaluate(node.body, frame), kind: 'exe', at: node.nameAt });
     return undefined;
   }
@@ -28,7 +28,7 @@ export async function executeExe(node: Exe, frame: Frame): Promise<Completion> {
 
 const BODY_OPTIONS = new Set(['stdin', 'stream', 'streamFormat', 'parallel', 'delay', 'format']);
 
-/** Options that say how the body runs stand around the body; the others are about the function. */
+/** Wraps the body in the options that are about its execution; the other options are about the function. */
 function withBodyOptions(node: Exe): Exe {
   const options = node.options.filter(({ name }) => BODY_OPTIONS.has(name));
   return options.length === 0 ? node : { ...node, body: { kind: 'with', value: node.body, options, at: node.at } };
@@ -40,6 +40,7 @@ export async function executeShadow(node: Shadow, frame: Frame): Promise<Complet
     if (found instanceof Executable) return found;
     throw new MlldError('UNKNOWN_FUNCTION', `exe ${node.language} = { … }: @${name} is not a declared function`, {
       location: locationOf(frame.module, at),
+      hint: 'declare it above this line',
     });
   });
   frame.module.shadows.set(node.language, functions);

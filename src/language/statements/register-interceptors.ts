@@ -1,4 +1,4 @@
-/** Registering hooks and guards: they see the operations that start afterwards. instrumentation.md 4.1 and 5.2. */
+/** Registers hooks and guards, which see the operations that start afterwards. instrumentation.md 4.1 and 5.2. */
 import type { Guard, Hook } from '../../../grammar/ast.js';
 import type { Completion } from '../../runtime/completion.js';
 import type { Frame } from '../../runtime/frame.js';

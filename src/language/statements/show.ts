@@ -1,4 +1,4 @@
-/** What a script shows: `show`, `log`, `run`, and calls on a line of their own. values.md 15, control.md 8, world.md 3 and 14.4. */
+/** Executes `show`, `log`, `run`, and calls on a line of their own. values.md 15, control.md 8, world.md 3 and 14.4. */
 import type { CallStatement, Expression, Log, Prose, Reference, Run, Show } from '../../../grammar/ast.js';
 import { perform } from '../../operation/perform.js';
 import { showText } from '../../values/show.js';
@@ -24,7 +24,7 @@ export async function executeShow(node: Show, frame: Frame): Promise<Completion>
   return undefined;
 }
 
-/** An undefined name alone in a quoted text stays as written; as an operand of its own it is an error. */
+/** Evaluates the operand. An undefined name is an error here, although it is left as written inside a quoted text. */
 async function shown(node: Expression, frame: Frame): Promise<Value> {
   if (node.kind !== 'reference') return frame.evaluate(node, frame);
   const value = await lenient(node, frame);
@@ -32,7 +32,7 @@ async function shown(node: Expression, frame: Frame): Promise<Value> {
   return value;
 }
 
-/** Shows a value as the operation `show`. */
+/** Shows a value, as the operation `show`. */
 export async function showValue(value: Value, frame: Frame, labels: readonly string[] = []): Promise<Value> {
   return effect('show', value, frame, async (emitted, inner) => frame.run.document.show(showText(emitted), emitted, inner), labels);
 }
@@ -42,7 +42,7 @@ export async function executeLog(node: Log, frame: Frame): Promise<Completion> {
   return undefined;
 }
 
-/** `log x` is `output x to stderr`. world.md 14.4. */
+/** Writes `log x` as `output x to stderr` does. world.md 14.4. */
 export async function logValue(value: Value, frame: Frame): Promise<Value> {
   return effect('log', value, frame, async (emitted, inner) =>
     frame.run.document.write('stderr', `${writtenText(emitted)}\n`, emitted, inner),
@@ -62,7 +62,7 @@ async function effect(
   });
 }
 
-/** `run`: executes and shows the text, unless it is empty. A command is interpolated once, before the operation: hooks see it. */
+/** Executes `run` and shows the text, unless it is empty. A command is interpolated once, before the operation, so that hooks see it. */
 export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
   const { value: operand } = node;
   const code = operand.kind === 'code' && operand.language === 'cmd' ? operand : undefined;
@@ -70,7 +70,7 @@ export async function executeRun(node: Run, frame: Frame): Promise<Completion> {
   const inputs = line ? [flow(annotate(line.text.trim(), {}), line.used)] : [];
   await perform(frame, { kind: 'run', segment: 'run', name: null, labels: [], inputs }, async (inner, [allowed]) => {
     const quiet: Frame = { ...inner, quietCode: true };
-    // A guard may have put another command in its place.
+    // A guard may have replaced the command.
     const command = line && allowed !== inputs[0] ? { text: textOf(allowed), used: [allowed], isReplaced: true as const } : line;
     const value = code ? await evaluateCode(code, quiet, command) : await inner.evaluate(operand, quiet);
     await showRunText(value, inner);
@@ -86,7 +86,7 @@ async function showRunText(value: Value, frame: Frame): Promise<void> {
   await frame.run.document.show(text, value, frame);
 }
 
-/** A call at the top level shows its result; in a block it runs for its effects. control.md 8.2. */
+/** Shows the result of a call at the top level; a call in a block runs for its effects. control.md 8.2. */
 export async function executeCall(node: CallStatement, frame: Frame): Promise<Completion> {
   const { value } = node;
   if (value.kind === 'stream') {
@@ -98,7 +98,7 @@ export async function executeCall(node: CallStatement, frame: Frame): Promise<Co
   return undefined;
 }
 
-/** `@f(x)` is `run @f(x)`; anything else is shown. */
+/** Executes `@f(x)` as `run @f(x)`, and shows any other value. */
 export async function callStatement(node: Expression | Reference, frame: Frame): Promise<Completion> {
   const isCall = node.kind !== 'reference' || node.steps.some((step) => step.kind === 'apply' || step.kind === 'method');
   if (!isCall) {

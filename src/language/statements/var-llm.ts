@@ -1,4 +1,4 @@
-/** `var llm @x = …`: a call or a command that is the whole right side is an invocation of its own. checkpoint-resume.md 4. */
+/** Evaluates `var llm @x = …`: a call or command that is the whole right side may be reused. checkpoint-resume.md 4. */
 import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
@@ -16,19 +16,19 @@ import { evaluateCall } from '../expressions/reference.js';
 import { evaluateWith } from '../calls/with-options.js';
 
 export async function evaluateVarLlm(node: Var, frame: Frame): Promise<Value> {
-  return evaluateHead(node.value, node.labels, frame);
+  return evaluateCallAtHead(node.value, node.labels, frame);
 }
 
-async function evaluateHead(node: Expression, labels: readonly string[], frame: Frame): Promise<Value> {
+async function evaluateCallAtHead(node: Expression, labels: readonly string[], frame: Frame): Promise<Value> {
   switch (node.kind) {
     case 'reference':
       return evaluateCall(node, frame, { labels });
     case 'code':
       return labelledCode(node, labels, frame);
     case 'pipeline':
-      return runStages(await evaluateHead(node.source, labels, frame), node.stages, frame);
+      return runStages(await evaluateCallAtHead(node.source, labels, frame), node.stages, frame);
     case 'stream':
-      return evaluateHead(node.value, labels, { ...frame, streaming: true });
+      return evaluateCallAtHead(node.value, labels, { ...frame, streaming: true });
     case 'with': {
       const stdin = node.options.find(({ name }) => name === 'stdin')?.value;
       if (node.value.kind === 'code') return labelledCode(stdin ? { ...node.value, stdin } : node.value, labels, frame);
@@ -40,7 +40,7 @@ async function evaluateHead(node: Expression, labels: readonly string[], frame: 
   }
 }
 
-/** The question is the language and the text after interpolation. */
+/** Runs code as a call that is identified by its language and its text after interpolation. */
 async function labelledCode(node: Code, labels: readonly string[], frame: Frame): Promise<Value> {
   const line = node.language === 'cmd' ? await commandLineOf(node, frame) : undefined;
   const [part] = node.text;

@@ -1,4 +1,4 @@
-/** Names that a script declares and changes. values.md 3, control.md 2.3 to 2.5. */
+/** Declares and changes variables. values.md 3, control.md 2.3 to 2.5. */
 import type { Append, Let, Var } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
@@ -20,7 +20,7 @@ export async function executeVar(node: Var, frame: Frame): Promise<Completion> {
   refuseReserved(node.name, frame.module, node.nameAt);
   if (existing && existing.kind !== 'ambient') throw redeclared(node.name, node.nameAt, existing, frame);
   const outcome = await declared(node, node.labels.includes(SECRET) ? { ...frame, secret: true } : frame);
-  // Around the top level of a file is no loop and no pipeline.
+  // At the top level of a file there is no loop or pipeline that a control word could be for.
   if (outcome instanceof Signal && owner !== frame.module.scope) return outcome;
   const value = outcome instanceof Signal ? outcome.value : outcome;
   const operation = { kind: 'var', segment: `var:${node.name}`, name: node.name, labels: node.labels, inputs: [value] };
@@ -45,7 +45,7 @@ export async function executeLet(node: Let, frame: Frame): Promise<Completion> {
   return isWord ? outcome : undefined;
 }
 
-/** `@x += v`: a new value for the nearest binding. */
+/** Executes `@x += v`, which binds a new value to the nearest declaration of the name. */
 export async function executeAppendTo(node: Append, frame: Frame): Promise<Completion> {
   const location = locationOf(frame.module, node.nameAt);
   const found = frame.scope.findForChange(node.name);
@@ -57,10 +57,14 @@ export async function executeAppendTo(node: Append, frame: Frame): Promise<Compl
   }
   const { binding, owner, shared } = found;
   if (shared) {
-    throw new MlldError('PARALLEL_CHANGE', `@${node.name} can't be changed with += inside a parallel loop: it belongs to the code around`, {
-      location,
-      hint: 'return the value from the iteration with `=>` and use the loop as a value',
-    });
+    throw new MlldError(
+      'PARALLEL_CHANGE',
+      `@${node.name} can't be changed with += inside a parallel loop: it is declared outside the loop`,
+      {
+        location,
+        hint: 'return the value with `=>` and use the result of the loop',
+      },
+    );
   }
   if (binding.kind === 'var' && owner.kind !== 'module') {
     throw new MlldError('IMMUTABLE', `@${node.name} is declared with var and can't be changed with +=`, {

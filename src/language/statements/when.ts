@@ -1,4 +1,4 @@
-/** `when` in its three forms. control.md 9. */
+/** Evaluates and executes the three forms of `when`. control.md 9. */
 import type { Expression, When, WhenArm } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { isTruthy } from '../../values/truth.js';
@@ -14,7 +14,7 @@ import { executeAppendTo, executeLet } from './variables.js';
 
 export type Decision =
   | { readonly kind: 'nothing' }
-  /** An effect, a block without a value, `pass`, which is null where a value is wanted. */
+  /** An effect or a block without a value; null for `pass`, which is a value where one is needed. */
   | { readonly kind: 'acted'; readonly outcome: undefined | null }
   | { readonly kind: 'value'; readonly outcome: Outcome; readonly fromBlock: boolean };
 
@@ -22,14 +22,14 @@ const NOTHING: Decision = { kind: 'nothing' };
 const ACTED: Decision = { kind: 'acted', outcome: undefined };
 const PASSED: Decision = { kind: 'acted', outcome: null };
 
-/** In a place that wants a value: null when nothing matched. */
+/** Evaluates `when` in a position that needs a value: null when no arm matched. */
 export async function evaluateWhen(node: When, frame: Frame): Promise<Value> {
   const decision = await decide(node, frame);
   if (decision.kind === 'nothing') return null;
   return decision.outcome instanceof Signal ? decision.outcome.value : (decision.outcome ?? null);
 }
 
-/** The first arm whose condition holds acts; nothing after it is looked at. */
+/** Runs the first arm whose condition holds. The conditions after it are not evaluated. */
 export async function decide(node: When, frame: Frame): Promise<Decision> {
   const found = await matchingArm(node, frame);
   return found ? act(found.arm, found.frame) : NOTHING;
@@ -79,7 +79,7 @@ async function act(arm: WhenArm, frame: Frame): Promise<Decision> {
   return isStatement(action) ? ACTED : { kind: 'value', outcome, fromBlock: false };
 }
 
-/** As a statement. What a value does depends on the block around (`frame.within`). */
+/** Executes `when` as a statement. The block around it (`frame.within`) decides what becomes of a value. */
 export async function executeWhen(node: When, frame: Frame): Promise<Completion> {
   if (frame.within === 'script') return executeInScript(node, frame);
   const decision = await decide(node, frame);
@@ -90,7 +90,7 @@ export async function executeWhen(node: When, frame: Frame): Promise<Completion>
   return undefined;
 }
 
-/** At the top level a value is shown, a call shows its result, and `=>` in a block ends the script. control.md 9.5. */
+/** Executes `when` at the top level: values and results of calls are shown, and `=>` in a block ends the script. control.md 9.5. */
 async function executeInScript(node: When, frame: Frame): Promise<Completion> {
   const found = await matchingArm(node, frame);
   if (!found) return undefined;

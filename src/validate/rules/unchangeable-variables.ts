@@ -9,8 +9,8 @@ export const unchangeableVariablesRule: Rule = {
       if (isShared) {
         yield {
           at,
-          message: `@${name} can't be changed with += inside a parallel loop: it belongs to the code around`,
-          hint: 'return the value from the iteration with `=>` and use the loop as a value',
+          message: `@${name} can't be changed with += inside a parallel loop: it is declared outside the loop`,
+          hint: 'return the value with `=>` and use the result of the loop',
         };
       } else if (target.kind === 'var' && owner === 'local') {
         yield { at, message: `@${name} is declared with var and can't be changed with +=`, hint: 'declare it with let' };
