@@ -43,7 +43,7 @@ export interface Journal {
 /** How a journal deals with a disk that takes nothing for a while. */
 export interface CreateOptions {
   /** How long it tries again before it gives up; 60 s by default. */
-  readonly waitMs?: number;
+  readonly waitMs?: number | undefined;
   /** Called when that takes longer than a moment, and without an error when it is over and nothing was lost. */
   readonly onOutage?: (error: JournalError | undefined, waitMs: number) => void;
   /** A posted fact can't be a line. */

@@ -51,7 +51,7 @@ export function createOverlay({
   readonly definitions: Definitions;
   readonly complete: Completeness;
   readonly forks: readonly ForkSource[];
-  readonly changed?: 'serve' | 'ask' | 'ask-guards';
+  readonly changed?: 'serve' | 'ask' | 'ask-guards' | undefined;
 }): Overlay {
   const declined = new Set<string>();
   const known = (memo: Memo, key: CallKey): UsableEntry | undefined => {

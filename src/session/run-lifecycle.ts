@@ -1,51 +1,61 @@
-/** What every run lives in: a world that is closed behind it, and a signal that says when it has to end, and why. */
+/** Gives a run its world, and stops it on a signal, at its deadline, or when it is paused. */
 import type { RunStatus } from '../../journal/event.js';
 import { MlldError } from '../errors.js';
-import type { RunOptions } from './script/run-options.js';
 import { createLiveWorld } from '../world/live.js';
 import type { World } from '../world/world.js';
-import { isUserError } from './user-error.js';
 import { withoutSealingKey } from './ports/sealing-key.js';
+import type { RunOptions } from './script/run-options.js';
+import { isUserError } from './user-error.js';
 
-/** What ends a run from outside: the reason that its signal is aborted with. */
+/** The signal of a run is aborted with this reason, which becomes the status of the run. */
 export type StopReason = Extract<RunStatus, 'interrupted' | 'timed-out' | 'paused'>;
 
 type SupervisedOptions = Pick<RunOptions, 'environment' | 'io' | 'signal' | 'timeoutMs'>;
 
+interface Supervision<R> {
+  /**
+   * `close-world`: effects are refused as soon as the run must stop. `abort-signal`: only code that listens to the signal stops, so that
+   * the run can still write down how it ended.
+   */
+  readonly onStop: 'close-world' | 'abort-signal';
+  readonly work: (world: World, signal: AbortSignal, pause: () => void) => Promise<R>;
+}
+
 /**
- * `worldEnds`: what is asked of the world is refused once the run has to end. Otherwise only who listens to the signal notices.
- * An error that a user can cause is the result; any other is thrown.
+ * Runs `work` in a world that is closed when `work` ends. Resolves with status and error where `work` threw an error that a user can cause;
+ * rejects with any other error.
  */
 export async function superviseRun<R>(
-  { environment, io, signal, timeoutMs }: SupervisedOptions,
-  worldEnds: boolean,
-  work: (world: World, ending: AbortSignal, pause: () => void) => Promise<R>,
+  { environment, io, signal: callerSignal, timeoutMs }: SupervisedOptions,
+  { onStop, work }: Supervision<R>,
 ): Promise<R | { readonly status: 'failed' | StopReason; readonly error: unknown }> {
-  const ending = new AbortController();
-  const end = (by: StopReason, why: string): void => {
-    if (worldEnds) void world.close(why);
-    ending.abort(by);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const stop = (reason: StopReason, why: string): void => {
+    if (onStop === 'close-world') void world.close(why);
+    controller.abort(reason);
   };
-  const timeOut = (): void => end('timed-out', 'its time is over');
+  const timeOut = (): void => stop('timed-out', 'its time is over');
   const endMs = timeoutMs === undefined ? undefined : io.monotonicMs() + timeoutMs;
-  // The timer has no turn while code of the script doesn't give way: then the world notices.
+  // The timer does not fire while code of the script blocks the event loop; the world checks the deadline at its next effect.
   const deadline = endMs === undefined ? undefined : { leftMs: () => endMs - io.monotonicMs(), expire: timeOut };
-  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), ...(deadline && { deadline }) });
-  const onSignal = (): void => end('interrupted', typeof signal.reason === 'string' ? signal.reason : 'the run was called off');
-  signal.addEventListener('abort', onSignal);
-  if (signal.aborted) onSignal();
+  const world = createLiveWorld({ ...io, environment: withoutSealingKey(environment), deadline });
+  const onSignal = (): void =>
+    stop('interrupted', typeof callerSignal.reason === 'string' ? callerSignal.reason : 'the run was called off');
+  callerSignal.addEventListener('abort', onSignal);
+  if (callerSignal.aborted) onSignal();
   const timer = timeoutMs === undefined ? undefined : setTimeout(timeOut, timeoutMs);
   try {
-    return await work(world, ending.signal, () => end('paused', 'the run is paused'));
+    return await work(world, signal, () => stop('paused', 'the run is paused'));
   } catch (error) {
     if (!isUserError(error)) throw error;
-    // Before the first statement there is nobody else who could tell the end of the run from a failure.
-    if (!ending.signal.aborted || error.code !== 'INTERRUPTED') return { status: 'failed', error };
-    const by = ending.signal.reason as StopReason; // it is aborted with nothing else
-    return { status: by, error: by === 'timed-out' ? timedOut(timeoutMs) : error };
+    // Before the first statement runs, an interrupted effect arrives here like a failure.
+    if (!signal.aborted || error.code !== 'INTERRUPTED') return { status: 'failed', error };
+    const status = signal.reason as StopReason; // it is aborted with nothing else
+    return { status, error: status === 'timed-out' ? timedOut(timeoutMs) : error };
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', onSignal);
+    callerSignal.removeEventListener('abort', onSignal);
     await world.close('the run has ended');
   }
 }

@@ -1,4 +1,4 @@
-/** What a user can cause; all else is a broken invariant of ours, and nobody catches it. */
+/** Tells errors that a user can cause from broken invariants of the program, which are never caught. */
 import { MlldError } from '../errors.js';
 import { WorldError } from '../world/world.js';
 

@@ -34,7 +34,7 @@ export interface LiveWorldOptions {
   /** Closes the world when it fires. */
   readonly signal?: AbortSignal;
   /** Of the whole run: breaks into code that keeps its timers from ending it. */
-  readonly deadline?: Deadline;
+  readonly deadline?: Deadline | undefined;
 }
 
 type Answerers = {

@@ -28,7 +28,7 @@ export interface CheckpointFileOptions {
   readonly monotonicMs: () => number;
   readonly onTrouble: (error: unknown) => void;
   /** An observer's notice; nothing is recorded. */
-  readonly onWritten?: () => void;
+  readonly onWritten?: (() => void) | undefined;
 }
 
 export function createCheckpointFile({

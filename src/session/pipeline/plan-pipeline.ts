@@ -48,11 +48,11 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     const { graph } = await loadGraph(options, world);
     if (!graph) return undefined;
     const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
-    const { given, secrets } = separateSecrets(options, graph);
-    const store = readOnlyStore(await storeOf(given, world));
+    const { recordable, secrets } = separateSecrets(options, graph);
+    const store = readOnlyStore(await storeOf(recordable, world));
     const notices: string[] = [];
     const io = { ...options.io, stderr: (text: string) => void notices.push(text.trimEnd()) };
-    const found = options.resume === undefined ? undefined : await findResumption({ ...given, io }, store, plan);
+    const found = options.resume === undefined ? undefined : await findResumption({ ...recordable, io }, store, plan);
     const about = { pipeline: graph.name, name: options.name, notices };
     if (found && 'notice' in found)
       return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], notices: [...notices, found.notice] };
@@ -61,7 +61,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
     const state = resumed?.state ?? graphState.initial();
     const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
     const { nodes, afterwards } = stepsAhead(plan, state, enterAt);
-    const recorded = await recordedStages(store, given);
+    const recorded = await recordedStages(store, recordable);
     const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
     const replyOf = ({ node, visit, callsModel }: PlannedNode): PlannedStep['reply'] => {
       if (!callsModel) return null;

@@ -1,17 +1,17 @@
 /**
- * Facts that fit into a line. What is data goes to blobs as a payload; the rest is bounded here: texts for people are cut, long lists of
- * call keys are said in several events.
+ * Makes facts fit into a line of the journal. Data is stored as a payload, in a blob if it is large; texts for people are cut here, and a
+ * long list of call keys is split into several events.
  */
 import { wholeCharacters } from '../../../grammar/columns.js';
 import type { Fact } from '../../../journal/event.js';
 import type { InvalidationFact } from './prior-runs.js';
 
-/** UTF-16 units of a message, a reason or a hint. */
+/** Limits a message, a reason or a hint, in UTF-16 units. */
 const MESSAGE_UNITS_MAX = 64 * 1024;
-/** Of one event: some megabytes. */
+/** Limits the keys of one event, which are some megabytes then. */
 const KEYS_MAX = 100_000;
 
-/** The fact itself where nothing is too long, as nearly always. */
+/** Returns the fact itself if nothing is too long, which is nearly always the case. */
 export function bounded(fact: Fact): Fact {
   const { message, reason, error, errorHint, pause } = fact as { readonly [member: string]: unknown };
   if (!isLong(message) && !isLong(reason) && !isLong(error) && !isLong(errorHint) && !isLong(pause)) return fact;
@@ -25,23 +25,26 @@ export function bounded(fact: Fact): Fact {
   } as Fact; // of the same shape
 }
 
-/** Folded one after the other they drop what the one drops. A kill in between leaves a run that dropped some, as one before leaves none. */
-export function splitInvalidation(drop: InvalidationFact): readonly InvalidationFact[] {
-  if (drop.type !== 'memo.invalidated' || drop.keys.length <= KEYS_MAX) return [drop];
+/**
+ * Returns facts that together invalidate what the one does. A kill between them leaves a run that invalidated some of it, just as a kill
+ * before the first leaves one that invalidated nothing.
+ */
+export function splitInvalidation(fact: InvalidationFact): readonly InvalidationFact[] {
+  if (fact.type !== 'memo.invalidated' || fact.keys.length <= KEYS_MAX) return [fact];
   const parts: InvalidationFact[] = [];
-  for (let at = 0; at < drop.keys.length; at += KEYS_MAX) parts.push({ ...drop, keys: drop.keys.slice(at, at + KEYS_MAX) });
+  for (let at = 0; at < fact.keys.length; at += KEYS_MAX) parts.push({ ...fact, keys: fact.keys.slice(at, at + KEYS_MAX) });
   return parts;
 }
 
-/** A text, or the `error` and `pause` of `run.finished`, which have a message. */
+/** Either a text, or `error` and `pause` of `run.finished`, which have a message. */
 type LongText = string | { readonly message: string };
 
-function isLong(told: unknown): told is LongText {
-  if (typeof told === 'object' && told !== null) return isLong((told as { message?: unknown }).message);
-  return typeof told === 'string' && told.length > MESSAGE_UNITS_MAX;
+function isLong(text: unknown): text is LongText {
+  if (typeof text === 'object' && text !== null) return isLong((text as { message?: unknown }).message);
+  return typeof text === 'string' && text.length > MESSAGE_UNITS_MAX;
 }
 
-function cut(told: LongText): LongText {
-  if (typeof told === 'object') return { ...told, message: cut(told.message) as string };
-  return `${wholeCharacters(told, MESSAGE_UNITS_MAX)}… (the beginning of ${told.length} characters)`;
+function cut(text: LongText): LongText {
+  if (typeof text === 'object') return { ...text, message: cut(text.message) as string };
+  return `${wholeCharacters(text, MESSAGE_UNITS_MAX)}… (the beginning of ${text.length} characters)`;
 }

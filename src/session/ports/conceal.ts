@@ -1,4 +1,4 @@
-/** What the run tells, with marks in the place of what the run knows to be secret, whatever road they came on. */
+/** Replaces what a run knows to be secret by marks, in everything that it records or shows. */
 import type { Fact } from '../../../journal/event.js';
 import type { SourceLocation } from '../../errors.js';
 import { concealed, HIDDEN, isSecret, type SecretRegistry } from '../../runtime/secret-registry.js';
@@ -6,14 +6,14 @@ import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from '../rerun/divergence.js';
 
-/** Where a replay left its record, likewise: the request has the values that the code or the command was given. */
+/** The request of a divergence holds the arguments of code and commands, which may be secret. */
 export function concealDivergence(divergence: Divergence, secrets: SecretRegistry): Divergence {
   return concealed(divergence, secrets);
 }
 
 /**
- * An error as people see it, with all that it was caused by: messages, the hint, and the line of the source that is quoted, in which the
- * secret itself may be written. It is changed and not copied, so that whoever holds it can't show what it was.
+ * Removes secrets from an error and its causes: from messages, hints and the quoted line of the source, in which the secret itself may be
+ * written. Changes the error instead of copying it, so that no other reference to it can show the secret.
  */
 export function concealError(error: unknown, secrets: SecretRegistry): void {
   if (secrets.isEmpty) return;
@@ -22,13 +22,13 @@ export function concealError(error: unknown, secrets: SecretRegistry): void {
     seen.add(each);
     each.message = secrets.hideParts(each.message);
     if (each.stack !== undefined) each.stack = secrets.hideParts(each.stack);
-    const told = each as { location?: SourceLocation | undefined; hint?: string | undefined };
-    if (told.location) told.location = { ...told.location, text: secrets.blank(told.location.text) };
-    if (typeof told.hint === 'string') told.hint = secrets.hideParts(told.hint);
+    const shown = each as { location?: SourceLocation | undefined; hint?: string | undefined };
+    if (shown.location) shown.location = { ...shown.location, text: secrets.blank(shown.location.text) };
+    if (typeof shown.hint === 'string') shown.hint = secrets.hideParts(shown.hint);
   }
 }
 
-/** A variable as a replay shows it. */
+/** Returns a variable as a replay may show it. */
 export function concealValue(value: Value, secrets: SecretRegistry): Value {
   if (isSecret(value)) return HIDDEN;
   if (secrets.isEmpty) return value;
@@ -36,7 +36,7 @@ export function concealValue(value: Value, secrets: SecretRegistry): Value {
   return secrets.appearIn(text) ? secrets.redact(text) : value;
 }
 
-/** The fact itself when there is nothing to hide. */
+/** Returns the fact itself if there is nothing to hide. */
 export function conceal(fact: Fact, secrets: SecretRegistry): Fact {
   if (secrets.isEmpty) return fact;
   const hide = (text: string): string => secrets.redact(text);

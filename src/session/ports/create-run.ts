@@ -1,4 +1,4 @@
-/** Begins a run of a workflow whose past is known. */
+/** Creates a run of a workflow whose prior runs are known. */
 import { JournalError } from '../../../journal/errors.js';
 import { runIdAt, startOf } from '../../../journal/ids.js';
 import type { CreateOptions, Journal, JournalStore } from '../../../journal/store.js';
@@ -7,7 +7,9 @@ import { randomDigits } from '../../world/host.js';
 
 const ID_ATTEMPTS = 5;
 
-/** Runs are ordered by their ids: a clock that was set back must not put this one before the last. */
+/**
+ * Runs are ordered by their ids: the id is later than that of the latest run, even if the clock was set back. Retries an id that is taken.
+ */
 export async function createRun(
   store: JournalStore,
   { workflow, seen }: PriorRuns,

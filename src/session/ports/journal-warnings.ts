@@ -1,41 +1,47 @@
-/** What a run says when its journal fails it. */
+/** Warns on standard error about what keeps a run from recording or reusing results; each kind of trouble once. */
 import { isTooDeep } from '../../../journal/canonical.js';
 import { JournalError } from '../../../journal/errors.js';
-import type { Defect } from '../../../journal/store.js';
+import type { Payload } from '../../../journal/event.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { Defect, JournalStore } from '../../../journal/store.js';
+import { usable, type Memo, type StoredResult } from '../../../replay/memo/memo.js';
 
 export interface JournalWarnings {
-  /** `but` is what works all the same. */
-  error(error: Error, but?: string): void;
-  /** Something that no result depends on could not be stored: a source text, what a command printed. */
+  /** The journal can't be written. `remains` says what works without it. */
+  error(error: Error, remains?: string): void;
+  /** A source text or the output of a command could not be stored: no result depends on it. */
   gap(error: Error): void;
   defect(defect: Defect): void;
-  /** The disk takes nothing, for so long that the user wonders; undefined: for who told that, it does again. */
+  /**
+   * The disk has taken nothing for so long that the user will wonder. Called without an error by the same writer when it takes data again.
+   */
   outage(error: JournalError | undefined, waitMs: number): void;
+  /** A recorded result of the function can't be read; `remedy` says what happens instead. */
+  unreadable(fn: string, remedy: string): void;
 }
 
-/** One line for trouble with the journal, one for damage in it: the run goes on. */
 export function createJournalWarnings(stderr: (text: string) => void): JournalWarnings {
-  let told = false;
-  let tooDeep = false;
-  let isGapTold = false;
+  let isErrorReported = false;
+  let isDepthReported = false;
+  let isGapReported = false;
+  let isDefectReported = false;
   let outages = 0;
-  let damaged = false;
+  const unreadable = new Set<string>();
   return {
-    error(error, but) {
+    error(error, remains) {
       if (isTooDeep(error)) {
-        if (!tooDeep) stderr(`warning: ${error.message}; it is asked again by every run\n`);
-        tooDeep = true;
+        if (!isDepthReported) stderr(`warning: ${error.message}; every run makes this call again\n`);
+        isDepthReported = true;
         return;
       }
-      if (told) return;
-      told = true;
-      const hint = hintOf(error);
-      const results = but === undefined ? 'results are not recorded' : `results are not recorded, ${but}`;
-      stderr(`warning: the journal can't be written, ${results}: ${error.message}${hint}\n`);
+      if (isErrorReported) return;
+      isErrorReported = true;
+      const results = remains === undefined ? 'results are not recorded' : `results are not recorded, ${remains}`;
+      stderr(`warning: the journal can't be written, ${results}: ${error.message}${hintOf(error)}\n`);
     },
     gap(error) {
-      if (isGapTold || told) return;
-      isGapTold = true;
+      if (isGapReported || isErrorReported) return;
+      isGapReported = true;
       stderr(`warning: ${error.message}; results are recorded, but journal replay may not find all it needs${hintOf(error)}\n`);
     },
     outage(error, waitMs) {
@@ -44,13 +50,66 @@ export function createJournalWarnings(stderr: (text: string) => void): JournalWa
       } else if (outages++ === 0) stderr(`warning: ${error.message}; calls wait, for ${waitMs / 1000} s at most (--journal-wait)\n`);
     },
     defect({ kind, message, run }) {
-      if (damaged || kind === 'torn-tail') return;
-      damaged = true;
+      if (isDefectReported || kind === 'torn-tail') return;
+      isDefectReported = true;
       stderr(`warning: run ${run.run}: ${message}; see mlld journal verify ${run.run}\n`);
+    },
+    unreadable(fn, remedy) {
+      if (unreadable.has(fn)) return;
+      unreadable.add(fn);
+      stderr(`warning: a recorded result of @${fn} can't be read any more; ${remedy}\n`);
     },
   };
 }
 
 function hintOf(error: Error): string {
   return error instanceof JournalError && error.hint ? ` (${error.hint})` : '';
+}
+
+interface OtherKeyOptions {
+  readonly store: JournalStore;
+  readonly ref: RunRef;
+  readonly memos: readonly Memo[];
+  readonly stderr: (text: string) => void;
+}
+
+/**
+ * Returns a function that is called with a miss that another key may explain. It warns, once in a run, that recorded results of this
+ * function are sealed with a key which is not the run's.
+ */
+export function createOtherKeyWarning({ store, ref, memos, stderr }: OtherKeyOptions): (call: { readonly fn: string }) => Promise<void> {
+  const examined = new Set<string>();
+  let isReported = false;
+  return async ({ fn }) => {
+    if (isReported || examined.has(fn)) return;
+    examined.add(fn);
+    for (const result of sealedResults(memos, fn)) {
+      if (result.ref.run === ref.run) continue;
+      const event = await store.readAt(result.ref, result.position);
+      const ours = (await store.knownSecrets())?.keyId;
+      const theirs = event?.type === 'call.completed' ? (keyOf(event.result) ?? keyOf(event.notes)) : undefined;
+      if (theirs === undefined || theirs === ours || isReported) continue;
+      isReported = true;
+      const own = ours === undefined ? 'this run has no key' : `this run has the key ${ours}`;
+      stderr(
+        `warning: results of @${fn} are sealed with the key ${theirs}, but ${own}: they are not reused; MLLD_JOURNAL_KEY sets the key\n`,
+      );
+      return;
+    }
+  };
+}
+
+function keyOf(payload: Payload | undefined): string | undefined {
+  return payload && 'keyId' in payload ? payload.keyId : undefined;
+}
+
+function* sealedResults(memos: readonly Memo[], fn: string): Generator<StoredResult> {
+  for (const memo of memos) for (const [, { fn: name, result }] of usable(memo)) if (result.sealed && name === fn) yield result;
+}
+
+/** Says at the end of a run that secret results will not be there for later runs; undefined when all were kept. */
+export function unkeptNotice(count: number): string | undefined {
+  if (count === 0) return undefined;
+  const results = count === 1 ? '1 result is secret and was' : `${count} results are secret and were`;
+  return `${results} not kept for later runs: MLLD_JOURNAL_KEY is none; unset it, or set a key (openssl rand -hex 32), to keep them sealed`;
 }

@@ -1,4 +1,4 @@
-/** Results that stay in the journal until a script looks at them. */
+/** Leaves large results in the journal until a script reads them. */
 import type { Json, ResultMetadata } from '../../../journal/event.js';
 import type { CallKey, RunRef } from '../../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../../journal/store.js';
@@ -7,7 +7,7 @@ import { decodeValue } from '../../operation/encode-result.js';
 import type { Encoded } from '../../runtime/result-cache.js';
 import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, type Value } from '../../values/value.js';
 
-/** Results that take less are held: a place costs almost as much. */
+/** Smaller results are held in memory: remembering their place would cost almost as much. */
 export const HELD_BYTES_MAX = 1024;
 
 export interface RecordedPlace {
@@ -18,7 +18,7 @@ export interface RecordedPlace {
   readonly fn: string;
 }
 
-/** What is known of the whole is held; of its parts, or that its text is another one, only the whole result tells. */
+/** Metadata of the whole value is held in memory. Metadata of its parts, or a text of its own, needs the whole result. */
 export function fitsInMemory(notes: readonly ResultMetadata[]): boolean {
   return notes.every(({ at, text }) => at === undefined && text === undefined);
 }
@@ -27,7 +27,7 @@ export function lazyResult(reads: ImmediateReads, place: RecordedPlace, note: Me
   return new LazyData(new RecordedData(reads, place), note);
 }
 
-/** The first look reads it, and from then on it is held like any other value. */
+/** Reads the result when it is first used, and holds it from then on like any other value. */
 class RecordedData {
   private value: Value;
 
@@ -37,26 +37,26 @@ class RecordedData {
   ) {}
 
   data(): Data {
-    return dataOf(this.look()) as Data;
+    return dataOf(this.read()) as Data;
   }
 
   text(): string | undefined {
-    const seen = this.look();
-    return seen instanceof Annotated ? seen.text : undefined;
+    const value = this.read();
+    return value instanceof Annotated ? value.text : undefined;
   }
 
-  private look(): Value {
-    return (this.value ??= read(this.reads, this.place));
+  private read(): Value {
+    return (this.value ??= readResult(this.reads, this.place));
   }
 }
 
-/** It was whole when it was served; damage since then is told, never papered over. */
-function read(reads: ImmediateReads, { ref, key, position, form, fn }: RecordedPlace): Value {
+/** The result was whole when it was reused. Throws RESULT_LOST for damage since then. */
+function readResult(reads: ImmediateReads, { ref, key, position, form, fn }: RecordedPlace): Value {
   const event = reads.readAt(ref, position);
   const json: Json | undefined = event?.type === 'call.completed' ? reads.resolve(event.result, key) : undefined;
   if (json === undefined) {
     throw new MlldError('RESULT_LOST', `The recorded result of @${fn} can't be read any more`, {
-      hint: `the journal of run ${ref.run} was damaged while this run went on; run again, and it is asked again`,
+      hint: `the journal of run ${ref.run} was damaged during this run; run again to make this call again`,
     });
   }
   return decodeValue({ json, form, notes: [] }, '');

@@ -1,4 +1,4 @@
-/** Contents of declared output files, in the blobs of the journal. */
+/** Stores declared output files as blobs of the journal, and knows which of their versions were written by a run. */
 import type { BlobId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
@@ -14,7 +14,7 @@ export const NO_OUTPUT_FILES: OutputFiles = {
 
 export interface OutputFileSources {
   readonly store: JournalStore;
-  /** The script and those it borrows from. */
+  /** The workflow and its fork sources. */
   readonly workflows: readonly Workflow[];
   readonly keepsNewer: boolean;
   readonly onTrouble: (error: Error) => void;
@@ -22,7 +22,7 @@ export interface OutputFileSources {
 
 export function createOutputFiles({ store, workflows, keepsNewer, onTrouble }: OutputFileSources): OutputFiles {
   const ofThisRun: WrittenFiles = new Map();
-  // Asked for only when a file is not what a served answer had written; then all runs are read, once.
+  // Read only if a file differs from what a reused call had written; then all runs are read, once.
   let recorded: Promise<readonly WrittenFiles[]> | undefined;
   const wroteIn = (written: WrittenFiles, path: string, blob: BlobId): boolean => written.get(path)?.has(blob) === true;
   return {

@@ -1,4 +1,4 @@
-/** A store for whoever only looks, or can't write: what is recorded is read, and nothing is left behind. */
+/** Wraps a store so that it reads what is recorded and writes nothing: for plans, and for runs whose journal can't be created. */
 import { JournalError } from '../../../journal/errors.js';
 import type { JournalStore } from '../../../journal/store.js';
 

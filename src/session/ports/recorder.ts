@@ -1,10 +1,10 @@
 /**
- * Where the facts of a run go.
+ * Passes the facts of a run to its journal and to those who follow it.
  *
- * W1  Facts reach the journal in the order in which they are handed over, and followers see them in that order, as they stand there.
- * W2  A journal that can't be written is waited for; one that has given up is reported once. What is said after that is handed over all
- *     the same, because the end of the run tries once more, but followers don't see it: it may never be recorded.
- * W3  No text that the run knows to be secret gets past this place, and none is cut before.
+ * RECORDER-1  Facts reach the journal in the order in which they are recorded; followers see them in that order, as the journal has them.
+ * RECORDER-2  A journal that can't be written is waited for; one that has given up is reported once. Later facts are passed on to it,
+ *             because the end of the run tries to write once more, but followers don't see them: they may never be recorded.
+ * RECORDER-3  No text that the run knows to be secret gets past the recorder, and no text is cut before secrets are removed.
  */
 import { JournalError } from '../../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
@@ -18,7 +18,7 @@ import { conceal } from './conceal.js';
 export type Follower = (event: JournalEvent, position: Position) => void;
 
 export interface RunRecorder extends Recorder {
-  /** What became of the journal: `lost`, it has given up and what it kept is gone; `regained`, that was written at the end. */
+  /** `lost`: the journal has given up, and what it held back is gone. `regained`: that was written at the end. */
   close(): Promise<'kept' | 'regained' | 'lost'>;
 }
 
@@ -27,11 +27,11 @@ export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: asy
 interface RecorderPorts {
   readonly secrets: SecretRegistry;
   readonly followers: readonly Follower[];
-  /** The journal has given up, or a fact can't be recorded. */
+  /** Called when the journal has given up, or a fact can't be recorded. */
   readonly onTrouble: (error: Error) => void;
 }
 
-/** It costs the fact that can't be a line, and nothing else. */
+/** Only the fact that can't be a line is lost, and nothing else. */
 export function isOfOneFact(error: unknown): boolean {
   return error instanceof JournalError && (error.code === 'NOT_JSON' || error.code === 'JOURNAL_EVENT_TOO_LARGE');
 }
@@ -49,14 +49,14 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
   };
   return {
     on: true,
-    post(given) {
-      const fact = bounded(conceal(given, secrets));
+    post(original) {
+      const fact = bounded(conceal(original, secrets));
       const recorded = journal.post(fact);
       if (!broken) follow(fact, recorded);
     },
-    async append(given) {
+    async append(original) {
       try {
-        const fact = bounded(conceal(given, secrets));
+        const fact = bounded(conceal(original, secrets));
         return await journal.append(fact, (recorded) => follow(fact, recorded));
       } catch (error) {
         return trouble(error);

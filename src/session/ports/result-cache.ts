@@ -1,4 +1,4 @@
-/** The port to what is paid for: the folds decide, this reads and encodes. */
+/** The result cache of a run: finds reusable results by the folds of prior runs, reads them from the journal, and stores new ones. */
 import type { Json, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, RunRef } from '../../../journal/ids.js';
 import { digestingSecrets, KEY_BYTES, type Secrets } from '../../../journal/secrets/sealing.js';
@@ -46,7 +46,7 @@ export function NO_RESULT_CACHE(): ResultCache {
 
 export interface CacheSources {
   readonly store: JournalStore;
-  /** The same, and waits for a disk that takes nothing: for what was paid for. */
+  /** The same store, which waits for a disk that takes nothing: used for what was paid for. */
   readonly retrying: JournalStore;
   /** The project's folder. */
   readonly root: string;
@@ -57,29 +57,29 @@ export interface CacheSources {
   readonly nowMs: () => number;
   readonly files: OutputFiles;
   readonly onTrouble: (error: Error) => void;
-  /** What could not be stored is no result. */
+  /** Called when something could not be stored that no result depends on. */
   readonly onGap: (error: Error) => void;
-  /** A stored result can't be read any more; `then` says what comes in its place. */
-  readonly onUnreadable: (fn: string, then: string) => void;
-  /** What was kept with a key in earlier runs; undefined when there was none. */
+  /** Called when a stored result can't be read any more; `remedy` says what happens instead. */
+  readonly onUnreadable: (fn: string, remedy: string) => void;
+  /** Undefined when nothing was recorded with a key yet. */
   readonly secrets: Secrets | undefined;
-  /** A stored result can't be opened, or what was asked with secrets was recorded under another key: it is not served. */
-  readonly onOtherKey: (question: Pick<CacheQuery, 'fn'>) => Promise<void>;
+  /** Called when a stored result can't be opened, or a call with secrets has none: another key may be the reason. */
+  readonly onOtherKey: (call: Pick<CacheQuery, 'fn'>) => Promise<void>;
 }
 
 interface ReadableResult {
-  /** Known only when a script looks at it. */
+  /** Reads the value; for a large result, not before a script uses it. */
   value(): Outcome;
   readonly labels: ResultLabels;
 }
 
-/** How the value is had when it is wanted; undefined when the journal doesn't hold it any more as it was written. */
-function readableResult(sources: CacheSources, key: CallKey, { result: answer, fn }: UsableEntry): Awaitable<ReadableResult | undefined> {
+/** Undefined when the journal doesn't hold the result any more as it was written. Waits for the disk only if it must. */
+function readableResult(sources: CacheSources, key: CallKey, { result: stored, fn }: UsableEntry): Awaitable<ReadableResult | undefined> {
   const { immediate } = sources.store;
-  const { ref, position, form } = answer;
-  const isInline = answer.sizeBytes === position.bytes;
-  if (!immediate || !isInline || answer.sealed || answer.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
-    return readValue(sources, key, answer, fn);
+  const { ref, position, form } = stored;
+  const isInline = stored.sizeBytes === position.bytes;
+  if (!immediate || !isInline || stored.sealed || stored.carries || form === 'word' || position.bytes <= HELD_BYTES_MAX)
+    return readValue(sources, key, stored, fn);
   if (!immediate.holds(ref, position, key)) return undefined;
   return { value: () => lazyResult(immediate, { ref, key, position, form, fn }), labels: NO_RESULT_LABELS };
 }
@@ -87,25 +87,25 @@ function readableResult(sources: CacheSources, key: CallKey, { result: answer, f
 async function readValue(
   { store, root }: CacheSources,
   key: CallKey,
-  answer: StoredResult,
+  stored: StoredResult,
   fn: string,
 ): Promise<ReadableResult | undefined> {
-  const exceeding = await readExceeding(store, key, answer);
+  const exceeding = await readExceeding(store, key, stored);
   if (exceeding) return { value: () => fail(new OutputExceedsText(exceeding)), labels: NO_RESULT_LABELS };
   const { immediate } = store;
-  const { ref, position, form } = answer;
+  const { ref, position, form } = stored;
   const place = { ref, key, position, form, fn };
-  const read = await readResult(store, key, answer);
+  const read = await readResult(store, key, stored);
   if (!read) return undefined;
-  const carried = recordedResultLabels(read.event);
+  const labels = recordedResultLabels(read.event);
   const { result } = read;
-  // A word of control is looked at at once.
-  if (immediate && answer.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
+  // A word that steers the script (continue, done) is used at once.
+  if (immediate && stored.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
     const note = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
-    return { value: () => lazyResult(immediate, place, note), labels: carried };
+    return { value: () => lazyResult(immediate, place, note), labels };
   }
   const value = decodeResult(result, root);
-  return { value: () => value, labels: carried };
+  return { value: () => value, labels };
 }
 
 function fail(error: Error): never {
@@ -117,27 +117,27 @@ interface Candidate {
   readonly hit: OverlayHit;
 }
 
-function sourceEvent({ hit: known }: Candidate): EventRef {
-  const { ref, seq } = known.entry.result;
+function sourceEvent({ hit }: Candidate): EventRef {
+  const { ref, seq } = hit.entry.result;
   return { run: ref.run, seq };
 }
 
-function cacheHit(store: JournalStore, found: Candidate, { value, labels: carried }: ReadableResult): CachedResult {
-  const { key, hit: known } = found;
-  const { result: answer, fingerprint } = known.entry;
-  const isEdited = known.edit.definition || known.edit.interceptors;
+function cacheHit(store: JournalStore, found: Candidate, { value, labels }: ReadableResult): CachedResult {
+  const { key, hit } = found;
+  const { result: stored, fingerprint } = hit.entry;
+  const isEdited = hit.edit.definition || hit.edit.interceptors;
   const from = sourceEvent(found);
   return {
     key,
-    resultLabels: carried,
-    from: known.forkSource === undefined ? from : { ...from, workflow: known.forkSource },
+    resultLabels: labels,
+    from: hit.forkSource === undefined ? from : { ...from, workflow: hit.forkSource },
     ...(fingerprint !== undefined && isEdited ? { editedSince: fingerprint } : {}),
-    outputs: () => readOutputs(store, answer),
+    outputs: () => readOutputs(store, stored),
     value,
   };
 }
 
-/** Of what is known under the two names of a question: what is lent first, else the latest. */
+/** A call with secrets may be recorded under two keys. A result of a fork source is preferred, else the later one. */
 function preferred(first: Candidate | undefined, second: Candidate | undefined): Candidate | undefined {
   if (!first) return second;
   if (!second || first.hit.forkSource !== undefined) return first;
@@ -150,26 +150,26 @@ function preferred(first: Candidate | undefined, second: Candidate | undefined):
 /** Results of one function that were reused although it was edited, or other guards or hooks hold. */
 export interface StaleHit {
   count: number;
-  /** The definitions that they were made with, and what each is now. */
+  /** Maps the definitions that they were made with to those of now. */
   readonly editions: Map<Fingerprint, Fingerprint>;
 }
 
 export interface RunCache extends ResultCache {
-  /** By function. */
+  /** By the name of the function. */
   readonly staleHits: ReadonlyMap<string, StaleHit>;
-  /** Answers that no later run will have, because there is no key to keep them with. */
+  /** Counts the secret results that no later run will have, because there is no key to seal them. */
   unkeptCount(): number;
 }
 
 export function createRunCache(sources: CacheSources): RunCache {
   const { store, ref, overlay, flags, header, nowMs } = sources;
-  const old = new Map<string, StaleHit>();
+  const staleHits = new Map<string, StaleHit>();
   const held = new Map<CallKey, HeldResult & Pick<CachedResult, 'from'>>();
   let { secrets } = sources;
   const keys = async (): Promise<Secrets> => {
     secrets ??= await store.secrets().catch((error: unknown) => {
       sources.onTrouble(error as Error);
-      return digestingSecrets(randomKey(KEY_BYTES)); // nothing will be found by it later, and nothing given away
+      return digestingSecrets(randomKey(KEY_BYTES)); // no later run finds anything by this key, and nothing leaks
     });
     return secrets;
   };
@@ -178,10 +178,10 @@ export function createRunCache(sources: CacheSources): RunCache {
     else sources.onGap(error as Error);
     return { redacted: isTooDeep(error) ? 'it is nested too deeply' : 'it could not be stored' };
   };
-  const tellDeclined = async (declined: readonly OverlayHit[], then: string): Promise<void> => {
+  const warnDeclined = async (declined: readonly OverlayHit[], remedy: string): Promise<void> => {
     for (const { entry } of declined) {
       if (entry.result.sealed) await sources.onOtherKey(entry);
-      else sources.onUnreadable(entry.fn, then);
+      else sources.onUnreadable(entry.fn, remedy);
     }
   };
   let policy: CachePolicy;
@@ -192,51 +192,51 @@ export function createRunCache(sources: CacheSources): RunCache {
   };
   enter(undefined);
   const candidate = (key: CallKey, { definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
-    const known = overlay.lookup({ key, fingerprint, parts }, policy, nowMs());
-    return known && { key, hit: known };
+    const hit = overlay.lookup({ key, fingerprint, parts }, policy, nowMs());
+    return hit && { key, hit };
   };
-  const next = (question: CacheQuery): Candidate | undefined => {
-    const plain = candidate(question.key, question);
-    return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(question.key), question));
+  const next = (query: CacheQuery): Candidate | undefined => {
+    const plain = candidate(query.key, query);
+    return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(query.key), query));
   };
 
-  /** Until one can be read; `first` and what was read of it, `read`, are the first to be tried. */
+  /** Tries candidates until one can be read, beginning with `first` and what was already read of it. */
   async function search(
-    question: CacheQuery,
+    query: CacheQuery,
     first: Candidate | undefined,
-    read: Awaitable<ReadableResult | undefined>,
+    firstRead: Awaitable<ReadableResult | undefined>,
   ): Promise<CachedResult | undefined> {
     const declined: OverlayHit[] = [];
     let found = first;
-    for (let reading = read; found; reading = found && readableResult(sources, found.key, found.hit.entry)) {
+    for (let reading = firstRead; found; reading = found && readableResult(sources, found.key, found.hit.entry)) {
       const value = await reading;
       if (value) {
-        await tellDeclined(declined, 'another recorded answer is served');
+        await warnDeclined(declined, 'another recorded result is reused');
         return cacheHit(store, found, value);
       }
       overlay.decline(sourceEvent(found));
       declined.push(found.hit);
-      found = next(question);
+      found = next(query);
     }
-    const kept = held.get(question.key);
-    if (kept) return { ...kept, outputs: async () => kept.outputs, value: () => decodeResult(kept.encoded, sources.root) };
-    if (declined.length === 0 && question.hasSecret) await sources.onOtherKey(question);
-    await tellDeclined(declined, 'it is asked again');
+    const own = held.get(query.key);
+    if (own) return { ...own, outputs: async () => own.outputs, value: () => decodeResult(own.encoded, sources.root) };
+    if (declined.length === 0 && query.hasSecret) await sources.onOtherKey(query);
+    await warnDeclined(declined, 'the call is executed again');
     return undefined;
   }
 
   return {
-    staleHits: old,
+    staleHits,
     inFlight: new InFlightCalls(),
     recordedDefinitions: new Set<Fingerprint>(),
     files: sources.files,
     policy: () => allowed,
-    lookup(question) {
+    lookup(query) {
       if (!allowed.serves) return undefined;
-      const found = next(question);
+      const found = next(query);
       const read = found && readableResult(sources, found.key, found.hit.entry);
       if (found && read && !(read instanceof Promise)) return cacheHit(store, found, read);
-      return found || question.hasSecret || held.size > 0 ? search(question, found, read) : undefined;
+      return found || query.hasSecret || held.size > 0 ? search(query, found, read) : undefined;
     },
     decline: (known) => overlay.decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {
@@ -257,8 +257,8 @@ export function createRunCache(sources: CacheSources): RunCache {
       (isPaid ? sources.retrying : store).secretPayload(value, about).catch((error: unknown) => notStored(error, isPaid)),
     secretKey: async (key) => (await keys()).callKey(key),
     digest: async (text) => (await keys()).digest(text),
-    hold(key, { seq }, answer) {
-      held.set(key, { ...answer, from: { run: ref.run, seq } });
+    hold(key, { seq }, stored) {
+      held.set(key, { ...stored, from: { run: ref.run, seq } });
     },
     unkeptCount: () => held.size,
     newBlob: () => store.newBlob(),
@@ -274,10 +274,10 @@ export function createRunCache(sources: CacheSources): RunCache {
       enter({ name, resume, ttlMs, complete: hasComplete });
     },
     warnStaleHit(fn, recorded, now) {
-      const served = old.get(fn) ?? { count: 0, editions: new Map<Fingerprint, Fingerprint>() };
-      served.count++;
-      served.editions.set(recorded, now);
-      old.set(fn, served);
+      const hits = staleHits.get(fn) ?? { count: 0, editions: new Map<Fingerprint, Fingerprint>() };
+      hits.count++;
+      hits.editions.set(recorded, now);
+      staleHits.set(fn, hits);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** A store for results: a disk that takes nothing for a while is waited for, because what was paid for is in memory until it is stored. */
+/** Retries to store results while the disk takes nothing: what was paid for is only in memory until it is stored. */
 import { codeOf, JournalError } from '../../../journal/errors.js';
 import type { Payload } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -6,15 +6,15 @@ import { JOURNAL_WAIT_MS } from '../../../journal/writer.js';
 
 const RETRY_FIRST_MS = 10;
 const RETRY_MAX_MS = 1000;
-/** A shorter outage is nobody's concern. */
+/** A shorter outage is not reported. */
 const WARN_AFTER_MS = 1000;
 
 interface RetryOptions {
   readonly waitMs: number | undefined;
   readonly monotonicMs: () => number;
-  /** Nothing is waited for any more. */
+  /** If true, an error is thrown at once. */
   readonly hasGivenUp: () => boolean;
-  /** It lasts so long that the user wonders, told once for all that wait; undefined: everything that waited is stored. */
+  /** Called once for all writes that wait, when the user will wonder; and without an error when all of them are stored. */
   readonly onOutage: (error: JournalError | undefined, waitMs: number) => void;
   readonly onGivenUp: (error: JournalError) => void;
 }
@@ -24,19 +24,19 @@ export function retryingStore(
   { waitMs = JOURNAL_WAIT_MS, monotonicMs, hasGivenUp, onOutage, onGivenUp }: RetryOptions,
 ): JournalStore {
   let isOver = false;
-  let isTold = false;
+  let isReported = false;
   let waiting = 0;
-  const tell = (error: JournalError): void => {
-    if (isTold) return;
-    isTold = true;
+  const report = (error: JournalError): void => {
+    if (isReported) return;
+    isReported = true;
     onOutage(error, waitMs);
   };
   const ended = (): void => {
-    if (--waiting > 0 || !isTold) return;
-    isTold = false;
+    if (--waiting > 0 || !isReported) return;
+    isReported = false;
     if (!isOver) onOutage(undefined, waitMs);
   };
-  const insist = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  const retry = async <T>(work: () => T | Promise<T>): Promise<T> => {
     waiting++;
     try {
       return await attempts(work);
@@ -51,14 +51,14 @@ export function retryingStore(
       try {
         return await work();
       } catch (error) {
-        if (!(error instanceof JournalError) || codeOf(error.cause) === undefined) throw error; // not the disk's
+        if (!(error instanceof JournalError) || codeOf(error.cause) === undefined) throw error; // not an error of the disk
         const leftMs = endMs - monotonicMs();
         if (leftMs <= 0 || isOver || hasGivenUp()) {
           isOver = true;
           onGivenUp(error);
           throw error;
         }
-        if (monotonicMs() - beganMs >= Math.min(WARN_AFTER_MS, waitMs / 2)) tell(error);
+        if (monotonicMs() - beganMs >= Math.min(WARN_AFTER_MS, waitMs / 2)) report(error);
         await new Promise((resolve) => setTimeout(resolve, Math.min(delayMs, leftMs)));
       }
     }
@@ -66,10 +66,10 @@ export function retryingStore(
   const changes: Partial<JournalStore> = {
     payload: (value): Payload | Promise<Payload> => {
       const payload = store.payload(value);
-      return payload instanceof Promise ? payload.catch(() => insist(() => store.payload(value))) : payload;
+      return payload instanceof Promise ? payload.catch(() => retry(() => store.payload(value))) : payload;
     },
-    secretPayload: (value, about) => insist(() => store.secretPayload(value, about)),
-    putBlob: (content) => insist(() => store.putBlob(content)),
+    secretPayload: (value, about) => retry(() => store.secretPayload(value, about)),
+    putBlob: (content) => retry(() => store.putBlob(content)),
   };
   return Object.assign(Object.create(store) as JournalStore, changes);
 }

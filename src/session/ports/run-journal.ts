@@ -1,355 +1,260 @@
-/** Opens the journal of a run when it records, with the past that it is served from; or says that there is none. */
-import type { Script, Statement } from '../../../grammar/ast.js';
+/**
+ * Opens the journal of a run that records: reads its prior runs, creates the run, and hands out what the run records to and reuses from.
+ *
+ * SESSION-1  `run.started` is the first event, and what must not be reused is invalidated right behind it, before the first lookup.
+ * SESSION-2  What was invalidated is not reused by this run even if the disk did not take the event.
+ */
+import type { Script } from '../../../grammar/ast.js';
 import { JournalError, skippedRun } from '../../../journal/errors.js';
-import type { Fact, FactOf, RecordedInputs, RunTotals } from '../../../journal/event.js';
+import type { FactOf, RunTotals } from '../../../journal/event.js';
 import { runIdAt, seqOf, type RunId, type RunRef } from '../../../journal/ids.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
-import { countCall, endedCall, flawOf, isEndOfCall, noCalls, type CallCounts } from '../../../replay/fold/call-counts.js';
-import { followIndex, concurrentRuns, saveIndex, type PriorRuns } from '../../../replay/memo/load.js';
-import { createOverlay } from '../../../replay/memo/overlay.js';
-import { cachePolicy, type PolicyFlags } from '../../../replay/memo/policy.js';
+import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';
+import { cachePolicy } from '../../../replay/memo/policy.js';
 import { eventOf, follow } from '../../../replay/fold/projection.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import type { ResultCache } from '../../runtime/result-cache.js';
 import type { Recorder } from '../../runtime/recorder.js';
 import type { PaidCalls } from '../../runtime/paid-calls.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
-import { MlldError } from '../../errors.js';
 import { workflowFor } from '../project.js';
-import type { CacheRequest, RunOptions } from '../script/run-options.js';
-import { createRunCache, NO_RESULT_CACHE } from './result-cache.js';
+import type { RunOptions } from '../script/run-options.js';
+import { declarationsOf } from '../script/declarations.js';
+import { inputFacts, type RunInputs } from '../script/run-inputs.js';
+import type { World } from '../../world/world.js';
 import { splitInvalidation } from './bounded-facts.js';
 import { createRun } from './create-run.js';
-import { declarationsOf } from '../script/declarations.js';
-import { createOutputFiles } from './output-files.js';
-import { inputFacts, type RunInputs } from '../script/run-inputs.js';
-import { settleOrphans } from './settle-orphans.js';
-import { openPriorRuns, type InvalidationFact, type OpenedPriorRuns } from './prior-runs.js';
-import { retryingStore } from './retrying-store.js';
-import { createRecorder, isOfOneFact, NO_RECORDER, type Follower } from './recorder.js';
-import { createOtherKeyWarning } from './other-key.js';
-import { sealingKeyFor } from './sealing-key.js';
-import { createJournalWarnings, type JournalWarnings } from './journal-warnings.js';
-import { staleHitWarnings } from './stale-hits.js';
+import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
+import { openCache } from './open-cache.js';
+import { openPriorRuns, type OpenedPriorRuns } from './prior-runs.js';
+import { createRecorder, isOfOneFact, NO_RECORDER, type Follower, type RunRecorder } from './recorder.js';
+import { ignoredFlagsWarning, recordPath, refusedRecording, type RefusedRecording } from './recording.js';
 import { readOnlyStore } from './read-only-store.js';
-import { VERSION } from '../../version.js';
-import { hostFacts } from '../../world/host.js';
-import type { World } from '../../world/world.js';
+import { NO_RESULT_CACHE } from './result-cache.js';
+import { createTotalsCounter } from './run-totals.js';
+import { sealingKeyFor } from './sealing-key.js';
+import { settleOrphans } from './settle-orphans.js';
+import { staleHitWarnings } from './stale-hits.js';
+import { startedFact } from './started-fact.js';
 
 export interface OpenedJournal {
-  /** Why nothing is recorded: nobody asked for a record, or somebody asked for none, or there is trouble with it. */
-  readonly unrecorded?: 'unasked' | 'declined' | 'trouble';
+  /** Says why nothing is recorded; `failed`: the journal can't be read or written. Undefined when the run records. */
+  readonly unrecorded: RefusedRecording | 'failed' | undefined;
   readonly recorder: Recorder;
   readonly cache: ResultCache;
-  readonly ref?: RunRef;
+  /** Undefined when nothing is recorded. */
+  readonly ref: RunRef | undefined;
   totals(): RunTotals;
-  /** Resolves when all that was recorded so far is with the kernel: a process that is killed doesn't take it along. */
+  /** Resolves when all that was recorded so far is with the kernel: a killed process does not lose it. */
   flush(): Promise<void>;
   /** Appends the last event and releases the run. */
   finish(fact: FactOf<'run.finished'>): Promise<void>;
-  /** Lines for stderr at the end. */
+  /** Returns lines for stderr at the end of the run. */
   notices(): readonly string[];
 }
 
-const NOTHING: RunTotals = { executed: 0, reused: 0, failed: 0, withoutResult: 0 };
+export interface JournalPorts {
+  readonly world: World;
+  /** Texts that may not be written to the journal, as the run learns them. */
+  readonly secrets: SecretRegistry;
+  /** Stopped when the journal is lost. */
+  readonly paidCalls: PaidCalls;
+  /** Recorded at the start, so that the run can be replayed. */
+  readonly inputs: RunInputs;
+  /** Aborted when the run must stop. */
+  readonly signal: AbortSignal;
+}
 
-function unrecordedRun(off: NonNullable<OpenedJournal['unrecorded']>): OpenedJournal {
+/** Throws what `--resume`, `--fork` and the sealing key can be wrong about, SCRIPT_UNNAMED, ORPHANS_LEFT and INTERRUPTED. */
+export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
+  const { stderr } = options.io;
+  const refused = refusedRecording(options, script);
+  if (refused !== undefined) {
+    const warning = ignoredFlagsWarning(options);
+    if (warning !== undefined) stderr(`${warning}\n`);
+    return unrecordedRun(refused);
+  }
+  const path = recordPath(options.script);
+  const warnings = createJournalWarnings(stderr);
+  const onLost = (error: Error, remains?: string): void => {
+    if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
+    warnings.error(error, remains);
+  };
+  const store = await openStore(options, ports.world);
+  const prior = await readPriorRuns({ options, script, store, path, warnings, onLost });
+  if (!prior) return unrecordedRun('failed');
+  const { keepOrphans = false } = options.cache;
+  const settled = await settleOrphans(prior.loaded, { keepOrphans, stderr, signal: ports.signal });
+  for (const notice of prior.notices) stderr(`${notice}\n`);
+  const journal = await beginRun({ options, script, store, prior, warnings, onLost });
+  return openedRun({ options, script, ports, warnings, onLost, prior, settled, journal, store: journal ? store : readOnlyStore(store) });
+}
+
+const NO_TOTALS: RunTotals = { executed: 0, reused: 0, failed: 0, withoutResult: 0 };
+
+function unrecordedRun(unrecorded: NonNullable<OpenedJournal['unrecorded']>): OpenedJournal {
   return {
-    unrecorded: off,
+    unrecorded,
     recorder: NO_RECORDER,
     cache: NO_RESULT_CACHE(),
-    totals: () => NOTHING,
+    ref: undefined,
+    totals: () => NO_TOTALS,
     flush: async () => {},
     finish: async () => {},
     notices: () => [],
   };
 }
 
-export interface JournalPorts {
-  readonly world: World;
-  /** What may not be read in the journal, as the run comes to know it. */
-  readonly secrets: SecretRegistry;
-  /** Stopped when the journal is lost. */
-  readonly paidCalls: PaidCalls;
-  /** Of a script: what it takes to run it again. */
-  readonly inputs?: RunInputs;
-  /** The run has to end. */
-  readonly signal: AbortSignal;
+async function openStore({ project, environment, io, openStore: open }: RunOptions, world: World): Promise<JournalStore> {
+  const sealingKey = await sealingKeyFor({ project, environment }, world);
+  if (open) return open(sealingKey);
+  const onSkipped = (ref: RunRef): void => io.stderr(`warning: ${skippedRun(ref)}\n`);
+  return (await import('../../../journal/storage/file-store.js')).openFileStore(project.root, { sealingKey, onSkipped });
 }
 
-export async function openJournal(options: RunOptions, script: Script, ports: JournalPorts): Promise<OpenedJournal> {
-  const { project, io } = options;
-  const recordedAs = recordPath(options.script);
-  if (!mayRecord(options, script)) {
-    const idle = idleFlags(options.cache);
-    if (idle.length > 0) io.stderr(`warning: the script says resume: never, so ${idle.join(' and ')} did nothing; --resume does\n`);
-    return unrecordedRun(options.cache.noCheckpoint || script.resume === 'never' ? 'declined' : 'unasked');
-  }
-  if (recordedAs === undefined) throw unnamed();
-  const trouble = createJournalWarnings(io.stderr);
-  const lost = (error: Error, but?: string): void => {
-    if (options.unrecorded !== true && error instanceof JournalError) ports.paidCalls.stop(error);
-    trouble.error(error, but);
-  };
-  const workflow = workflowFor(project, recordedAs);
-  const sealingKey = await sealingKeyFor(options, ports.world);
-  const store = await (options.openStore ?? defaultStore(project.root, io.stderr))(sealingKey);
-  let opened: OpenedPriorRuns;
-  try {
-    opened = await openPriorRuns({
-      store,
-      project: { ...project, workingDirectory: options.workingDirectory },
-      workflow,
-      cache: options.cache,
-      declarations: declarationsOf(script),
-      onDefect: trouble.defect,
-    });
-  } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
-    lost(error);
-    return unrecordedRun('trouble');
-  }
-  const { keepOrphans = false } = options.cache;
-  const settled = await settleOrphans(opened.loaded, { keepOrphans, stderr: io.stderr, signal: ports.signal });
-  for (const notice of opened.notices) io.stderr(`${notice}\n`);
-  let journal: Journal | undefined;
-  try {
-    journal = await createRun(store, opened.loaded, io.nowMs, {
-      ...(options.journalWaitMs === undefined ? {} : { waitMs: options.journalWaitMs }),
-      onOutage: trouble.outage,
-      onLost: (error) => trouble.error(error),
-    });
-  } catch (error) {
-    if (!(error instanceof JournalError)) throw error;
-    const reuses = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined }).reuses !== 'no';
-    const isServed = !options.pipeline && reuses && opened.loaded.runs.length + opened.forks.length > 0;
-    lost(error, isServed ? 'what earlier runs recorded is served' : undefined);
-  }
-  return start({ options, script, store: journal ? store : readOnlyStore(store), opened, settled, journal, trouble, lost, ports });
-}
-
-/** What was asked for on the command line, of a run that does not record all the same: its header says `never`. */
-function idleFlags({ noCheckpoint, checkpoint, fresh, forks = [], changed, keepFiles, keepOrphans }: CacheRequest): readonly string[] {
-  if (noCheckpoint === true) return [];
-  return [
-    ...(checkpoint === true ? ['--checkpoint'] : []),
-    ...(fresh === true ? ['--fresh'] : []),
-    ...(forks.length > 0 ? ['--fork'] : []),
-    ...(changed === undefined ? [] : ['--changed']),
-    ...(keepFiles === true ? ['--keep-files'] : []),
-    ...(keepOrphans === true ? ['--keep-orphans'] : []),
-  ];
-}
-
-/** With no flag at all a checkpoint's own `resume: auto` can still switch recording on. */
-function mayRecord({ cache }: RunOptions, script: Script): boolean {
-  if (cache.noCheckpoint) return false;
-  if (cachePolicy({ flags: cache, header: script.resume, scope: undefined }).records) return true;
-  const isAuto = (statement: Statement): boolean => {
-    if (statement.kind === 'fence') return statement.statements.some(isAuto);
-    if (statement.kind === 'when')
-      return statement.entries.some((entry) => entry.kind === 'arm' && entry.action.kind === 'checkpoint' && isAuto(entry.action));
-    if (statement.kind !== 'checkpoint') return false;
-    return statement.options.some(
-      ({ name, value }) => name === 'resume' && (value.kind !== 'literal' || String(value.value).toLowerCase() === 'auto'),
-    );
-  };
-  return script.statements.some(isAuto);
-}
-
-/** Undefined for a text without a name: two such texts are not the same script, and must not share results. */
-function recordPath(script: RunOptions['script']): string | undefined {
-  return script.kind === 'file' ? script.path : script.recordAs;
-}
-
-function unnamed(): MlldError {
-  return new MlldError('SCRIPT_UNNAMED', 'A record was asked for, and it has no name to go by: the script is a text', {
-    hint: 'save it in a file; in a program, give the text a name: name: "nightly.mld"',
-  });
-}
-
-function defaultStore(root: string, stderr: (text: string) => void): NonNullable<RunOptions['openStore']> {
-  const onSkipped = (ref: RunRef): void => stderr(`warning: ${skippedRun(ref)}\n`);
-  return async (sealingKey) => (await import('../../../journal/storage/file-store.js')).openFileStore(root, { sealingKey, onSkipped });
-}
-
-interface Start {
+interface Opening {
   readonly options: RunOptions;
   readonly script: Script;
   readonly store: JournalStore;
-  readonly opened: OpenedPriorRuns;
-  readonly settled: readonly RunId[];
-  /** Undefined: it could not be begun. */
-  readonly journal: Journal | undefined;
-  readonly trouble: JournalWarnings;
-  /** To be called when nothing can be recorded any more. */
-  readonly lost: (error: Error) => void;
-  readonly ports: JournalPorts;
+  readonly warnings: JournalWarnings;
+  /** Called when nothing can be recorded any more: pauses the run before its next call. */
+  readonly onLost: (error: Error, remains?: string) => void;
 }
 
-async function start({ options, script, store, opened, settled, journal, trouble, lost, ports }: Start): Promise<OpenedJournal> {
-  const { usable: past, forks } = opened;
-  const ref = journal?.ref ?? refOfUnrecorded(opened.loaded);
-  const flags: PolicyFlags = options.cache;
-  const counts = noCalls();
-  let withoutResult = 0;
-  const followOwn = followIndex(past, ref);
-  const followers: Follower[] = [
-    followOwn,
-    (event) => {
-      if (!isEndOfCall(event)) return;
-      countCall(counts, endedCall(event));
-      if (event.type === 'call.completed' && flawOf(event) !== undefined) withoutResult += 1;
-    },
-    ...progressFollowers(options, ref),
-    ...(options.pipeline?.followers ?? []),
-  ];
-  const recorder = journal
-    ? createRecorder(journal, {
-        secrets: ports.secrets,
-        followers,
-        onTrouble: (error) => (isOfOneFact(error) ? trouble.error(error) : lost(error)),
-      })
-    : NO_RECORDER;
-  if (recorder.on) {
-    const given = ports.inputs && (await inputFacts(options, ports.inputs, store));
-    await recorder.append(started(options, script, opened, { ref, given, settled }));
+/** Undefined when the journal can't be read. */
+async function readPriorRuns({
+  options,
+  script,
+  store,
+  path,
+  warnings,
+  onLost,
+}: Opening & { readonly path: string }): Promise<OpenedPriorRuns | undefined> {
+  const { project, workingDirectory, cache } = options;
+  try {
+    return await openPriorRuns({
+      store,
+      project: { ...project, workingDirectory },
+      workflow: workflowFor(project, path),
+      cache,
+      declarations: declarationsOf(script),
+      onDefect: warnings.defect,
+    });
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    onLost(error);
+    return undefined;
   }
-  const drops: readonly InvalidationFact[] = [...opened.invalidations, ...(options.pipeline?.afterStart ?? [])].flatMap(splitInvalidation);
-  const during = drops.length === 0 || !recorder.on ? [] : await concurrentRuns(store, opened.loaded, ref);
-  for (const drop of drops) {
-    const fact = during.length === 0 ? drop : { ...drop, during };
-    const recorded = await recorder.append(fact);
-    // A disk that fails doesn't bring back what this run was told not to serve.
-    if (!recorded) followOwn(eventOf(fact, seqOf(0), new Date(options.io.nowMs()).toISOString()), { offset: 0, bytes: 0 });
+}
+
+/** Undefined when the run can't be created: it then goes without a record, and reuses what is recorded. */
+async function beginRun({
+  options,
+  script,
+  store,
+  prior: { loaded, forks },
+  warnings,
+  onLost,
+}: Opening & { readonly prior: OpenedPriorRuns }): Promise<Journal | undefined> {
+  try {
+    return await createRun(store, loaded, options.io.nowMs, {
+      waitMs: options.journalWaitMs,
+      onOutage: warnings.outage,
+      onLost: (error) => warnings.error(error),
+    });
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    const { reuses } = cachePolicy({ flags: options.cache, header: script.resume, scope: undefined });
+    const mayReuse = !options.pipeline && reuses !== 'no' && loaded.runs.length + forks.length > 0;
+    onLost(error, mayReuse ? 'but results of earlier runs are reused' : undefined);
+    return undefined;
   }
-  const overlay = createOverlay({
-    run: ref.run,
-    own: past.memo,
-    definitions: past.definitions,
-    complete: past.complete,
-    forks,
-    ...(flags.changed ? { changed: flags.changed } : {}),
-  });
-  const unreadable = new Set<string>();
-  const onOtherKey = createOtherKeyWarning({ store, ref, memos: [...forks.map(({ memo }) => memo), past.memo], stderr: options.io.stderr });
-  const patient = retryingStore(store, {
-    waitMs: options.journalWaitMs,
-    monotonicMs: options.io.monotonicMs,
-    hasGivenUp: () => ports.paidCalls.stoppedBy !== undefined,
-    onOutage: trouble.outage,
-    onGivenUp: lost,
-  });
-  const answers = createRunCache({
-    store,
-    retrying: journal ? patient : store,
-    root: options.project.root,
-    secrets: await store.knownSecrets().catch(() => undefined),
-    onOtherKey,
+}
+
+interface OpenedRun extends Opening {
+  readonly ports: JournalPorts;
+  readonly prior: OpenedPriorRuns;
+  readonly settled: readonly RunId[];
+  /** Undefined when the run could not be created; `store` then refuses to write. */
+  readonly journal: Journal | undefined;
+}
+
+async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
+  const { options, store, prior, journal, ports } = run;
+  const { usable, forks } = prior;
+  const ref = journal?.ref ?? { workflow: prior.loaded.workflow, run: runIdAt(0, '0000') }; // no journal holds it
+  const counter = createTotalsCounter();
+  const followIntoMemo = followIndex(usable, ref);
+  const followers = [followIntoMemo, counter.follow, ...progressFollowers(options, ref), ...(options.pipeline?.followers ?? [])];
+  const recorder = journal ? recorderOf(run, journal, followers) : NO_RECORDER;
+  if (recorder.on) await recordStart(run, ref, recorder);
+  await recordInvalidations(run, { ref, recorder, followIntoMemo });
+  const cache = await openCache({
+    options,
+    header: run.script.resume,
     ref,
-    overlay,
-    flags,
-    header: script.resume,
-    nowMs: options.io.nowMs,
-    files: createOutputFiles({
-      store: journal ? patient : store,
-      workflows: [ref.workflow, ...forks.map(({ workflow }) => workflow)],
-      keepsNewer: flags.keepFiles === true,
-      onTrouble: (error) => trouble.error(error),
-    }),
-    onTrouble: (error) => trouble.error(error),
-    onGap: trouble.gap,
-    onUnreadable: (fn, then) => {
-      if (unreadable.has(fn)) return;
-      unreadable.add(fn);
-      options.io.stderr(`warning: a recorded answer of @${fn} can't be read any more; ${then}\n`);
-    },
+    store,
+    isRecorded: journal !== undefined,
+    prior,
+    warnings: run.warnings,
+    hasStopped: () => ports.paidCalls.stoppedBy !== undefined,
+    onLost: run.onLost,
   });
   return {
+    unrecorded: undefined,
     recorder,
-    cache: answers,
-    ...(journal ? { ref } : {}),
-    totals: () => totalsOf(counts, withoutResult),
-    // Trouble is told of by what waits for its own facts.
+    cache,
+    ref: journal && ref,
+    totals: () => counter.totals(),
+    // An error is reported by the append that waits for its own fact.
     flush: async () => journal?.flush().catch(() => undefined),
     async finish(fact) {
       const recorded = await recorder.append(fact);
-      const journalIs = await recorder.close();
-      if (journalIs === 'regained') options.io.stderr('the journal could be written at the end of the run: what it had kept is recorded\n');
-      if (journalIs === 'lost')
-        options.io.stderr('the end of this run could not be recorded: it is listed as crashed, and --resume goes on with it\n');
-      if (recorded && journalIs === 'kept') await saveIndex(store, past, ref.run, recorded).catch(() => undefined); // it may be missing at any time
+      const state = await recorder.close();
+      if (state === 'regained') options.io.stderr('the journal could be written at the end of the run: what was held back is recorded\n');
+      if (state === 'lost')
+        options.io.stderr('the end of this run could not be recorded: it is listed as crashed, and --resume continues it\n');
+      // The index may be missing at any time.
+      if (recorded && state === 'kept') await saveIndex(store, usable, ref.run, recorded).catch(() => undefined);
     },
-    notices: () => [
-      ...staleHitWarnings(answers.staleHits, [past, ...forks]),
-      ...(answers.unkeptCount() === 0 ? [] : [unkeptNotice(answers.unkeptCount())]),
-    ],
+    notices() {
+      const unkept = unkeptNotice(cache.unkeptCount());
+      return [...staleHitWarnings(cache.staleHits, [usable, ...forks]), ...(unkept === undefined ? [] : [unkept])];
+    },
   };
 }
 
-function unkeptNotice(count: number): string {
-  const results = count === 1 ? '1 result is secret and was' : `${count} results are secret and were`;
-  return `${results} not kept for later runs: MLLD_JOURNAL_KEY is none. Without it, or with a key (openssl rand -hex 32), they are kept sealed`;
+function recorderOf({ ports, warnings, onLost }: OpenedRun, journal: Journal, followers: readonly Follower[]): RunRecorder {
+  return createRecorder(journal, {
+    secrets: ports.secrets,
+    followers,
+    onTrouble: (error) => (isOfOneFact(error) ? warnings.error(error) : onLost(error)),
+  });
 }
 
-/** As `run.finished` has them. */
-function totalsOf({ executed, reused, failed, costUsd }: CallCounts, withoutResult: number): RunTotals {
-  return {
-    executed: executed + withoutResult,
-    reused,
-    failed: failed - withoutResult,
-    withoutResult,
-    ...(costUsd === null ? {} : { costUsd }),
-  };
-}
-
-/** The summary is folded only where somebody watches. */
-function progressFollowers({ onProgress }: RunOptions, ref: RunRef): Follower[] {
+/** The summary is folded only if a caller watches the run. */
+function progressFollowers({ onProgress }: RunOptions, ref: RunRef): readonly Follower[] {
   if (!onProgress) return [];
   const followSummary = follow(summary, summary.initial(), ref);
   return [(event, position) => onProgress(followSummary(event, position))];
 }
 
-function started(
-  options: RunOptions,
-  script: Script,
-  { forks }: OpenedPriorRuns,
-  { ref, given, settled }: { readonly ref: RunRef; readonly given: RecordedInputs | undefined; readonly settled: readonly RunId[] },
-): Fact {
-  const { record, checkpoint, fresh, resume, changed, keepFiles } = options.cache;
-  const flags = {
-    ...(record === undefined ? {} : { record }),
-    ...(checkpoint === undefined ? {} : { checkpoint }),
-    ...(fresh === undefined ? {} : { fresh }),
-    ...(resume === undefined ? {} : { resume }),
-    ...(changed === undefined ? {} : { changed }),
-    ...(keepFiles === undefined ? {} : { keepFiles }),
-  };
-  const host = hostFacts();
-  const lent = forks.map(({ workflow: source, run, seq }) => ({
-    workflow: source,
-    ...(run ? { run } : {}),
-    ...(seq === undefined ? {} : { seq }),
-  }));
-  return {
-    type: 'run.started',
-    workflow: ref.workflow,
-    name: options.name,
-    argv: options.argv,
-    payload: options.payload,
-    flags,
-    ...(script.resume === undefined ? {} : { header: script.resume }),
-    ...(lent.length > 0 ? { forks: lent } : {}),
-    ...(given ? { given } : {}),
-    ...(settled.length > 0 ? { settled } : {}),
-    versions: { mlld: VERSION, node: host.node },
-    host: host.name,
-    pid: host.pid,
-    ...options.pipeline?.facts(ref),
-  };
+/** SESSION-1 */
+async function recordStart({ options, script, store, prior, settled, ports }: OpenedRun, ref: RunRef, recorder: Recorder): Promise<void> {
+  const inputs = await inputFacts(options, ports.inputs, store);
+  await recorder.append(startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }));
 }
 
-/** A run that no journal holds. */
-function refOfUnrecorded({ workflow }: PriorRuns): RunRef {
-  return { workflow, run: runIdAt(0, '0000') };
+/** SESSION-1, SESSION-2 */
+async function recordInvalidations(
+  { options, store, prior }: OpenedRun,
+  { ref, recorder, followIntoMemo }: { readonly ref: RunRef; readonly recorder: Recorder; readonly followIntoMemo: Follower },
+): Promise<void> {
+  const facts = [...prior.invalidations, ...(options.pipeline?.afterStart ?? [])].flatMap(splitInvalidation);
+  const during = facts.length === 0 || !recorder.on ? [] : await concurrentRuns(store, prior.loaded, ref);
+  for (const each of facts) {
+    const fact = during.length === 0 ? each : { ...each, during };
+    const recorded = await recorder.append(fact);
+    if (!recorded) followIntoMemo(eventOf(fact, seqOf(0), new Date(options.io.nowMs()).toISOString()), { offset: 0, bytes: 0 });
+  }
 }

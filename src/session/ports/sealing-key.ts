@@ -1,4 +1,4 @@
-/** The key with which results are sealed that may not be read in the journal: `MLLD_JOURNAL_KEY`, or a file that holds it. */
+/** Finds the key that seals secret results in the journal: in `MLLD_JOURNAL_KEY`, or in a file that `MLLD_JOURNAL_KEY_FILE` names. */
 import path from 'node:path';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import { parseSealingKey } from '../../../journal/secrets/keyring.js';
@@ -9,22 +9,22 @@ import type { World } from '../../world/world.js';
 const KEY = 'MLLD_JOURNAL_KEY';
 const KEY_FILE = 'MLLD_JOURNAL_KEY_FILE';
 
-/** Undefined when nothing is configured: the project's own key does. A file is relative to the project. Throws `JOURNAL_KEY_INVALID`. */
+/** Undefined if none is configured: then the project's own key is used. A file is relative to the project. Throws `JOURNAL_KEY_INVALID`. */
 export async function sealingKeyFor(
   { environment, project }: Pick<RunOptions, 'environment' | 'project'>,
   world: Pick<World, 'perform'>,
 ): Promise<SealingKey> {
-  const given = environment[KEY];
-  if (given === 'none') return 'none';
-  if (given) return parseSealingKey(given, KEY);
+  const key = environment[KEY];
+  if (key === 'none') return 'none';
+  if (key) return parseSealingKey(key, KEY);
   const file = environment[KEY_FILE];
   if (!file) return undefined;
-  const answer = await world.perform('file.read', { path: path.resolve(project.root, file) });
-  if ('text' in answer) return parseSealingKey(answer.text, file);
+  const read = await world.perform('file.read', { path: path.resolve(project.root, file) });
+  if ('text' in read) return parseSealingKey(read.text, file);
   throw new MlldError('JOURNAL_KEY_INVALID', `${KEY_FILE}: ${file} can't be read`, { hint: 'openssl rand -hex 32 makes a key' });
 }
 
-/** What the script and its commands see: the journal's key is none of their business. */
+/** Returns the environment that the script and its commands see, which has no key of the journal. */
 export function withoutSealingKey(environment: RunOptions['environment']): RunOptions['environment'] {
   const { [KEY]: _, ...rest } = environment;
   return rest;

@@ -1,4 +1,4 @@
-/** Before the work begins again: what killed runs of the workflow left going on is ended, or waited for, so that nothing runs twice at a time. */
+/** Ends, or waits for, the commands that killed runs of the workflow left running, so that no command runs twice at the same time. */
 import type { RunId } from '../../../journal/ids.js';
 import type { PriorRuns } from '../../../replay/memo/load.js';
 import { processesOf } from '../../../replay/fold/processes.js';
@@ -8,11 +8,11 @@ import { awaitOrphans, endOrphans, livingOrphans, type Orphan } from '../../worl
 export interface Settling {
   readonly keepOrphans: boolean;
   readonly stderr: (text: string) => void;
-  /** The run has to end. */
+  /** Aborted when the run must stop. */
   readonly signal: AbortSignal;
 }
 
-/** The killed runs of which nothing goes on any more. Throws ORPHANS_LEFT, INTERRUPTED. */
+/** Returns the killed runs of which no process is left. Throws ORPHANS_LEFT and INTERRUPTED. */
 export async function settleOrphans({ processes, ongoing }: PriorRuns, settling: Settling): Promise<readonly RunId[]> {
   const living = new Set(ongoing.map(({ run }) => run));
   const killed = [...processes.keys()].filter((run) => !living.has(run));
@@ -23,20 +23,20 @@ export async function settleOrphans({ processes, ongoing }: PriorRuns, settling:
   return killed;
 }
 
-async function settle(run: RunId, orphans: readonly Orphan[], { keepOrphans, stderr, signal: ending }: Settling): Promise<void> {
+async function settle(run: RunId, orphans: readonly Orphan[], { keepOrphans, stderr, signal }: Settling): Promise<void> {
   const left = orphans.length === 1 ? 'a command that is still running' : `${orphans.length} commands that are still running`;
   const found = `run ${run} was killed and left ${left} (${groupsOf(orphans)})`;
   if (keepOrphans) {
     stderr(`${found}: waiting until ${orphans.length === 1 ? 'it ends' : 'they end'}, as --keep-orphans says\n`);
-    await awaitOrphans(orphans, ending);
-    if (ending.aborted) throw new MlldError('INTERRUPTED', `interrupted while waiting for what run ${run} had left`);
+    await awaitOrphans(orphans, signal);
+    if (signal.aborted) throw new MlldError('INTERRUPTED', `interrupted while waiting for commands that run ${run} had left running`);
     return;
   }
-  stderr(`${found}: ended before the work begins again; --keep-orphans waits instead\n`);
+  stderr(`${found}: ended now, before this run starts; --keep-orphans waits instead\n`);
   const stubborn = await endOrphans(orphans);
   if (stubborn.length === 0) return;
-  throw new MlldError('ORPHANS_LEFT', `What run ${run} left running can't be ended (${groupsOf(stubborn)})`, {
-    hint: `end it as the user that it belongs to: kill -KILL -- ${stubborn.map(({ group }) => `-${group}`).join(' ')}; or wait for it: --keep-orphans`,
+  throw new MlldError('ORPHANS_LEFT', `Commands that run ${run} left running can't be ended (${groupsOf(stubborn)})`, {
+    hint: `end them as the user who owns them: kill -KILL -- ${stubborn.map(({ group }) => `-${group}`).join(' ')}; or wait for them: --keep-orphans`,
   });
 }
 

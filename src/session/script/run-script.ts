@@ -1,68 +1,63 @@
 /**
- * Puts a run together and sees it to its end: text, tree, past, journal, world, evaluation. One function of the library.
+ * Puts a run of a script together and sees it to its end: text, tree, prior runs, journal, world, evaluation.
  *
- * R1  Nothing is recorded before the script parses and the `--resume` target is resolved: what is refused is not a run.
- * R2  `run.started` is on disk before the first statement runs, `run.finished` is the last event of every run that ends in order.
- * R3  Trouble with the journal is reported once. A run whose journal is lost is paused before its next call; without calls it goes on.
+ * SESSION-3  Nothing is recorded before the script parses and the `--resume` target is resolved: what is refused is not a run.
+ * SESSION-4  `run.started` is on disk before the first statement runs; `run.finished` is the last event of every run that ends in order.
+ * SESSION-5  Trouble with the journal is reported once. A run whose journal is lost is paused before its next call; without calls it
+ *            continues.
  */
 import type { FactOf, RunStatus, RunTotals } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
-import { Bail, placeOf } from '../../runtime/errors.js';
 import { execute } from '../../language/evaluate.js';
+import { Bail, placeOf } from '../../runtime/errors.js';
 import type { RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
 import { PaidCalls } from '../../runtime/paid-calls.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
-import { concealError } from '../ports/conceal.js';
-import { createDocument, type KeptDocument } from './document.js';
-import { settingsFor, stateFor } from './settings.js';
-import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
-import { rootFrame, createRunState } from './root-frame.js';
-import { pausedError, pauseOf } from '../pause-error.js';
-import { openScript } from './open-script.js';
-import { executeScript } from './execute-script.js';
-import { structuredResult } from './structured-result.js';
-import { timedOut, superviseRun } from '../run-lifecycle.js';
-import type { RunOptions, RunReport } from './run-options.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { World } from '../../world/world.js';
+import { pausedError, pauseOf } from '../pause-error.js';
+import { concealError } from '../ports/conceal.js';
+import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
+import { superviseRun, timedOut } from '../run-lifecycle.js';
+import { createDocument, type KeptDocument } from './document.js';
+import { executeScript } from './execute-script.js';
+import { openScript } from './open-script.js';
+import { createRunState, rootFrame } from './root-frame.js';
+import type { RunOptions, RunReport } from './run-options.js';
+import { settingsFor, stateFor } from './settings.js';
+import { structuredResult } from './structured-result.js';
 
 export function runScript(options: RunOptions): Promise<RunReport> {
-  // The script writes through the world, everything else here are messages.
+  // The script writes through the world; everything else that is written here is a message.
   const { io } = options;
-  const told = { ...options, io: { ...io, stderr: io.message ?? io.stderr } };
-  return superviseRun(options, true, (world, ending, pause) => prepareAndRun(told, world, ending, new PaidCalls(pause)));
+  const withMessages = { ...options, io: { ...io, stderr: io.message ?? io.stderr } };
+  return superviseRun(options, {
+    onStop: 'close-world',
+    work: (world, signal, pause) => prepareAndRun(withMessages, world, signal, new PaidCalls(pause)),
+  });
 }
 
-async function prepareAndRun(options: RunOptions, world: World, ending: AbortSignal, paidCalls: PaidCalls): Promise<RunReport> {
-  const { script, module } = await openScript(options, world); // R1
+async function prepareAndRun(options: RunOptions, world: World, signal: AbortSignal, paidCalls: PaidCalls): Promise<RunReport> {
+  const { script, module } = await openScript(options, world); // SESSION-3
   const settings = await settingsFor(options, module.directory, world);
   const state = await stateFor(options.state, module.directory, world);
   const secrets = new SecretRegistry();
-  const journal = await openJournal(options, script, { world, secrets, signal: ending, paidCalls, inputs: { settings, state } }); // R1
+  const journal = await openJournal(options, script, { world, secrets, signal, paidCalls, inputs: { settings, state } }); // SESSION-3
   const document = createDocument({ streaming: options.streaming && !options.structured, collects: options.structured });
-  const run = createRunState({
-    options,
-    world,
-    recorder: journal.recorder,
-    cache: journal.cache,
-    secrets,
-    document,
-    settings,
-    state,
-    signal: ending,
-    paidCalls,
-  });
+  const { recorder, cache } = journal;
+  const run = createRunState({ options, world, recorder, cache, secrets, document, settings, state, signal, paidCalls });
   const frame = rootFrame(run, module, execute);
   const printsAtEnd = !options.streaming && !options.structured;
   const keepsSource = options.script.kind === 'file' || options.script.recordAs !== undefined;
   const error = await executeScript(script, frame, { document, printsAtEnd, keepsSource });
   if (error !== undefined && printsAtEnd) printShown(document, options.io);
-  return finish({ options, module, run, journal, document, ending, error });
+  return finish({ options, module, run, journal, document, signal, error });
 }
 
 /**
- * What a buffered run has shown until an error ended it. Past the world, which is closed behind a run that was interrupted; the record needs
- * no fact of it, as it follows from what was shown.
+ * Prints what a buffered run had shown before an error ended it. Bypasses the world, which is closed already if the run was interrupted; the
+ * journal needs no fact of it, because it follows from what was shown.
  */
 function printShown(document: KeptDocument, { stdout, stderr }: RunOptions['io']): void {
   if (document.text() === '') return;
@@ -79,14 +74,15 @@ interface Ended {
   readonly run: RunState;
   readonly journal: OpenedJournal;
   readonly document: KeptDocument;
-  readonly ending: AbortSignal;
+  readonly signal: AbortSignal;
+  /** Undefined when the script ran to its end. */
   readonly error: unknown;
 }
 
-async function finish({ options, module, run, journal, document, ending, error }: Ended): Promise<RunReport> {
+async function finish({ options, module, run, journal, document, signal, error }: Ended): Promise<RunReport> {
   const { reason } = options.signal;
-  const stray: unknown = reason instanceof MlldError ? reason : undefined; // code failed that the script did not wait for
-  const status = statusOf(error ?? stray, ending);
+  const stray: unknown = reason instanceof MlldError ? reason : undefined; // an error of code that the script did not wait for
+  const status = statusOf(error ?? stray, signal);
   const shown =
     status === 'timed-out'
       ? timedOut(options.timeoutMs)
@@ -94,34 +90,39 @@ async function finish({ options, module, run, journal, document, ending, error }
         ? pausedError(run.paidCalls)
         : (stray ?? error);
   reportFailedCommands(run);
-  await journal.finish(finished(status, shown, run, journal.totals())); // R2
+  await journal.finish(finishedFact(status, shown, run, journal.totals())); // SESSION-4
   concealError(shown, run.secrets);
   for (const notice of journal.notices()) options.io.stderr(`${notice}\n`);
-  return {
+  const { unrecordedResults } = run;
+  return withoutUndefined<RunReport>({
     status,
-    ...(journal.ref ? { journal: journal.ref } : {}),
-    ...(journal.unrecorded === 'unasked' && run.unrecordedResults > 0 ? { unrecordedResults: run.unrecordedResults } : {}),
-    ...(shown === undefined ? {} : { error: shown }),
-    ...(options.structured && shown === undefined ? { structured: structuredResult(module, run, document) } : {}),
-  };
+    journal: journal.ref,
+    unrecordedResults: journal.unrecorded === 'not-requested' && unrecordedResults > 0 ? unrecordedResults : undefined,
+    error: shown,
+    structured: options.structured && shown === undefined ? structuredResult(module, run, document) : undefined,
+  });
 }
 
-function statusOf(error: unknown, ending: AbortSignal): RunStatus {
+function statusOf(error: unknown, signal: AbortSignal): RunStatus {
   if (error === undefined) return 'completed';
-  const interrupted = error instanceof MlldError && error.code === 'INTERRUPTED';
-  return ending.aborted && (interrupted || !(error instanceof Bail)) ? (ending.reason as RunStatus) : 'failed';
+  const isInterruption = error instanceof MlldError && error.code === 'INTERRUPTED';
+  return signal.aborted && (isInterruption || !(error instanceof Bail)) ? (signal.reason as RunStatus) : 'failed';
 }
 
-function finished(status: RunStatus, error: unknown, { secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
+function finishedFact(status: RunStatus, error: unknown, { secrets }: RunState, totals: RunTotals): FactOf<'run.finished'> {
   if (error === undefined) return { type: 'run.finished', status, totals };
   if (status === 'paused') return { type: 'run.finished', status, totals, pause: pauseOf(error) };
   const { code, location } = error as MlldError;
   const message = secrets.messageOf(error);
-  const where = location ? { location: placeOf(location) } : {};
-  return { type: 'run.finished', status, error: { code, message, ...where }, totals };
+  return {
+    type: 'run.finished',
+    status,
+    error: location ? { code, message, location: placeOf(location) } : { code, message },
+    totals,
+  };
 }
 
-/** The list at the end of a run: control.md 24.2. */
+/** Lists failed commands at the end of a run: control.md 24.2. */
 function reportFailedCommands({ failedCommands, warn }: RunState): void {
   for (const { command, exitCode, where } of failedCommands) warn(`command ended with status ${exitCode}: ${command} (${where})`);
 }

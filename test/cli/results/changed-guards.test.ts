@@ -61,7 +61,7 @@ describe('a guard that a recorded result has not seen', () => {
     await run('--checkpoint');
     await edit(QUALITY + CALLS.replace('"R:"', '"S:"'));
     const { stderr } = await run('--changed', 'ask-guards');
-    expect(stderr).toContain('@review: 2 answers served from before its body was edited');
+    expect(stderr).toContain('@review: 2 results reused from before its body was edited');
     expect(await calls()).toEqual(['review reused', 'review reused', 'plain reused']);
   });
 

@@ -107,7 +107,7 @@ describe('--fork', () => {
     expect((await project.mlld('analyze.mld', '--fork', 'nobody@latest')).stderr).toContain('no recorded run of nobody');
     for (const source of ['collect@', `collect@${run}:`, `collect@${run}:x`, 'collect@RUN']) {
       const { stderr } = await project.mlld('analyze.mld', '--fork', source);
-      expect(stderr).toContain(`--fork ${source}: what stands behind @ names no run\n  hint: collect@latest, collect@2`);
+      expect(stderr).toContain(`--fork ${source}: no run matches the part after @\n  hint: collect@latest, collect@2`);
     }
     expect((await project.mlld('analyze.mld', '--fork', 'nobody')).stderr).toContain('mlld run nobody --checkpoint');
     expect((await project.mlld('analyze.mld', '--fork', './nobody.mld')).stderr).toContain('mlld ./nobody.mld --checkpoint');
@@ -176,12 +176,12 @@ describe('--fork', () => {
 
     const second = await project.mlld('analyze.mld', '--fork', 'collect', '--fork', 'survey');
     expect(second).toMatchObject({ stdout: 'S:ebb\nS:ebb\nS:ebb\n', status: 0 });
-    expect(second.stderr).toContain("a recorded answer of @ask can't be read any more; another recorded answer is served");
+    expect(second.stderr).toContain("a recorded result of @ask can't be read any more; another recorded result is reused");
     expect(project.asked()).toEqual([]);
 
     const alone = await project.mlld('analyze.mld', '--fork', 'collect');
     expect(alone.stdout).toBe('N:ebb\nN:ebb\nN:ebb\n');
-    expect(alone.stderr).toContain("a recorded answer of @ask can't be read any more; it is asked again");
+    expect(alone.stderr).toContain("a recorded result of @ask can't be read any more; the call is executed again");
     expect(project.asked()).toEqual(['ebb']);
     expect((await project.mlld('analyze.mld', '--fork', 'collect')).stdout).toBe('N:ebb\nN:ebb\nN:ebb\n');
     expect(project.asked()).toEqual([]);
@@ -268,7 +268,9 @@ describe('--resume beside --fresh and --changed', () => {
     project.asked();
     const served = await project.mlld('collect.mld', '--resume');
     expect(served.stdout).toBe('C:ebb\nC:flow\nJ:ebb\n');
-    expect(served.stderr).toContain('@ask: 2 answers served from before its body was edited; --resume @ask or --changed ask asks again');
+    expect(served.stderr).toContain(
+      '@ask: 2 results reused from before its body was edited; --resume @ask or --changed ask runs these calls again',
+    );
     expect(project.asked()).toEqual([]);
     expect((await project.mlld('collect.mld', '--changed', 'ask', '--resume', '@judge')).stdout).toBe('D:ebb\nD:flow\nJ:ebb\n');
     expect(project.asked()).toEqual(['ebb', 'flow', 'judge ebb']);
@@ -283,7 +285,7 @@ describe('--resume beside --fresh and --changed', () => {
     const { stdout, stderr } = await project.mlld('collect.mld', '--checkpoint');
     expect(stdout).toBe('sonnet says ebb\nsonnet says flow\n');
     expect(stderr).toBe(
-      '@ask: 2 answers served from before its definition was edited (@model was sonnet, is opus); --resume @ask or --changed ask asks again\n',
+      '@ask: 2 results reused from before its definition was edited (@model was sonnet, is opus); --resume @ask or --changed ask runs these calls again\n',
     );
   });
 });

@@ -66,21 +66,9 @@ describe('mlld run NAME --plan', () => {
       await mlld('run', 'job', '--checkpoint');
     }
     for (const [target, again, usable, unanswered, told] of [
-      [
-        '@wrap',
-        2,
-        5,
-        0,
-        '2 of 5 calls will run again; 2 more answers are dropped and not needed: inside calls that are served, or not asked for lately',
-      ],
-      [
-        '@ask',
-        1,
-        3,
-        0,
-        '1 of 3 calls will run again; 4 more answers are dropped and not needed: inside calls that are served, or not asked for lately',
-      ],
-      ['@wrap', 2, 3, 2, '2 of 3 calls will run again; 2 more have no answer yet'],
+      ['@wrap', 2, 5, 0, '2 of 5 calls will run again; 2 further results are invalidated but this run does not need them'],
+      ['@ask', 1, 3, 0, '1 of 3 calls will run again; 4 further results are invalidated but this run does not need them'],
+      ['@wrap', 2, 3, 2, '2 of 3 calls will run again; 2 more have no result yet'],
     ] as const) {
       const estimate = { calls: again + unanswered };
       expect(await planned(mlld, '--resume', target)).toMatchObject({ again, usable, unanswered, estimate });

@@ -75,8 +75,10 @@ describe('mlld run', () => {
   it('says what flags come to nothing under `resume: never`', async () => {
     const cwd = await projectFolder({ 'job.mld': 'resume: never\nshow "ran"\n' });
     const said = async (...flags: string[]): Promise<string> => (await runCli(['job.mld', ...flags], { cwd })).stderr;
-    expect(await said('--checkpoint')).toBe('warning: the script says resume: never, so --checkpoint did nothing; --resume does\n');
-    expect(await said('--fresh', '--fork', 'nowhere')).toContain('so --fresh and --fork did nothing');
+    expect(await said('--checkpoint')).toBe(
+      'warning: --checkpoint had no effect: the script says resume: never; --resume overrides that\n',
+    );
+    expect(await said('--fresh', '--fork', 'nowhere')).toContain('--fresh and --fork had no effect');
     for (const flags of [[], ['--resume'], ['--checkpoint', '--resume'], ['--no-checkpoint']]) expect(await said(...flags)).toBe('');
   });
 });

@@ -1,0 +1,92 @@
+/** Walks a pipeline to its end, and says how it ended. */
+import type { FactOf, RunStatus } from '../../../journal/event.js';
+import { currentNode, gateStatuses, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { MlldError } from '../../errors.js';
+import { PipelineError } from '../../pipeline/model/outcome.js';
+import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
+import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
+import { traverse } from '../../pipeline/walk/traverse.js';
+import type { PaidCalls } from '../../runtime/paid-calls.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
+import { pausedError, pauseOf } from '../pause-error.js';
+import { timedOut, type StopReason } from '../run-lifecycle.js';
+import { isUserError } from '../user-error.js';
+import { CANCELLED } from './run-pipeline-options.js';
+
+const RESTARTS_MAX = 100;
+
+export interface PipelineEnd {
+  readonly status: RunStatus;
+  readonly error?: MlldError;
+  /** The node at which the next run begins, after a `loop_restart` edge. */
+  readonly restartAt?: string;
+}
+
+interface Walking {
+  /** Aborted with a `StopReason` when the run must stop. */
+  readonly signal: AbortSignal;
+  /** Of the caller: its reason says why the run was interrupted. */
+  readonly callerSignal: AbortSignal;
+  readonly paidCalls: PaidCalls;
+  /** Counts the runs of this command: 1, or more after restarts. */
+  readonly number: number;
+  readonly timeoutMs: number | undefined;
+}
+
+export async function walkToEnd(run: PipelineRuntime, walking: Walking): Promise<PipelineEnd> {
+  const { signal, paidCalls, number } = walking;
+  let end: WalkEnd;
+  try {
+    end = await traverse(run, { frame: run.frame, signal, walks: [] });
+  } catch (error) {
+    if (signal.aborted) return stoppedEnd(signal.reason as StopReason, walking); // it is aborted with nothing else
+    if (error instanceof PipelineError) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', error.message) };
+    // A file of a stage can't be written, on the same disk that does not take the journal: no call may start any more.
+    if (paidCalls.stoppedBy) return { status: 'paused', error: pausedError(paidCalls) };
+    if (isUserError(error)) return { status: 'failed', error };
+    throw error;
+  }
+  switch (end.kind) {
+    case 'completed':
+      return { status: 'completed' };
+    case 'failed':
+      return { status: 'failed', error: new MlldError('STAGE_FAILED', end.reason) };
+    case 'restarted':
+      if (number > RESTARTS_MAX) return { status: 'failed', error: new MlldError('PIPELINE_LIMIT', `more than ${RESTARTS_MAX} restarts`) };
+      return { status: 'restarted', restartAt: end.at };
+  }
+}
+
+function stoppedEnd(status: StopReason, { callerSignal, paidCalls, timeoutMs }: Walking): PipelineEnd {
+  const reason: unknown = callerSignal.reason;
+  if (status === 'paused') return { status, error: pausedError(paidCalls) };
+  if (reason instanceof MlldError) return { status, error: reason };
+  if (reason === CANCELLED) return { status, error: new MlldError('CANCELLED', 'the run was cancelled') };
+  return { status, error: status === 'timed-out' ? timedOut(timeoutMs) : new MlldError('INTERRUPTED', `ended by ${String(reason)}`) };
+}
+
+export function finishedFact(
+  { status, error, restartAt }: PipelineEnd,
+  totals: FactOf<'run.finished'>['totals'],
+  state: GraphState,
+): FactOf<'run.finished'> {
+  const isPaused = status === 'paused';
+  return withoutUndefined<FactOf<'run.finished'>>({
+    type: 'run.finished',
+    status,
+    pause: isPaused ? pauseOf(error) : undefined,
+    error: error && !isPaused ? { code: error.code, message: error.message } : undefined,
+    totals,
+    next: restartAt,
+    node: currentNode(state),
+    gates: gateStatuses(state),
+  });
+}
+
+export function graphTotals({ main, retriesTotal, artifacts }: GraphState): {
+  readonly nodes: number;
+  readonly retries: number;
+  readonly artifacts: number;
+} {
+  return { nodes: main.history.length, retries: retriesTotal, artifacts: artifacts.size };
+}

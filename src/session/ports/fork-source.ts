@@ -1,0 +1,73 @@
+/** Opens what `--fork` names: another workflow, up to one of its runs, or up to one event of that run. */
+import type { RunId, Seq, Workflow } from '../../../journal/ids.js';
+import type { Defect, JournalStore } from '../../../journal/store.js';
+import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
+import type { ForkSource } from '../../../replay/memo/overlay.js';
+import { MlldError } from '../../errors.js';
+import { isPath, resolveWorkflow, type WorkingProject } from '../project.js';
+import { pickRun } from '../recorded-run.js';
+
+/** Without `run` all runs of the workflow are the source; with it, those up to and including it, or up to the event `seq` of it. */
+export interface Fork extends ForkSource {
+  readonly run?: RunId;
+  readonly seq?: Seq;
+}
+
+export interface ForkRequest {
+  readonly store: JournalStore;
+  readonly project: WorkingProject;
+  /** The workflow that forks. */
+  readonly workflow: Workflow;
+  readonly onDefect: (defect: Defect) => void;
+}
+
+/** `other`, `other@run`, `other@run:seq`; the run by its id, a unique beginning of it, `latest`, or a number that counts back. */
+const FORK = /^(?<name>.+?)(?:@(?<run>[0-9a-z-]+)(?::(?<seq>\d{1,15}))?)?$/;
+
+/** Throws FORK_SELF, FORK_UNKNOWN, FORK_RUN and SCRIPT_AMBIGUOUS. */
+export async function openFork(text: string, { store, project, workflow, onDefect }: ForkRequest): Promise<Fork> {
+  const { name = text, run, seq } = FORK.exec(text)?.groups ?? {};
+  const source = await resolveWorkflow(store, project, name);
+  if (source === workflow) throw new MlldError('FORK_SELF', `--fork ${text}: a script can't fork from itself`);
+  const prior = source && (await loadWorkflow(store, source, { onDefect }));
+  if (!source || !prior || prior.runs.length === 0) {
+    if (name.indexOf('@') > 0) throw malformedFork(text, name);
+    throw new MlldError('FORK_UNKNOWN', `--fork ${text}: no recorded run of ${name}`, {
+      hint: `record one first: mlld ${isPath(name) ? name : `run ${name}`} --checkpoint`,
+    });
+  }
+  if (run === undefined) return { workflow: source, memo: prior.memo, definitions: prior.definitions };
+  const until: { run: RunId; seq?: Seq } = { run: forkedRun(text, run, prior) };
+  if (seq !== undefined) until.seq = Number(seq) as Seq;
+  refuseSeqPastEnd(text, until, prior);
+  const { memo, definitions } = await loadWorkflow(store, source, { onDefect, until });
+  return { workflow: source, memo, definitions, ...until };
+}
+
+/** `name` holds an `@`, and `FORK` could not read what follows it. */
+function malformedFork(text: string, name: string): MlldError {
+  const script = name.slice(0, name.indexOf('@'));
+  return new MlldError('FORK_RUN', `--fork ${text}: no run matches the part after @`, {
+    hint: `${script}@latest, ${script}@2, ${script}@20261121-1049; up to an event of it: ${script}@RUN:17`,
+  });
+}
+
+/** Picks among the runs that count: the results of a run that `checkpoint clean` removed can't be forked. */
+function forkedRun(text: string, run: string, { runs, workflow }: PriorRuns): RunId {
+  const found = pickRun(runs, run);
+  if (found.kind === 'one') return found.run.ref.run;
+  const ids = (found.kind === 'several' ? found.runs : runs).map(({ ref }) => ref.run);
+  const problem = found.kind === 'several' ? `${ids.length} recorded runs begin with ${run}` : `${workflow} has no recorded run ${run}`;
+  throw new MlldError('FORK_RUN', `--fork ${text}: ${problem}`, {
+    hint: `the latest: ${ids.slice(-3).toReversed().join(', ')}; mlld journal list shows all`,
+  });
+}
+
+/** Accepts any event of a run that has not ended, because its journal may still grow to that event. */
+function refuseSeqPastEnd(text: string, { run, seq }: { readonly run: RunId; readonly seq?: Seq }, { runs }: PriorRuns): void {
+  const last = runs.find(({ ref }) => ref.run === run)?.finished?.seq;
+  if (seq === undefined || last === undefined || seq <= last) return;
+  throw new MlldError('FORK_RUN', `--fork ${text}: run ${run} ends with event ${last}`, {
+    hint: `mlld journal show ${run} numbers the events`,
+  });
+}

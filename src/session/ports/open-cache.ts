@@ -1,0 +1,77 @@
+/** Builds the result cache of a run from the memos of its workflow and fork sources. */
+import type { RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { createOverlay } from '../../../replay/memo/overlay.js';
+import type { ResumeMode } from '../../../replay/memo/policy.js';
+import type { RunOptions } from '../script/run-options.js';
+import { createOtherKeyWarning, type JournalWarnings } from './journal-warnings.js';
+import { createOutputFiles } from './output-files.js';
+import type { OpenedPriorRuns } from './prior-runs.js';
+import { createRunCache, type RunCache } from './result-cache.js';
+import { retryingStore } from './retrying-store.js';
+
+interface CacheParts {
+  readonly options: Pick<RunOptions, 'io' | 'cache' | 'project' | 'journalWaitMs'>;
+  readonly header: ResumeMode | undefined;
+  readonly ref: RunRef;
+  readonly store: JournalStore;
+  /** If false, `store` refuses to write, and waiting for it is useless. */
+  readonly isRecorded: boolean;
+  readonly prior: OpenedPriorRuns;
+  readonly warnings: JournalWarnings;
+  /** No call is made any more, so nothing is worth waiting for. */
+  readonly hasStopped: () => boolean;
+  /** Called when a result could not be stored in the time there is. */
+  readonly onLost: (error: Error) => void;
+}
+
+export async function openCache({
+  options,
+  header,
+  ref,
+  store,
+  isRecorded,
+  prior,
+  warnings,
+  hasStopped,
+  onLost,
+}: CacheParts): Promise<RunCache> {
+  const { io, cache: flags, project, journalWaitMs } = options;
+  const { usable, forks } = prior;
+  const onTrouble = (error: Error): void => warnings.error(error);
+  const overlay = createOverlay({
+    run: ref.run,
+    own: usable.memo,
+    definitions: usable.definitions,
+    complete: usable.complete,
+    forks,
+    changed: flags.changed,
+  });
+  const memos = [...forks.map(({ memo }) => memo), usable.memo];
+  const retrying = isRecorded
+    ? retryingStore(store, {
+        waitMs: journalWaitMs,
+        monotonicMs: io.monotonicMs,
+        hasGivenUp: hasStopped,
+        onOutage: warnings.outage,
+        onGivenUp: onLost,
+      })
+    : store;
+  const workflows = [ref.workflow, ...forks.map(({ workflow }) => workflow)];
+  return createRunCache({
+    store,
+    retrying,
+    root: project.root,
+    secrets: await store.knownSecrets().catch(() => undefined),
+    onOtherKey: createOtherKeyWarning({ store, ref, memos, stderr: io.stderr }),
+    ref,
+    overlay,
+    flags,
+    header,
+    nowMs: io.nowMs,
+    files: createOutputFiles({ store: retrying, workflows, keepsNewer: flags.keepFiles === true, onTrouble }),
+    onTrouble,
+    onGap: warnings.gap,
+    onUnreadable: warnings.unreadable,
+  });
+}
