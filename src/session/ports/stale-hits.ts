@@ -18,8 +18,8 @@ export function staleHitWarnings(
     recorded.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
   return [...staleHits].map(([fn, { count, editions }]) => {
     const changes = [...editions].flatMap(([before, now]) => definitionChanges(definitionOf(before), definitionOf(now)));
-    const [results, calls] = count === 1 ? ['1 result', 'this call'] : [`${count} results`, 'these calls'];
+    const [results, them] = count === 1 ? ['1 result', 'it'] : [`${count} results`, 'them'];
     const changed = changes.length > 0 && changes.every(isInterceptor) ? 'ask-guards' : 'ask';
-    return `@${fn}: ${results} reused from before ${describeEdit(changes)}; --resume @${fn} or --changed ${changed} runs ${calls} again`;
+    return `@${fn}: ${results} reused from before ${describeEdit(changes)}; --resume @${fn} or --changed ${changed} runs ${them} again`;
   });
 }

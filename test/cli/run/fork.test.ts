@@ -269,7 +269,7 @@ describe('--resume beside --fresh and --changed', () => {
     const served = await project.mlld('collect.mld', '--resume');
     expect(served.stdout).toBe('C:ebb\nC:flow\nJ:ebb\n');
     expect(served.stderr).toContain(
-      '@ask: 2 results reused from before its body was edited; --resume @ask or --changed ask runs these calls again',
+      '@ask: 2 results reused from before its body was edited; --resume @ask or --changed ask runs them again',
     );
     expect(project.asked()).toEqual([]);
     expect((await project.mlld('collect.mld', '--changed', 'ask', '--resume', '@judge')).stdout).toBe('D:ebb\nD:flow\nJ:ebb\n');
@@ -285,7 +285,7 @@ describe('--resume beside --fresh and --changed', () => {
     const { stdout, stderr } = await project.mlld('collect.mld', '--checkpoint');
     expect(stdout).toBe('sonnet says ebb\nsonnet says flow\n');
     expect(stderr).toBe(
-      '@ask: 2 results reused from before its definition was edited (@model was sonnet, is opus); --resume @ask or --changed ask runs these calls again\n',
+      '@ask: 2 results reused from before its definition was edited (@model was sonnet, is opus); --resume @ask or --changed ask runs them again\n',
     );
   });
 });
