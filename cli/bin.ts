@@ -14,6 +14,7 @@ import { createRequire, wrap } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
 import { makeFolders } from '../journal/storage/make-folders.js';
+import { COMPLETE, isParsedCommand } from './table/command-names.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import { v8FlagsFor } from './v8-flags.js';
 import { writeAll } from './terminal/write-all.js';
@@ -23,7 +24,6 @@ declare const MLLD_VERSION: string;
 const [STDOUT, STDERR] = [1, 2];
 /** What stands before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
-const REPORTS: ReadonlySet<string | undefined> = new Set(['validate', 'analyze', 'checkpoint', 'journal', 'help', '--help', '-h']);
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
 /** From here on a command counts as one that goes on. */
@@ -61,7 +61,7 @@ function printVersion(): void {
 /** Commands of one kind need the same parts of the program. */
 function kindOf(words: readonly string[]): string {
   const [first, ...rest] = words;
-  if (first !== undefined && REPORTS.has(first)) return first.replace(/^-+/, '');
+  if (first === COMPLETE || isParsedCommand(first)) return first.replace(/^-+/, '');
   if (first === 'run' && rest.length === 0) return 'scripts';
   return words.some((word) => RECORDS.test(word)) ? 'record' : 'run';
 }

@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { MlldError } from '../src/errors.js';
 import { VERSION } from '../src/version.js';
 import { monotonicMs } from '../src/world/stopwatch.js';
-import { runCommandLine } from './options/shell-words.js';
+import { runCommandLine } from './command-line.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import type { Io } from './terminal/io.js';
 import { terminalText, visible } from './render/terminal-text.js';

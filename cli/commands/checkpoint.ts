@@ -1,6 +1,5 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. checkpoint-resume.md 13. */
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
 import { seqOf, type CallKey, type RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { functionHistory } from '../../replay/memo/history.js';
@@ -14,39 +13,7 @@ import { nearScript } from '../../src/session/recorded-run.js';
 import { createRun } from '../../src/session/ports/create-run.js';
 import type { Io } from '../terminal/io.js';
 import { projectStore, reportDefects } from '../project-store.js';
-import { examples } from '../render/examples.js';
 import { renderCleaned, renderEntries, renderLeft } from '../render/reports/checkpoint.js';
-
-export function addCheckpointCommand(program: Command, io: Io): void {
-  const command = program
-    .command('checkpoint')
-    .description('what is recorded for a script: list, inspect, clean')
-    .addHelpText(
-      'after',
-      examples(['mlld checkpoint list nightly', 'mlld checkpoint inspect nightly', 'mlld checkpoint clean llm/run/nightly.mld']),
-    );
-  command
-    .command('list')
-    .addHelpText('after', examples(['mlld checkpoint list nightly']))
-    .description('list the results that a run would be answered from, in the order they were first asked')
-    .argument('<script>', 'name or path of a script')
-    .option('--json', 'print the entries as JSON')
-    .action((script: string, options: JsonOption) => list(io, script, options));
-  command
-    .command('inspect')
-    .addHelpText('after', examples(["mlld checkpoint inspect nightly | jq '.entries[].fn'"]))
-    .description('print the recorded runs and results of a script as JSON')
-    .argument('<script>', 'name or path of a script')
-    .option('--json', 'the only form there is')
-    .action((script: string) => inspect(io, script));
-  command
-    .command('clean')
-    .addHelpText('after', examples(['mlld checkpoint clean llm/run/nightly.mld']))
-    .description('forget what was recorded for a script; its journal stays readable')
-    .argument('<script>', 'name or path of a script')
-    .option('--json', 'print what was forgotten as JSON')
-    .action((script: string, options: JsonOption) => clean(io, script, options));
-}
 
 interface JsonOption {
   readonly json?: true;
@@ -58,7 +25,7 @@ interface Recorded {
   readonly past: PriorRuns;
 }
 
-async function list(io: Io, script: string, { json }: JsonOption): Promise<void> {
+export async function listEntries(io: Io, script: string, { json }: JsonOption): Promise<void> {
   const recorded = await recordOf(io, script);
   if (json) {
     io.stdout(`${JSON.stringify(recorded === undefined ? [] : await entriesOf(recorded), undefined, 2)}\n`);
@@ -68,7 +35,7 @@ async function list(io: Io, script: string, { json }: JsonOption): Promise<void>
   io.stdout(renderEntries(entries, { script, name: recorded?.name ?? script }));
 }
 
-async function inspect(io: Io, script: string): Promise<void> {
+export async function inspect(io: Io, script: string): Promise<void> {
   const recorded = await recordOf(io, script);
   const report =
     recorded === undefined
@@ -81,7 +48,7 @@ async function inspect(io: Io, script: string): Promise<void> {
  * Forgetting is a run that says so: nothing is deleted, and the journal tells who forgot what and when. A run with events that this
  * program does not know is left as it is, and named.
  */
-async function clean(io: Io, script: string, { json }: JsonOption): Promise<void> {
+export async function clean(io: Io, script: string, { json }: JsonOption): Promise<void> {
   const recorded = await recordOf(io, script);
   const left = recorded === undefined ? [] : await unknownRuns(recorded.store, recorded.past.runs);
   const cleaned = recorded !== undefined && recorded.past.runs.length > left.length ? recorded : undefined;

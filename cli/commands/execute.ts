@@ -13,7 +13,7 @@ import { listenForInterruption } from '../terminal/interruption.js';
 import { trackOpenLine } from '../terminal/open-line.js';
 import type { Io, Signal } from '../terminal/io.js';
 import type { Log } from '../terminal/log.js';
-import type { CommandForm } from '../options/option-table.js';
+import type { CommandForm } from '../table/rows.js';
 import type { RunRequest } from '../options/run-request.js';
 import type { Progress } from '../render/progress.js';
 

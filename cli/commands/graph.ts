@@ -1,37 +1,17 @@
 /** `mlld graph render FILE.dot`: a picture of a pipeline, coloured by what came of its nodes in a run. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { MlldError } from '../../src/errors.js';
 import type { Project } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';
 import { projectStore } from '../project-store.js';
-import { examples } from '../render/examples.js';
 
 interface RenderOptions {
   readonly output: string;
   readonly run?: string;
 }
 
-export function addGraphCommand(program: Command, io: Io): void {
-  const command = program
-    .command('graph')
-    .description('pictures of pipelines')
-    .addHelpText('after', examples(['mlld graph render release.dot -o release.svg']));
-  command
-    .command('render')
-    .description('draw a pipeline as SVG')
-    .argument('<file.dot>', 'the pipeline')
-    .requiredOption('-o, --output <file.svg>', 'where to write the picture; - is standard output')
-    .option('--run <run>', 'colour the nodes by their outcomes in this run: a run id or a beginning of one, or latest')
-    .addHelpText(
-      'after',
-      examples(['mlld graph render release.dot -o release.svg', 'mlld graph render release.dot --run latest -o release.svg']),
-    )
-    .action((target: string, options: RenderOptions) => render(io, target, options));
-}
-
-async function render(io: Io, target: string, { output, run }: RenderOptions): Promise<void> {
+export async function renderPipeline(io: Io, target: string, { output, run }: RenderOptions): Promise<void> {
   const [{ readPipeline }, { renderGraph: pictureOf }] = await Promise.all([
     import('./validate-pipeline.js'),
     import('../../src/pipeline/render/render-graph.js'),

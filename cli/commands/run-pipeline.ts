@@ -1,21 +1,15 @@
 /** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. Kept apart, so that a script loads nothing of graphs. graph-pipelines.md 13.1. */
 import path from 'node:path';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { MlldError } from '../../src/errors.js';
 import { backendFor } from '../../src/pipeline/backends/select-backend.js';
 import { findProject } from '../../src/session/project.js';
 import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
-import {
-  WHO_ANSWERS,
-  type PipelineReport,
-  type PipelineRunOptions,
-  type WhoAnswers,
-} from '../../src/session/pipeline/run-pipeline-options.js';
+import type { PipelineReport, PipelineRunOptions, WhoAnswers } from '../../src/session/pipeline/run-pipeline-options.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
+import { RUN_PIPELINE } from '../table/pipelines.js';
+import { attached, toCommand, withCommander } from '../table/to-commander.js';
 import { listenForInterruption } from '../terminal/interruption.js';
 import type { Io } from '../terminal/io.js';
-import { durationMs } from '../options/run-request.js';
-import { examples } from '../render/examples.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
 import { paintFor } from '../render/paint.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
@@ -24,7 +18,7 @@ import { renderQuestion } from '../render/question.js';
 interface Options {
   readonly yes?: boolean;
   readonly ask?: WhoAnswers;
-  readonly set: { readonly [key: string]: string };
+  readonly set?: { readonly [key: string]: string };
   readonly backend?: string;
   readonly runDir?: string;
   readonly checkpoint?: boolean;
@@ -40,47 +34,13 @@ interface Options {
 
 export async function runPipelineCommand(io: Io, argv: readonly string[]): Promise<number> {
   let status: number = EXIT_OK;
-  const command = pipelineCommand(io).action(async (file: string, options: Options) => {
+  const command = attached(toCommand('mlld run', RUN_PIPELINE), io).action(async (file: string, options: Options) => {
     status = await runAndRender(io, argv, file, options);
   });
-  try {
+  return withCommander(async () => {
     await command.parseAsync([...argv], { from: 'user' });
     return status;
-  } catch (error) {
-    // Commander has printed what it had to say.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_FAILED;
-    throw error;
-  }
-}
-
-function pipelineCommand(io: Io): Command {
-  return new Command('mlld run')
-    .description('run a pipeline')
-    .argument('<file.dot>', 'the pipeline')
-    .option('--yes', 'answer every question with its first choice; short for --ask auto')
-    .addOption(
-      new Option('--ask <who>', 'who answers questions (default: the console on a terminal, else standard input)').choices(WHO_ANSWERS),
-    )
-    .option('--set <key=value>', 'put a text into the context; repeatable', collectSet, {})
-    .option('--backend <backend>', 'who answers model stages: simulated, cmd:COMMAND, worker:COMMAND, exe:FILE#NAME')
-    .option('--run-dir <folder>', 'where the files of the run are (default: .mlld/graph/FILE/RUN)')
-    .option('--checkpoint', 'answer model stages from what earlier runs recorded for the same walk')
-    .option('--resume [node]', 'go on with the last run where it ended, or at a node')
-    .option('--fork <source>', 'answer from the results of another pipeline first; repeatable', collect)
-    .option('--plan', 'say where these flags would begin, which nodes follow and what is reused; nothing runs')
-    .option('--json', 'with --plan: the plan as JSON')
-    .option('--keep-orphans', 'wait for commands that a killed run left running, instead of ending them')
-    .option('--timeout <duration>', 'end the run after 900ms, 30s, 5m, 1h', (text) => durationMs(text))
-    .option('--journal-wait <duration>', "how long a journal that can't be written is waited for (default: 60s)", (text) =>
-      durationMs(text, 'journal-wait'),
-    )
-    .option('--unrecorded', 'go on when the journal is lost, instead of pausing the run')
-    .exitOverride()
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
-    .addHelpText(
-      'after',
-      examples(['mlld run release.dot --yes', 'mlld run release.dot --resume', 'mlld run release.dot --set berth=4 --ask remote']),
-    );
+  });
 }
 
 async function runAndRender(io: Io, argv: readonly string[], target: string, options: Options): Promise<number> {
@@ -99,7 +59,7 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
     project,
     workingDirectory: io.workingDirectory,
     argv,
-    set: options.set,
+    set: options.set ?? {},
     ...(options.backend === undefined ? {} : { backend: options.backend }),
     ...(options.runDir === undefined ? {} : { runDirectory: options.runDir }),
     checkpoint: options.checkpoint === true,
@@ -167,14 +127,4 @@ function refuseBackend(written: string): void {
   } catch (error) {
     throw new MlldError('USAGE', `--backend: ${(error as Error).message}`, { hint: 'mlld run FILE.dot --help' });
   }
-}
-
-function collectSet(entry: string, set: { readonly [key: string]: string }): { readonly [key: string]: string } {
-  const at = entry.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('KEY=VALUE is expected');
-  return { ...set, [entry.slice(0, at)]: entry.slice(at + 1) };
-}
-
-function collect(entry: string, entries: readonly string[] = []): readonly string[] {
-  return [...entries, entry];
 }

@@ -1,15 +1,14 @@
 /** `mlld validate PATH` and `mlld analyze PATH`: a file or a folder, looked at without running it. world.md 19. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { Option, type Command } from 'commander';
 import { canValidate, createValidator, type ValidatorSettings } from '../../src/validate/validator.js';
 import { findSources } from '../../src/validate/linking/find-sources.js';
 import { withoutRepeats } from '../../src/validate/report.js';
 import { MlldError } from '../../src/errors.js';
 import { findProject } from '../../src/session/project.js';
+import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { analyzeSettings } from '../options/analyze-settings.js';
 import type { Io } from '../terminal/io.js';
-import { examples } from '../render/examples.js';
 import { paintFor } from '../render/paint.js';
 import { renderDirectory, renderDirectoryInFull, renderReport, warningsOf, type ValidatedFile } from '../render/reports/validation.js';
 
@@ -21,29 +20,14 @@ interface ValidateOptions {
   readonly json?: true;
 }
 
-/** `onFailure` is called when something is wrong with a file. */
-export function addValidateCommand(program: Command, io: Io, onFailure: () => void): void {
-  program
-    .command('validate')
-    .alias('analyze')
-    .description('check scripts, templates and pipelines without running them')
-    .argument('<path>', 'a .mld, .mld.md, .att, .mtt or .dot file, or a folder of scripts and templates')
-    .option('--deep', 'follow imports and templates')
-    .option('--verbose', 'say everything about every file of a folder')
-    .option('--error-on-warnings', 'fail when there are warnings')
-    .addOption(new Option('--format <format>', 'how to print the report').choices(['text', 'json']).default('text'))
-    .option('--json', 'short for --format json')
-    .addHelpText('after', examples(['mlld validate nightly.mld --deep', 'mlld validate . --error-on-warnings', 'mlld validate llm --json']))
-    .action(async (target: string, options: ValidateOptions) => {
-      if (target.endsWith('.dot')) {
-        const { validatePipeline } = await import('./validate-pipeline.js');
-        if (!(await validatePipeline(io, target, options))) onFailure();
-        return;
-      }
-      const files = await validate(io, target, options);
-      const isSound = ({ report }: ValidatedFile): boolean => report.valid && !(options.errorOnWarnings && warningsOf(report).length > 0);
-      if (!files.every(isSound)) onFailure();
-    });
+export async function validateCommand(io: Io, target: string, options: ValidateOptions): Promise<number> {
+  if (target.endsWith('.dot')) {
+    const { validatePipeline } = await import('./validate-pipeline.js');
+    return (await validatePipeline(io, target, options)) ? EXIT_OK : EXIT_FAILED;
+  }
+  const files = await validate(io, target, options);
+  const isSound = ({ report }: ValidatedFile): boolean => report.valid && !(options.errorOnWarnings && warningsOf(report).length > 0);
+  return files.every(isSound) ? EXIT_OK : EXIT_FAILED;
 }
 
 async function validate(io: Io, target: string, options: ValidateOptions): Promise<readonly ValidatedFile[]> {

@@ -4,28 +4,29 @@ import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import type { Execution } from '../commands/execute.js';
 import type { Io } from '../terminal/io.js';
-import { writtenOptions, type CommandForm } from './option-table.js';
+import type { CommandForm } from '../table/rows.js';
+import { suggestedFlags } from '../table/run-flags.js';
 import { resembles } from './resembles.js';
 import { shellWords } from '../render/shell.js';
 
 const SHORTEST = 4;
 const EDITS_MAX = 2;
 
-/** Throws USAGE where the first word is no file and nearly a command. */
+/** Throws USAGE where the first word is not a file and nearly a command, or where help about it is asked for. */
 export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, commands: readonly string[]): Promise<void> {
   const [first = '', ...rest] = argv;
   if (fs.existsSync(path.resolve(workingDirectory, first))) return;
   const { closest } = await import('../../src/values/suggest.js');
   const meant = closest(first, commands);
-  if (meant === undefined) return;
+  if (meant === undefined && !rest.includes('--help') && !rest.includes('-h')) return;
   throw new MlldError('USAGE', `There is no command and no file "${first}"`, {
-    hint: `did you mean: ${shellWords(['mlld', meant, ...rest])}`,
+    hint: meant === undefined ? 'mlld --help lists the commands' : `did you mean: ${shellWords(['mlld', meant, ...rest])}`,
   });
 }
 
 /** The option that a flag resembles. */
 export function resembledOption(flag: string, form: CommandForm): string | undefined {
-  return writtenOptions(form).find((option) => resembles(flag, option));
+  return suggestedFlags(form).find((option) => resembles(flag, option));
 }
 
 /**
@@ -43,7 +44,7 @@ export async function checkFlags(io: Io, execution: Execution, payloadNames: () 
   const names = strange.filter((name) => name.length >= SHORTEST);
   if (names.length === 0) return;
   const { closest } = await import('../../src/values/suggest.js');
-  const long = writtenOptions(form).filter((option) => option.length >= SHORTEST);
+  const long = suggestedFlags(form).filter((option) => option.length >= SHORTEST);
   for (const name of names) {
     const meant = closest(name, long, Math.min(EDITS_MAX, Math.floor(name.length / 3)));
     // A script that writes the name knows its flags.

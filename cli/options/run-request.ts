@@ -4,7 +4,9 @@
  */
 import type { CacheRequest } from '../../src/session/script/run-options.js';
 import { MlldError } from '../../src/errors.js';
-import { OPTION_TABLE, optionsOf, type CommandForm, type OptionRow } from './option-table.js';
+import type { CommandForm, FlagRow } from '../table/rows.js';
+import { RUN_FLAGS, runFlags, spellingsOf } from '../table/run-flags.js';
+import { durationMs } from './duration.js';
 
 export interface Flags {
   readonly [name: string]: string | true;
@@ -44,10 +46,6 @@ export interface RunRequest {
 /** Not repeated when a run is resumed: they say where this one started from. */
 const CACHE_OPTIONS = new Set(['checkpoint', 'fresh', 'resume']);
 
-const UNITS_MS: { readonly [unit: string]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** The longest time a timer can wait. */
-const TIMEOUT_MAX_MS = 2 ** 31 - 1;
-
 /** What was found, option by option, in the order of the command line. */
 interface Found {
   readonly words: string[];
@@ -66,19 +64,23 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   const found = scan(argv, form);
   const has = (name: string): boolean => found.options.has(name);
   const last = (name: string): string | undefined => found.options.get(name)?.at(-1);
+  const duration = (name: 'timeout' | 'journal-wait'): number | undefined => {
+    const text = last(name);
+    return text === undefined ? undefined : durationMs(text, name);
+  };
   const [script, extra] = found.words;
   const code = last('eval');
   const help = has('help');
   if (!help) {
-    for (const { flags, instead } of OPTION_TABLE) {
+    for (const { flags, instead } of RUN_FLAGS) {
       const [name] = flags;
       if (instead !== undefined && has(name) && !(name === 'json' && has('plan'))) throw usage(`--${name} is not supported yet`, instead);
     }
     if (extra !== undefined) throw usage(`Unexpected argument: ${extra}`, 'data for the script is given as flags: --name value');
     if (script !== undefined && code !== undefined) throw usage(`A file (${script}) and -e can't be given together`);
   }
-  const timeoutMs = durationMs(last('timeout'));
-  const journalWaitMs = durationMs(last('journal-wait'), 'journal-wait');
+  const timeoutMs = duration('timeout');
+  const journalWaitMs = duration('journal-wait');
   const mode = has('md') ? 'markdown' : oneOf('--mode', last('mode'), ['strict', 'markdown'] as const);
   const environment = last('mlld-env');
   return {
@@ -138,7 +140,7 @@ export function recordingArguments(argv: readonly string[], form: CommandForm): 
 }
 
 function scan(argv: readonly string[], form: CommandForm): Found {
-  const options = new Map(optionsOf(form).flatMap((row) => row.flags.map((flag) => [flag, row])));
+  const options = new Map(runFlags(form).flatMap((row) => spellingsOf(row).map((flag) => [flag, row])));
   const found: Found = {
     words: [],
     options: new Map(),
@@ -194,7 +196,7 @@ interface Written {
 
 function keepOption(
   { options }: Found,
-  { flags: [known], value: takes, usage: hint }: OptionRow,
+  { flags: [known], value: takes, usage: hint }: FlagRow,
   { word, name, inline, value }: Written,
 ): void {
   if (takes === 'required' && value === undefined) throw usage(`${word} needs a value`, hint);
@@ -235,17 +237,6 @@ function cacheOf({ options }: Found): CacheRequest {
     ...(options.has('keep-orphans') ? { keepOrphans: true } : {}),
     ...(noCheckpoint ? { noCheckpoint: true } : {}),
   };
-}
-
-/** `30s`, `900ms`, `5m`, `1h`, or a number of milliseconds. Throws USAGE. */
-export function durationMs(text: string | undefined, option: 'timeout' | 'journal-wait' = 'timeout'): number | undefined {
-  if (text === undefined) return undefined;
-  const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
-  const ms = Math.round(Number(number) * (UNITS_MS[unit] ?? Number.NaN));
-  const isAllowed = option === 'timeout' ? ms > 0 : ms >= 0;
-  if (!isAllowed || !(ms <= TIMEOUT_MAX_MS))
-    throw usage(`Invalid ${option}: ${text}`, `--${option} 30s, or 900ms, 5m, 1h, or a number of milliseconds`);
-  return ms;
 }
 
 function oneOf<T extends string>(flag: string, value: string | undefined, allowed: readonly T[]): T | undefined {

@@ -1,7 +1,6 @@
 /** `mlld journal audit RUN`: every call, command, file, decision and error of a run, and whether its record is whole. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
 import type { RunRef } from '../../../journal/ids.js';
 import type { RunFile } from '../../../journal/store.js';
 import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
@@ -10,11 +9,11 @@ import { originOfFile } from '../../../replay/reports/audit/file-origin-run.js';
 import { MlldError } from '../../../src/errors.js';
 import type { Project } from '../../../src/session/project.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
+import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { batched, type Lines } from '../../terminal/batched.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore, reportDefects } from '../../project-store.js';
 import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../../render/reports/audit.js';
-import { examples } from '../../render/examples.js';
 import { paintForReport, type Paint } from '../../render/paint.js';
 
 interface AuditOptions {
@@ -27,35 +26,13 @@ interface AuditOptions {
   readonly csv?: true;
 }
 
-/** `onFailure` is called when the journal turns out not to be sound. */
-export function addAuditCommand(journal: Command, io: Io, runArgument: string, onFailure: () => void): void {
-  journal
-    .command('audit')
-    .addHelpText(
-      'after',
-      examples([
-        'mlld journal audit nightly',
-        "mlld journal audit latest --label llm --op 'main/for#0[3]'",
-        'mlld journal audit nightly --file out/report.md',
-        'mlld journal audit nightly --from 2026-11-21T08:00Z --csv > audit.csv',
-      ]),
-    )
-    .description('list what a run did: calls, commands, files, guards, errors of hooks; exit status 1 when its journal is not sound')
-    .argument('<run>', runArgument)
-    .option('--op <path>', 'only this operation and what is inside it')
-    .option('--label <label>', 'only operations with this label, and what is inside them')
-    .option('--file <path>', 'who wrote and read this file, and which calls led to it')
-    .option('--from <time>', 'only from this time on, ISO 8601')
-    .option('--to <time>', 'only up to this time, ISO 8601')
-    .option('--json', 'print the audit as JSON')
-    .option('--csv', 'print a line of comma-separated values for each entry')
-    .action(async (run: string, options: AuditOptions) => {
-      const isSound = await (options.file === undefined ? audit(io, run, options) : origin(io, run, options.file, options));
-      if (!isSound) onFailure();
-    });
+export async function audit(io: Io, run: string, options: AuditOptions): Promise<number> {
+  const isSound = await (options.file === undefined ? auditWhole(io, run, options) : origin(io, run, options.file, options));
+  return isSound ? EXIT_OK : EXIT_FAILED;
 }
 
-async function audit(io: Io, text: string, options: AuditOptions): Promise<boolean> {
+/** Resolves to false when the journal of the run is damaged. */
+async function auditWhole(io: Io, text: string, options: AuditOptions): Promise<boolean> {
   const { op, label, from, to } = options;
   const { project, store } = await projectStore(io);
   const file = await resolveRun(store, project, text);

@@ -1,7 +1,6 @@
 /** `mlld journal bundle RUN -o FILE`: a run in one file, with all that it takes to look at it elsewhere; `unbundle FILE` takes it in. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { packBundle, storeBundle, unpackBundle, type BundledRun } from '../../../journal/upkeep/bundle.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
@@ -18,34 +17,11 @@ import { openOutput } from '../../terminal/output-file.js';
 import { projectStore } from '../../project-store.js';
 import { patternOf, redactionRequest } from '../../options/redaction-options.js';
 import { counted } from '../../render/reports/collection.js';
-import { examples } from '../../render/examples.js';
 import { oneLine } from '../../render/one-line.js';
 import { size } from '../../render/units.js';
 import { temporaryProject } from '../../temporary-project.js';
 
 const REASON = 'redacted for the bundle';
-
-export function addBundleCommands(journal: Command, io: Io, runArgument: string): void {
-  journal
-    .command('bundle')
-    .description('put a run into one file: its events, results and sources, and the runs that its answers came from')
-    .argument('<run>', runArgument)
-    .requiredOption('-o, --output <file>', 'the file')
-    .option('--redact <regex>', 'leave out what this matches, as journal redact does; the journal stays as it is')
-    .option('--json', 'print what was bundled as JSON')
-    .addHelpText(
-      'after',
-      examples(['mlld journal bundle latest -o run.tgz', "mlld journal bundle nightly@2 -o run.tgz --redact 'sk-[A-Za-z0-9]{20,}'"]),
-    )
-    .action((run: string, options: BundleOptions) => bundle(io, run, options));
-  journal
-    .command('unbundle')
-    .description('take the runs of a bundle into the journal of this project')
-    .argument('<file>', 'a file that journal bundle made')
-    .option('--json', 'print what was taken in as JSON')
-    .addHelpText('after', examples(['mlld journal unbundle run.tgz']))
-    .action((file: string, options: JsonOption) => unbundle(io, file, options));
-}
 
 interface JsonOption {
   readonly json?: true;
@@ -56,7 +32,7 @@ interface BundleOptions extends JsonOption {
   readonly redact?: string;
 }
 
-async function bundle(io: Io, text: string, { output: file, redact, json }: BundleOptions): Promise<void> {
+export async function bundle(io: Io, text: string, { output: file, redact, json }: BundleOptions): Promise<void> {
   const match = redact === undefined ? undefined : patternOf('--redact', redact);
   const { project, store } = await projectStore(io);
   const { ref, liveness } = await resolveRun(store, project, text);
@@ -80,7 +56,7 @@ async function bundle(io: Io, text: string, { output: file, redact, json }: Bund
   if (json) io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
 }
 
-async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<void> {
+export async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<void> {
   const { project } = await projectStore(io);
   const packed = await fs.readFile(path.resolve(io.workingDirectory, file)).catch((cause: unknown) => {
     throw new MlldError('USAGE', `Can't read ${file}: ${reason(cause)}`, { cause });

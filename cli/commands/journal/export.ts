@@ -1,5 +1,4 @@
 /** `mlld journal export RUN --format F`: a run for other programs. */
-import { Option, type Command } from 'commander';
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
@@ -12,7 +11,6 @@ import type { Io } from '../../terminal/io.js';
 import { openOutput, type Output } from '../../terminal/output-file.js';
 import { projectStore, reportDefects } from '../../project-store.js';
 import { csvLine } from '../../render/csv.js';
-import { examples } from '../../render/examples.js';
 
 interface Exported {
   readonly io: Io;
@@ -23,6 +21,7 @@ interface Exported {
   readonly onDefect: (defect: Defect) => void;
 }
 
+/** The table of commands lists these names as the choices of `--format`. */
 const FORMATS = {
   'otlp-json': async (from: Exported) =>
     from.output.write(
@@ -38,37 +37,12 @@ const FORMATS = {
   },
 } as const;
 
-export function addExportCommand(journal: Command, io: Io, runArgument: string): void {
-  journal
-    .command('export')
-    .description('write a run for other programs: tracing services, trace viewers, spreadsheets')
-    .argument('<run>', runArgument)
-    .addOption(
-      new Option(
-        '--format <format>',
-        'otlp-json: OpenTelemetry spans; chrome-trace: for ui.perfetto.dev; ndjson: the events; csv: the llm calls',
-      )
-        .choices(Object.keys(FORMATS))
-        .makeOptionMandatory(),
-    )
-    .option('-o, --output <file>', 'write to this file instead of standard output')
-    .addHelpText(
-      'after',
-      examples([
-        'mlld journal export latest --format chrome-trace -o run.trace.json',
-        'mlld journal export nightly --format csv | sort -t, -k8 -n',
-        "mlld journal export latest --format otlp-json | curl -H 'content-type: application/json' -d @- http://localhost:4318/v1/traces",
-      ]),
-    )
-    .action((run: string, options: ExportOptions) => exportRun(io, run, options));
-}
-
 interface ExportOptions {
   readonly format: keyof typeof FORMATS;
   readonly output?: string;
 }
 
-async function exportRun(io: Io, text: string, { format, output: file }: ExportOptions): Promise<void> {
+export async function exportRun(io: Io, text: string, { format, output: file }: ExportOptions): Promise<void> {
   const { project, store } = await projectStore(io);
   const { ref, liveness } = await resolveRun(store, project, text);
   const output = openOutput(io, file);

@@ -1,5 +1,4 @@
 /** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
-import type { Command } from 'commander';
 import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
@@ -8,30 +7,8 @@ import { recordedScript } from '../../../src/session/recorded-run.js';
 import { collectBlobs } from './collect-blobs.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore } from '../../project-store.js';
-import { examples } from '../../render/examples.js';
 import { renderCollection, type CollectionReport } from '../../render/reports/collection.js';
 import { paintForReport } from '../../render/paint.js';
-
-export function addGcCommand(journal: Command, io: Io): void {
-  journal
-    .command('gc')
-    .description('remove whole runs that nothing needs any more, then contents that no run names')
-    .argument('[script]', 'only runs of this script')
-    .option('--keep <n>', 'the latest n runs of each script stay')
-    .option('--older-than <duration>', 'only runs that began longer ago go: 12h, 30d, 8w')
-    .option('--needed', 'also remove runs whose answers, checkpoints or forks a later run could use')
-    .option('--dry-run', 'only say what would be removed')
-    .option('--json', 'print the report as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        'mlld journal gc --older-than 30d --dry-run',
-        'mlld journal gc nightly --keep 20',
-        'mlld journal gc --keep 50 --older-than 8w',
-      ]),
-    )
-    .action((script: string | undefined, options: GcOptions) => gc(io, script, options));
-}
 
 interface GcOptions {
   readonly keep?: string;
@@ -41,7 +18,7 @@ interface GcOptions {
   readonly json?: true;
 }
 
-async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
+export async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
   const { project, store } = await projectStore(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const deleter = openDeleter(project.root);

@@ -1,29 +1,14 @@
 /** `mlld journal postmortem [RUN]`: why a run did not get to its end, and how to go on. */
-import type { Command } from 'commander';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { latestFailure } from '../../../replay/reports/postmortem/latest-failure.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { allRuns, resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore, reportDefects } from '../../project-store.js';
-import { examples } from '../../render/examples.js';
 import { paintForReport } from '../../render/paint.js';
 import { renderPostMortem } from '../../render/reports/postmortem.js';
 
-export function addPostMortemCommand(journal: Command, io: Io, runArgument: string): void {
-  journal
-    .command('postmortem')
-    .addHelpText(
-      'after',
-      examples(['mlld journal postmortem', 'mlld journal postmortem nightly', 'mlld journal postmortem nightly@2 --json | jq .failures']),
-    )
-    .description('say why a run did not get to its end, what it has, and how to go on')
-    .argument('[run]', `${runArgument}; without one, the latest that ended badly and was not resumed to its end since`)
-    .option('--json', 'print the report as JSON')
-    .action((run: string | undefined, options: { readonly json?: true }) => tell(io, run, options));
-}
-
-async function tell(io: Io, text: string | undefined, { json }: { readonly json?: true }): Promise<void> {
+export async function postMortem(io: Io, text: string | undefined, { json }: { readonly json?: true }): Promise<void> {
   const { project, store } = await projectStore(io);
   const file = text === undefined ? await unnamed(store) : await resolveRun(store, project, text);
   if (typeof file === 'string') {

@@ -1,5 +1,4 @@
 /** `mlld journal redact RUN --op PATH|--match REGEX`: takes content out of a recorded run for good. */
-import type { Command } from 'commander';
 import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
@@ -15,27 +14,6 @@ import type { Io } from '../../terminal/io.js';
 import { projectStore } from '../../project-store.js';
 import { patternOf, redactionRequest } from '../../options/redaction-options.js';
 import { counted, LEFT } from '../../render/reports/collection.js';
-import { examples } from '../../render/examples.js';
-
-export function addRedactCommand(journal: Command, io: Io, runArgument: string): void {
-  journal
-    .command('redact')
-    .description('take content out of a recorded run for good; what is left still verifies')
-    .argument('<run>', runArgument)
-    .option('--op <path>', 'everything that this operation and what is inside it were given and gave back')
-    .option('--match <regex>', 'every payload in which this matches, and the match itself in other texts')
-    .option('--reason <text>', 'what is left in its place', 'redacted')
-    .option('--dry-run', 'only say how much would be taken out')
-    .option('--json', 'print the report as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        "mlld journal redact nightly --match 'sk-[A-Za-z0-9]{20,}'",
-        "mlld journal redact latest --op 'main/for#0[3]' --reason 'asked by customer'",
-      ]),
-    )
-    .action((run: string, options: RedactOptions) => redact(io, run, options));
-}
 
 interface RedactOptions {
   readonly op?: string;
@@ -60,7 +38,7 @@ interface RedactionReport {
   readonly sharedBlobs: readonly BlobId[];
 }
 
-async function redact(io: Io, text: string, options: RedactOptions): Promise<void> {
+export async function redact(io: Io, text: string, options: RedactOptions): Promise<void> {
   const { op, match, reason, dryRun = false } = options;
   if (op === undefined && match === undefined) {
     throw new MlldError('USAGE', 'journal redact needs --op PATH or --match REGEX', { hint: 'mlld journal redact --help' });

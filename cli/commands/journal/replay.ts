@@ -1,7 +1,6 @@
 /** `mlld journal replay RUN`: a recorded run again, answered from its journal; nothing is asked, paid for or written. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../../src/errors.js';
@@ -11,47 +10,14 @@ import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/rep
 import { replayRun } from '../../../src/session/rerun/replay.js';
 import { sealingKeyFor } from '../../../src/session/ports/sealing-key.js';
 import { createLiveWorld } from '../../../src/world/live.js';
-import { EXIT_DIVERGED } from '../../exit-codes.js';
+import { EXIT_DIVERGED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
 import { standpointOf } from '../../project-store.js';
-import { examples } from '../../render/examples.js';
 import { paintFor } from '../../render/paint.js';
 import { renderCompleted, renderProgressOf } from '../../render/reports/pipeline.js';
 import { stepper } from './replay-steps.js';
 import { openTest, saveTest, type SavedTest } from './saved-test.js';
 import { renderReplay, renderValue, renderVariables, replayJson } from '../../render/reports/replay.js';
-
-export function addReplayCommand(journal: Command, io: Io, runArgument: string, onFailure: (status?: number) => void): void {
-  journal
-    .command('replay')
-    .addHelpText(
-      'after',
-      examples([
-        'mlld journal replay latest',
-        'mlld journal replay nightly --at "after collecting" --print @findings',
-        'mlld journal replay nightly --script nightly.mld --all',
-        'mlld journal replay nightly --current',
-        'mlld journal replay release.dot --at review --print @last_response',
-        'mlld journal replay nightly --save-test test/runs/nightly',
-        'mlld journal replay --check test/runs/nightly',
-      ]),
-    )
-    .description('run a recorded run again, answered from its journal; exit status 3 when it diverges')
-    .argument('[run]', runArgument)
-    .option('--until <seq>', 'stop behind this event and show the variables in scope', wholeNumber)
-    .option('--at <name>', 'stop at this checkpoint, or where this node of a pipeline first starts, and show the variables in scope')
-    .option('--print <@name>', 'print the value of a variable (of a pipeline: of a context key) where it stopped; repeatable', collect)
-    .option('--script <file>', 'replay this script, or pipeline, against the recorded answers')
-    .option('--current', 'replay script, modules and templates as they are now')
-    .option('--step', 'go from answer to answer; Enter is the next, @name prints a variable')
-    .option('--save-test <dir>', 'save the run as a test: a folder that needs nothing of the project')
-    .option('--check <dir>', 'replay a saved test instead of a run')
-    .option('--all', 'report all divergences, not only the first')
-    .option('--json', 'print the report as JSON instead of what the script writes')
-    .action(async (run: string | undefined, options: Options) => {
-      if ((await replay(io, run, options)).verdict === 'diverged') onFailure(EXIT_DIVERGED);
-    });
-}
 
 interface Options {
   readonly until?: number;
@@ -66,7 +32,12 @@ interface Options {
   readonly json?: true;
 }
 
-async function replay(io: Io, text: string | undefined, options: Options): Promise<ReplayReport> {
+export async function replay(io: Io, run: string | undefined, options: Options): Promise<number> {
+  const { verdict } = await replayAndPrint(io, run, options);
+  return verdict === 'diverged' ? EXIT_DIVERGED : EXIT_OK;
+}
+
+async function replayAndPrint(io: Io, text: string | undefined, options: Options): Promise<ReplayReport> {
   const project = await standpointOf(io);
   const { store, ref } = await replayedRun(io, project, text, options);
   const quiet = (): void => undefined;
@@ -149,13 +120,4 @@ function printVariables(io: Io, variables: Variables, names: readonly string[] |
       throw new MlldError('UNKNOWN_VARIABLE', `There is no variable ${name} in scope there`, { hint: 'without --print all are listed' });
     io.stdout(`${renderValue(found.value)}\n`);
   }
-}
-
-function wholeNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new MlldError('USAGE', `--until ${text}: the number of an event is expected`, { hint: 'mlld journal show numbers the events' });
-}
-
-function collect(value: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, value];
 }

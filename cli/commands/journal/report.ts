@@ -1,6 +1,5 @@
 /** `mlld journal report RUN -o FILE`: a run as a page to look at in a browser. */
 import fs from 'node:fs/promises';
-import type { Command } from 'commander';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
@@ -11,23 +10,7 @@ import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
 import { projectStore, reportDefects } from '../../project-store.js';
-import { examples } from '../../render/examples.js';
 import { reportPage } from '../../render/reports/report-page.js';
-
-export function addReportCommand(journal: Command, io: Io, runArgument: string): void {
-  journal
-    .command('report')
-    .description('make a page of a run that any browser shows, without a network')
-    .argument('<run>', runArgument)
-    .option('-o, --output <file>', 'the page; without it, standard output')
-    .option('--diff <run>', 'also show where another run differs')
-    .option('--json', 'print the numbers and spans as JSON instead of making a page of them')
-    .addHelpText(
-      'after',
-      examples(['mlld journal report latest -o report.html', 'mlld journal report nightly -o report.html --diff nightly@2']),
-    )
-    .action((run: string, options: ReportOptions) => report(io, run, options));
-}
 
 interface ReportOptions {
   readonly output?: string;
@@ -35,7 +18,7 @@ interface ReportOptions {
   readonly json?: true;
 }
 
-async function report(io: Io, text: string, { output: file, diff: other, json }: ReportOptions): Promise<void> {
+export async function report(io: Io, text: string, { output: file, diff: other, json }: ReportOptions): Promise<void> {
   const { project, store } = await projectStore(io);
   const run = await resolveRun(store, project, text);
   const onDefect = reportDefects(io);

@@ -1,34 +1,18 @@
 /** `mlld journal stats [SCRIPT]`: hit rate, cost, durations and failures over many runs. */
-import type { Command } from 'commander';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { MlldError } from '../../../src/errors.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore, reportDefects } from '../../project-store.js';
-import { examples } from '../../render/examples.js';
 import { paintForReport } from '../../render/paint.js';
 import { renderStats } from '../../render/reports/stats.js';
-
-/** Every event of a run is read. */
-const RUNS_DEFAULT = '100';
 
 interface StatsOptions {
   readonly last: string;
   readonly json?: true;
 }
 
-export function addStatsCommand(journal: Command, io: Io): void {
-  journal
-    .command('stats')
-    .addHelpText('after', examples(['mlld journal stats', 'mlld journal stats nightly --last 20', 'mlld journal stats --json | jq .days']))
-    .description('hit rate, cost, durations and failures over many runs, by function and by day')
-    .argument('[script]', 'name or path of a script')
-    .option('--last <runs>', 'how many runs, counted back from the latest', RUNS_DEFAULT)
-    .option('--json', 'print the figures as JSON')
-    .action((script: string | undefined, options: StatsOptions) => stats(io, script, options));
-}
-
-async function stats(io: Io, script: string | undefined, { last, json }: StatsOptions): Promise<void> {
+export async function stats(io: Io, script: string | undefined, { last, json }: StatsOptions): Promise<void> {
   if (!/^[1-9]\d{0,5}$/.test(last)) throw new MlldError('USAGE', `--last ${last}: not a number of runs`, { hint: '--last 20' });
   const { project, store } = await projectStore(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);

@@ -1,0 +1,35 @@
+/** The function behind each command. It is loaded when the command is called, so that no command pays for the others. */
+import type { Io } from '../terminal/io.js';
+import type { ParsedCommand } from '../table/commands.js';
+
+/**
+ * Takes the words of the command as the table lists them, then its flags. Resolves to the exit status, or to undefined for success.
+ * `never`: each action declares its own words and flags, and commander has checked them by the table.
+ */
+export type Action = (io: Io, ...words: never[]) => Promise<number | undefined | void>;
+
+export const ACTIONS: { readonly [words in ParsedCommand]: () => Promise<Action> } = {
+  validate: async () => (await import('./validate.js')).validateCommand,
+  'checkpoint list': async () => (await import('./checkpoint.js')).listEntries,
+  'checkpoint inspect': async () => (await import('./checkpoint.js')).inspect,
+  'checkpoint clean': async () => (await import('./checkpoint.js')).clean,
+  'journal list': async () => (await import('./journal/list.js')).listRuns,
+  'journal show': async () => (await import('./journal/show.js')).show,
+  'journal explain': async () => (await import('./journal/explain.js')).explain,
+  'journal replay': async () => (await import('./journal/replay.js')).replay,
+  'journal postmortem': async () => (await import('./journal/postmortem.js')).postMortem,
+  'journal audit': async () => (await import('./journal/audit.js')).audit,
+  'journal diff': async () => (await import('./journal/diff.js')).diff,
+  'journal stats': async () => (await import('./journal/stats.js')).stats,
+  'journal export': async () => (await import('./journal/export.js')).exportRun,
+  'journal gc': async () => (await import('./journal/gc.js')).gc,
+  'journal redact': async () => (await import('./journal/redact.js')).redact,
+  'journal bundle': async () => (await import('./journal/bundle.js')).bundle,
+  'journal unbundle': async () => (await import('./journal/bundle.js')).unbundle,
+  'journal report': async () => (await import('./journal/report.js')).report,
+  'journal verify': async () => (await import('./journal/verify.js')).verify,
+  'graph render': async () => (await import('./graph.js')).renderPipeline,
+  answer: async () => (await import('./answer.js')).answer,
+  serve: async () => (await import('./serve.js')).serve,
+  completion: async () => (await import('./completion.js')).completion,
+};

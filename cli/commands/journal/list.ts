@@ -1,0 +1,58 @@
+/** `mlld journal list [SCRIPT]`: the recorded runs, the latest first. */
+import { startOf, type RunId } from '../../../journal/ids.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { recordedCounts } from '../../../replay/fold/call-counts.js';
+import { crashedRuns } from '../../../replay/resume/crashed-runs.js';
+import { summariseRun } from '../../../replay/memo/load.js';
+import type { RunReport } from '../../../replay/reports/summary/summary.js';
+import { scriptName, type Project } from '../../../src/session/project.js';
+import { allRuns, isCleaning, recordedScript } from '../../../src/session/recorded-run.js';
+import type { Io } from '../../terminal/io.js';
+import { projectStore } from '../../project-store.js';
+import { renderRuns, type ListedRun } from '../../render/reports/journal.js';
+import { paintForReport } from '../../render/paint.js';
+
+export async function listRuns(io: Io, script: string | undefined, { json }: { readonly json?: true }): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
+  const files = await allRuns(store, workflow);
+  const crashed = new Map<RunId, RunReport>();
+  for (const name of new Set(files.map(({ ref }) => ref.workflow))) {
+    const itsFiles = files.filter(({ ref }) => ref.workflow === name);
+    for (const [run, report] of await crashedRuns(store, name, itsFiles)) crashed.set(run, report);
+  }
+  const runs = [];
+  for (const file of files.toReversed()) runs.push(await listedRun(io, store, project, file, crashed.get(file.ref.run)));
+  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, paintForReport(io)));
+}
+
+/** A run that ended in order says at its end what it came to; only of one that goes on all is read. */
+async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
+  const { ref, finished } = file;
+  const startedMs = startOf(ref.run);
+  const common = {
+    run: ref.run,
+    script: scriptName(project, ref.workflow),
+    workflow: ref.workflow,
+    started: new Date(startedMs).toISOString(),
+  };
+  const counts = finished && recordedCounts(finished.totals);
+  if (finished !== undefined && counts !== undefined) {
+    const status = isCleaning(file) ? 'cleaned' : finished.status;
+    return { ...common, durationMs: Date.parse(finished.ts) - startedMs, status, ...counts, inFlight: [] };
+  }
+  if (file.isOfUnknownVersion) {
+    return { ...common, durationMs: null, status: 'unreadable', executed: null, reused: null, failed: null, costUsd: null, inFlight: [] };
+  }
+  const {
+    elapsedMs = null,
+    status,
+    executed,
+    reused,
+    failed,
+    costUsd,
+    inFlight,
+  } = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
+  const calls = inFlight.map(({ fn, preview = null, elapsedMs }) => ({ fn, preview, elapsedMs }));
+  return { ...common, durationMs: elapsedMs, status, executed, reused, failed, costUsd, inFlight: calls };
+}

@@ -1,0 +1,74 @@
+/** `mlld journal show RUN`: the events of a run, one a line. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JournalEvent } from '../../../journal/event.js';
+import type { ScanOptions } from '../../../journal/store.js';
+import { matchesFilter, type EventFilter } from '../../../replay/reports/summary/describe.js';
+import { resolveRun } from '../../../src/session/recorded-run.js';
+import { batched, type Lines } from '../../terminal/batched.js';
+import type { Io } from '../../terminal/io.js';
+import { projectStore, reportDefects } from '../../project-store.js';
+import { renderEvent } from '../../render/reports/journal.js';
+import { paintForReport } from '../../render/paint.js';
+
+const FOLLOW_EVERY_MS = 200;
+
+interface ShowOptions {
+  readonly json?: true;
+  readonly type?: readonly string[];
+  readonly op?: string;
+  readonly follow?: true;
+}
+
+export async function show(io: Io, text: string, { type: types, op, follow, json }: ShowOptions): Promise<void> {
+  const { project, store } = await projectStore(io);
+  const file = await resolveRun(store, project, text);
+  const filter: EventFilter = { types, op };
+  const lines = batched(io.stdout);
+  const { print, close } = json ? await printerOfJson(lines) : await printerOfText(io, lines);
+  const onDefect = reportDefects(io);
+  const visit = (event: JournalEvent): void => {
+    if (!matchesFilter(event, filter)) return;
+    shown = true;
+    print(event);
+  };
+  let shown = false;
+  let from: ScanOptions['from'];
+  for (;;) {
+    // Asked before reading: what a run writes before it ends is read then.
+    const isRunning = follow === true && (await resolveRun(store, project, file.ref.run)).liveness === 'running';
+    const { end } = await store.scan(file.ref, visit, { onDefect, ...(from === undefined ? {} : { from }) });
+    from = end;
+    lines.end();
+    if (!isRunning) break;
+    await sleep(FOLLOW_EVERY_MS);
+  }
+  await close();
+  lines.end();
+  if (!shown && (types !== undefined || op !== undefined))
+    await (await import('../../options/no-match.js')).reportNoMatch(io, store, file.ref, filter);
+}
+
+interface Printer {
+  print(event: JournalEvent): void;
+  /** All that was printed has been added to the lines. */
+  close(): Promise<void>;
+}
+
+async function printerOfText(io: Io, lines: Lines): Promise<Printer> {
+  const paint = paintForReport(io);
+  return { print: (event) => lines.add(renderEvent(event, paint)), close: async () => undefined };
+}
+
+async function printerOfJson(lines: Lines): Promise<Printer> {
+  const { finished } = await import('node:stream/promises');
+  const { default: ndjson } = await import('ndjson');
+  const encoder = ndjson.stringify();
+  encoder.on('data', (line: Buffer | string) => lines.add(String(line)));
+  return {
+    print: (event) => void encoder.write(event),
+    close: async () => {
+      encoder.end();
+      await finished(encoder);
+    },
+  };
+}

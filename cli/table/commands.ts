@@ -1,0 +1,93 @@
+/** All commands, by their words. The order is that of the help. */
+import { JOURNAL_COMMANDS } from './journal.js';
+import { PIPELINE_COMMANDS } from './pipelines.js';
+import { JSON_FLAG, type CommandRow } from './rows.js';
+import { runFlags } from './run-flags.js';
+
+/** `mlld` without a command. */
+export const PROGRAM: CommandRow = {
+  does:
+    'Runs mlld scripts. A flag that is not an option of mlld, and every flag after --, becomes a member of @payload; ' +
+    'a flag that resembles an option is an error.',
+  usage: 'FILE [options] [--name value ...]\n       mlld -e CODE [options] [--name value ...]\n       mlld COMMAND ...',
+  flags: [{ flags: ['version'], value: 'none', does: 'print the version' }, ...runFlags('file')],
+  examples: [
+    'mlld report.mld --topic tides',
+    'mlld -e \'show "hello"\'',
+    'cat page.html | mlld digest.mld',
+    'mlld run nightly --checkpoint',
+  ],
+  exits: [
+    [0, 'success'],
+    [1, 'an error: in the command line, in the script, or found by a check'],
+    [2, 'mlld journal diff: the runs could not be compared'],
+    [3, 'mlld journal replay: the replay diverged from the record'],
+    [5, 'the run is paused: what is left waits until it can be recorded'],
+    [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
+  ],
+};
+
+export const COMMANDS = {
+  run: {
+    does: 'run a script of the project by its name, and record the run; without a name, list the scripts',
+    usage: '[NAME] [options] [--name value ...]',
+    arguments: [{ written: '[name]', does: 'a script of the project, or the path of a pipeline (.dot)', completes: 'script-or-pipeline' }],
+    flags: runFlags('run'),
+    examples: [
+      'mlld run',
+      'mlld run nightly --checkpoint --model opus',
+      'mlld run nightly -- --mode fast',
+      "mlld run nightly --resume '@review'",
+      'mlld run nightly --resume "after collecting"',
+    ],
+    exits: [
+      [5, 'the run is paused: what is left waits until it can be recorded'],
+      [130, 'interrupted by Ctrl-C (128 and the number of the signal)'],
+    ],
+  },
+  validate: {
+    does: 'check scripts, templates and pipelines without running them',
+    alias: 'analyze',
+    arguments: [
+      {
+        written: '<path>',
+        does: 'a .mld, .mld.md, .att, .mtt or .dot file, or a folder of scripts and templates',
+        completes: { files: ['.mld', '.mld.md', '.att', '.mtt', '.dot'] },
+      },
+    ],
+    flags: [
+      { flags: ['deep'], value: 'none', does: 'follow imports and templates' },
+      { flags: ['verbose'], value: 'none', does: 'print the full report of every file of a folder' },
+      { flags: ['error-on-warnings'], value: 'none', does: 'fail when there are warnings' },
+      {
+        flags: ['format'],
+        value: 'required',
+        written: 'format',
+        does: 'how to print the report',
+        choices: ['text', 'json'],
+        default: 'text',
+      },
+      JSON_FLAG('short for --format json'),
+    ],
+    examples: ['mlld validate nightly.mld --deep', 'mlld validate . --error-on-warnings', 'mlld validate llm --json'],
+    exits: [[1, 'a file has errors (with --error-on-warnings: or warnings)']],
+  },
+  ...JOURNAL_COMMANDS,
+  ...PIPELINE_COMMANDS,
+  completion: {
+    does: 'print the script that completes mlld commands in a shell',
+    arguments: [{ written: '<shell>', does: 'the shell that runs the script', choices: ['bash', 'zsh', 'fish'] }],
+    examples: ['source <(mlld completion bash)', 'source <(mlld completion zsh)', 'mlld completion fish | source'],
+  },
+} as const satisfies { readonly [words: string]: CommandRow };
+
+export type CommandWords = keyof typeof COMMANDS;
+/** Commands that only hold others. */
+export type Group = 'checkpoint' | 'journal' | 'graph';
+/** Commands that do something, and whose words commander parses. */
+export type ParsedCommand = Exclude<CommandWords, Group | 'run'>;
+
+export const COMMAND_ROWS: readonly (readonly [words: CommandWords, row: CommandRow])[] = Object.entries(COMMANDS) as [
+  CommandWords,
+  CommandRow,
+][];

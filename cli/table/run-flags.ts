@@ -1,0 +1,114 @@
+/** The flags of `mlld FILE`, `mlld -e` and `mlld run NAME`. Every other flag belongs to the script. world.md 17.3. */
+import type { CommandForm, FlagRow } from './rows.js';
+
+export const RUN_FLAGS: readonly FlagRow[] = [
+  { flags: ['help', 'h'], value: 'none' },
+  {
+    flags: ['timeout'],
+    value: 'required',
+    written: 'duration',
+    does: 'end the run after this time: 900ms, 30s, 5m, 1h',
+    usage: '--timeout 30s, or 900ms, 5m, 1h, or a number of milliseconds',
+  },
+  {
+    flags: ['inject'],
+    alsoFlags: ['payload'],
+    value: 'required',
+    written: 'name=value',
+    does: 'a module that the script can import: @name={"json": 1}, @name=@file; repeatable',
+    repeatable: true,
+    usage: '--inject @name={"key": "value"}, or @name=@file',
+  },
+  {
+    flags: ['mlld-env'],
+    value: 'required',
+    written: 'value',
+    does: 'K=V,K=V or a file of K=V lines, added to the environment',
+  },
+  { flags: ['debug', 'd'], value: 'none', does: 'log progress and timing to standard error' },
+  { flags: ['checkpoint'], value: 'none', does: 'record the run, and reuse the results of llm calls that earlier runs recorded' },
+  {
+    flags: ['resume'],
+    value: 'optional',
+    written: 'target',
+    does: 'continue where the last run ended; @fn, @fn:N, \'@fn("item")\' or "checkpoint" executes again from there',
+    completes: 'resume-target',
+  },
+  { flags: ['fresh', 'new'], value: 'none', does: 'record the run, and never again reuse what was recorded before' },
+  {
+    flags: ['fork'],
+    value: 'required',
+    written: 'script',
+    does: 'reuse the results of another script first; repeatable',
+    completes: 'recorded',
+    repeatable: true,
+    usage: '--fork SCRIPT, the name or path of a script with recorded runs',
+  },
+  {
+    flags: ['changed'],
+    value: 'required',
+    written: 'ask|ask-guards|serve',
+    does:
+      'for calls whose definition was edited since: ask executes them again, ask-guards only those to which other guards or hooks apply, ' +
+      'serve reuses their results (default: serve)',
+    choices: ['ask', 'ask-guards', 'serve'],
+    usage: '--changed ask',
+  },
+  { flags: ['keep-files'], value: 'none', does: 'keep declared output files that were changed since, and reuse the result' },
+  {
+    flags: ['journal-wait'],
+    value: 'required',
+    written: 'duration',
+    does: "how long calls wait for a journal that can't be written (default: 60s)",
+    usage: '--journal-wait 60s, or 900ms, 5m, 0, or a number of milliseconds',
+  },
+  { flags: ['unrecorded'], value: 'none', does: 'continue without a record when the journal is lost, instead of pausing the run' },
+  { flags: ['keep-orphans'], value: 'none', does: 'wait for commands that a killed run left running, instead of ending them' },
+  {
+    flags: ['plan'],
+    value: 'none',
+    does: 'print what these flags would reuse and execute, and why; nothing runs; --json prints the plan as JSON',
+  },
+  { flags: ['no-checkpoint'], value: 'none', does: 'record and reuse nothing, whatever the script says' },
+  { flags: ['structured'], value: 'none', does: 'print one JSON object: output, effects, exports, state writes, denials' },
+  { flags: ['no-stream'], value: 'none', does: 'print the document at the end, normalised' },
+  {
+    flags: ['error-behavior'],
+    value: 'required',
+    written: 'halt|continue',
+    does: 'what a failing command does (default: continue)',
+    choices: ['continue', 'halt'],
+  },
+  { flags: ['mode'], value: 'required', written: 'strict|markdown', does: 'how the file is read', choices: ['strict', 'markdown'] },
+  { flags: ['md'], value: 'none', does: 'short for --mode markdown' },
+  { flags: ['metrics'], value: 'none', does: 'print the total time to standard error' },
+  {
+    flags: ['state'],
+    value: 'required',
+    form: 'file',
+    written: 'value',
+    does: '@file.json, a JSON object or KEY=TEXT: members of @state; repeatable',
+    repeatable: true,
+  },
+  { flags: ['eval', 'e'], value: 'required', form: 'file', written: 'code', does: 'run this code instead of a file' },
+  { flags: ['no-warn'], value: 'none', form: 'run', does: 'hide the warnings of the check before the run' },
+  // Reserved, so that no script comes to depend on them.
+  { flags: ['output', 'o'], value: 'required', form: 'file', instead: 'redirect the output: mlld FILE > OUT' },
+  { flags: ['format'], value: 'required', form: 'file', instead: 'the document is written as it is' },
+  { flags: ['watch'], value: 'none', form: 'file', instead: 'start the command again when a file has changed' },
+  { flags: ['json'], value: 'none', form: 'file', instead: '--structured prints one JSON object, --plan --json the plan' },
+];
+
+export function runFlags(form: CommandForm): readonly FlagRow[] {
+  return RUN_FLAGS.filter((row) => row.form === undefined || row.form === form);
+}
+
+/** Returns every spelling that a flag is understood by. */
+export function spellingsOf({ flags, alsoFlags = [] }: FlagRow): readonly string[] {
+  return [...flags, ...alsoFlags];
+}
+
+/** Spellings that a user may miss by a letter. The case of a single letter has a meaning, as in other programs. */
+export function suggestedFlags(form: CommandForm): readonly string[] {
+  return runFlags(form).flatMap((row) => (row.instead === undefined ? spellingsOf(row).filter((flag) => flag.length > 1) : []));
+}
