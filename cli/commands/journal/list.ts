@@ -2,11 +2,11 @@
 import { startOf, type RunId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/call-counts.js';
-import { crashedRuns } from '../../../replay/resume/crashed-runs.js';
-import { summariseRun } from '../../../replay/memo/load.js';
+import { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
+import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { scriptName, type Project } from '../../../src/session/project.js';
-import { allRuns, isCleaning, recordedScript } from '../../../src/session/recorded-run.js';
+import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { projectStore } from '../../project-store.js';
 import { renderRuns, type ListedRun } from '../../render/reports/journal.js';
@@ -38,7 +38,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
   };
   const counts = finished && recordedCounts(finished.totals);
   if (finished !== undefined && counts !== undefined) {
-    const status = isCleaning(file) ? 'cleaned' : finished.status;
+    const status = isCleanup(file) ? 'cleaned' : finished.status;
     return { ...common, durationMs: Date.parse(finished.ts) - startedMs, status, ...counts, inFlight: [] };
   }
   if (file.isOfUnknownVersion) {
