@@ -14,7 +14,7 @@ import { createRequire, wrap } from 'node:module';
 import path from 'node:path';
 import vm from 'node:vm';
 import { makeFolders } from '../journal/storage/make-folders.js';
-import { COMPLETE, isParsedCommand } from './table/command-names.js';
+import { COMPLETE, isParsedCommand } from './command-table/command-names.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED } from './exit-codes.js';
 import { v8FlagsFor } from './v8-flags.js';
 import { writeAll } from './terminal/write-all.js';

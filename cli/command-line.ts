@@ -1,5 +1,5 @@
 /** Finds the command that is meant and runs it. A command is loaded when it is called, so that a script starts without the others. */
-import { COMMAND_NAMES, COMPLETE, isParsedCommand } from './table/command-names.js';
+import { COMMAND_NAMES, COMPLETE, isParsedCommand } from './command-table/command-names.js';
 import { EXIT_FAILED } from './exit-codes.js';
 import type { Io } from './terminal/io.js';
 

@@ -5,7 +5,7 @@ export const EXIT_OK = 0;
 /** Every error that ends a run, a usage error, a failed validation, a journal with losses. */
 export const EXIT_FAILED = 1;
 /** `journal diff` could not compare: there 1 says that the runs differ. */
-export const EXIT_TROUBLE = 2;
+export const EXIT_NOT_COMPARED = 2;
 
 /** A replay that left its record. */
 export const EXIT_DIVERGED = 3;

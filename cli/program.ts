@@ -4,8 +4,8 @@ import { MlldError } from '../src/errors.js';
 import { closest } from '../src/values/suggest.js';
 import { ACTIONS } from './commands/actions.js';
 import { EXIT_OK } from './exit-codes.js';
-import { COMMAND_ROWS, COMMANDS, PROGRAM, type ParsedCommand } from './table/commands.js';
-import { attached, toCommand, withCommander } from './table/to-commander.js';
+import { COMMAND_ROWS, COMMANDS, PROGRAM, type ParsedCommand } from './command-table/commands.js';
+import { attached, toCommand, withCommander } from './command-table/to-commander.js';
 import type { Io } from './terminal/io.js';
 
 /** Resolves to the exit status. Throws what the command throws. */

@@ -1,6 +1,6 @@
 /** The function behind each command. It is loaded when the command is called, so that no command pays for the others. */
 import type { Io } from '../terminal/io.js';
-import type { ParsedCommand } from '../table/commands.js';
+import type { ParsedCommand } from '../command-table/commands.js';
 
 /**
  * Takes the words of the command as the table lists them, then its flags. Resolves to the exit status, or to undefined for success.

@@ -1,10 +1,10 @@
 /** `mlld answer RUN CHOICE`: answers a question that a running pipeline waits for. */
 import type { Io } from '../terminal/io.js';
-import { projectStore } from '../project-store.js';
+import { openProject } from './open-project.js';
 
 export async function answer(io: Io, run: string, text: string, { question: id }: { readonly question?: string }): Promise<void> {
   const { answerQuestion, runToAnswer } = await import('../../src/session/pipeline/answer-question.js');
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const meant = await runToAnswer(store, project, run);
   const { question, choice } = await answerQuestion({ store, project, run: meant, text, ...(id === undefined ? {} : { question: id }) });
   io.stdout(`${question.id} (${question.text}): ${choice.label}\n`);

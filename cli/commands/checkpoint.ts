@@ -12,7 +12,7 @@ import { resolveWorkflow, scriptName } from '../../src/session/project.js';
 import { nearScript } from '../../src/session/recorded-run.js';
 import { createRun } from '../../src/session/ports/create-run.js';
 import type { Io } from '../terminal/io.js';
-import { projectStore, reportDefects } from '../project-store.js';
+import { openProject, reportDefects } from './open-project.js';
 import { renderCleaned, renderEntries, renderLeft } from '../render/reports/checkpoint.js';
 
 interface JsonOption {
@@ -84,7 +84,7 @@ async function recordCleaning(io: Io, { store, name, past }: Recorded, left: rea
 }
 
 async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const workflow = await resolveWorkflow(store, project, script);
   if (workflow === undefined) {
     const near = await nearScript(store, project, script);

@@ -25,11 +25,11 @@ export async function fileCommand(io: Io): Promise<number> {
   const name = script.kind === 'file' ? scriptName(project, script.path) : script.label;
   const execution = { request, form: 'file' as const, argv: io.argv, script, project, name };
   await checkFlags(io, execution, async () =>
-    (await import('../preflight.js')).preflightOf(io, script, project, request.mode).payloadNames(),
+    (await import('./preflight.js')).preflightOf(io, script, project, request.mode).payloadNames(),
   );
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
-  const { execute } = await import('./execute.js');
-  return execute(io, execution);
+  const { runAndReport } = await import('./run-script.js');
+  return runAndReport(io, execution);
 }
 
 /** A record goes by the path of a file. Said before anything is read or run: whoever asks for a record relies on it. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import type { Project } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';
-import { projectStore } from '../project-store.js';
+import { openProject } from './open-project.js';
 
 interface RenderOptions {
   readonly output: string;
@@ -29,13 +29,13 @@ async function statesOf(io: Io, target: string, run: string) {
     import('../../src/session/pipeline/history/chain.js'),
     import('../../src/session/pipeline/history/node-states.js'),
   ]);
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const latest = await runOf(io, project, store, target, run);
   const { state } = await openChain(store, latest);
   return nodeStates(state, latest.liveness);
 }
 
-async function runOf(io: Io, project: Project, store: Awaited<ReturnType<typeof projectStore>>['store'], target: string, run: string) {
+async function runOf(io: Io, project: Project, store: Awaited<ReturnType<typeof openProject>>['store'], target: string, run: string) {
   const [{ pickRun }, { workflowFor }] = await Promise.all([
     import('../../src/session/recorded-run.js'),
     import('../../src/session/project.js'),

@@ -2,9 +2,9 @@
 import { planScript } from '../../src/session/script/plan-script.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
-import { paintFor } from '../render/paint.js';
+import { styleFor } from '../render/style.js';
 import { renderPlan } from '../render/reports/plan.js';
-import { optionsFor, type Execution } from './execute.js';
+import { optionsFor, type Execution } from './run-script.js';
 
 export async function planCommand(io: Io, execution: Execution): Promise<number> {
   const options = {
@@ -14,6 +14,6 @@ export async function planCommand(io: Io, execution: Execution): Promise<number>
   };
   const { openFileStore } = await import('../../journal/storage/file-store.js');
   const report = await planScript(options, openFileStore(execution.project.root));
-  io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, paintFor(io.colours.stdout)));
+  io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, styleFor(io.colours.stdout)));
   return EXIT_OK;
 }

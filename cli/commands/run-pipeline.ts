@@ -6,12 +6,12 @@ import { findProject } from '../../src/session/project.js';
 import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
 import type { PipelineReport, PipelineRunOptions, WhoAnswers } from '../../src/session/pipeline/run-pipeline-options.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
-import { RUN_PIPELINE } from '../table/pipelines.js';
-import { attached, toCommand, withCommander } from '../table/to-commander.js';
+import { RUN_PIPELINE } from '../command-table/pipelines.js';
+import { attached, toCommand, withCommander } from '../command-table/to-commander.js';
 import { listenForInterruption } from '../terminal/interruption.js';
 import type { Io } from '../terminal/io.js';
 import { pipelineResumeCommand } from '../render/resume-command.js';
-import { paintFor } from '../render/paint.js';
+import { styleFor } from '../render/style.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
 import { renderQuestion } from '../render/question.js';
 
@@ -46,7 +46,7 @@ export async function runPipelineCommand(io: Io, argv: readonly string[]): Promi
 async function runAndRender(io: Io, argv: readonly string[], target: string, options: Options): Promise<number> {
   const file = path.resolve(io.workingDirectory, target);
   const project = await findProject(path.dirname(file));
-  const paint = paintFor(io.colours.stderr);
+  const style = styleFor(io.colours.stderr);
   if (options.backend !== undefined) refuseBackend(options.backend);
   if (options.json === true && options.plan !== true)
     throw new MlldError('USAGE', '--json is an option of --plan', { hint: 'mlld run FILE.dot --plan --json' });
@@ -80,7 +80,7 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
       ...(io.readLine ? { readLine: io.readLine } : {}),
     },
     signal: interruption.signal,
-    onFindings: (findings) => io.stderr(renderDiagnostics(findings, paint)),
+    onFindings: (findings) => io.stderr(renderDiagnostics(findings, style)),
     onState: (state) => (runId = state.runId ?? ''),
     onEvent: (event) =>
       io.stderr(people === 'remote' && event.type === 'question.asked' ? renderQuestion(event, runId) : renderProgressOf(event)),
@@ -99,7 +99,7 @@ async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Pr
   const plan = await planPipeline(wanted);
   if (plan === undefined) return EXIT_FAILED; // lint has said why
   const { renderPipelinePlan } = await import('../render/reports/pipeline-plan.js');
-  io.stdout(isJson ? `${JSON.stringify(plan, undefined, 2)}\n` : renderPipelinePlan(plan, paintFor(io.colours.stdout)));
+  io.stdout(isJson ? `${JSON.stringify(plan, undefined, 2)}\n` : renderPipelinePlan(plan, styleFor(io.colours.stdout)));
   return EXIT_OK;
 }
 

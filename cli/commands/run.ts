@@ -4,7 +4,7 @@ import { MlldError } from '../../src/errors.js';
 import { findProject, findScript, listScripts } from '../../src/session/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
-import type { Preflight } from '../preflight.js';
+import type { Preflight } from './preflight.js';
 import { parseRunRequest, type RunRequest } from '../options/run-request.js';
 import { checkFlags, resembledOption } from '../options/misspelt-command.js';
 
@@ -32,7 +32,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   }
   const script = await findScript(project, request.script, home);
   const source = { kind: 'file' as const, path: script.path };
-  const { preflightOf } = await import('../preflight.js');
+  const { preflightOf } = await import('./preflight.js');
   const preflight = preflightOf(io, source, project, request.mode);
   if (!(await preflight.passes(request.warnings ? 'print' : 'hide'))) return EXIT_FAILED;
   const payload = await payloadFor(request, preflight);
@@ -40,8 +40,8 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   await checkFlags(io, execution, preflight.payloadNames);
   if (request.plan) return (await import('./plan.js')).planCommand(io, execution);
   io.stderr(`Running ${path.relative(io.workingDirectory, script.path)}...\n`);
-  const { execute } = await import('./execute.js');
-  return execute(io, execution);
+  const { runAndReport } = await import('./run-script.js');
+  return runAndReport(io, execution);
 }
 
 /** An option whose name the script reads from `@payload` is told to it as well: it had the name for itself before it was an option. */

@@ -1,8 +1,8 @@
 /** `mlld serve`: pipelines over HTTP, and a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
-import { TOKEN_VARIABLE } from '../table/pipelines.js';
+import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
 import type { Io } from '../terminal/io.js';
-import { projectStore } from '../project-store.js';
+import { openProject } from './open-project.js';
 
 interface ServeOptions {
   readonly host: string;
@@ -16,7 +16,7 @@ interface ServeOptions {
 export async function serve(io: Io, { host, port, token: given, maxRuns, resumeRuns, json }: ServeOptions): Promise<void> {
   const [{ startServer }, { project, store }, script, style] = await Promise.all([
     import('../../src/server/server.js'),
-    projectStore(io),
+    openProject(io),
     builtFile('serve.js'),
     builtFile('serve.css'),
   ]);

@@ -5,7 +5,7 @@ import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { MlldError } from '../../src/errors.js';
 import { diagnosePipeline } from '../../src/pipeline/lint/diagnostics.js';
 import type { Io } from '../terminal/io.js';
-import { paintFor } from '../render/paint.js';
+import { styleFor } from '../render/style.js';
 import { renderPipelineReport } from '../render/reports/pipeline.js';
 
 interface ValidatePipelineOptions {
@@ -18,7 +18,7 @@ interface ValidatePipelineOptions {
 export async function validatePipeline(io: Io, target: string, options: ValidatePipelineOptions): Promise<boolean> {
   const { report } = diagnosePipeline({ file: target, text: readPipeline(io, target) });
   const isJson = options.json === true || options.format === 'json';
-  io.stdout(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : renderPipelineReport(report, paintFor(io.colours.stdout)));
+  io.stdout(isJson ? `${JSON.stringify(report, undefined, 2)}\n` : renderPipelineReport(report, styleFor(io.colours.stdout)));
   return report.ok && !(options.errorOnWarnings === true && report.diagnostics.some(({ severity }) => severity === 'warning'));
 }
 

@@ -7,9 +7,9 @@ import { withoutRepeats } from '../../src/validate/report.js';
 import { MlldError } from '../../src/errors.js';
 import { findProject } from '../../src/session/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
-import { analyzeSettings } from '../options/analyze-settings.js';
+import { validatorSettings } from '../options/validator-settings.js';
 import type { Io } from '../terminal/io.js';
-import { paintFor } from '../render/paint.js';
+import { styleFor } from '../render/style.js';
 import { renderDirectory, renderDirectoryInFull, renderReport, warningsOf, type ValidatedFile } from '../render/reports/validation.js';
 
 interface ValidateOptions {
@@ -37,14 +37,14 @@ async function validate(io: Io, target: string, options: ValidateOptions): Promi
     throw new MlldError('FILE_NOT_FOUND', `File not found: ${target}`, { hint: 'name a script, a template or a folder' });
   const isFolder = stat.isDirectory();
   const project = await findProject(isFolder ? absolute : path.dirname(absolute));
-  const settings = analyzeSettings(io, project, options.deep ? 'deep' : 'file');
+  const settings = validatorSettings(io, project, options.deep ? 'deep' : 'file');
   const reports = isFolder ? await folderReports(absolute, settings) : [await fileReport(absolute, target, settings)];
-  const paint = paintFor(io.colours.stdout);
+  const style = styleFor(io.colours.stdout);
   if (options.json || options.format === 'json') {
     const json = reports.map(({ report }) => report);
     io.stdout(`${JSON.stringify(isFolder ? json : json[0], undefined, 2)}\n`);
-  } else if (!isFolder) io.stdout(reports.map(({ path: name, report }) => renderReport(name, report, paint)).join(''));
-  else io.stdout(options.verbose ? renderDirectoryInFull(reports, paint) : renderDirectory(reports, paint));
+  } else if (!isFolder) io.stdout(reports.map(({ path: name, report }) => renderReport(name, report, style)).join(''));
+  else io.stdout(options.verbose ? renderDirectoryInFull(reports, style) : renderDirectory(reports, style));
   return reports;
 }
 

@@ -2,9 +2,9 @@
  * Finds what the word under the cursor can become: a command, a flag, one of the values that the table lists, or a name of the project.
  * What the table does not know is left to the shell.
  */
-import { COMMANDS, COMMAND_ROWS, PROGRAM } from '../table/commands.js';
-import { RUN_PIPELINE } from '../table/pipelines.js';
-import { dashed, type ArgumentRow, type CommandRow, type Completion, type FlagRow } from '../table/rows.js';
+import { COMMANDS, COMMAND_ROWS, PROGRAM } from '../command-table/commands.js';
+import { RUN_PIPELINE } from '../command-table/pipelines.js';
+import { dashed, type ArgumentRow, type CommandRow, type Completion, type FlagRow } from '../command-table/rows.js';
 
 export interface Candidate {
   readonly text: string;

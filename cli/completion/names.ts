@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { namesInRun, recordedNames, scriptNames } from '../../src/api/known-names.js';
-import type { Completion } from '../table/rows.js';
+import type { Completion } from '../command-table/rows.js';
 import type { Io } from '../terminal/io.js';
 import type { Candidate, FindNames, Typed } from './candidates.js';
 

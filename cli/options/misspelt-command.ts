@@ -2,12 +2,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import type { Execution } from '../commands/execute.js';
+import type { Execution } from '../commands/run-script.js';
 import type { Io } from '../terminal/io.js';
-import type { CommandForm } from '../table/rows.js';
-import { suggestedFlags } from '../table/run-flags.js';
+import type { CommandForm } from '../command-table/rows.js';
+import { suggestedFlags } from '../command-table/run-flags.js';
 import { resembles } from './resembles.js';
-import { shellWords } from '../render/shell.js';
+import { shellWords } from '../render/shell-words.js';
 
 const SHORTEST = 4;
 const EDITS_MAX = 2;

@@ -4,8 +4,8 @@
  */
 import type { CacheRequest } from '../../src/session/script/run-options.js';
 import { MlldError } from '../../src/errors.js';
-import type { CommandForm, FlagRow } from '../table/rows.js';
-import { RUN_FLAGS, runFlags, spellingsOf } from '../table/run-flags.js';
+import type { CommandForm, FlagRow } from '../command-table/rows.js';
+import { RUN_FLAGS, runFlags, spellingsOf } from '../command-table/run-flags.js';
 import { durationMs } from './duration.js';
 
 export interface Flags {

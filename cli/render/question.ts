@@ -1,7 +1,7 @@
 /** A question of a pipeline to somebody who is not at this terminal. */
 import type { EventOf } from '../../journal/event.js';
 import { answerMeaning, choiceLine } from '../../src/pipeline/model/labels.js';
-import { shellWords } from './shell.js';
+import { shellWords } from './shell-words.js';
 
 /** What is asked, and how somebody elsewhere answers. */
 export function renderQuestion({ id, text, options }: EventOf<'question.asked'>, run: string): string {

@@ -3,9 +3,9 @@
  * their titles.
  */
 import { columnsOf } from '../../grammar/columns.js';
-import { fit } from './fit.js';
+import { wrap } from './wrap.js';
 import { oneLine } from './one-line.js';
-import type { Paint } from './paint.js';
+import type { Style } from './style.js';
 
 const GAP = '  ';
 
@@ -14,7 +14,7 @@ export interface Column {
   readonly align?: 'left' | 'right';
 }
 
-export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
+export type Cell = string | { readonly text: string; readonly style: (text: string) => string };
 
 /** Figures: what is in them is written to the right. */
 export function figures(...titles: readonly string[]): readonly Column[] {
@@ -22,15 +22,15 @@ export function figures(...titles: readonly string[]): readonly Column[] {
 }
 
 /** The lines of each row, without newlines; the titles first and bold. */
-export function tableRows(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint): readonly (readonly string[])[] {
-  const count = columnsWithin(paint.columns ?? Infinity, columns, rows);
+export function tableRows(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): readonly (readonly string[])[] {
+  const count = columnsWithin(style.columns ?? Infinity, columns, rows);
   const [titles = '', ...lines] = tableLines(columns.slice(0, count), rows);
-  const below = rows.map((row) => (count === columns.length ? [] : fit(`  ${rest(columns, row, count)}`, paint)));
-  return [[paint.bold(titles)], ...lines.map((line, index) => [line, ...(below[index] ?? [])])];
+  const below = rows.map((row) => (count === columns.length ? [] : wrap(`  ${rest(columns, row, count)}`, style)));
+  return [[style.bold(titles)], ...lines.map((line, index) => [line, ...(below[index] ?? [])])];
 }
 
-export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], paint: Paint): readonly string[] {
-  return tableRows(columns, rows, paint).flat();
+export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): readonly string[] {
+  return tableRows(columns, rows, style).flat();
 }
 
 /** How many columns there is room for: at least the first one. */
@@ -72,7 +72,7 @@ function pad(cell: Cell | undefined, width: number, align: Column['align']): str
 }
 
 function shown(cell: Cell | undefined): string {
-  return typeof cell === 'object' ? cell.paint(textOf(cell)) : textOf(cell);
+  return typeof cell === 'object' ? cell.style(textOf(cell)) : textOf(cell);
 }
 
 function textOf(cell: Cell | undefined): string {

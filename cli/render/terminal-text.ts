@@ -3,7 +3,7 @@
  * (`cli/main.ts`), so that no text of a model, a script, a journal or a file name can move the cursor, rename the window or hide a line.
  *
  * A control character is written as JSON writes it (`\u001b`). It stays visible, and a report in JSON keeps its meaning: within JSON such
- * characters occur in strings alone. Colours of ours are marks until then (`paint.ts`), because an escape sequence of ours could not be
+ * characters occur in strings alone. Colours of ours are marks until then (`style.ts`), because an escape sequence of ours could not be
  * told from one of a model.
  */
 

@@ -10,11 +10,11 @@ import { MlldError } from '../../../src/errors.js';
 import type { Project } from '../../../src/session/project.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
-import { batched, type Lines } from '../../terminal/batched.js';
+import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore, reportDefects } from '../../project-store.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { CSV_HEAD, renderConclusion, renderCsv, renderEntry, renderOrigin } from '../../render/reports/audit.js';
-import { paintForReport, type Paint } from '../../render/paint.js';
+import { reportStyle, type Style } from '../../render/style.js';
 
 interface AuditOptions {
   readonly op?: string;
@@ -34,7 +34,7 @@ export async function audit(io: Io, run: string, options: AuditOptions): Promise
 /** Resolves to false when the journal of the run is damaged. */
 async function auditWhole(io: Io, text: string, options: AuditOptions): Promise<boolean> {
   const { op, label, from, to } = options;
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const filter: AuditFilter = { op, label, fromMs: timeOf('--from', from), toMs: timeOf('--to', to) };
   let seen = false;
@@ -45,15 +45,15 @@ async function auditWhole(io: Io, text: string, options: AuditOptions): Promise<
     }),
   );
   const isFiltered = [op, label, from, to].some((option) => option !== undefined);
-  if (!seen && isFiltered) await (await import('../../options/no-match.js')).reportNoMatch(io, store, file.ref, { op, label });
+  if (!seen && isFiltered) await (await import('./unmatched-filters.js')).reportUnmatchedFilters(io, store, file.ref, { op, label });
   return integrity.ok;
 }
 
 type Read = (see: (entry: AuditEntry) => void) => Promise<AuditConclusion>;
 
 async function printAudit(io: Io, { ref }: RunFile, { csv, json }: AuditOptions, read: Read): Promise<AuditConclusion> {
-  const lines = batched(io.stdout);
-  const conclusion = csv ? await csvOf(lines, read) : json ? await jsonOf(lines, ref, read) : await textOf(lines, paintForReport(io), read);
+  const lines = batchWrites(io.stdout);
+  const conclusion = csv ? await csvOf(lines, read) : json ? await jsonOf(lines, ref, read) : await textOf(lines, reportStyle(io), read);
   lines.end();
   return conclusion;
 }
@@ -75,9 +75,9 @@ async function jsonOf(lines: Lines, { workflow, run }: RunRef, read: Read): Prom
   return conclusion;
 }
 
-async function textOf(lines: Lines, paint: Paint, read: Read): Promise<AuditConclusion> {
-  const conclusion = await read((entry) => lines.add(renderEntry(entry, paint)));
-  lines.add(renderConclusion(conclusion, paint));
+async function textOf(lines: Lines, style: Style, read: Read): Promise<AuditConclusion> {
+  const conclusion = await read((entry) => lines.add(renderEntry(entry, style)));
+  lines.add(renderConclusion(conclusion, style));
   return conclusion;
 }
 
@@ -85,7 +85,7 @@ async function origin(io: Io, text: string, asked: string, { op, label, from, to
   if ([op, label, from, to, csv].some((option) => option !== undefined)) {
     throw new MlldError('USAGE', '--file goes with --json only', { hint: 'mlld journal audit RUN --file PATH' });
   }
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const absolute = path.resolve(io.workingDirectory, asked);
   const report = await originOfFile(store, file, {
@@ -93,7 +93,7 @@ async function origin(io: Io, text: string, asked: string, { op, label, from, to
     content: await contentOf(absolute),
     onDefect: reportDefects(io),
   });
-  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, reportStyle(io)));
   return true;
 }
 

@@ -1,5 +1,6 @@
 /** `mlld journal bundle RUN -o FILE`: a run in one file, with all that it takes to look at it elsewhere; `unbundle FILE` takes it in. */
 import fs from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { packBundle, storeBundle, unpackBundle, type BundledRun } from '../../../journal/upkeep/bundle.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
@@ -14,12 +15,11 @@ import { reason } from '../../../src/world/files/files.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
-import { projectStore } from '../../project-store.js';
+import { openProject } from '../open-project.js';
 import { patternOf, redactionRequest } from '../../options/redaction-options.js';
-import { counted } from '../../render/reports/collection.js';
+import { counted } from '../../render/reports/garbage-collection.js';
 import { oneLine } from '../../render/one-line.js';
 import { size } from '../../render/units.js';
-import { temporaryProject } from '../../temporary-project.js';
 
 const REASON = 'redacted for the bundle';
 
@@ -34,7 +34,7 @@ interface BundleOptions extends JsonOption {
 
 export async function bundle(io: Io, text: string, { output: file, redact, json }: BundleOptions): Promise<void> {
   const match = redact === undefined ? undefined : patternOf('--redact', redact);
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const { ref, liveness } = await resolveRun(store, project, text);
   if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is going on: it can be bundled once it has ended`);
   const because = { at: new Date(io.todayMs()).toISOString(), reason: REASON };
@@ -57,13 +57,13 @@ export async function bundle(io: Io, text: string, { output: file, redact, json 
 }
 
 export async function unbundle(io: Io, file: string, { json }: JsonOption): Promise<void> {
-  const { project } = await projectStore(io);
+  const { project } = await openProject(io);
   const packed = await fs.readFile(path.resolve(io.workingDirectory, file)).catch((cause: unknown) => {
     throw new MlldError('USAGE', `Can't read ${file}: ${reason(cause)}`, { cause });
   });
   const unpacked = await unpackBundle(packed);
   // A journal is no place to find out that a bundle was damaged.
-  await temporaryProject(async (root) => {
+  await withTemporaryFolder(async (root) => {
     await storeBundle(root, unpacked);
     for (const { ref } of unpacked.runs) await refuseDamaged(openFileStore(root), ref, 'in the bundle');
   });
@@ -79,4 +79,13 @@ async function refuseDamaged(store: JournalStore, ref: RunRef, where: string): P
   throw new MlldError('BUNDLE_DAMAGED', `Run ${ref.run} is not whole ${where}: ${first?.message ?? 'it does not verify'}`, {
     hint: `mlld journal verify ${ref.run} says what is lost`,
   });
+}
+
+async function withTemporaryFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'mlld-'));
+  try {
+    await work(folder);
+  } finally {
+    await fs.rm(folder, { recursive: true, force: true });
+  }
 }

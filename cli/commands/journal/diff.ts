@@ -1,12 +1,12 @@
 /** `mlld journal diff LEFT RIGHT`: what two runs have in common and where they differ. Exit status 0 same, 1 different, 2 trouble. */
 import { diffRuns, doPart, forkPointOf } from '../../../replay/reports/diff/diff-run.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
-import { EXIT_FAILED, EXIT_OK, EXIT_TROUBLE } from '../../exit-codes.js';
+import { EXIT_FAILED, EXIT_OK, EXIT_NOT_COMPARED } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore, reportDefects } from '../../project-store.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { renderDiff, renderForkPoint } from '../../render/reports/diff.js';
 import { renderError } from '../../render/error.js';
-import { paintForReport } from '../../render/paint.js';
+import { reportStyle } from '../../render/style.js';
 
 interface DiffOptions {
   readonly forkPoint?: true;
@@ -19,21 +19,21 @@ export async function diff(io: Io, left: string, right: string, options: DiffOpt
     return await compare(io, left, right, options);
   } catch (error) {
     io.stderr(renderError(error, { debug: io.argv.includes('--debug') }));
-    return EXIT_TROUBLE;
+    return EXIT_NOT_COMPARED;
   }
 }
 
 async function compare(io: Io, leftText: string, rightText: string, { forkPoint, json }: DiffOptions): Promise<number> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const [left, right] = [await resolveRun(store, project, leftText), await resolveRun(store, project, rightText)];
   const options = { onDefect: reportDefects(io) };
-  const paint = paintForReport(io);
+  const style = reportStyle(io);
   if (forkPoint) {
     const report = await forkPointOf(store, left, right, options);
-    io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderForkPoint(report, paint));
+    io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderForkPoint(report, style));
     return doPart(report) ? EXIT_FAILED : EXIT_OK;
   }
   const report = await diffRuns(store, left, right, options);
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderDiff(report, paint));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderDiff(report, style));
   return report.same ? EXIT_OK : EXIT_FAILED;
 }

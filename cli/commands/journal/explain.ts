@@ -3,12 +3,12 @@ import { explainRun } from '../../../replay/reports/explain/explain-run.js';
 import { MlldError } from '../../../src/errors.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore, reportDefects } from '../../project-store.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { renderExplanation } from '../../render/reports/explain.js';
-import { paintForReport } from '../../render/paint.js';
+import { reportStyle } from '../../render/style.js';
 
 export async function explain(io: Io, text: string, path: string | undefined, { json }: { readonly json?: true }): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const report = await explainRun(store, file, { onDefect: reportDefects(io), op: path });
   if (path !== undefined && report.calls.length === 0) {
@@ -16,5 +16,5 @@ export async function explain(io: Io, text: string, path: string | undefined, { 
       hint: `mlld journal explain ${file.ref.run} lists all of them`,
     });
   }
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderExplanation(report, paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderExplanation(report, reportStyle(io)));
 }

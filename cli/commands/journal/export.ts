@@ -9,7 +9,7 @@ import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput, type Output } from '../../terminal/output-file.js';
-import { projectStore, reportDefects } from '../../project-store.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { csvLine } from '../../render/csv.js';
 
 interface Exported {
@@ -43,7 +43,7 @@ interface ExportOptions {
 }
 
 export async function exportRun(io: Io, text: string, { format, output: file }: ExportOptions): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const { ref, liveness } = await resolveRun(store, project, text);
   const output = openOutput(io, file);
   await FORMATS[format]({ io, store, ref, isRunning: liveness === 'running', output, onDefect: reportDefects(io) });

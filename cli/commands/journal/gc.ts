@@ -6,9 +6,9 @@ import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/session/recorded-run.js';
 import { collectBlobs } from './collect-blobs.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore } from '../../project-store.js';
-import { renderCollection, type CollectionReport } from '../../render/reports/collection.js';
-import { paintForReport } from '../../render/paint.js';
+import { openProject } from '../open-project.js';
+import { renderCollection, type CollectionReport } from '../../render/reports/garbage-collection.js';
+import { reportStyle } from '../../render/style.js';
 
 interface GcOptions {
   readonly keep?: string;
@@ -19,7 +19,7 @@ interface GcOptions {
 }
 
 export async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const deleter = openDeleter(project.root);
   const dryRun = options.dryRun === true;
@@ -34,7 +34,7 @@ export async function gc(io: Io, script: string | undefined, options: GcOptions)
     blobs: { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) },
     blobsLeft: left,
   };
-  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, paintForReport(io)));
+  io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, reportStyle(io)));
 }
 
 function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<RetentionRequest, 'workflow'> {

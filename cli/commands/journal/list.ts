@@ -8,12 +8,12 @@ import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { scriptName, type Project } from '../../../src/session/project.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore } from '../../project-store.js';
+import { openProject } from '../open-project.js';
 import { renderRuns, type ListedRun } from '../../render/reports/journal.js';
-import { paintForReport } from '../../render/paint.js';
+import { reportStyle } from '../../render/style.js';
 
 export async function listRuns(io: Io, script: string | undefined, { json }: { readonly json?: true }): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const files = await allRuns(store, workflow);
   const crashed = new Map<RunId, RunReport>();
@@ -23,7 +23,7 @@ export async function listRuns(io: Io, script: string | undefined, { json }: { r
   }
   const runs = [];
   for (const file of files.toReversed()) runs.push(await listedRun(io, store, project, file, crashed.get(file.ref.run)));
-  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, reportStyle(io)));
 }
 
 /** A run that ended in order says at its end what it came to; only of one that goes on all is read. */

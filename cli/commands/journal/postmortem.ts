@@ -4,19 +4,19 @@ import { latestFailure } from '../../../replay/reports/postmortem/latest-failure
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { allRuns, resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore, reportDefects } from '../../project-store.js';
-import { paintForReport } from '../../render/paint.js';
+import { openProject, reportDefects } from '../open-project.js';
+import { reportStyle } from '../../render/style.js';
 import { renderPostMortem } from '../../render/reports/postmortem.js';
 
 export async function postMortem(io: Io, text: string | undefined, { json }: { readonly json?: true }): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const file = text === undefined ? await unnamed(store) : await resolveRun(store, project, text);
   if (typeof file === 'string') {
     io.stdout(json ? 'null\n' : `${file}\n`);
     return;
   }
   const report = await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: reportDefects(io) });
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, reportStyle(io)));
 }
 
 /** A text says why there is nothing to look at. */

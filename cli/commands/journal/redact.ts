@@ -11,9 +11,9 @@ import { MlldError } from '../../../src/errors.js';
 import { allRuns, resolveRun } from '../../../src/session/recorded-run.js';
 import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore } from '../../project-store.js';
+import { openProject } from '../open-project.js';
 import { patternOf, redactionRequest } from '../../options/redaction-options.js';
-import { counted, LEFT } from '../../render/reports/collection.js';
+import { counted, LEFT } from '../../render/reports/garbage-collection.js';
 
 interface RedactOptions {
   readonly op?: string;
@@ -44,7 +44,7 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
     throw new MlldError('USAGE', 'journal redact needs --op PATH or --match REGEX', { hint: 'mlld journal redact --help' });
   }
   const pattern = match === undefined ? undefined : patternOf('--match', match);
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const { ref } = await resolveRun(store, project, text);
   if (op !== undefined) await refuseUnknownOperation(store, ref, op);
   if (!dryRun) await refuseWhileRunning(store);
@@ -84,7 +84,7 @@ async function forgetDerived(store: JournalStore, { workflow }: RunRef): Promise
 
 /** Paths stay when their contents go: one that is not there was misspelt, and what was to go would still be there. */
 async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: string): Promise<void> {
-  const { findOperation } = await import('../../options/no-match.js');
+  const { findOperation } = await import('./unmatched-filters.js');
   const { found, near } = await findOperation(store, ref, op);
   if (found) return;
   throw new MlldError('USAGE', `--op ${op}: run ${ref.run} has no such operation, nothing was taken out`, {

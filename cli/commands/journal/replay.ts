@@ -12,8 +12,8 @@ import { sealingKeyFor } from '../../../src/session/ports/sealing-key.js';
 import { createLiveWorld } from '../../../src/world/live.js';
 import { EXIT_DIVERGED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
-import { standpointOf } from '../../project-store.js';
-import { paintFor } from '../../render/paint.js';
+import { projectOf } from '../open-project.js';
+import { styleFor } from '../../render/style.js';
 import { renderCompleted, renderProgressOf } from '../../render/reports/pipeline.js';
 import { stepper } from './replay-steps.js';
 import { openTest, saveTest, type SavedTest } from './saved-test.js';
@@ -38,7 +38,7 @@ export async function replay(io: Io, run: string | undefined, options: Options):
 }
 
 async function replayAndPrint(io: Io, text: string | undefined, options: Options): Promise<ReplayReport> {
-  const project = await standpointOf(io);
+  const project = await projectOf(io);
   const { store, ref } = await replayedRun(io, project, text, options);
   const quiet = (): void => undefined;
   const report = await replayRun({
@@ -55,7 +55,7 @@ async function replayAndPrint(io: Io, text: string | undefined, options: Options
   const { walk, verdict, status } = report;
   if (!options.json && walk && verdict === 'same' && status === 'completed') io.stdout(renderCompleted(walk.pipeline));
   if (options.json) io.stdout(`${JSON.stringify(replayJson(report), undefined, 2)}\n`);
-  else io.stderr(renderReplay(report, paintFor(io.colours.stderr)));
+  else io.stderr(renderReplay(report, styleFor(io.colours.stderr)));
   if (report.stopped && !options.json) printVariables(io, report.stopped.variables, options.print);
   return report;
 }

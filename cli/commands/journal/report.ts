@@ -9,7 +9,7 @@ import { timeline, type Timeline } from '../../../replay/reports/timeline/timeli
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
-import { projectStore, reportDefects } from '../../project-store.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { reportPage } from '../../render/reports/report-page.js';
 
 interface ReportOptions {
@@ -19,7 +19,7 @@ interface ReportOptions {
 }
 
 export async function report(io: Io, text: string, { output: file, diff: other, json }: ReportOptions): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const run = await resolveRun(store, project, text);
   const onDefect = reportDefects(io);
   const state = await foldRun(store, run.ref, timeline, { onDefect });

@@ -4,11 +4,11 @@ import type { JournalEvent } from '../../../journal/event.js';
 import type { ScanOptions } from '../../../journal/store.js';
 import { matchesFilter, type EventFilter } from '../../../replay/reports/summary/describe.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
-import { batched, type Lines } from '../../terminal/batched.js';
+import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore, reportDefects } from '../../project-store.js';
+import { openProject, reportDefects } from '../open-project.js';
 import { renderEvent } from '../../render/reports/journal.js';
-import { paintForReport } from '../../render/paint.js';
+import { reportStyle } from '../../render/style.js';
 
 const FOLLOW_EVERY_MS = 200;
 
@@ -20,10 +20,10 @@ interface ShowOptions {
 }
 
 export async function show(io: Io, text: string, { type: types, op, follow, json }: ShowOptions): Promise<void> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
   const filter: EventFilter = { types, op };
-  const lines = batched(io.stdout);
+  const lines = batchWrites(io.stdout);
   const { print, close } = json ? await printerOfJson(lines) : await printerOfText(io, lines);
   const onDefect = reportDefects(io);
   const visit = (event: JournalEvent): void => {
@@ -45,7 +45,7 @@ export async function show(io: Io, text: string, { type: types, op, follow, json
   await close();
   lines.end();
   if (!shown && (types !== undefined || op !== undefined))
-    await (await import('../../options/no-match.js')).reportNoMatch(io, store, file.ref, filter);
+    await (await import('./unmatched-filters.js')).reportUnmatchedFilters(io, store, file.ref, filter);
 }
 
 interface Printer {
@@ -55,8 +55,8 @@ interface Printer {
 }
 
 async function printerOfText(io: Io, lines: Lines): Promise<Printer> {
-  const paint = paintForReport(io);
-  return { print: (event) => lines.add(renderEvent(event, paint)), close: async () => undefined };
+  const style = reportStyle(io);
+  return { print: (event) => lines.add(renderEvent(event, style)), close: async () => undefined };
 }
 
 async function printerOfJson(lines: Lines): Promise<Printer> {

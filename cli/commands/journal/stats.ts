@@ -3,8 +3,8 @@ import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { MlldError } from '../../../src/errors.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore, reportDefects } from '../../project-store.js';
-import { paintForReport } from '../../render/paint.js';
+import { openProject, reportDefects } from '../open-project.js';
+import { reportStyle } from '../../render/style.js';
 import { renderStats } from '../../render/reports/stats.js';
 
 interface StatsOptions {
@@ -14,12 +14,12 @@ interface StatsOptions {
 
 export async function stats(io: Io, script: string | undefined, { last, json }: StatsOptions): Promise<void> {
   if (!/^[1-9]\d{0,5}$/.test(last)) throw new MlldError('USAGE', `--last ${last}: not a number of runs`, { hint: '--last 20' });
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
   const report = await statsOf(
     store,
     (await allRuns(store, workflow)).filter((file) => !isCleanup(file)).slice(-Number(last)),
     reportDefects(io),
   );
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, reportStyle(io)));
 }

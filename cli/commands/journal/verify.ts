@@ -3,14 +3,14 @@ import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { findRun } from '../../../src/session/recorded-run.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
-import { projectStore } from '../../project-store.js';
+import { openProject } from '../open-project.js';
 import { renderVerification } from '../../render/reports/journal.js';
-import { paintForReport } from '../../render/paint.js';
+import { reportStyle } from '../../render/style.js';
 
 export async function verify(io: Io, text: string, { json }: { readonly json?: true }): Promise<number> {
-  const { project, store } = await projectStore(io);
+  const { project, store } = await openProject(io);
   const { ref } = await findRun(store, project, text);
   const report = await verifyRun(store, ref);
-  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, paintForReport(io)));
+  io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderVerification(report, reportStyle(io)));
   return report.ok ? EXIT_OK : EXIT_FAILED;
 }

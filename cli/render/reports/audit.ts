@@ -3,11 +3,11 @@ import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
 import type { AuditConclusion } from '../../../replay/reports/audit/audit-run.js';
 import type { Evidence } from '../../../replay/reports/audit/file-origin.js';
 import type { FileOrigin } from '../../../replay/reports/audit/file-origin-run.js';
-import { counted } from './collection.js';
+import { counted } from './garbage-collection.js';
 import { csvLine } from '../csv.js';
-import { fit, fitAll } from '../fit.js';
+import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { duration, money } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
@@ -17,20 +17,20 @@ const DEFECTS_SHOWN = 10;
 const BEFORE_SHOWN = 100;
 const HOOKS_SHOWN = 20;
 
-export function renderEntry(entry: AuditEntry, paint: Paint): string {
-  return `${fit(entryLine(entry, paint), paint).join('\n')}\n`;
+export function renderEntry(entry: AuditEntry, style: Style): string {
+  return `${wrap(entryLine(entry, style), style).join('\n')}\n`;
 }
 
-function entryLine(entry: AuditEntry, paint: Paint): string {
-  const op = entry.op === undefined ? '' : `  ${paint.dim(entry.op)}`;
-  return `${String(entry.seq).padStart(6)} ${paint.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, paint)}${op}`;
+function entryLine(entry: AuditEntry, style: Style): string {
+  const op = entry.op === undefined ? '' : `  ${style.dim(entry.op)}`;
+  return `${String(entry.seq).padStart(6)} ${style.dim(entry.ts.slice(11, 23))} ${entry.entry.padEnd(7)} ${sentenceOf(entry, style)}${op}`;
 }
 
-function sentenceOf(entry: AuditEntry, paint: Paint): string {
+function sentenceOf(entry: AuditEntry, style: Style): string {
   switch (entry.entry) {
     case 'call': {
       const { fn, preview, outcome, from, message, usage, elapsedMs, outputs = [] } = entry;
-      const colour = outcome === 'executed' ? paint.green : outcome === 'reused' ? paint.dim : paint.red;
+      const colour = outcome === 'executed' ? style.green : outcome === 'reused' ? style.dim : style.red;
       const facts = [
         ...(from === undefined
           ? []
@@ -45,18 +45,18 @@ function sentenceOf(entry: AuditEntry, paint: Paint): string {
     }
     case 'command': {
       const { command, exitCode, error, elapsedMs } = entry;
-      const status = exitCode === undefined || exitCode === 0 ? '' : paint.red(` ended with status ${exitCode}`);
-      return `${clip(oneLine(command), TEXT_UNITS_MAX)}${status}${because(error, paint)}${elapsedMs === undefined ? '' : ` (${duration(elapsedMs)})`}`;
+      const status = exitCode === undefined || exitCode === 0 ? '' : style.red(` ended with status ${exitCode}`);
+      return `${clip(oneLine(command), TEXT_UNITS_MAX)}${status}${because(error, style)}${elapsedMs === undefined ? '' : ` (${duration(elapsedMs)})`}`;
     }
     case 'file':
-      return `${entry.did} ${oneLine(entry.path)}${shortHash(entry.hash)}${because(entry.error, paint)}`;
+      return `${entry.did} ${oneLine(entry.path)}${shortHash(entry.hash)}${because(entry.error, style)}`;
     case 'guard': {
       const { guard, timing, filter, decision, reason, transformed } = entry;
-      const colour = decision === 'deny' ? paint.red : decision === 'retry' ? paint.yellow : paint.green;
+      const colour = decision === 'deny' ? style.red : decision === 'retry' ? style.yellow : style.green;
       return `${guard} ${timing} ${filter}: ${colour(decision)}${transformed ? ' with another value' : ''}${reason === undefined ? '' : `: ${clip(oneLine(reason), TEXT_UNITS_MAX)}`}`;
     }
     case 'hook':
-      return `${entry.hook} ${entry.timing} ${entry.filter}${because(entry.error, paint)}`;
+      return `${entry.hook} ${entry.timing} ${entry.filter}${because(entry.error, style)}`;
   }
 }
 
@@ -64,7 +64,7 @@ function tokens(input: number | null = null, output: number | null = null): stri
   return input === null && output === null ? 'no call reported its tokens' : `${input ?? '?'} tokens in, ${output ?? '?'} out`;
 }
 
-export function renderConclusion({ totals, integrity }: AuditConclusion, paint: Paint): string {
+export function renderConclusion({ totals, integrity }: AuditConclusion, style: Style): string {
   const { executed, reused, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
   const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
   const dearest = hooks.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, HOOKS_SHOWN);
@@ -73,17 +73,17 @@ export function renderConclusion({ totals, integrity }: AuditConclusion, paint: 
     `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${tokens(inputTokens, outputTokens)}, ${costUsd === null ? 'no call reported its cost' : money(costUsd)}`,
     `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
     ...dearest.map(({ hook, timing, filter, firings, elapsedMs, errors }) => {
-      const failed = errors === 0 ? '' : `, ${paint.red(`${errors} failed`)}`;
+      const failed = errors === 0 ? '' : `, ${style.red(`${errors} failed`)}`;
       return `  ${hook} ${timing} ${filter} fired ${counted(firings, 'time')}, ${duration(elapsedMs)}${failed}`;
     }),
     ...(moreHooks === 0 ? [] : [`  and ${counted(moreHooks, 'more hook')}`]),
-    `journal: ${integrity.events} events, chain ${integrity.ok ? paint.green('sound') : paint.red('not sound')}`,
+    `journal: ${integrity.events} events, chain ${integrity.ok ? style.green('sound') : style.red('not sound')}`,
     ...integrity.defects
       .slice(0, DEFECTS_SHOWN)
       .map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`),
     ...integrity.violations.slice(0, DEFECTS_SHOWN).map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`),
   ];
-  return `${fitAll(lines, paint).join('\n')}\n`;
+  return `${wrapAll(lines, style).join('\n')}\n`;
 }
 
 const EVIDENCE: { readonly [E in Evidence]: string } = {
@@ -92,21 +92,21 @@ const EVIDENCE: { readonly [E in Evidence]: string } = {
   before: 'came before',
 };
 
-export function renderOrigin(path: string, origin: FileOrigin, paint: Paint): string {
-  return fitAll(originLines(path, origin, paint), paint)
+export function renderOrigin(path: string, origin: FileOrigin, style: Style): string {
+  return wrapAll(originLines(path, origin, style), style)
     .map((line) => `${line}\n`)
     .join('');
 }
 
-function originLines(path: string, { run, touched, written, content, origins }: FileOrigin, paint: Paint): readonly string[] {
-  if (written === undefined) return [`Run ${run} did not write ${oneLine(path)}.`, ...touched.map((entry) => entryLine(entry, paint))];
-  const head = `${paint.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; the file is ${content === 'as written' ? 'what it wrote' : content}.`;
+function originLines(path: string, { run, touched, written, content, origins }: FileOrigin, style: Style): readonly string[] {
+  if (written === undefined) return [`Run ${run} did not write ${oneLine(path)}.`, ...touched.map((entry) => entryLine(entry, style))];
+  const head = `${style.bold(oneLine(path))} was last written by event ${written.seq}${written.op === undefined ? '' : ` in ${written.op}`} of run ${run}${shortHash(written.hash)}; the file is ${content === 'as written' ? 'what it wrote' : content}.`;
   if (origins.length === 0) return [head, 'No call led to it.'];
   const certain = origins.filter(({ evidence }) => evidence !== 'before');
   const shown = certain.length > 0 ? certain : origins.slice(-BEFORE_SHOWN);
   const title =
     certain.length > 0 ? 'Calls that led to it:' : 'Calls that came before it; which of them led to it the journal does not tell:';
-  const lines = shown.map(({ call, evidence }) => `${entryLine(call, paint)}  ${EVIDENCE[evidence]}`);
+  const lines = shown.map(({ call, evidence }) => `${entryLine(call, style)}  ${EVIDENCE[evidence]}`);
   const more = origins.length - shown.length;
   return [head, title, ...lines, ...(more === 0 ? [] : [`and ${more} more came before it`])];
 }
@@ -162,8 +162,8 @@ export function renderCsv(entry: AuditEntry): string {
   return csvLine([...row, entry.labels?.join(' ')]);
 }
 
-function because(error: string | undefined, paint: Paint): string {
-  return error === undefined ? '' : `: ${paint.red(clip(oneLine(error), TEXT_UNITS_MAX))}`;
+function because(error: string | undefined, style: Style): string {
+  return error === undefined ? '' : `: ${style.red(clip(oneLine(error), TEXT_UNITS_MAX))}`;
 }
 
 function shortHash(hash: string | undefined): string {

@@ -1,41 +1,41 @@
 /** How the walks of two pipelines differ, as text. */
 import type { ContextChange, NodePair, NodesDiff, NodesFork, NodeSide } from '../../../replay/reports/diff/diff-nodes.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 
 const NODES_SHOWN = 50;
 const VALUE_UNITS_MAX = 60;
 
-export function nodesDiffLines({ same, changed, onlyLeft, onlyRight, given, unmet }: NodesDiff, paint: Paint): readonly string[] {
+export function nodesDiffLines({ same, changed, onlyLeft, onlyRight, given, unmet }: NodesDiff, style: Style): readonly string[] {
   const head = `${same} ${same === 1 ? 'visit' : 'visits'} of nodes the same, ${changed.length} changed, ${onlyLeft.length} only left, ${onlyRight.length} only right`;
   const gates = (nodes: readonly string[]): string => (nodes.length === 0 ? 'none' : nodes.join(', '));
   const areGatesSame = unmet.left.join() === unmet.right.join();
   return [
-    paint.bold(head),
-    ...contextLines(given, '  ', paint),
-    ...changed.slice(0, NODES_SHOWN).flatMap((pair) => pairLines(pair, paint)),
+    style.bold(head),
+    ...contextLines(given, '  ', style),
+    ...changed.slice(0, NODES_SHOWN).flatMap((pair) => pairLines(pair, style)),
     ...more(changed),
-    ...onlyLeft.slice(0, NODES_SHOWN).map((node) => paint.red(`- ${described(node)}`)),
+    ...onlyLeft.slice(0, NODES_SHOWN).map((node) => style.red(`- ${described(node)}`)),
     ...more(onlyLeft),
-    ...onlyRight.slice(0, NODES_SHOWN).map((node) => paint.green(`+ ${described(node)}`)),
+    ...onlyRight.slice(0, NODES_SHOWN).map((node) => style.green(`+ ${described(node)}`)),
     ...more(onlyRight),
     ...(areGatesSame ? [] : [`goal gates not met: ${gates(unmet.left)} -> ${gates(unmet.right)}`]),
   ];
 }
 
-export function nodesForkLines({ common, last, nextLeft, nextRight, changed, given }: NodesFork, paint: Paint): readonly string[] {
-  if (given.length > 0) return [paint.bold('They begin with another context.'), ...contextLines(given, '  ', paint)];
+export function nodesForkLines({ common, last, nextLeft, nextRight, changed, given }: NodesFork, style: Style): readonly string[] {
+  if (given.length > 0) return [style.bold('They begin with another context.'), ...contextLines(given, '  ', style)];
   const head = `${common} ${common === 1 ? 'visit' : 'visits'} of nodes the same${last === null ? '' : `; the last: ${described(last)}`}`;
   if (nextLeft === null && nextRight === null) return [head];
   const next = (side: NodeSide | null): string => (side === null ? 'nothing more' : described(side));
   return [
     head,
-    paint.bold('Then'),
-    ...(changed ? pairLines(changed, paint) : [paint.red(`- ${next(nextLeft)}`), paint.green(`+ ${next(nextRight)}`)]),
+    style.bold('Then'),
+    ...(changed ? pairLines(changed, style) : [style.red(`- ${next(nextLeft)}`), style.green(`+ ${next(nextRight)}`)]),
   ];
 }
 
-function pairLines({ left, right, changes, context }: NodePair, paint: Paint): readonly string[] {
+function pairLines({ left, right, changes, context }: NodePair, style: Style): readonly string[] {
   const told = changes.map((change) => {
     switch (change) {
       case 'status':
@@ -48,11 +48,11 @@ function pairLines({ left, right, changes, context }: NodePair, paint: Paint): r
         return 'context';
     }
   });
-  return [`${paint.yellow('~')} ${left.node} ${left.op}: ${told.join(', ')}`, ...contextLines(context, '    ', paint)];
+  return [`${style.yellow('~')} ${left.node} ${left.op}: ${told.join(', ')}`, ...contextLines(context, '    ', style)];
 }
 
-function contextLines(changes: readonly ContextChange[], indent: string, paint: Paint): readonly string[] {
-  return changes.map(({ key, left, right }) => `${indent}${oneLine(key)}: ${paint.red(valueOf(left))} -> ${paint.green(valueOf(right))}`);
+function contextLines(changes: readonly ContextChange[], indent: string, style: Style): readonly string[] {
+  return changes.map(({ key, left, right }) => `${indent}${oneLine(key)}: ${style.red(valueOf(left))} -> ${style.green(valueOf(right))}`);
 }
 
 function valueOf(value: ContextChange['left']): string {

@@ -8,9 +8,9 @@ import {
   type RunDiff,
 } from '../../../replay/reports/diff/diff-run.js';
 import type { DiffLines } from '../../../replay/reports/diff/text-diff.js';
-import { fitAll } from '../fit.js';
+import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { nodesDiffLines, nodesForkLines } from './diff-nodes.js';
 import { figures, table } from '../table.js';
 import { duration, moneyOrDash } from '../units.js';
@@ -19,38 +19,38 @@ const PREVIEW_UNITS_MAX = 60;
 const CALLS_SHOWN = 50;
 const FILES_SHOWN = 20;
 
-export function renderDiff(diff: RunDiff, paint: Paint): string {
+export function renderDiff(diff: RunDiff, style: Style): string {
   const { same, moved, changed, onlyLeft, onlyRight } = diff.calls;
   const lines = [
-    ...totalsOf(diff, paint),
+    ...totalsOf(diff, style),
     '',
-    ...(diff.nodes ? [...nodesDiffLines(diff.nodes, paint), ''] : []),
-    paint.bold(
+    ...(diff.nodes ? [...nodesDiffLines(diff.nodes, style), ''] : []),
+    style.bold(
       `${counted(same)} the same${moved === 0 ? '' : ` (${moved} at another place)`}, ${changed.length} changed, ${onlyLeft.length} only left, ${onlyRight.length} only right`,
     ),
-    ...changed.slice(0, CALLS_SHOWN).flatMap((pair) => pairLines(pair, paint)),
+    ...changed.slice(0, CALLS_SHOWN).flatMap((pair) => pairLines(pair, style)),
     ...more(changed),
-    ...onlyLeft.slice(0, CALLS_SHOWN).map((call) => paint.red(`- ${described(call)}`)),
+    ...onlyLeft.slice(0, CALLS_SHOWN).map((call) => style.red(`- ${described(call)}`)),
     ...more(onlyLeft),
-    ...onlyRight.slice(0, CALLS_SHOWN).map((call) => paint.green(`+ ${described(call)}`)),
+    ...onlyRight.slice(0, CALLS_SHOWN).map((call) => style.green(`+ ${described(call)}`)),
     ...more(onlyRight),
-    ...diff.sources.flatMap(({ path, lines: changes }) => ['', paint.bold(`source ${oneLine(path)}`), ...diffLines(changes, paint)]),
+    ...diff.sources.flatMap(({ path, lines: changes }) => ['', style.bold(`source ${oneLine(path)}`), ...diffLines(changes, style)]),
   ];
   if (!diff.output.same) {
-    const shown = diff.output.lines.length === 0 ? ['  differs behind the part that is kept'] : diffLines(diff.output.lines, paint);
-    lines.push('', paint.bold('output'), ...shown);
+    const shown = diff.output.lines.length === 0 ? ['  differs behind the part that is kept'] : diffLines(diff.output.lines, style);
+    lines.push('', style.bold('output'), ...shown);
   }
-  if (diff.files.length > 0) lines.push('', paint.bold('files written'));
+  if (diff.files.length > 0) lines.push('', style.bold('files written'));
   for (const { path, left, right } of diff.files.slice(0, FILES_SHOWN)) {
     lines.push(`  ${oneLine(path)}: ${left === undefined ? 'only right' : right === undefined ? 'only left' : 'another content'}`);
   }
   if (diff.files.length > FILES_SHOWN) lines.push(`  and ${diff.files.length - FILES_SHOWN} more`);
-  return `${fitAll(lines, paint).join('\n')}\n`;
+  return `${wrapAll(lines, style).join('\n')}\n`;
 }
 
-export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
+export function renderForkPoint(report: ForkPointReport, style: Style): string {
   const { common, last, nextLeft, nextRight, ancestor, nodes } = report;
-  const lines = [...totalsOf(report, paint), '', ...(nodes ? [...nodesForkLines(nodes, paint), ''] : [])];
+  const lines = [...totalsOf(report, style), '', ...(nodes ? [...nodesForkLines(nodes, style), ''] : [])];
   if (common === 0) lines.push(nextLeft === null && nextRight === null ? 'No calls.' : 'They part at their first call.');
   else {
     lines.push(`${counted(common)} the same, with the same answers${last === null ? '' : `; the last: ${described(last)}`}`);
@@ -63,14 +63,14 @@ export function renderForkPoint(report: ForkPointReport, paint: Paint): string {
   if (!doPart(report)) lines.push('They never part.');
   if (nextLeft !== null || nextRight !== null)
     lines.push(
-      paint.bold('Then'),
-      paint.red(`- ${nextLeft === null ? 'nothing more' : described(nextLeft)}`),
-      paint.green(`+ ${nextRight === null ? 'nothing more' : described(nextRight)}`),
+      style.bold('Then'),
+      style.red(`- ${nextLeft === null ? 'nothing more' : described(nextLeft)}`),
+      style.green(`+ ${nextRight === null ? 'nothing more' : described(nextRight)}`),
     );
-  return `${fitAll(lines, paint).join('\n')}\n`;
+  return `${wrapAll(lines, style).join('\n')}\n`;
 }
 
-function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: DiffSide }, paint: Paint): readonly string[] {
+function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: DiffSide }, style: Style): readonly string[] {
   const columns = [
     { title: '' },
     { title: 'RUN' },
@@ -89,25 +89,25 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     duration(callsMs),
     moneyOrDash(costUsd),
   ];
-  return table(columns, [row('left', left), row('right', right)], paint);
+  return table(columns, [row('left', left), row('right', right)], style);
 }
 
-function pairLines({ left, right, changes, arguments: args, result }: DiffPair, paint: Paint): string[] {
+function pairLines({ left, right, changes, arguments: args, result }: DiffPair, style: Style): string[] {
   const where = left.op === right.op ? '' : ` -> ${right.op}`;
   const outcomes = changes.includes('outcome') ? ` (${left.outcome} -> ${right.outcome})` : '';
-  const lines = [`${paint.yellow('~')} ${described(left)}${where}: ${changes.join(', ')}${outcomes}`];
-  for (const { number, lines: changed } of args ?? []) lines.push(`    argument ${number}`, ...diffLines(changed, paint, '    '));
+  const lines = [`${style.yellow('~')} ${described(left)}${where}: ${changes.join(', ')}${outcomes}`];
+  for (const { number, lines: changed } of args ?? []) lines.push(`    argument ${number}`, ...diffLines(changed, style, '    '));
   if (args === undefined && changes.includes('arguments')) lines.push(`    was ${preview(left)}, is ${preview(right)}`);
-  if (result !== undefined && result.length > 0) lines.push('    result', ...diffLines(result, paint, '    '));
+  if (result !== undefined && result.length > 0) lines.push('    result', ...diffLines(result, style, '    '));
   return lines;
 }
 
-function diffLines(lines: DiffLines, paint: Paint, indent = ''): string[] {
+function diffLines(lines: DiffLines, style: Style, indent = ''): string[] {
   return lines.map((line) => {
     const text = `${indent}  ${oneLine(line)}`;
-    if (line.startsWith('+')) return paint.green(text);
-    if (line.startsWith('-')) return paint.red(text);
-    return paint.dim(text);
+    if (line.startsWith('+')) return style.green(text);
+    if (line.startsWith('-')) return style.red(text);
+    return style.dim(text);
   });
 }
 

@@ -2,17 +2,17 @@
 import { describeEdit } from '../../../replay/memo/definitions.js';
 import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../replay/reports/explain/explain-run.js';
-import { fitAll } from '../fit.js';
+import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { duration } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const DIFFERENCES_SHOWN = 2;
 
-export function renderExplanation({ workflow, run, calls }: RunExplanation, paint: Paint): string {
+export function renderExplanation({ workflow, run, calls }: RunExplanation, style: Style): string {
   const head = `${run} of ${workflow}: ${calls.length === 0 ? 'no llm calls' : countsOf(calls)}`;
-  return fitAll([paint.bold(head), ...calls.map((call) => lineOf(call, run, paint))], paint)
+  return wrapAll([style.bold(head), ...calls.map((call) => lineOf(call, run, style))], style)
     .map((line) => `${line}\n`)
     .join('');
 }
@@ -26,14 +26,14 @@ function countsOf(calls: readonly ReportedCall[]): string {
   return parts.join(', ');
 }
 
-function lineOf(call: ReportedCall, run: string, paint: Paint): string {
+function lineOf(call: ReportedCall, run: string, style: Style): string {
   const { op, fn, preview, attempt, hit, miss, resembles, outcome } = call;
   const asked = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}`;
   const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not answered' : '';
   const verdict = hit
-    ? `${paint.green('served')} ${servedFrom(hit, run)}`
-    : `${paint.yellow('asked')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
-  return `${paint.dim(op)} ${oneLine(asked)} ${oneLine(verdict)}`;
+    ? `${style.green('served')} ${servedFrom(hit, run)}`
+    : `${style.yellow('asked')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
+  return `${style.dim(op)} ${oneLine(asked)} ${oneLine(verdict)}`;
 }
 
 function servedFrom({ from, edited, changes }: Hit, run: string): string {

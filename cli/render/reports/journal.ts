@@ -3,9 +3,9 @@ import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import type { VerifyReport } from '../../../replay/reports/audit/verify.js';
-import { fit, fitAll } from '../fit.js';
+import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { figures, tableRows, type Cell } from '../table.js';
 import { durationOrDash, moneyOrDash, time } from '../units.js';
 
@@ -31,7 +31,7 @@ export interface ListedRun {
 const IN_FLIGHT_SHOWN = 5;
 const PREVIEW_UNITS_MAX = 40;
 
-export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
+export function renderRuns(runs: readonly ListedRun[], style: Style): string {
   if (runs.length === 0) return 'No recorded runs.\n';
   const columns = [
     { title: 'RUN' },
@@ -43,33 +43,33 @@ export function renderRuns(runs: readonly ListedRun[], paint: Paint): string {
   ];
   const [titles = [], ...lines] = tableRows(
     columns,
-    runs.map((run) => rowOf(run, paint)),
-    paint,
+    runs.map((run) => rowOf(run, style)),
+    style,
   );
   const details = runs.map(({ inFlight, status }) =>
     inFlight.length === 0 ? [] : [`  ${status === 'running' ? 'in flight' : 'was in flight'}: ${inFlightOf(inFlight)}`],
   );
-  const all = [...titles, ...lines.flatMap((row, index) => [...row, ...fitAll(details[index] ?? [], paint)])];
+  const all = [...titles, ...lines.flatMap((row, index) => [...row, ...wrapAll(details[index] ?? [], style)])];
   return all.map((line) => `${line}\n`).join('');
 }
 
-function rowOf(run: ListedRun, paint: Paint): readonly Cell[] {
+function rowOf(run: ListedRun, style: Style): readonly Cell[] {
   const { status } = run;
   return [
     run.run,
     run.script,
     time(Date.parse(run.started)),
     durationOrDash(run.durationMs),
-    { text: status, paint: colourOf(status, paint) },
+    { text: status, style: colourOf(status, style) },
     ...[run.executed, run.reused, run.failed].map((calls) => calls?.toString() ?? '-'),
     moneyOrDash(run.costUsd),
   ];
 }
 
-function colourOf(status: ListedRun['status'], paint: Paint): (text: string) => string {
-  if (status === 'completed') return paint.green;
-  if (status === 'cleaned') return paint.dim;
-  return status === 'running' ? paint.yellow : paint.red;
+function colourOf(status: ListedRun['status'], style: Style): (text: string) => string {
+  if (status === 'completed') return style.green;
+  if (status === 'cleaned') return style.dim;
+  return status === 'running' ? style.yellow : style.red;
 }
 
 function inFlightOf(calls: ListedRun['inFlight']): string {
@@ -79,15 +79,15 @@ function inFlightOf(calls: ListedRun['inFlight']): string {
 }
 
 /** One event on one line: number, time of day, operation, sentence. */
-export function renderEvent(event: JournalEvent, paint: Paint): string {
+export function renderEvent(event: JournalEvent, style: Style): string {
   const op = 'op' in event ? ` ${event.op}` : '';
-  const line = `${String(event.seq).padStart(6)} ${paint.dim(event.ts.slice(11, 23))}${paint.bold(op)} ${oneLine(describeEvent(event))}`;
-  return `${fit(line, paint).join('\n')}\n`;
+  const line = `${String(event.seq).padStart(6)} ${style.dim(event.ts.slice(11, 23))}${style.bold(op)} ${oneLine(describeEvent(event))}`;
+  return `${wrap(line, style).join('\n')}\n`;
 }
 
-export function renderVerification({ ref, events, defects, violations, ok }: VerifyReport, paint: Paint): string {
-  const head = `${ref.run} of ${ref.workflow}: ${events} events, ${ok ? paint.green('sound') : paint.red('not sound')}`;
+export function renderVerification({ ref, events, defects, violations, ok }: VerifyReport, style: Style): string {
+  const head = `${ref.run} of ${ref.workflow}: ${events} events, ${ok ? style.green('sound') : style.red('not sound')}`;
   const lost = defects.map(({ kind, line, message }) => `  ${kind}${line === undefined ? '' : ` in line ${line}`}: ${oneLine(message)}`);
   const impossible = violations.map(({ seq, message }) => `  event ${seq}: ${oneLine(message)}`);
-  return `${fitAll([head, ...lost, ...impossible], paint).join('\n')}\n`;
+  return `${wrapAll([head, ...lost, ...impossible], style).join('\n')}\n`;
 }

@@ -1,11 +1,11 @@
 /** `mlld run FILE.dot --plan` as text: where it begins, then node by node, then what only the run can tell. */
 import type { PipelinePlan, PlannedStep } from '../../../src/session/pipeline/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 
-export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afterwards, notices }: PipelinePlan, paint: Paint): string {
+export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afterwards, notices }: PipelinePlan, style: Style): string {
   const head = `Plan for ${pipeline} (${name}); nothing was run or recorded.`;
-  const lines = [head, ...notices, ...(begins === 'nothing' ? [] : [paint.bold(beginning(nodes[0], resume))])];
+  const lines = [head, ...notices, ...(begins === 'nothing' ? [] : [style.bold(beginning(nodes[0], resume))])];
   const width = Math.max(0, ...nodes.map(({ node }) => node.length));
   for (const step of nodes) lines.push(`  ${step.node.padEnd(width)}  ${wordsFor(step)}`);
   if (afterwards.length > 0) lines.push(`then ${afterwards.join(' or ')}, as ${nodes.at(-1)?.node ?? 'it'} comes out`);

@@ -2,20 +2,20 @@
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
 import type { Diagnostic, PipelineDiagnostics } from '../../../src/pipeline/lint/diagnostics.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 
 /** `FILE: ok` when there is nothing to say. */
-export function renderPipelineReport(report: PipelineDiagnostics, paint: Paint): string {
-  return report.diagnostics.length === 0 ? `${report.file}: ${paint.green('ok')}\n` : renderDiagnostics(report, paint);
+export function renderPipelineReport(report: PipelineDiagnostics, style: Style): string {
+  return report.diagnostics.length === 0 ? `${report.file}: ${style.green('ok')}\n` : renderDiagnostics(report, style);
 }
 
 /** `FILE:LINE:COLUMN: severity[rule] message`, each with its fix below it. Nothing when there is nothing to say. */
-export function renderDiagnostics({ file, diagnostics }: PipelineDiagnostics, paint: Paint): string {
-  const colours = { error: paint.red, warning: paint.yellow, info: paint.dim };
+export function renderDiagnostics({ file, diagnostics }: PipelineDiagnostics, style: Style): string {
+  const colours = { error: style.red, warning: style.yellow, info: style.dim };
   return diagnostics
     .flatMap(({ rule, severity, message, line, column, fix }: Diagnostic) => [
       `${file}:${line}:${column}: ${colours[severity](severity)}[${rule}] ${message}`,
-      ...(fix === undefined ? [] : [paint.dim(`  fix: ${fix}`)]),
+      ...(fix === undefined ? [] : [style.dim(`  fix: ${fix}`)]),
     ])
     .map((line) => `${line}\n`)
     .join('');

@@ -3,19 +3,19 @@ import { describeChange } from '../../../replay/memo/definitions.js';
 import type { DropReason, PlannedFunction } from '../../../replay/resume/plan.js';
 import type { RunPlan } from '../../../src/session/script/plan-script.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { duration, money } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 40;
 const CHANGES_SHOWN = 5;
 
-export function renderPlan(plan: RunPlan, paint: Paint): string {
+export function renderPlan(plan: RunPlan, style: Style): string {
   const lines = [
     `Plan for ${plan.name} (${plan.workflow})${flagsOf(plan)}; nothing was run or recorded.`,
     ...plan.notices,
-    paint.bold(headline(plan)),
+    style.bold(headline(plan)),
   ];
-  for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, paint));
+  for (const entry of plan.functions) lines.push('', ...functionLines(entry, plan, style));
   if (plan.estimate !== undefined && plan.functions.length > 0) lines.push('', estimateLine(plan));
   return `${lines.map(oneLine).join('\n')}\n`;
 }
@@ -54,14 +54,14 @@ function headline({ usable, again, unanswered, forwarded, later, unasked, record
   return `${known} ${later} more ${come} ${their} arguments.${aside}`;
 }
 
-function functionLines(entry: PlannedFunction, plan: RunPlan, paint: Paint): string[] {
+function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {
   const { fn, usable, again, unanswered, forwarded, later, declared } = entry;
   const served = usable - again - forwarded;
   const parts = [later === 0 ? `${served} served` : `${served} served (${later} of them if asked the same)`];
-  if (forwarded > 0) parts.push(paint.yellow(`${forwarded} served only if it forwards what it did`));
-  if (again > 0) parts.push(paint.yellow(`${again} again (${reasonsOf(entry, plan)})`));
-  if (unanswered > 0) parts.push(paint.yellow(`${unanswered} without an answer`));
-  const lines = [`${paint.bold(`@${fn}`)}: ${parts.join(', ')}`];
+  if (forwarded > 0) parts.push(style.yellow(`${forwarded} served only if it forwards what it did`));
+  if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
+  if (unanswered > 0) parts.push(style.yellow(`${unanswered} without an answer`));
+  const lines = [`${style.bold(`@${fn}`)}: ${parts.join(', ')}`];
   if (!declared) lines.push('  the script does not declare it any more');
   const changes = entry.changes.slice(0, CHANGES_SHOWN).map(describeChange);
   const more = entry.changes.length - changes.length;

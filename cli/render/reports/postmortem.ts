@@ -4,12 +4,12 @@ import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import { isUpload } from '../../../src/session/project.js';
-import { counted } from './collection.js';
-import { fit, fitAll } from '../fit.js';
+import { counted } from './garbage-collection.js';
+import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { pipelineResumeCommand, resumeCommand, type RecordedCommand } from '../resume-command.js';
-import { shellWords } from '../shell.js';
+import { shellWords } from '../shell-words.js';
 import { duration, money, time } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
@@ -39,18 +39,18 @@ const ENDINGS: { readonly [S in ReportedStatus]: string } = {
   crashed: 'crashed: the process ended without recording why (killed, out of memory, power)',
 };
 
-export function renderPostMortem(report: PostMortemReport, paint: Paint): string {
+export function renderPostMortem(report: PostMortemReport, style: Style): string {
   const told = [
-    headOf(report, paint),
-    chainOf(report, paint),
-    nodesOf(report, paint),
+    headOf(report, style),
+    chainOf(report, style),
+    nodesOf(report, style),
     standOf(report),
-    failuresOf(report, paint),
+    failuresOf(report, style),
     sinceOf(report),
     report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
   ];
   // Commands are to be copied, so that no line of them is broken.
-  const sections = [...told.map((lines) => fitAll(lines, paint)), nextOf(report, paint)];
+  const sections = [...told.map((lines) => wrapAll(lines, style)), nextOf(report, style)];
   return sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${line}\n`).join(''))
@@ -58,30 +58,30 @@ export function renderPostMortem(report: PostMortemReport, paint: Paint): string
 }
 
 /** What a failed run says of itself on standard error: what it came to, how to go on, where to look. */
-export function renderEnding(report: PostMortemReport): string {
+export function renderResumeAdvice(report: PostMortemReport): string {
   const { failures, resume } = report;
   const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
   const kept = `${counted(resume.served, 'result')} kept${failed}${checkpointOf(report)}`;
-  return `  ${oneLine(kept)}\n${renderShortEnding(report.run, report)}`;
+  return `  ${oneLine(kept)}\n${renderShortResumeAdvice(report.run, report)}`;
 }
 
 /** The same without what it takes a reading of the journal to know. */
-export function renderShortEnding(run: string, command: RecordedCommand): string {
+export function renderShortResumeAdvice(run: string, command: RecordedCommand): string {
   return [`resume: ${resumeCommand(command)}`, `look at it: mlld journal postmortem ${run}`].map((line) => `  ${oneLine(line)}\n`).join('');
 }
 
-function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn, events }: PostMortemReport, paint: Paint): string[] {
+function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn, events }: PostMortemReport, style: Style): string[] {
   const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
   const took = elapsedMs === undefined ? '' : `, after ${duration(elapsedMs)}`;
-  const colour = status === 'completed' ? paint.green : status === 'running' ? paint.yellow : paint.red;
+  const colour = status === 'completed' ? style.green : status === 'running' ? style.yellow : style.red;
   const lines = [
-    paint.bold(`${name ?? workflow} ${colour(ENDINGS[status])}`),
+    style.bold(`${name ?? workflow} ${colour(ENDINGS[status])}`),
     `  run ${run} of ${workflow}${when}${took}, ${events} events`,
   ];
   if (error !== undefined) {
     lines.push(`  ${error.code}: ${oneLine(error.message)}`);
     if (error.place !== undefined)
-      lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${paint.dim(oneLine(error.source))}`}`);
+      lines.push(`    at ${error.place}${error.source === undefined ? '' : `  ${style.dim(oneLine(error.source))}`}`);
   }
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');
   return lines;
@@ -90,13 +90,13 @@ function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn
 /** Kinds of operations that the nodes of a pipeline are told by. */
 const OF_NODES: ReadonlySet<string> = new Set(['node', 'branch', 'attempt']);
 
-function chainOf({ chain, status, pipeline }: PostMortemReport, paint: Paint): string[] {
+function chainOf({ chain, status, pipeline }: PostMortemReport, style: Style): string[] {
   if (chain.length === 0 || (pipeline && chain.every(({ kind }) => OF_NODES.has(kind)))) return [];
   const title = status === 'running' || status === 'crashed' ? 'Where it stands' : 'Down to what failed';
-  return [paint.bold(title), ...chain.map((link, depth) => `  ${'  '.repeat(Math.min(depth, 10))}${linkOf(link, paint)}`)];
+  return [style.bold(title), ...chain.map((link, depth) => `  ${'  '.repeat(Math.min(depth, 10))}${linkOf(link, style)}`)];
 }
 
-function linkOf({ kind, name, item, site, source, op }: ChainLink, paint: Paint): string {
+function linkOf({ kind, name, item, site, source, op }: ChainLink, style: Style): string {
   const what =
     kind === 'exe'
       ? `@${name ?? op}`
@@ -104,20 +104,20 @@ function linkOf({ kind, name, item, site, source, op }: ChainLink, paint: Paint)
         ? op.slice(op.lastIndexOf('/') + 1)
         : `${kind}${name === undefined ? '' : ` ${name}`}`;
   const about = item === undefined ? '' : ` with ${clip(oneLine(item), PREVIEW_UNITS_MAX)}`;
-  const where = site === undefined ? '' : `  ${paint.dim(site)}`;
-  return `${what}${about}${where}${source === undefined ? '' : `  ${paint.dim(oneLine(source))}`}`;
+  const where = site === undefined ? '' : `  ${style.dim(site)}`;
+  return `${what}${about}${where}${source === undefined ? '' : `  ${style.dim(oneLine(source))}`}`;
 }
 
 const NODES_SHOWN = 15;
 
-function nodesOf({ pipeline, status }: PostMortemReport, paint: Paint): string[] {
+function nodesOf({ pipeline, status }: PostMortemReport, style: Style): string[] {
   if (!pipeline) return [];
   const { nodes, unmetGate, questions } = pipeline;
   const earlier = nodes.length - NODES_SHOWN;
   const lines = [
-    paint.bold('Nodes'),
+    style.bold('Nodes'),
     ...(earlier > 0 ? [`  ${earlier} earlier`] : []),
-    ...nodes.slice(-NODES_SHOWN).map((node) => nodeOf(node, status === 'running', paint)),
+    ...nodes.slice(-NODES_SHOWN).map((node) => nodeOf(node, status === 'running', style)),
   ];
   if (unmetGate !== undefined) lines.push(`The goal gate ${unmetGate} is not met, and nothing says where to go back to.`);
   for (const { id, node, text, options, waitedMs } of questions) {
@@ -128,8 +128,8 @@ function nodesOf({ pipeline, status }: PostMortemReport, paint: Paint): string[]
 }
 
 /** Inside a branch it stands deeper. */
-function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeProgress, isLive: boolean, paint: Paint): string {
-  const colour = status === 'success' || status === 'partial_success' ? paint.green : status === 'running' ? paint.yellow : paint.red;
+function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeProgress, isLive: boolean, style: Style): string {
+  const colour = status === 'success' || status === 'partial_success' ? style.green : status === 'running' ? style.yellow : style.red;
   const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
   const again = visit === 0 ? '' : ` (visit ${visit + 1})`;
   const why = reason === '' ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`;
@@ -168,18 +168,18 @@ function standOf(report: PostMortemReport): string[] {
   return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
 }
 
-function failuresOf({ failures, hookErrors, denials }: PostMortemReport, paint: Paint): string[] {
+function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: Style): string[] {
   const lines: string[] = [];
-  if (failures.length > 0) lines.push(paint.bold('Failures by cause'));
+  if (failures.length > 0) lines.push(style.bold('Failures by cause'));
   for (const { cause, what, count, message, op } of failures.slice(0, GROUPS_SHOWN)) {
     lines.push(`  ${count} x ${CAUSES[cause]} in ${what}: ${clip(oneLine(message), MESSAGE_UNITS_MAX)}`, `      first in ${op}`);
   }
   lines.push(...moreThan(failures.length, GROUPS_SHOWN));
-  if (hookErrors.length > 0) lines.push(paint.bold('Errors in hooks'));
+  if (hookErrors.length > 0) lines.push(style.bold('Errors in hooks'));
   for (const { hook, timing, filter, error, count, op } of hookErrors.slice(0, GROUPS_SHOWN)) {
     lines.push(`  ${count} x ${hook} ${timing} ${filter}: ${clip(oneLine(error), MESSAGE_UNITS_MAX)}, first in ${op}`);
   }
-  if (denials.length > 0) lines.push(paint.bold('Denied by guards'));
+  if (denials.length > 0) lines.push(style.bold('Denied by guards'));
   for (const { guard, timing, filter, reason, count, op } of denials.slice(0, GROUPS_SHOWN)) {
     lines.push(
       `  ${count} x ${guard} ${timing} ${filter}${reason === undefined ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`}, first in ${op}`,
@@ -205,7 +205,7 @@ function resumeOf({ resume, status, since }: PostMortemReport): string[] {
   return lines;
 }
 
-function nextOf(report: PostMortemReport, paint: Paint): string[] {
+function nextOf(report: PostMortemReport, style: Style): string[] {
   const { run, status, chain, since } = report;
   if (status === 'completed' || since?.status === 'completed') return [];
   const inner = chain.at(-1);
@@ -220,10 +220,10 @@ function nextOf(report: PostMortemReport, paint: Paint): string[] {
   if (inner !== undefined)
     steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   const width = Math.max(...steps.map(([command]) => command.length));
-  const besides = steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${paint.dim(`# ${what}`)}`);
-  const isRoom = besides.every((line) => fit(line, paint).length === 1);
-  const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${paint.dim(`# ${what}`)}`]);
-  return [paint.bold('To go on'), ...(isRoom ? besides : below)];
+  const besides = steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${style.dim(`# ${what}`)}`);
+  const isRoom = besides.every((line) => wrap(line, style).length === 1);
+  const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${style.dim(`# ${what}`)}`]);
+  return [style.bold('To go on'), ...(isRoom ? besides : below)];
 }
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {

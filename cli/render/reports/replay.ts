@@ -5,26 +5,26 @@ import { toJson } from '../../../src/values/native.js';
 import { indentedJson, showText } from '../../../src/values/show.js';
 import { dataOf, type Value } from '../../../src/values/value.js';
 import { clip, oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 
 const PREVIEW_UNITS = 100;
 const PREVIEW_UNITS_MIN = 20;
 /** Of a request, in a divergence. */
 const REQUEST_UNITS = 2000;
 
-export function renderReplay({ ref, verdict, status, answers, divergences, stopped, error }: ReplayReport, paint: Paint): string {
+export function renderReplay({ ref, verdict, status, answers, divergences, stopped, error }: ReplayReport, style: Style): string {
   const count = answers === 1 ? '1 recorded answer' : `${answers} recorded answers`;
   switch (verdict) {
     case 'same': {
       const ended = status === 'completed' || error === undefined ? '' : `, and failed with the same error: ${(error as Error).message}`;
-      return `${paint.green('same')}: run ${ref.run} replayed with ${count}${ended}\n`;
+      return `${style.green('same')}: run ${ref.run} replayed with ${count}${ended}\n`;
     }
     case 'cut':
-      return `${paint.green('same')} up to the end of the record: run ${ref.run} ${status ?? 'stopped without a word'}; ${count}\n`;
+      return `${style.green('same')} up to the end of the record: run ${ref.run} ${status ?? 'stopped without a word'}; ${count}\n`;
     case 'stopped':
       return `stopped before event ${stopped?.seq}, in ${stopped?.op}\n`;
     case 'diverged':
-      return divergences.map((divergence) => renderDivergence(divergence, paint)).join('');
+      return divergences.map((divergence) => renderDivergence(divergence, style)).join('');
   }
 }
 
@@ -37,8 +37,8 @@ const REASONS: { readonly [R in Divergence['reason']]: string } = {
   unreadable: 'was answered then with what the journal does not hold in clear any more',
 };
 
-function renderDivergence({ reason, op, kind, expected, actual }: Divergence, paint: Paint): string {
-  const lines = [`${paint.red('diverged')}: ${op} ${REASONS[reason]} (${kind})\n`];
+function renderDivergence({ reason, op, kind, expected, actual }: Divergence, style: Style): string {
+  const lines = [`${style.red('diverged')}: ${op} ${REASONS[reason]} (${kind})\n`];
   if (expected) lines.push(`  expected${expected.seq === undefined ? '' : ` (event ${expected.seq})`}: ${asked(expected)}\n`);
   if (actual) lines.push(`  actual: ${asked(actual)}\n`);
   return lines.join('');

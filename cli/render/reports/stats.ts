@@ -1,19 +1,19 @@
 /** `mlld journal stats` as text: all runs, function by function, day by day. */
 import type { RunStats } from '../../../replay/reports/stats/stats.js';
-import { counted } from './collection.js';
-import { fitAll } from '../fit.js';
-import type { Paint } from '../paint.js';
+import { counted } from './garbage-collection.js';
+import { wrapAll } from '../wrap.js';
+import type { Style } from '../style.js';
 import { figures, table } from '../table.js';
 import { durationOrDash, moneyOrDash } from '../units.js';
 
 const DAYS_SHOWN = 14;
 const FUNCTIONS_SHOWN = 30;
 
-export function renderStats({ total, statuses, functions, days }: RunStats, paint: Paint): string {
+export function renderStats({ total, statuses, functions, days }: RunStats, style: Style): string {
   if (total.runs === 0) return 'No recorded runs.\n';
   const ended = Object.entries(statuses).map(([status, count]) => `${count} ${status}`);
   const lines = [
-    paint.bold(`${counted(total.runs, 'run')}: ${ended.join(', ')}`),
+    style.bold(`${counted(total.runs, 'run')}: ${ended.join(', ')}`),
     `${counted(total.executed, 'call')} executed, ${total.reused} reused (${percent(total.hitRate)} hits), ${total.failed} failed; cost ${moneyOrDash(total.costUsd)}`,
     `a complete run takes ${durationOrDash(total.medianMs)} (median), the slowest took ${durationOrDash(total.slowestMs)}`,
   ];
@@ -28,13 +28,13 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
             `@${each.fn}`,
             String(each.executed),
             String(each.reused),
-            { text: String(each.failed), paint: each.failed > 0 ? paint.red : (text: string): string => text },
+            { text: String(each.failed), style: each.failed > 0 ? style.red : (text: string): string => text },
             percent(each.hitRate),
             durationOrDash(each.medianMs),
             durationOrDash(each.p90Ms),
             moneyOrDash(each.costUsd),
           ]),
-        paint,
+        style,
       ),
     );
   if (functions.length > FUNCTIONS_SHOWN) lines.push(`and ${functions.length - FUNCTIONS_SHOWN} more functions`);
@@ -55,10 +55,10 @@ export function renderStats({ total, statuses, functions, days }: RunStats, pain
           durationOrDash(each.medianMs),
           moneyOrDash(each.costUsd),
         ]),
-      paint,
+      style,
     ),
   );
-  return `${fitAll(lines, paint).join('\n')}\n`;
+  return `${wrapAll(lines, style).join('\n')}\n`;
 }
 
 const FUNCTION_COLUMNS = [{ title: 'FUNCTION' }, ...figures('EXECUTED', 'REUSED', 'FAILED', 'HITS', 'MEDIAN', '9 OF 10', 'COST')];

@@ -1,6 +1,6 @@
 /** Reports of `mlld validate` as text, and those before a run. world.md 17.2 and 19. */
 import type { FileReport, Finding } from '../../../src/validate/report.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 
 /** A file of a directory: `path` is relative to the directory. */
 export interface ValidatedFile {
@@ -18,12 +18,12 @@ export function warningsOf({ warnings = [], antiPatterns = [] }: FileReport): re
 }
 
 /** One file in its long form. */
-export function renderReport(path: string, report: FileReport, paint: Paint): string {
+export function renderReport(path: string, report: FileReport, style: Style): string {
   const { executables = [], exports = [], imports = [], guards = [], redefinitions = [], template } = report;
   const heading = template ? `Valid template (.${template.type})` : 'Valid module';
   return linesToText([
     path,
-    report.valid ? paint.green(heading) : paint.red('Invalid module'),
+    report.valid ? style.green(heading) : style.red('Invalid module'),
     ...section(
       'Executables',
       executables,
@@ -33,24 +33,24 @@ export function renderReport(path: string, report: FileReport, paint: Paint): st
     ...section('Imports', imports, ({ from, names }) => (names.length > 0 ? `${from}: ${names.join(', ')}` : from)),
     ...section('Guards', guards, ({ name, timing, filter }) => `${name === undefined ? '' : `@${name} `}${timing} ${filter}`),
     ...section('Parameters', template?.discoveredParams ?? [], (name) => `@${name}`),
-    ...section('Errors', errorsOf(report), (finding) => paint.red(describe(finding))),
-    ...section('Warnings', warningsOf(report), (finding) => paint.yellow(describe(finding))),
+    ...section('Errors', errorsOf(report), (finding) => style.red(describe(finding))),
+    ...section('Warnings', warningsOf(report), (finding) => style.yellow(describe(finding))),
     ...section('Notes', redefinitions, describe),
   ]);
 }
 
 /** Many files: a line each with what was found in it, and how many of them came out how. */
-export function renderDirectory(files: readonly ValidatedFile[], paint: Paint): string {
+export function renderDirectory(files: readonly ValidatedFile[], style: Style): string {
   const lines = files.flatMap(({ path, report }) => [
-    `  ${markOf(report, paint)} ${path}`,
+    `  ${markOf(report, style)} ${path}`,
     ...[...errorsOf(report), ...warningsOf(report)].map((finding) => `      ${describeBriefly(finding)}`),
   ]);
   return linesToText([...lines, '', summaryOf(files)]);
 }
 
 /** The same in the long form. */
-export function renderDirectoryInFull(files: readonly ValidatedFile[], paint: Paint): string {
-  return [...files.map(({ path, report }) => renderReport(path, report, paint)), linesToText([summaryOf(files)])].join('\n');
+export function renderDirectoryInFull(files: readonly ValidatedFile[], style: Style): string {
+  return [...files.map(({ path, report }) => renderReport(path, report, style)), linesToText([summaryOf(files)])].join('\n');
 }
 
 function summaryOf(files: readonly ValidatedFile[]): string {
@@ -65,24 +65,24 @@ function summaryOf(files: readonly ValidatedFile[]): string {
 }
 
 /** `error: FILE:LINE:COL - message`, one a line. */
-export function renderPreflightErrors(path: string, report: FileReport, paint: Paint): string {
-  return linesToText(errorsOf(report).map((finding) => preflightLine(paint.red('error'), path, finding)));
+export function renderPreflightErrors(path: string, report: FileReport, style: Style): string {
+  return linesToText(errorsOf(report).map((finding) => preflightLine(style.red('error'), path, finding)));
 }
 
 /** Nothing when there is nothing to warn of. */
-export function renderPreflightWarnings(path: string, report: FileReport, paint: Paint): string {
+export function renderPreflightWarnings(path: string, report: FileReport, style: Style): string {
   const warnings = warningsOf(report);
   if (warnings.length === 0) return '';
-  return linesToText(['Pre-flight warnings:', ...warnings.map((finding) => `  ${preflightLine(paint.yellow('warning'), path, finding)}`)]);
+  return linesToText(['Pre-flight warnings:', ...warnings.map((finding) => `  ${preflightLine(style.yellow('warning'), path, finding)}`)]);
 }
 
 function preflightLine(severity: string, path: string, finding: Finding): string {
   return `${severity}: ${placeOf(path, finding)} - ${subjectOf(finding, ' ')}${finding.message}`;
 }
 
-function markOf(report: FileReport, paint: Paint): string {
-  if (!report.valid) return paint.red('✗');
-  return warningsOf(report).length > 0 ? paint.yellow('⚠') : paint.green('✓');
+function markOf(report: FileReport, style: Style): string {
+  if (!report.valid) return style.red('✗');
+  return warningsOf(report).length > 0 ? style.yellow('⚠') : style.green('✓');
 }
 
 function describe(finding: Finding): string {

@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { candidates } from '../../../cli/completion/candidates.js';
 import { parseRunRequest } from '../../../cli/options/run-request.js';
-import { COMMAND_NAMES, isParsedCommand } from '../../../cli/table/command-names.js';
-import { COMMAND_ROWS, PROGRAM } from '../../../cli/table/commands.js';
-import { RUN_PIPELINE } from '../../../cli/table/pipelines.js';
-import { dashed, type CommandRow } from '../../../cli/table/rows.js';
-import { runFlags, spellingsOf } from '../../../cli/table/run-flags.js';
-import { toCommand } from '../../../cli/table/to-commander.js';
+import { COMMAND_NAMES, isParsedCommand } from '../../../cli/command-table/command-names.js';
+import { COMMAND_ROWS, PROGRAM } from '../../../cli/command-table/commands.js';
+import { RUN_PIPELINE } from '../../../cli/command-table/pipelines.js';
+import { dashed, type CommandRow } from '../../../cli/command-table/rows.js';
+import { runFlags, spellingsOf } from '../../../cli/command-table/run-flags.js';
+import { toCommand } from '../../../cli/command-table/to-commander.js';
 import { WHO_ANSWERS } from '../../../src/session/pipeline/run-pipeline-options.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 

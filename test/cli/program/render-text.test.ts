@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { renderEntries } from '../../../cli/render/reports/checkpoint.js';
 import { columnsOf } from '../../../grammar/columns.js';
-import { fit, widthOf } from '../../../cli/render/fit.js';
+import { wrap, widthOf } from '../../../cli/render/wrap.js';
 import { clip, oneLine } from '../../../cli/render/one-line.js';
 import { renderVariables } from '../../../cli/render/reports/replay.js';
-import { shellWords } from '../../../cli/render/shell.js';
-import { paintFor, type Paint } from '../../../cli/render/paint.js';
+import { shellWords } from '../../../cli/render/shell-words.js';
+import { styleFor, type Style } from '../../../cli/render/style.js';
 import { table, tableLines } from '../../../cli/render/table.js';
 import { duration, money, time } from '../../../cli/render/units.js';
 import type { Value } from '../../../src/values/value.js';
@@ -76,7 +76,7 @@ it('pads columns around what is painted', () => {
       [{ title: 'NAME' }, { title: 'N', align: 'right' }, { title: 'END' }],
       [
         ['a', '1', 'x'],
-        [{ text: 'longer', paint: red }, '100', ''],
+        [{ text: 'longer', style: red }, '100', ''],
       ],
     ),
   ).toEqual(['NAME      N  END', 'a         1  x', '<longer>  100']);
@@ -104,32 +104,32 @@ describe('the list of a checkpoint', () => {
   });
 });
 
-const within = (columns: number | undefined): Paint => ({ ...paintFor(true), columns });
+const within = (columns: number | undefined): Style => ({ ...styleFor(true), columns });
 
 describe('a line that is longer than the terminal is wide', () => {
   it('is broken between words, and goes on deeper', async () => {
-    expect(fit('  one two three four', within(12))).toEqual(['  one two', '   three', '   four']);
-    expect(fit('one two three four', within(12))).toEqual(['one two', '  three four']);
-    expect(fit('one two', within(7))).toEqual(['one two']);
+    expect(wrap('  one two three four', within(12))).toEqual(['  one two', '   three', '   four']);
+    expect(wrap('one two three four', within(12))).toEqual(['one two', '  three four']);
+    expect(wrap('one two', within(7))).toEqual(['one two']);
   });
 
   it('stays whole where nobody looks, and so does a word that is too long', async () => {
-    expect(fit('one two three four', within(undefined))).toEqual(['one two three four']);
-    expect(fit('a main/for#0[17]/review#0 b', within(12))).toEqual(['a', '  main/for#0[17]/review#0', '  b']);
+    expect(wrap('one two three four', within(undefined))).toEqual(['one two three four']);
+    expect(wrap('a main/for#0[17]/review#0 b', within(12))).toEqual(['a', '  main/for#0[17]/review#0', '  b']);
   });
 
   it('is measured by what is drawn', async () => {
-    const paint = within(12);
-    expect(fit(`${paint.green('served')} ${paint.bold('twice')}`, paint)).toHaveLength(1);
-    expect(fit('潮汐潮汐 潮汐', paint)).toEqual(['潮汐潮汐', '  潮汐']);
+    const style = within(12);
+    expect(wrap(`${style.green('served')} ${style.bold('twice')}`, style)).toHaveLength(1);
+    expect(wrap('潮汐潮汐 潮汐', style)).toEqual(['潮汐潮汐', '  潮汐']);
   });
 
   it('loses no word, and is within the terminal but for words that are longer', async () => {
     const word = fc.string({ unit: fc.constantFrom('a', '潮', '#', 'é'), minLength: 1, maxLength: 9 });
-    const paint = within(24);
+    const style = within(24);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1 }), fc.nat(12), (words, margin) => {
-        const lines = fit(' '.repeat(margin) + words.join(' '), paint);
+        const lines = wrap(' '.repeat(margin) + words.join(' '), style);
         expect(lines.flatMap((line) => line.trim().split(' '))).toEqual(words);
         for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(24);
       }),
@@ -155,8 +155,8 @@ it('puts columns that have no room below each row', async () => {
     ['20261121-2', '12ms', '-'],
   ];
   const shown = async (width: number | undefined): Promise<readonly string[]> => {
-    const paint = { ...paintFor(false), columns: width };
-    return table(columns, rows, paint);
+    const style = { ...styleFor(false), columns: width };
+    return table(columns, rows, style);
   };
   expect(await shown(undefined)).toEqual(['RUN         TOOK  IN CALLS', '20261121-1   7ms  3ms', '20261121-2  12ms  -']);
   expect(await shown(26)).toEqual(await shown(undefined));

@@ -24,7 +24,7 @@ it.each([
   'cli/main.ts',
   'cli/commands/file.ts',
   'cli/commands/run.ts',
-  'cli/commands/execute.ts',
+  'cli/commands/run-script.ts',
   'cli/program.ts',
   'src/session/script/run-script.ts',
 ])('%s', (entry) => {

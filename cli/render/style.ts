@@ -4,7 +4,7 @@ import { MARKS } from './terminal-text.js';
 
 type Colour = (text: string) => string;
 
-export interface Paint {
+export interface Style {
   readonly bold: Colour;
   readonly dim: Colour;
   readonly red: Colour;
@@ -15,10 +15,10 @@ export interface Paint {
 }
 
 const plain: Colour = (text) => text;
-const PLAIN: Paint = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, columns: undefined };
+const PLAIN: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, columns: undefined };
 
 /** Marks, which become colours where the text leaves the program. */
-const COLOURED: Paint = {
+const COLOURED: Style = {
   bold: (text) => MARKS.bold + text + MARKS.weightEnd,
   dim: (text) => MARKS.dim + text + MARKS.weightEnd,
   red: (text) => MARKS.red + text + MARKS.colourEnd,
@@ -27,11 +27,11 @@ const COLOURED: Paint = {
   columns: undefined,
 };
 
-export function paintFor(colours: boolean): Paint {
+export function styleFor(colours: boolean): Style {
   return colours ? COLOURED : PLAIN;
 }
 
 /** For a report on standard output. */
-export function paintForReport({ colours, stdoutColumns }: Io): Paint {
-  return { ...paintFor(colours.stdout), columns: stdoutColumns() };
+export function reportStyle({ colours, stdoutColumns }: Io): Style {
+  return { ...styleFor(colours.stdout), columns: stdoutColumns() };
 }

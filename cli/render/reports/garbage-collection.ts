@@ -2,9 +2,9 @@
 import type { RunRef } from '../../../journal/ids.js';
 import type { Kept, Reason } from '../../../replay/upkeep/retention.js';
 import type { BlobsLeft } from '../../commands/journal/collect-blobs.js';
-import { fitAll } from '../fit.js';
+import { wrapAll } from '../wrap.js';
 import { oneLine } from '../one-line.js';
-import type { Paint } from '../paint.js';
+import type { Style } from '../style.js';
 import { table } from '../table.js';
 import { size } from '../units.js';
 
@@ -36,7 +36,7 @@ export const LEFT: { readonly [L in BlobsLeft]: string } = {
   damaged: 'Contents were left alone: a run that is not readable in full may name any of them (mlld journal verify).',
 };
 
-export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport, paint: Paint): string {
+export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport, style: Style): string {
   const did = dryRun ? 'Would remove' : 'Removed';
   const lines = [
     `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'content')} (${size(blobs.bytes)}).`,
@@ -50,11 +50,11 @@ export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: Co
       ...table(
         columns,
         kept.map(({ ref, reason }) => [`  ${ref.run}`, ref.workflow, WHY[reason]]),
-        paint,
+        style,
       ),
     );
   }
-  return `${fitAll(lines, paint).join('\n')}\n`;
+  return `${wrapAll(lines, style).join('\n')}\n`;
 }
 
 export function counted(count: number, what: string): string {

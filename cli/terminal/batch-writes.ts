@@ -6,7 +6,7 @@ export interface Lines {
 
 const BATCH_UNITS = 64 * 1024;
 
-export function batched(write: (text: string) => void): Lines {
+export function batchWrites(write: (text: string) => void): Lines {
   let pending = '';
   const end = (): void => {
     if (pending !== '') write(pending);

@@ -1,6 +1,6 @@
 /** Breaks lines between words, so that they fit a terminal; what follows stands deeper than what it belongs to. */
 import { columnsOf } from '../../grammar/columns.js';
-import type { Paint } from './paint.js';
+import type { Style } from './style.js';
 import { EVERY_MARK } from './terminal-text.js';
 
 const DEEPER = 2;
@@ -8,7 +8,7 @@ const DEEPER = 2;
 const INDENT_PART_MAX = 1 / 4;
 
 /** A word that is too long, as a path may be, stays whole: the terminal breaks it, and it can still be copied. */
-export function fit(line: string, { columns }: Paint): readonly string[] {
+export function wrap(line: string, { columns }: Style): readonly string[] {
   if (columns === undefined || widthOf(line) <= columns) return [line];
   const [, margin = '', text = ''] = /^( *)(.*)$/s.exec(line) ?? [];
   const indent = Math.min(margin.length + DEEPER, Math.floor(columns * INDENT_PART_MAX));
@@ -35,8 +35,8 @@ export function fit(line: string, { columns }: Paint): readonly string[] {
 }
 
 /** The same of a whole report. */
-export function fitAll(lines: readonly string[], paint: Paint): readonly string[] {
-  return paint.columns === undefined ? lines : lines.flatMap((line) => fit(line, paint));
+export function wrapAll(lines: readonly string[], style: Style): readonly string[] {
+  return style.columns === undefined ? lines : lines.flatMap((line) => wrap(line, style));
 }
 
 /** In columns; colours take none. */

@@ -1,14 +1,14 @@
 /** The look at a script, and at everything it imports, before it starts. world.md 17.2. */
 import path from 'node:path';
-import { canValidate, createValidator } from '../src/validate/validator.js';
-import type { SourceFiles } from '../src/world/files/source-files.js';
-import type { Project } from '../src/session/project.js';
-import type { ScriptSource } from '../src/session/script/run-options.js';
-import { analyzeSettings } from './options/analyze-settings.js';
-import type { Io } from './terminal/io.js';
-import { paintFor } from './render/paint.js';
-import { renderPreflightErrors, renderPreflightWarnings } from './render/reports/validation.js';
-import type { RunRequest } from './options/run-request.js';
+import { canValidate, createValidator } from '../../src/validate/validator.js';
+import type { SourceFiles } from '../../src/world/files/source-files.js';
+import type { Project } from '../../src/session/project.js';
+import type { ScriptSource } from '../../src/session/script/run-options.js';
+import { validatorSettings } from '../options/validator-settings.js';
+import type { Io } from '../terminal/io.js';
+import { styleFor } from '../render/style.js';
+import { renderPreflightErrors, renderPreflightWarnings } from '../render/reports/validation.js';
+import type { RunRequest } from '../options/run-request.js';
 
 export interface Preflight {
   /** Whether the script may run. Says what is against it, and unless asked not to, what is doubtful. */
@@ -19,7 +19,7 @@ export interface Preflight {
 
 /** Reads nothing before it is asked, and then every file once. */
 export function preflightOf(io: Io, script: ScriptSource, project: Project, mode: RunRequest['mode']): Preflight {
-  const settings = analyzeSettings(io, project, 'deep');
+  const settings = validatorSettings(io, project, 'deep');
   const main = mainFile(script, settings.files);
   const analyzer = createValidator({ ...settings, files: main.files, ...(mode && { modes: new Map([[main.path, mode]]) }) });
   const display = settings.display(main.path);
@@ -29,9 +29,9 @@ export function preflightOf(io: Io, script: ScriptSource, project: Project, mode
     async passes(warnings) {
       const report = await analyzed();
       if (!report) return true; // whoever runs it says why it can't be read
-      const paint = paintFor(io.colours.stderr);
-      if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, paint));
-      io.stderr(renderPreflightErrors(display, report, paint));
+      const style = styleFor(io.colours.stderr);
+      if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, style));
+      io.stderr(renderPreflightErrors(display, report, style));
       return report.valid;
     },
     async payloadNames() {

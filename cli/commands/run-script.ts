@@ -10,10 +10,10 @@ import type { RunOptions, RunReport, ScriptSource } from '../../src/session/scri
 import { environmentFor } from '../options/environment.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { listenForInterruption } from '../terminal/interruption.js';
-import { trackOpenLine } from '../terminal/open-line.js';
+import { trackUnfinishedLine } from '../terminal/unfinished-line.js';
 import type { Io, Signal } from '../terminal/io.js';
 import type { Log } from '../terminal/log.js';
-import type { CommandForm } from '../table/rows.js';
+import type { CommandForm } from '../command-table/rows.js';
 import type { RunRequest } from '../options/run-request.js';
 import type { Progress } from '../render/progress.js';
 
@@ -29,11 +29,11 @@ export interface Execution {
   readonly name: string;
 }
 
-export async function execute(io: Io, execution: Execution): Promise<number> {
+export async function runAndReport(io: Io, execution: Execution): Promise<number> {
   const { request, project, name } = execution;
   const log = request.debug ? (await openDebugLog(io)).child({ script: name }) : undefined;
   const progress = io.draw && !request.debug ? await openProgress(io, io.draw) : undefined;
-  const line = trackOpenLine({ stdout: io.document, stderr: io.stderr, oneOutput: io.oneOutput });
+  const line = trackUnfinishedLine({ stdout: io.document, stderr: io.stderr, oneOutput: io.oneOutput });
   const message = (text: string): void => {
     line.end();
     line.stderr(text);
@@ -136,10 +136,10 @@ async function explain(io: Io, execution: Execution, report: RunReport, signal: 
   } else if (report.status === 'interrupted') io.stderr('Interrupted\n');
   const { unrecordedResults } = report;
   if (unrecordedResults !== undefined && signal !== 'SIGPIPE') {
-    const { renderUnrecorded } = await import('../render/unrecorded.js');
+    const { renderUnrecorded } = await import('../render/unrecorded-results.js');
     io.stderr(renderUnrecorded(unrecordedResults, execution));
   }
   if (report.journal === undefined) return;
-  const { reportEnding: tellEnding } = await import('./ending.js');
-  await tellEnding(io, project, report.journal, { name, argv });
+  const { adviseResume } = await import('./resume-advice.js');
+  await adviseResume(io, project, report.journal, { name, argv });
 }

@@ -5,7 +5,7 @@ import type { Project } from '../../src/session/project.js';
 import { sourceFilesOnDisk } from '../../src/world/files/source-files.js';
 import type { Io } from '../terminal/io.js';
 
-export function analyzeSettings(io: Io, { root, config }: Project, depth: ValidatorSettings['depth']): ValidatorSettings {
+export function validatorSettings(io: Io, { root, config }: Project, depth: ValidatorSettings['depth']): ValidatorSettings {
   return {
     files: sourceFilesOnDisk(),
     display: (absolute) => displayPath(absolute, io),

@@ -1,18 +1,18 @@
 /** The journals of the project that the working directory belongs to. What is sealed in them is never shown, so nothing is opened. */
-import { openFileStore } from '../journal/storage/file-store.js';
-import { skippedRun } from '../journal/errors.js';
-import type { RunRef } from '../journal/ids.js';
-import type { Defect, JournalStore } from '../journal/store.js';
-import { findProject, type WorkingProject } from '../src/session/project.js';
-import type { Io } from './terminal/io.js';
+import { openFileStore } from '../../journal/storage/file-store.js';
+import { skippedRun } from '../../journal/errors.js';
+import type { RunRef } from '../../journal/ids.js';
+import type { Defect, JournalStore } from '../../journal/store.js';
+import { findProject, type WorkingProject } from '../../src/session/project.js';
+import type { Io } from '../terminal/io.js';
 
-export async function projectStore(io: Io): Promise<{ readonly project: WorkingProject; readonly store: JournalStore }> {
-  const project = await standpointOf(io);
+export async function openProject(io: Io): Promise<{ readonly project: WorkingProject; readonly store: JournalStore }> {
+  const project = await projectOf(io);
   const onSkipped = (ref: RunRef): void => io.stderr(`warning: ${skippedRun(ref)}\n`);
   return { project, store: openFileStore(project.root, { sealingKey: 'none', onSkipped }) };
 }
 
-export async function standpointOf({ workingDirectory }: Io): Promise<WorkingProject> {
+export async function projectOf({ workingDirectory }: Io): Promise<WorkingProject> {
   return { ...(await findProject(workingDirectory)), workingDirectory };
 }
 

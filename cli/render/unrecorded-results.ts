@@ -1,7 +1,7 @@
 /** The last line of a run that failed after it had paid for results that nothing keeps: how to have them kept. */
-import type { Execution } from '../commands/execute.js';
+import type { Execution } from '../commands/run-script.js';
 import { recordingArguments } from '../options/run-request.js';
-import { shellWords } from './shell.js';
+import { shellWords } from './shell-words.js';
 
 export function renderUnrecorded(count: number, { form, argv, script }: Pick<Execution, 'form' | 'argv' | 'script'>): string {
   const lost = count === 1 ? '1 result of an llm call was not recorded' : `${count} results of llm calls were not recorded`;

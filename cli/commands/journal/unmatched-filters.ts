@@ -1,10 +1,10 @@
 /** Filters that let nothing through: said on standard error, or an empty report would read as if nothing had happened. */
-import { DURABILITY } from '../../journal/event.js';
-import type { RunRef } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import { isInside } from '../../replay/fold/op-path.js';
-import { closest } from '../../src/values/suggest.js';
-import type { Io } from '../terminal/io.js';
+import { DURABILITY } from '../../../journal/event.js';
+import type { RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { isInside } from '../../../replay/fold/op-path.js';
+import { closest } from '../../../src/values/suggest.js';
+import type { Io } from '../../terminal/io.js';
 
 interface Filters {
   readonly types?: readonly string[] | undefined;
@@ -13,7 +13,7 @@ interface Filters {
 }
 
 /** A line for each filter that nothing in the run answers to, or one for all of them when each by itself lets something through. */
-export async function reportNoMatch(io: Io, store: JournalStore, ref: RunRef, filters: Filters): Promise<void> {
+export async function reportUnmatchedFilters(io: Io, store: JournalStore, ref: RunRef, filters: Filters): Promise<void> {
   const { types = [], op, label } = filters;
   const names = await namesIn(store, ref);
   const lines = [

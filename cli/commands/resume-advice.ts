@@ -4,13 +4,13 @@ import type { RunRef } from '../../journal/ids.js';
 import { postMortemOf } from '../../replay/reports/postmortem/postmortem-run.js';
 import type { Project } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';
-import { renderEnding, renderShortEnding } from '../render/reports/postmortem.js';
+import { renderResumeAdvice, renderShortResumeAdvice } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';
 
 /** Nobody waits at the end of a run for more than some 500 ms of reading. */
 const READ_BYTES_MAX = 64 * 1024 * 1024;
 
-export async function reportEnding(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
+export async function adviseResume(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
   const store = openFileStore(project.root);
   const file = (await store.runs(ref.workflow)).find((candidate) => candidate.ref.run === ref.run);
   const report =
@@ -18,5 +18,5 @@ export async function reportEnding(io: Io, project: Project, ref: RunRef, comman
       ? undefined
       : // What is damaged was told of while it was written, and journal postmortem tells it again.
         await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: () => undefined });
-  io.stderr(report === undefined ? renderShortEnding(ref.run, command) : renderEnding(report));
+  io.stderr(report === undefined ? renderShortResumeAdvice(ref.run, command) : renderResumeAdvice(report));
 }

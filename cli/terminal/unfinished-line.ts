@@ -2,7 +2,7 @@
 
 type Write = (text: string) => void;
 
-export interface OpenLine {
+export interface UnfinishedLine {
   readonly stdout: Write;
   readonly stderr: Write;
   /** Ends the line, on stderr: what a script wrote to standard output stays byte for byte what it wrote. */
@@ -10,7 +10,7 @@ export interface OpenLine {
 }
 
 /** `oneOutput`: stdout and stderr go to one terminal, file or pipe. Apart, a line of one is not continued by the other. */
-export function trackOpenLine({ stdout, stderr, oneOutput }: { stdout: Write; stderr: Write; oneOutput: boolean }): OpenLine {
+export function trackUnfinishedLine({ stdout, stderr, oneOutput }: { stdout: Write; stderr: Write; oneOutput: boolean }): UnfinishedLine {
   let isOpen = false;
   const tracked =
     (write: Write): Write =>
