@@ -1,4 +1,4 @@
-/** A folder as a module: one member per folder in it that has an `index.mld`. world.md 11.3. */
+/** Imports a folder as a module, with one member for each folder in it that has an `index.mld`. world.md 11.3. */
 import path from 'node:path';
 import type { Import } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -29,11 +29,11 @@ export async function directoryModule(absolute: string, node: Import, frame: Fra
   if (members.size > 0) return { members, listed: false, frontmatter: undefined, source: node.written };
   throw new MlldError('DIRECTORY_EMPTY', `No module in ${node.written}: neither it nor a folder in it has an index.mld`, {
     location: locationOf(frame.module, node.source.at),
-    hint: 'name the file that is meant, or add an index.mld',
+    hint: 'import a file of it by name, or add an index.mld',
   });
 }
 
-/** What can follow a dot or stand in brackets; hyphens can. */
+/** Replaces characters that a member's name can't hold; hyphens are allowed. */
 export function memberName(file: string): string {
   return file.replace(/[^\p{L}\p{N}_-]/gu, '_');
 }
@@ -44,11 +44,11 @@ async function skipPatterns({ skipDirs, at }: Import, frame: Frame): Promise<rea
   if (Array.isArray(patterns)) return (patterns as readonly Value[]).map((pattern) => toRegExp(textOf(pattern)));
   throw new MlldError('BAD_SKIP_DIRS', 'skipDirs takes a list of name patterns', {
     location: locationOf(frame.module, at),
-    hint: 'with { skipDirs: ["_*", "test"] }',
+    hint: 'write: with { skipDirs: ["_*", "test"] }',
   });
 }
 
-/** `*` is any characters, `?` one. */
+/** Reads a pattern in which `*` is any number of characters and `?` is one. */
 function toRegExp(pattern: string): RegExp {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'u');

@@ -1,4 +1,4 @@
-/** `import`: names from other files, folders, Node modules and the data of the run. world.md 11. */
+/** Executes `import`, from files, folders, Node modules and the data of the run. world.md 11. */
 import path from 'node:path';
 import type { Import, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -70,12 +70,12 @@ function fromNamespace(node: Import, namespace: Namespace, file: string, frame: 
   });
 }
 
-/** Under its own name: that of a guard stands in messages and switches, whoever imports it. */
+/** Returns true for a hook or guard under its own name: an alias would not reach the messages and switches that use the name. */
 function isInterceptor(name: string, alias: string | undefined, { members, interceptors }: Namespace): boolean {
   return alias === undefined && !members.has(name) && interceptors?.has(name) === true;
 }
 
-/** Data has no export list: what it lacks is null, and as a whole it is plain data. */
+/** Binds data, which has no export list: a missing name is null, and the whole is a plain object. */
 function fromData(node: Import, { members, source }: Namespace): readonly Imported[] {
   if (node.names) return picked(node, members, () => null);
   const object = Object.fromEntries([...members].map(([name, value]) => [name, dataOf(value)]));
@@ -93,12 +93,12 @@ function unreachable(at: number): never {
   throw new Error(`a name of a Node module was not looked up, at ${at}`);
 }
 
-/** Without a name of its own it is called after its source. */
+/** Returns the position of the alias, or of the source, which names the namespace without one. */
 function placeOfNamespace({ aliasAt, source }: Import): number {
   return aliasAt ?? source.at;
 }
 
-/** A name is bound once, whoever binds it. */
+/** Throws REDECLARED for a name that the module already declares or imports. */
 function bind(name: string, value: Value, at: number, frame: Frame): void {
   refuseReserved(name, frame.module, at);
   const existing = frame.scope.own(name);
@@ -106,13 +106,13 @@ function bind(name: string, value: Value, at: number, frame: Frame): void {
   frame.scope.define({ name, value, kind: 'import', at });
 }
 
-/** `my-lib.mld` is `@my_lib`, `@cfg` is `@cfg`. */
+/** Derives the name of a namespace from its source: `my-lib.mld` becomes `my_lib`, `@cfg` becomes `cfg`. */
 function nameAfter(source: string): string {
   const base = path.basename(source).replace(/\.(mld|mlld|mld\.md|mlld\.md|md|json)$/i, '');
   return base.replace(/^@/, '').replace(/[^\p{L}\p{N}_]/gu, '_');
 }
 
-/** `@lib/tools` with a prefix of the configuration; `"@where/m"` with a variable. */
+/** Resolves `@lib/tools` by a prefix of the configuration and `"@folder/m"` by a variable. Throws UNKNOWN_SOURCE. */
 async function pathOfName(node: Import, name: string, frame: Frame): Promise<ResolvedPath> {
   const { at } = node.source;
   const [, variable = '', rest = ''] = /^@([^/]+)(.*)$/.exec(name) ?? [];
@@ -126,13 +126,13 @@ async function pathOfName(node: Import, name: string, frame: Frame): Promise<Res
     const absolute = path.resolve(prefixed.root, prefixed.rest);
     return { ...prefixed, written: name, name: displayPath(absolute, frame.run.settings), absolute };
   }
-  throw new MlldError('UNKNOWN_SOURCE', `${name} can't be imported: nothing of this name was given to the run`, {
+  throw new MlldError('UNKNOWN_SOURCE', `${name} can't be imported: the run has no input and no resolver prefix of this name`, {
     location: locationOf(frame.module, at),
-    hint: `--inject '${name}={…}' gives it, a resolver prefix in mlld-config.json makes it a folder; a file is named in quotes`,
+    hint: `pass it with --inject '${name}={…}', add a resolver prefix to mlld-config.json, or put the path of a file into quotes`,
   });
 }
 
-/** `live`, `cached`, `module` and `local` are for sources that we do not read. */
+/** Throws IMPORT_TYPE for `live`, `cached`, `module` and `local`, whose sources are not supported, and where a type does not fit. */
 function refuseType({ type, source, written, at }: Import, frame: Frame): void {
   if (type === undefined || (type === 'static' && source.kind === 'path') || (type === 'templates' && source.kind !== 'node')) return;
   throw new MlldError('IMPORT_TYPE', `import ${type} is not for ${written}`, {

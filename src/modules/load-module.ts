@@ -1,4 +1,4 @@
-/** Modules that are files: `.mld`, markdown, JSON. world.md 11.3 and 11.5. */
+/** Loads modules from files: `.mld`, markdown, JSON. world.md 11.3 and 11.5. */
 import nodePath from 'node:path';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
@@ -16,15 +16,15 @@ import { displayPath } from '../language/paths.js';
 
 export interface ModulePlace {
   readonly absolute: string;
-  /** As messages show it. */
+  /** Is the path that messages show. */
   readonly written: string;
-  /** What a relative path is relative to. */
+  /** Is the folder that a relative path starts from. */
   readonly root: string;
-  /** Of the import. */
+  /** Is the position of the import. */
   readonly at: number;
 }
 
-/** Evaluated at the first import, and the same for everybody. */
+/** Evaluates a module at its first import; every later import shares the result. */
 export function moduleAt(place: ModulePlace, frame: Frame): Promise<ModuleExports> {
   refuseCircularImport(place.absolute, place.at, frame);
   const { modules } = frame.run;
@@ -35,7 +35,7 @@ export function moduleAt(place: ModulePlace, frame: Frame): Promise<ModuleExport
   return loading;
 }
 
-/** A module of an injected text: its paths are relative to the script. */
+/** Evaluates a module from an injected text, whose paths are relative to the script. */
 export function moduleOfText(name: string, text: string, at: number, frame: Frame): Promise<ModuleExports> {
   refuseCircularImport(name, at, frame);
   const { modules, settings } = frame.run;
@@ -72,12 +72,12 @@ async function loadModule(place: ModulePlace, frame: Frame): Promise<ModuleExpor
 }
 
 async function readModule(place: ModulePlace, frame: Frame): Promise<string> {
-  const answer = await performEffect(frame, 'file.read', { path: place.absolute });
-  if ('text' in answer) return answer.text;
-  throw await fileMissing(place, answer, frame, place.at, 'Module');
+  const read = await performEffect(frame, 'file.read', { path: place.absolute });
+  if ('text' in read) return read.text;
+  throw await fileMissing(place, read, frame, place.at, 'Module');
 }
 
-/** The members of an object; any other value is `content`. */
+/** Exports the members of an object, and any other value as `content`. */
 function jsonExports(module: Module): Map<string, Value> {
   const note = { sources: ['src:file'] };
   let data: Data;
@@ -95,7 +95,7 @@ function jsonExports(module: Module): Map<string, Value> {
   return new Map(Object.entries(data).map(([name, value]) => [name, annotate(value as Data, note)]));
 }
 
-/** Modules are evaluated one inside the other, so a circle is a module among those around the import. */
+/** Throws CIRCULAR_IMPORT: modules are evaluated inside each other, so a circle reaches a module that is around the import. */
 function refuseCircularImport(path: string, at: number, frame: Frame): void {
   const around: string[] = [];
   for (let module: Module | undefined = frame.module; module; module = module.importedBy) {

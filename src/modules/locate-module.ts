@@ -1,4 +1,4 @@
-/** Which file or folder the path of an import means. world.md 11.3. */
+/** Finds the file or folder that the path of an import names. world.md 11.3. */
 import path from 'node:path';
 import type { Frame } from '../runtime/frame.js';
 import { performEffect } from '../operation/perform-effect.js';
@@ -7,7 +7,7 @@ export type Located = { readonly kind: 'module' | 'directory'; readonly absolute
 
 const INDEX = 'index.mld';
 
-/** The extension `.mld` may be left out; a trailing slash asks for the modules below a folder, not for its own. */
+/** Tries the path without `.mld` too. A trailing slash means the modules below a folder instead of the folder's own `index.mld`. */
 export async function locateModule(absolute: string, ending: 'slash' | 'name', frame: Frame): Promise<Located> {
   const kind = await kindAt(absolute, frame);
   if (kind === 'directory') {
@@ -19,7 +19,7 @@ export async function locateModule(absolute: string, ending: 'slash' | 'name', f
   return { kind: 'module', absolute };
 }
 
-/** The module of a folder, if it has one. */
+/** Returns the `index.mld` of a folder, if it has one. */
 export async function indexIn(directory: string, frame: Frame): Promise<string | undefined> {
   const index = path.join(directory, INDEX);
   return (await kindAt(index, frame)) === 'file' ? index : undefined;

@@ -14,9 +14,9 @@ type Source = Extract<Import['source'], { kind: 'node' }>;
 /** Returns the exports that the import names, under their own names. Throws NODE_IMPORT, NOT_EXPORTED. */
 export async function nodeModule(node: Import, source: Source, frame: Frame): Promise<ReadonlyMap<string, Value>> {
   if (!node.names) {
-    throw new MlldError('NODE_IMPORT', `Of a Node module single names are imported: ${node.written}`, {
+    throw new MlldError('NODE_IMPORT', `A Node module is imported name by name: ${node.written}`, {
       location: locationOf(frame.module, node.at),
-      hint: `import { name } from ${node.written}`,
+      hint: `write: import { name } from ${node.written}`,
     });
   }
   const exports = await hostExports(source.package, frame);

@@ -1,4 +1,4 @@
-/** Data that a run is given: `@input`, `@payload`, `@state`, injected modules. world.md 16. */
+/** Imports the inputs of a run: `@input`, `@payload`, `@state`, injected modules. world.md 16. */
 import type { Frame } from '../runtime/frame.js';
 import { readInput } from '../language/expressions/standard-input.js';
 import { performEffect } from '../operation/perform-effect.js';
@@ -9,7 +9,7 @@ import { moduleOfText } from './load-module.js';
 
 const ENVIRONMENT = { names: ['NODE_ENV', 'DEBUG', 'CI', 'HOME', 'USER', 'PATH'], prefixes: ['MLLD_'] };
 
-/** What stands behind the name, and whether a name that it lacks is null; undefined for a name that nobody provides. */
+/** Returns undefined for a name that is not an input of the run. In a source that `isData`, a missing name is null and not an error. */
 export async function providedModule(
   name: string,
   at: number,
@@ -46,7 +46,7 @@ function membersOf(value: Value): readonly (readonly [string, Value])[] {
   return isDataObject(object) ? Object.entries(object).map(([name, member]) => [name, flow(member ?? null, [value])]) : [];
 }
 
-/** Some variables of the environment, and what came in on standard input, which wins. */
+/** Returns some variables of the environment and the members of standard input, which win. */
 async function inputMembers(frame: Frame): Promise<readonly (readonly [string, Value])[]> {
   const { values } = await performEffect(frame, 'env.read', ENVIRONMENT);
   const input = await readInput(frame);

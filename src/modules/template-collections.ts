@@ -1,4 +1,4 @@
-/** `import templates from "./dir" as @t(p, q)`: all templates below a folder as functions of one signature. world.md 13.4. */
+/** Imports the templates of a folder as functions of one signature: `import templates from "./dir" as @t(p, q)`. world.md 13.4. */
 import path from 'node:path';
 import type { Import, Load, Param, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -11,9 +11,9 @@ import { namespaceValue, type Namespace } from '../values/kinds/namespace.js';
 import type { Value } from '../values/value.js';
 import { memberName } from './directory-modules.js';
 
-/** Names that every template may use besides its parameters. */
+/** Every template may use these names besides its parameters. */
 const ALLOWED = ['mx', 'p', 'pipeline', 'state', 'payload', 'input'];
-/** Where a path starts is no data. */
+/** The start of a path may use these too, because they bring no data into the template. */
 const ALLOWED_IN_PATHS = ['root', 'base'];
 const DEPTH_MAX = 20;
 
@@ -25,11 +25,11 @@ export async function templateCollection(absolute: string, node: Import, frame: 
     throw refuse(
       'COLLECTION_SIGNATURE',
       `import templates from "${written}" needs a name and parameters`,
-      `import templates from "${written}" as @name(a, b)`,
+      `write: import templates from "${written}" as @name(a, b)`,
     );
   }
   if ((await performEffect(frame, 'file.stat', { path: absolute })).kind !== 'directory') {
-    throw refuse('COLLECTION_DIRECTORY', `import templates needs a directory, and ${written} is none`);
+    throw refuse('COLLECTION_DIRECTORY', `import templates needs a directory, and ${written} is not one`);
   }
   const members = await membersOf({ directory: absolute, written, depth: 0 }, params, node, frame);
   if (members.size === 0)
@@ -51,10 +51,11 @@ async function membersOf(
 ): Promise<Map<string, Value>> {
   const refuse = (code: string, message: string): MlldError =>
     new MlldError(code, message, { location: locationOf(frame.module, node.at) });
-  if (depth > DEPTH_MAX) throw refuse('COLLECTION_DEPTH', `The folders below ${node.written} are nested more than ${DEPTH_MAX} times`);
+  if (depth > DEPTH_MAX)
+    throw refuse('COLLECTION_DEPTH', `The folders below ${node.written} are nested more than ${DEPTH_MAX} levels deep`);
   const members = new Map<string, Value>();
   const add = (file: string, name: string, value: Value): void => {
-    if (members.has(name)) throw refuse('COLLECTION_CLASH', `Two templates in ${written} are called @${name}; one is ${file}`);
+    if (members.has(name)) throw refuse('COLLECTION_CLASH', `Two templates in ${written} are both called @${name}: rename ${file}`);
     members.set(name, value);
   };
   const { files, folders } = await performEffect(frame, 'file.list', { path: directory });
@@ -87,9 +88,9 @@ function templateFunction(name: string, loaded: LoadedTemplate, written: string,
 function refuseUnknown({ template, module }: LoadedTemplate, params: readonly Param[]): void {
   const known = new Set([...ALLOWED, ...params.map(({ name }) => name)]);
   for (const { name, at } of freeNames(template.parts, known)) {
-    throw new MlldError('COLLECTION_VARIABLE', `The template ${module.display} uses @${name}, which is no parameter of the collection`, {
+    throw new MlldError('COLLECTION_VARIABLE', `The template ${module.display} uses @${name}, which is not a parameter of the collection`, {
       location: locationOf(module, at),
-      hint: `its parameters are ${params.map((param) => `@${param.name}`).join(', ') || 'none'}; @@ writes an at sign`,
+      hint: `its parameters are ${params.map((param) => `@${param.name}`).join(', ') || 'none'}; write @@ for an at sign`,
     });
   }
 }
@@ -99,7 +100,7 @@ interface Use {
   readonly at: number;
 }
 
-/** Names that are used and not known, loop variables aside. */
+/** Yields names that are used and not known; loop variables are known in their loop. */
 function* freeNames(parts: readonly TemplatePart[], known: ReadonlySet<string>): Generator<Use> {
   for (const part of parts) {
     switch (part.kind) {
@@ -123,7 +124,7 @@ function* freeNames(parts: readonly TemplatePart[], known: ReadonlySet<string>):
   }
 }
 
-/** References anywhere in an expression: in arguments and indexes, too. */
+/** Yields the unknown references anywhere in an expression, in arguments and indexes too. */
 function* namesIn(tree: unknown, known: ReadonlySet<string>): Generator<Use> {
   if (typeof tree !== 'object' || tree === null) return;
   const { kind, name, at } = tree as { readonly kind?: unknown; readonly name?: unknown; readonly at?: unknown };

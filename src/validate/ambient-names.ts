@@ -1,9 +1,9 @@
-/** Names that no script declares: the reserved variables and the built-in functions. values.md 11.3, 12 and 13. */
+/** Knows the names that no script declares: the reserved variables and the built-in functions. values.md 11.3, 12 and 13. */
 import { reservedNames } from '../../grammar/keywords.js';
 import { findTransformer } from '../values/methods/transformers.js';
 import type { RuleSettings, ParsedScript } from './rule.js';
 
-/** Of stages, of a run that is given data, and a function that stands in no table of transformers because it looks at the disk. */
+/** Lists names of stages and inputs, and a function that is not in the table of transformers because it reads the disk. */
 const OTHERS = ['stdin', 'payload', 'state', 'p', 'pipeline', 'fileExists'];
 const AMBIENT: ReadonlySet<string> = new Set([...reservedNames, ...OTHERS]);
 
@@ -13,7 +13,7 @@ export function isAmbient(name: string, { script }: ParsedScript, { prefixes }: 
   );
 }
 
-/** Also in a template file, which has no frontmatter. */
+/** Returns true for names that are defined in template files too, which have no frontmatter. */
 export function isAmbientAnywhere(name: string): boolean {
   return AMBIENT.has(name) || isBuiltIn(name);
 }

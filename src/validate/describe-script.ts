@@ -1,4 +1,4 @@
-/** What a script declares, for the report. world.md 19. */
+/** Lists the functions, imports, exports and guards of a script for the report. world.md 19. */
 import type { Filter, Script } from '../../grammar/ast.js';
 import { exportList } from './exports.js';
 import type { FileReport } from './report.js';

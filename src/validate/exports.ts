@@ -1,4 +1,4 @@
-/** What a script gives to its importers. world.md 11.2 and 12.1. */
+/** Finds the names that a script exports. world.md 11.2 and 12.1. */
 import type { Exe, Script } from '../../grammar/ast.js';
 import type { ParsedScript } from './rule.js';
 import type { Declaration } from './static-scope.js';
@@ -6,15 +6,15 @@ import { topLevel } from './top-level.js';
 
 export interface Exports {
   readonly names: ReadonlyMap<string, Exe | undefined>;
-  /** False when there may be more: the file can't be read, or is part of a circle. */
+  /** Is false when there may be more names, because the file can't be read or is part of a circle. */
   readonly complete: boolean;
-  /** Whether the file says what it exports: then any other name is an error. */
+  /** Is true for a file with an export list, from which any other name is an error. */
   readonly listed: boolean;
 }
 
 export const UNKNOWN_EXPORTS: Exports = { names: new Map(), complete: false, listed: false };
 
-/** `imported`: the functions behind the names that the script itself imported. */
+/** Returns the exports. `imported` finds the functions of names that the script itself imported. */
 export function exportsOf({ script, symbols }: ParsedScript, imported: (declaration: Declaration) => Exe | undefined): Exports {
   const listed = exportList(script);
   const isEverything = listed.length === 0 || listed.includes('*');
@@ -31,14 +31,14 @@ export function exportList(script: Script): readonly string[] {
   return topLevel(script).flatMap((statement) => (statement.kind === 'export' ? statement.names.map(({ name }) => name) : []));
 }
 
-/** Hooks and guards may be listed, too: they are there as soon as the module is. */
+/** Returns the names of hooks and guards, which export lists may hold although importing any name activates them. */
 export function interceptorNames(script: Script): readonly string[] {
   return topLevel(script).flatMap((statement) =>
     (statement.kind === 'guard' || statement.kind === 'hook') && statement.name !== undefined ? [statement.name] : [],
   );
 }
 
-/** A `=>` that ends the script, perhaps in an `if`; those of functions, hooks and guards end these. */
+/** Looks for a `=>` that ends the script, also inside an `if`. Those inside functions, hooks and guards end only these. */
 function returnsValue(script: Script): boolean {
   const returns = (node: unknown): boolean => {
     if (typeof node !== 'object' || node === null) return false;

@@ -1,4 +1,4 @@
-/** What was found, with the file it was found in: not yet in lines and columns, which are only worked out for what is reported. */
+/** Findings with their file. Lines and columns are computed only for the findings that are reported. */
 import { locate } from '../../grammar/parse.js';
 import type { Finding } from './report.js';
 import type { ParsedScript, Rule, RuleSettings, Violation } from './rule.js';
@@ -15,7 +15,7 @@ export function applyRules(file: ParsedScript, settings: RuleSettings): readonly
   return rules.flatMap(({ list, code, check }) => [...check(file, settings)].map((violation) => ({ list, code, file, violation })));
 }
 
-/** `main`: the file that the report is about, which the findings don't name. */
+/** Adds line and column, and the file unless it is `main`, which the report is about. */
 export function toFinding({ code, file, violation }: LocatedFinding, main: string): Finding {
   const { at, ...rest } = violation;
   return { ...rest, ...locate(file.text, at), ...(file.display !== main && { file: file.display }), code };

@@ -1,6 +1,6 @@
 /**
- * Which names a file reads from `@payload`, as far as its text says it: `@payload.x`, `@payload["x"]`, `import { x } from @payload`, and
- * the same through another name for the whole (`import "@payload" as @p`, `var @p = @payload`). A name that is computed is not known.
+ * Finds the names that a file reads from `@payload`: `@payload.x`, `@payload["x"]`, `import { x } from @payload`, and the same through
+ * another name for the whole (`import "@payload" as @p`, `var @p = @payload`). It does not find computed names.
  */
 import type { CallStage, Import, IndexStep, Reference, Script, Template } from '../../grammar/ast.js';
 import { staticText } from './static-path.js';
@@ -31,7 +31,7 @@ function visit(part: unknown, look: (node: Node) => void): void {
   for (const child of Object.values(part)) visit(child, look);
 }
 
-/** Another name for the whole of `@payload`. */
+/** Returns another name for the whole of `@payload`, if the node declares one. */
 function aliasIn(node: Node, aliases: ReadonlySet<string>): string | undefined {
   if (node.kind === 'import') {
     const { source, names, alias } = node as Import;

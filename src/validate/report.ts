@@ -1,22 +1,22 @@
-/** What `mlld validate` finds out about a file without running it. world.md 19; the JSON form is this shape. */
+/** The report of `mlld validate` about one file; `--json` prints this shape. world.md 19. */
 
 export interface Finding {
   readonly message: string;
-  /** One-based; absent where the finding is about the file as a whole. */
+  /** Is one-based; absent where the finding is about the file as a whole. */
   readonly line?: number;
   readonly column?: number;
-  /** In another file than the one that is validated (`--deep`): its path, as messages show it. */
+  /** Is the path, as messages show it, of a finding in another file than the validated one (`--deep`). */
   readonly file?: string;
-  /** The rule. Warnings and notes of a code can be suppressed by `validate.suppressWarnings`. */
+  /** Identifies the rule. `validate.suppressWarnings` suppresses warnings, anti-patterns and redefinitions by it. */
   readonly code: string;
-  /** Without `@`, where the finding is about one. */
+  /** Is the name, without `@`, of a finding about a variable. */
   readonly variable?: string;
   readonly hint?: string;
 }
 
 /** Lists are absent when they are empty. */
 export interface FileReport {
-  /** As it was asked for. */
+  /** Is the path as the caller wrote it. */
   readonly filepath: string;
   readonly valid: boolean;
   readonly executables?: readonly { readonly name: string; readonly params: readonly string[]; readonly labels: readonly string[] }[];
@@ -24,16 +24,16 @@ export interface FileReport {
   readonly imports?: readonly { readonly from: string; readonly names: readonly string[] }[];
   readonly guards?: readonly { readonly name?: string; readonly timing: string; readonly filter: string }[];
   readonly errors?: readonly Finding[];
-  /** `message` says what is wrong with `variable`: `undefined variable`. */
+  /** Have messages that are about their `variable`: `undefined variable`. */
   readonly warnings?: readonly Finding[];
-  /** Built-in names that are given another meaning. */
+  /** Are declarations that replace a built-in name. */
   readonly redefinitions?: readonly Finding[];
-  /** Style that leads to surprises; each has a code. */
+  /** Are allowed but probably not intended. */
   readonly antiPatterns?: readonly Finding[];
   readonly template?: { readonly type: 'att' | 'mtt'; readonly variables: readonly string[]; readonly discoveredParams: readonly string[] };
 }
 
-/** Without what is said about other files that have a report of their own: in a folder everything is said once. */
+/** Drops findings about other files that have a report of their own, so that the report of a folder holds each finding once. */
 export function withoutRepeats(report: FileReport, reported: ReadonlySet<string>): FileReport {
   const { errors = [], warnings = [], antiPatterns = [], redefinitions = [], ...facts } = report;
   const own = (name: string, findings: readonly Finding[]) => {

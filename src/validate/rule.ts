@@ -1,10 +1,10 @@
-/** What a rule is given, and what it says. A rule looks at one file and asks nobody. */
+/** A rule of `mlld validate`: its inputs and its results. A rule reads one parsed file and nothing else. */
 import type { Script } from '../../grammar/ast.js';
 import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import type { Symbols } from './symbols.js';
 
 export interface ParsedScript {
-  /** As messages show it. */
+  /** Is the path that messages show. */
   readonly display: string;
   readonly absolute: string;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface ParsedScript {
 export interface Violation {
   readonly at: number;
   readonly message: string;
-  /** Without `@`. */
+  /** Is a name without `@`. */
   readonly variable?: string;
   readonly hint?: string;
 }
@@ -25,9 +25,9 @@ export interface RuleSettings {
 }
 
 export interface Rule {
-  /** What `validate.suppressWarnings` and the JSON report call it. */
+  /** Identifies the rule in `validate.suppressWarnings` and in the JSON report. */
   readonly code: string;
-  /** The list of the report it belongs to: errors, warnings about names, other warnings, notes. */
+  /** Is the list of the report that gets its findings. */
   readonly list: 'errors' | 'warnings' | 'antiPatterns' | 'redefinitions';
   check(file: ParsedScript, settings: RuleSettings): Iterable<Violation>;
 }

@@ -1,4 +1,4 @@
-/** Every rule that looks at one script by itself. A new rule is a file and a line here. world.md 19. */
+/** Lists the rules that check one script by itself. A new rule is a file and a line here. world.md 19. */
 import type { Rule } from './rule.js';
 import { callArityRule } from './rules/call-arity.js';
 import { unchangeableVariablesRule } from './rules/unchangeable-variables.js';

@@ -1,4 +1,4 @@
-/** Where a path leads that needs no run to be known: text, after `@root`, `@base` or a resolver prefix. world.md 4. */
+/** Resolves paths that don't depend on a run: text, after `@root`, `@base` or a resolver prefix. world.md 4. */
 import path from 'node:path';
 import type { Literal, Template, TemplatePart } from '../../grammar/ast.js';
 import { resolvePrefix, type ResolverPrefix } from '../world/files/resolver-prefix.js';
@@ -8,12 +8,12 @@ export interface PathSettings {
   readonly prefixes: readonly ResolverPrefix[];
 }
 
-/** The text of a path in quotes; undefined when it holds variables. */
+/** Returns the text of a path in quotes; undefined when it holds variables. */
 export function staticText(node: Template | Literal): string | undefined {
   return node.kind === 'literal' ? String(node.value) : textOfParts(node.parts);
 }
 
-/** Absolute; undefined when only a run can tell. */
+/** Returns an absolute path; undefined when it depends on a run. */
 export function resolveStatic(parts: readonly TemplatePart[], directory: string, settings: PathSettings): string | undefined {
   const [first, ...others] = parts;
   if (first?.kind !== 'hole') {
@@ -27,7 +27,7 @@ export function resolveStatic(parts: readonly TemplatePart[], directory: string,
   return resolveName(`@${name}${rest}`, settings);
 }
 
-/** `@lib/tools` by a resolver prefix. */
+/** Resolves `@lib/tools` by a resolver prefix. */
 export function resolveName(text: string, { prefixes }: PathSettings): string | undefined {
   const found = resolvePrefix(text, prefixes);
   return found && path.resolve(found.root, found.rest);

@@ -1,4 +1,4 @@
-/** Names as a reader of the source sees them: who declares what where, and who uses it. control.md 6, values.md 3. */
+/** Declarations and uses of names, as they are known from the source without running it. control.md 6, values.md 3. */
 import type { Exe, Expression, Import } from '../../grammar/ast.js';
 
 export type DeclarationKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'implicit';
@@ -7,19 +7,19 @@ export interface Declaration {
   readonly name: string;
   readonly kind: DeclarationKind;
   readonly at: number;
-  /** Whether it is made whenever its block runs; the `var` of a `when` arm is made by one arm of several. */
+  /** Is `sometimes` for the `var` of a `when` arm, which is declared only if the arm runs. */
   readonly made: 'always' | 'sometimes';
   readonly exe?: Exe;
-  /** What a `var` or `let` is bound to, where that is sure. */
+  /** Is the value of a `var` or `let`, where it is certain. */
   readonly value?: Expression;
   readonly import?: Import;
-  /** The name was taken in this scope, so that a run refuses this declaration. */
+  /** Is the earlier declaration of the name, because of which a run refuses this one. */
   readonly clash?: Declaration;
 }
 
 /**
- * `text`: in a template, where an unknown name stays as it is written. `test`: where the script asks whether it exists,
- * or says what happens without it. `stage`: a pipe stage. `value`: everything else.
+ * `text` is in a template, where an unknown name is left as it is written. `test` is where the script tests that the name exists, or has
+ * a default for it. `stage` is a stage of a pipeline. `value` is everything else.
  */
 export type UsePlace = 'text' | 'value' | 'test' | 'stage';
 
@@ -27,16 +27,17 @@ export interface Use {
   readonly name: string;
   readonly at: number;
   readonly place: UsePlace;
-  /** Absent when nothing of the file declares it before it is needed. */
+  /** Is absent when the file does not declare the name before its use. */
   readonly target?: Declaration;
-  /** How many arguments a call by this name hands over, the piped value included, and how many of them are written. */
+  /** Counts the arguments of a call, the piped value included. */
   readonly argumentsPassed?: number;
+  /** Counts the arguments in parentheses. */
   readonly argumentsWritten?: number;
-  /** `@lib.member`, with the number of arguments where it is called. */
+  /** Is the member of `@lib.member`. */
   readonly member?: Member;
-  /** The function whose body it stands in. */
+  /** Is the function around the use. */
   readonly within?: Declaration;
-  /** Declared names that could be meant. */
+  /** Returns the declared names in scope, for suggestions. */
   readonly visible: () => readonly string[];
 }
 
@@ -46,18 +47,17 @@ export interface Member {
   readonly argumentsWritten?: number;
 }
 
-/** `@x += …` */
+/** One `@x += …`. */
 export interface Change {
   readonly name: string;
   readonly at: number;
   readonly target: Declaration;
-  /** Whether the name belongs to the module, or to a function or block. */
   readonly owner: 'module' | 'local';
-  /** Whether it lies beyond an iteration that runs beside others. */
+  /** Is true for a name that is declared outside a parallel iteration around the change. */
   readonly isShared: boolean;
 }
 
-/** `branch`: an iteration that runs beside others. */
+/** `branch` is an iteration of a parallel loop. */
 export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
 
 export class StaticScope {
@@ -66,7 +66,7 @@ export class StaticScope {
   constructor(
     readonly kind: ScopeKind,
     readonly parent?: StaticScope,
-    /** The function whose body this is. */
+    /** Is the function of a function's body. */
     private readonly body?: Declaration,
   ) {}
 
@@ -78,24 +78,24 @@ export class StaticScope {
     return [...this.names.keys(), ...(this.parent?.visible() ?? [])];
   }
 
-  /** What `+=` changes. */
+  /** Finds the declaration that `+=` changes. */
   findForChange(name: string, isShared = false): Pick<Change, 'target' | 'owner' | 'isShared'> | undefined {
     const target = this.names.get(name);
     if (target) return { target, owner: this.kind === 'module' ? 'module' : 'local', isShared };
     return this.parent?.findForChange(name, isShared || this.kind === 'branch');
   }
 
-  /** The function around. */
+  /** Returns the function around this scope. */
   get within(): Declaration | undefined {
     return this.body ?? this.parent?.within;
   }
 
-  /** Whether an iteration that runs beside others is around: a loop in it that says nothing does as it does. */
+  /** Returns true inside a parallel iteration: loops in it without settings of their own are parallel too. */
   get isParallel(): boolean {
     return this.kind === 'branch' || (this.kind === 'block' && this.parent?.isParallel === true);
   }
 
-  /** What a declaration of this name here unlawfully repeats or hides. */
+  /** Returns the declaration that one of this name here may not repeat or hide. */
   clashFor({ name, kind, at, made }: Declaration): Declaration | undefined {
     const own = this.names.get(name);
     const repeats = own && own.kind !== 'implicit' && own.made === 'always' && made === 'always' && !(kind === 'let' && own.kind === 'let');

@@ -1,9 +1,9 @@
 /**
- * One walk over a tree, which finds every declaration and every use of a name. The rules work on what it found.
+ * Finds every declaration and every use of a name in one walk over a tree, for the rules.
  *
- * Y1 statements of a file and of a block see what stands above them; bodies of functions, hooks and guards run later and see
- *    all names of the file.
- * Y2 kinds of nodes without a row in the table neither declare nor use names: the walk looks into their members.
+ * SYMBOLS-1  Statements of a file or block see the declarations above them. Bodies of functions, hooks and guards run later and see all
+ *            names of the file.
+ * SYMBOLS-2  Kinds of nodes without a row in the table neither declare nor use names: the walk looks into their members.
  */
 import path from 'node:path';
 import type {
@@ -14,15 +14,15 @@ import { typeChecks } from '../values/methods/type-checks.js';
 import { StaticScope, type Change, type Declaration, type Member, type Use, type UsePlace } from './static-scope.js';
 
 export interface Symbols {
-  /** Of the file as a whole, by name: what importers may get, and what bodies of functions see. */
+  /** Holds the names of the file, which importers may get and bodies of functions see. */
   readonly module: ReadonlyMap<string, Declaration>;
-  /** In the order in which they were met, the ones in bodies last. */
+  /** Are in source order, those in bodies last. */
   readonly declarations: readonly Declaration[];
   readonly uses: readonly Use[];
   readonly changes: readonly Change[];
 }
 
-/** Functions that ask whether a name, file or field is there. */
+/** Functions that test that a name, file or field exists. */
 const EXISTENCE_TESTS = ['exists', 'fileExists'];
 
 export function symbolsOf(tree: Script | Template): Symbols {
@@ -33,7 +33,7 @@ export function symbolsOf(tree: Script | Template): Symbols {
   return { module: module.names, declarations: pass.declarations, uses: pass.uses, changes: pass.changes };
 }
 
-/** What an import without a name of its own binds: `my-lib.mld` is `@my_lib`. world.md 11.2. */
+/** Derives the name of an import without an alias: `my-lib.mld` becomes `my_lib`. world.md 11.2. */
 function nameOfNamespace({ written }: Import): string {
   const base = path.posix.basename(written).replace(/\.(mld|mlld|mld\.md|mlld\.md|md|json)$/i, '');
   return base.replace(/^@/, '').replace(/[^\p{L}\p{N}_]/gu, '_');
@@ -43,7 +43,7 @@ interface Pass {
   readonly declarations: Declaration[];
   readonly uses: Use[];
   readonly changes: Change[];
-  /** Bodies that run when all of the file is there. */
+  /** Visit the bodies, which see all names of the file (SYMBOLS-1). */
   readonly later: (() => void)[];
   readonly module: StaticScope;
 }
@@ -162,7 +162,7 @@ const visits: { readonly [K in keyof Visited]: Visit<Visited[K]> } = {
   reference(node, scope, pass) {
     refer(node, 'value', scope, pass);
   },
-  // `@x?`, `key?: @x` and `@x ?? d` say themselves what happens without the name.
+  // `@x?`, `key?: @x` and `@x ?? d` handle a missing name themselves.
   array(node, scope, pass) {
     for (const { value, optional } of node.elements) operand(value, optional ? 'test' : 'value', scope, pass);
   },
@@ -257,7 +257,7 @@ function operand(node: Expression, place: UsePlace, scope: StaticScope, pass: Pa
   else walk(node, scope, pass);
 }
 
-/** The names of guards are written like variables, in texts, and are none. instrumentation.md 4.6. */
+/** Skips `guards`: the names of guards look like variables but are not. instrumentation.md 4.6. */
 function options(found: Options, scope: StaticScope, pass: Pass): void {
   for (const { name, value } of found) if (name !== 'guards') walk(value, scope, pass);
 }
@@ -277,7 +277,7 @@ function declareLoop(node: For | LoopPart, inside: StaticScope, pass: Pass): voi
     declare({ name, kind: 'loop', at: node.at, made: 'always' }, inside, pass);
 }
 
-/** Bodies of hooks and guards stand below the file that declares them. instrumentation.md 4.2 and 5.5. */
+/** Visits the body of a hook or guard, whose scope is below that of the file that declares it. instrumentation.md 4.2 and 5.5. */
 function interceptor(node: Hook | Guard, pass: Pass): void {
   pass.later.push(() => {
     const inside = new StaticScope('function', pass.module);

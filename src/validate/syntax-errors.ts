@@ -1,11 +1,11 @@
 /**
- * All mistakes that a file's syntax shows at once, where the parser itself stops at the first.
+ * Finds all syntax errors of a file at once, although the parser stops at the first.
  *
- * The broken statement is blanked out and the text parsed once more, so that every place stays what it was. In strict mode, and in a
- * fence of a document, a statement begins with a word at the start of a line: one of a few, or, where that is the mistake, one that is
- * followed by what these few are followed by. The broken one ends at the first such line up to which quotes and brackets are in pairs:
- * behind an open one the words may be text, and a mistake that is none is worse than one that is reported later. Among the prose of a
- * document it ends with the line at which they are in pairs, or else before the next word with a slash: none stands in brackets.
+ * It blanks out the broken statement and parses the text again, so that all positions are unchanged. In strict mode, and in a fence of a
+ * document, a statement begins with a keyword at the start of a line, or with another word that is followed like a keyword, which may
+ * be the mistake. The broken statement ends before the first such line up to which quotes and brackets are in pairs: behind an open one
+ * the words may be text, and a false error is worse than one that is reported later. Among the prose of a document, a statement ends with
+ * the line at which quotes and brackets are in pairs, or before the next word with a slash, which never is in brackets.
  */
 import type { Script } from '../../grammar/ast.js';
 import { SyntaxFailure } from '../../grammar/errors.js';
@@ -13,7 +13,7 @@ import { statementWords } from '../../grammar/keywords.js';
 import { parseScript } from '../../grammar/parse.js';
 
 const FAILURES_MAX = 20;
-/** Words that go on with a statement above them. */
+/** Words that continue the statement above them. */
 const CONTINUATIONS = ['else', 'with', 'from', 'to', 'as', 'in'];
 const MISSPELT = `(?!(?:${CONTINUATIONS.join('|')})\\b)[a-z]+(?= +[@"\`{\\[])`;
 const STATEMENT_START = new RegExp(`^(?:(?:${statementWords.join('|')})\\b|${MISSPELT})`, 'gm');
@@ -32,7 +32,7 @@ export function parseReportingAll(source: string, mode: Script['mode']): Parsed 
   for (let text = source, from = 0; failures.length < FAILURES_MAX;) {
     const outcome = attempt(text, mode);
     if (!(outcome instanceof SyntaxFailure)) return failures.length === 0 ? { script: outcome } : { failures };
-    if (outcome.at < from) break; // what is around the blanks can't be read without them
+    if (outcome.at < from) break; // the statements around the blanks can't be parsed without the blanked text
     failures.push(outcome);
     const broken = outcome.code === 'SYNTAX' ? brokenStatement(text, from, outcome.at, mode) : undefined;
     if (!broken) break;
@@ -51,7 +51,7 @@ function attempt(text: string, mode: Script['mode']): Script | SyntaxFailure {
   }
 }
 
-/** Where the statement that holds the mistake begins and ends; undefined when that can't be told. */
+/** Returns the range of the statement that holds the error; undefined when its end is not certain. */
 function brokenStatement(text: string, from: number, at: number, mode: Script['mode']): Range | undefined {
   if (mode === 'strict') return untilStatement(text, { from, to: text.length }, at);
   const fence = fenceAround(text, at);
@@ -82,7 +82,7 @@ function startsIn(text: string, { from, to }: Range, start: RegExp): readonly nu
   return [...text.slice(from, to).matchAll(start)].map(({ index }) => from + index);
 }
 
-/** The lines of the fence that the place is in. */
+/** Returns the lines of the fence around a position. */
 function fenceAround(text: string, at: number): Range | undefined {
   for (const { 0: whole, 1: lines = '', index } of text.matchAll(RUN_FENCE)) {
     const to = index + whole.length;
@@ -97,7 +97,8 @@ interface Pairs {
 }
 
 /**
- * Of the text up to one place behind the other. A text in double quotes ends on its line: a missing one is no matter for the next.
+ * Counts quotes and brackets from `from` up to growing positions. Double quotes are not counted: a text in them ends on its line, so a
+ * missing one does not affect the next line.
  */
 function pairsFrom(text: string, from: number): (to: number) => Pairs {
   const counts = new Map(['`', '::', '[', ']', '{', '}', '(', ')'].map((part) => [part, 0]));

@@ -1,4 +1,4 @@
-/** The statements of a file: those of the fences in a document, too. */
+/** Lists the statements of a file, and of a document those in its fences. */
 import type { RunFence, Script, Statement } from '../../grammar/ast.js';
 
 export function topLevel({ statements }: Pick<Script, 'statements'>): readonly Exclude<Statement, RunFence>[] {

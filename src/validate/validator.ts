@@ -1,4 +1,4 @@
-/** `mlld validate`: what can be known about a file without running anything. world.md 19. */
+/** Validates files without running anything: `mlld validate`. world.md 19. */
 import { linkImports } from './linking/link-imports.js';
 import { describeScript } from './describe-script.js';
 import { applyRules, toFinding, type LocatedFinding } from './located-finding.js';
@@ -10,17 +10,17 @@ import { openWorkspace, type Broken, type Workspace } from './linking/workspace.
 import { templateUsesIn } from './linking/template-uses.js';
 
 export type ValidatorSettings = Pick<Workspace, 'files' | 'display' | 'projectRoot' | 'prefixes' | 'modes'> & {
-  /** `deep` follows imports and templates, and reports what is wrong there. */
+  /** Makes `deep` follow imports and templates, and report findings there too. */
   readonly depth: 'file' | 'deep';
-  /** Codes of warnings and notes that are not reported. */
+  /** Lists the codes of warnings, anti-patterns and redefinitions to leave out. */
   readonly suppressed: readonly string[];
 };
 
-/** Analyses files of one project; what several of them import is read once. */
+/** Validates files of one project. A file that several of them import is read once. */
 export interface Validator {
-  /** `undefined` for a file that is none of ours, or not there. `filepath` is how the report calls it. */
+  /** Resolves to undefined for a file that is missing or of another kind. The report names the file `filepath`. */
   validate(absolute: string, filepath: string): Promise<FileReport | undefined>;
-  /** The names that all files which were looked at so far read from `@payload`. */
+  /** Returns the names that all files validated so far, and their imports, read from `@payload`. */
   payloadNames(): Promise<ReadonlySet<string>>;
 }
 
@@ -32,13 +32,13 @@ interface Context {
   readonly templateUses: (template: string) => Promise<readonly TemplateUse[]>;
 }
 
-/** By the end of the file's name. A kind of source is a row. */
+/** Maps the ending of a file's name to its validation. A new kind of source is a row here. */
 const validations: readonly (readonly [ending: RegExp, analysis: Validation])[] = [
   [/\.(mld|mlld|md)$/i, validateScript],
   [/\.(att|mtt)$/i, validateTemplate],
 ];
 
-/** It is there, and nobody can say what is in it. */
+/** Is reported for a file that exists but can't be read. */
 const UNREADABLE: Finding = {
   code: 'unreadable',
   message: "the file can't be read",
@@ -110,7 +110,7 @@ function brokenBy(file: Broken): readonly LocatedFinding[] {
   }));
 }
 
-/** Findings of the file itself come first, in the order of the source; errors can't be suppressed. */
+/** Sorts the findings of the file itself first, in source order. Errors can't be suppressed. */
 function reportFor(
   filepath: string,
   facts: Partial<FileReport>,

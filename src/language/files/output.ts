@@ -43,7 +43,7 @@ interface OutputDetails {
 }
 
 async function outputTo(target: Target, value: Value, { format, source }: OutputDetails, frame: Frame): Promise<Value> {
-  const place = await placeOf(target, frame);
+  const place = await resolveTarget(target, frame);
   const operation = { kind: 'output', segment: 'output', name: null, labels: [], inputs: [value], target: targetName(target, place) };
   return perform(frame, operation, async (inner, [input]) => {
     await emit(target, place, input, format, environmentName(target, source), inner);
@@ -52,7 +52,7 @@ async function outputTo(target: Target, value: Value, { format, source }: Output
 }
 
 async function appendTo(target: Target, value: Value, format: string | undefined, frame: Frame): Promise<Value> {
-  const place = await placeOf(target, frame);
+  const place = await resolveTarget(target, frame);
   const operation = { kind: 'append', segment: 'append', name: null, labels: [], inputs: [value], target: targetName(target, place) };
   return perform(frame, operation, async (inner, [input]) => {
     const file = appendPlace(target, place, format, inner);
@@ -64,7 +64,7 @@ async function appendTo(target: Target, value: Value, format: string | undefined
 
 type Place = ResolvedPath | { readonly state: string } | undefined;
 
-async function placeOf(target: Target, frame: Frame): Promise<Place> {
+async function resolveTarget(target: Target, frame: Frame): Promise<Place> {
   if (target.kind === 'file') return resolvePath(target.path, frame, target.at, writeDirectory(frame));
   if (target.kind !== 'state') return undefined;
   const state = textOf(await renderText(target.path, frame));

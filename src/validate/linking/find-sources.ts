@@ -1,4 +1,4 @@
-/** The files of a folder that are ours to look at. world.md 19. */
+/** Finds the scripts and templates of a folder. world.md 19. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import type { SourceFiles } from '../../world/files/source-files.js';
@@ -6,7 +6,10 @@ import type { SourceFiles } from '../../world/files/source-files.js';
 const SOURCE = /\.(mld|mld\.md|att|mtt)$/i;
 const FILES_MAX = 20_000;
 
-/** Absolute, sorted by path. Hidden folders and `node_modules` are left out, links to folders are not followed. */
+/**
+ * Returns absolute paths, sorted. Leaves out hidden folders and `node_modules`, and does not follow links to folders.
+ * Throws TOO_MANY_FILES above 20,000 files.
+ */
 export async function findSources(directory: string, files: SourceFiles): Promise<readonly string[]> {
   const found: string[] = [];
   const folders = [directory];

@@ -1,9 +1,8 @@
 /**
- * Follows imports and templates: are the files there, are they sound, and do they hold the names that are asked of them? World
- * sections 11, 13 and 19.
+ * Follows imports and templates, and finds missing files, broken files and names that they don't export. world.md 11, 13 and 19.
  *
- * L1 every file is looked at once, however many import it; a circle ends at the import that closes it.
- * L2 what only a run can tell (a variable in a path, data that is given to the run, modules of Node) is taken for right.
+ * LINK-1  Every file is checked once, however many import it; a circle ends at the import that closes it.
+ * LINK-2  Imports that depend on a run (a variable in a path, inputs of the run, modules of Node) are taken to be correct.
  */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
@@ -26,7 +25,7 @@ import { unknownInTemplate } from './template-names.js';
 import { topLevel } from '../top-level.js';
 import type { Workspace } from './workspace.js';
 
-/** What is wrong with the imports and templates of a script, and in the files behind them. The script itself is left to the rules. */
+/** Returns findings about the imports and templates of a script and about the imported files. The rules check the script itself. */
 export async function linkImports(main: ParsedScript, workspace: Workspace): Promise<readonly LocatedFinding[]> {
   const linking: LinkState = {
     workspace,
@@ -63,7 +62,7 @@ async function linkScript(file: ParsedScript, around: readonly string[], linking
   return exports;
 }
 
-/** Two of one name in one file are told by the rules for one file. */
+/** Reports checkpoints, hooks and guards that have the same name in two files. The rules report those in one file. */
 function refuseRepeatedNames(file: ParsedScript, { named, found }: LinkState): void {
   const checkpoints = literalCheckpoints(file.script).map(({ name, at }) => ({
     what: `checkpoint "${name}"`,
@@ -79,7 +78,7 @@ function refuseRepeatedNames(file: ParsedScript, { named, found }: LinkState): v
     const known = named.get(what);
     if (known === undefined) named.set(what, `${file.display}:${locate(file.text, at).line}`);
     else if (!known.startsWith(`${file.display}:`)) {
-      const message = `${what} is already in ${known}, and these names are unique among a script and its modules`;
+      const message = `${what} is already in ${known}: rename one, because these names are unique in a script and its modules`;
       found.push({ list: 'errors', code, file, violation: { at, message } });
     }
   }
@@ -98,7 +97,7 @@ async function linkImport(node: Import, file: ParsedScript, inside: readonly str
     return report(linking, file, {
       at: source.at,
       message: `Module ${written} does not exist`,
-      hint: `${source.kind === 'path' ? 'relative paths start at the folder of the file' : 'resolver prefixes are in mlld-config.json'}; looked for ${workspace.display(absolute)}`,
+      hint: `mlld looked for ${workspace.display(absolute)}; ${pathRule(source.kind)}`,
     });
   }
   const exports =
@@ -108,6 +107,10 @@ async function linkImport(node: Import, file: ParsedScript, inside: readonly str
   bindNames(node, exports, file, linking);
   const whole = node.names || located.kind === 'directory' ? undefined : declarationOf(node, file);
   if (whole) linking.namespaces.set(whole, { exports, written });
+}
+
+function pathRule(kind: Import['source']['kind']): string {
+  return kind === 'path' ? 'relative paths start at the folder of the file' : 'resolver prefixes are in mlld-config.json';
 }
 
 function declarationOf(node: Import, { symbols }: ParsedScript): Declaration | undefined {
@@ -133,7 +136,7 @@ async function moduleExports(
   const known = exports.get(absolute);
   if (known) return known;
   const name = path.basename(absolute).toLowerCase();
-  if (/\.(att|mtt)$/.test(name)) return UNKNOWN_EXPORTS; // a rule has said it
+  if (/\.(att|mtt)$/.test(name)) return UNKNOWN_EXPORTS; // a rule reports it
   if (name.endsWith('.json')) return jsonExports(await workspace.files.readText(absolute), workspace.display(absolute), refuse);
   if (!/\.(mld|mlld|md)$/.test(name)) return { names: new Map(), complete: true, listed: false };
   const opened = await workspace.script(absolute);
@@ -147,7 +150,7 @@ async function moduleExports(
   }
   const { file } = opened;
   for (const placed of applyRules(file, workspace)) {
-    // Whoever runs the file by itself never learns of it; whoever imports it can't.
+    // An undefined export is harmless in a script, but makes an import of the file fail.
     found.push(placed.code === exportedNamesRule.code ? { ...placed, list: 'errors' } : placed);
   }
   return linkScript(file, inside, linking);
@@ -163,7 +166,7 @@ function jsonExports(text: string | undefined, display: string, refuse: (message
   }
 }
 
-/** `@lib.member`, where `@lib` is a whole module: is it there, and how many arguments does it take? world.md 11.2. */
+/** Checks each `@lib.member` of a module that is imported as a whole: its existence and its number of arguments. world.md 11.2. */
 function checkMembers(file: ParsedScript, linking: LinkState): void {
   for (const used of file.symbols.uses) {
     const { name, at, place, target, member } = used;
@@ -176,7 +179,7 @@ function checkMembers(file: ParsedScript, linking: LinkState): void {
       for (const violation of surplusOf(exe, { ...member, name: `${name}.${member.name}`, at }))
         linking.found.push({ list: 'antiPatterns', code: 'surplus-arguments', file, violation });
     }
-    // Without an export list what is not there is null, and ends the run only where it is called.
+    // Without an export list a missing member is null, and ends the run only where it is called.
     const isRefused = exports.listed || (member.argumentsPassed !== undefined && !isMethod(member.name));
     if (place !== 'test' && isRefused && exports.complete && !exports.names.has(member.name))
       report(linking, file, notExported(member.name, at, exports, written));

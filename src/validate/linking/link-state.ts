@@ -1,4 +1,4 @@
-/** What is known while imports are followed, and how something wrong with one is noted. */
+/** The state of following imports, and the report of a broken one. */
 import type { Exe } from '../../../grammar/ast.js';
 import type { Exports } from '../exports.js';
 import type { LocatedFinding } from '../located-finding.js';
@@ -10,15 +10,15 @@ import type { ParsedTemplate, Workspace } from './workspace.js';
 export interface LinkState {
   readonly workspace: Workspace;
   readonly found: LocatedFinding[];
-  /** Of the files that have been looked at, by absolute path. */
+  /** Holds the exports of the checked files by absolute path. */
   readonly exports: Map<string, Exports>;
-  /** The functions behind imported names. */
+  /** Maps imported names to their functions. */
   readonly imported: Map<Declaration, Exe>;
-  /** What the modules export that are imported as a whole. */
+  /** Holds the exports of modules that are imported as a whole. */
   readonly namespaces: Map<Declaration, { readonly exports: Exports; readonly written: string }>;
-  /** By absolute path. */
+  /** Holds templates and their functions by absolute path. */
   readonly templates: Map<string, { readonly file: ParsedTemplate; readonly uses: TemplateUse[] }>;
-  /** Checkpoints, hooks and guards (`hook @watch`), whose names are one set in a run, and where each is first: `FILE:LINE`. */
+  /** Maps checkpoints, hooks and guards (`hook @watch`), whose names are unique in a run, to their first position: `FILE:LINE`. */
   readonly named: Map<string, string>;
 }
 

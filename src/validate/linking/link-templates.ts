@@ -1,4 +1,4 @@
-/** Template files behind `exe … = template` and `import templates`. world.md 13. */
+/** Checks the template files of `exe … = template` and `import templates`. world.md 13. */
 import path from 'node:path';
 import type { Exe, Import } from '../../../grammar/ast.js';
 import { report, type LinkState } from './link-state.js';
@@ -16,7 +16,7 @@ interface Place {
 }
 
 export async function linkTemplate(exe: Exe, place: Place, file: ParsedScript, linking: LinkState): Promise<void> {
-  if (!TEMPLATE.test(place.absolute)) return; // a rule has said it
+  if (!TEMPLATE.test(place.absolute)) return; // a rule reports it
   const template = await openTemplate(place, file, linking);
   if (!template) return;
   const known = linking.templates.get(place.absolute) ?? { file: template, uses: [] };
@@ -28,12 +28,12 @@ export function templateUse({ params }: Exe, { symbols }: ParsedScript): Templat
   return { params: params.map(({ name }) => name), around: new Set(symbols.module.keys()) };
 }
 
-/** All templates below a folder have one signature, and see nothing else. */
+/** Checks a collection: all templates below a folder share one signature, and see no other names. */
 export async function linkCollection(node: Import, absolute: string, file: ParsedScript, linking: LinkState): Promise<void> {
   const { files } = linking.workspace;
   const { source, written, params } = node;
   if ((await files.kindOf(absolute)) !== 'directory')
-    return report(linking, file, { at: source.at, message: `import templates needs a directory, and ${written} is none` });
+    return report(linking, file, { at: source.at, message: `import templates needs a directory, and ${written} is not one` });
   const templates = await templatesBelow(absolute, linking, 0);
   if (templates.length === 0) {
     return report(linking, file, {
@@ -48,8 +48,8 @@ export async function linkCollection(node: Import, absolute: string, file: Parse
     if (!template || !params) continue;
     for (const { name, at, place } of freeNames(template)) {
       if (known.has(name) || place !== 'text') continue;
-      const message = `the template uses @${name}, which is no parameter of the collection`;
-      const hint = `its parameters are ${[...known].map((param) => `@${param}`).join(', ') || 'none'}; @@ writes an at sign`;
+      const message = `the template uses @${name}, which is not a parameter of the collection`;
+      const hint = `its parameters are ${[...known].map((param) => `@${param}`).join(', ') || 'none'}; write @@ for an at sign`;
       linking.found.push({ list: 'errors', code: 'template-parameter', file: template, violation: { at, message, hint } });
     }
   }
@@ -59,8 +59,8 @@ async function openTemplate({ absolute, written, at }: Place, file: ParsedScript
   const opened = await linking.workspace.template(absolute);
   if (opened.kind === 'parsed') return opened.file;
   if (opened.kind === 'missing') {
-    const looked = linking.workspace.display(absolute);
-    report(linking, file, { at, message: `Template file ${written} does not exist`, hint: `looked for ${looked}` });
+    const hint = `mlld looked for ${linking.workspace.display(absolute)}`;
+    report(linking, file, { at, message: `Template file ${written} does not exist`, hint });
     return undefined;
   }
   const { file: broken } = opened;

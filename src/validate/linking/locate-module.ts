@@ -1,4 +1,4 @@
-/** Which file an import means. The rules of `src/modules/locate-module.ts` and `directories.ts`, asked of the disk and not of a run. */
+/** Finds the file of an import by the rules of `src/modules/locate-module.ts` and `directory-modules.ts`, but without a run. */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
 import { memberName } from '../../modules/directory-modules.js';
@@ -22,7 +22,7 @@ export async function locateModule(absolute: string, ending: 'slash' | 'name', f
   return (await files.kindOf(`${absolute}.mld`)) === 'file' ? { kind: 'module', absolute: `${absolute}.mld` } : { kind: 'none' };
 }
 
-/** The folders in a folder that have an `index.mld`, each a member. `exportsOf` looks at one of them. */
+/** Finds the folders in a folder that have an `index.mld`; each is a member. `exportsOf` checks one of them. */
 export async function linkDirectory(
   node: Import,
   absolute: string,
@@ -34,7 +34,7 @@ export async function linkDirectory(
   const { folders, linkedFolders } = await files.list(absolute);
   const names = new Map<string, undefined>();
   for (const folder of [...folders, ...linkedFolders]) {
-    // The patterns of `skipDirs` are an expression: with them only a run knows what is left out.
+    // `skipDirs` is an expression, so the skipped folders are known only in a run.
     if (!node.skipDirs && /^[._]/.test(folder)) continue;
     const index = path.join(absolute, folder, INDEX);
     if ((await files.kindOf(index)) !== 'file') continue;
@@ -45,7 +45,7 @@ export async function linkDirectory(
   report(linking, file, {
     at: node.source.at,
     message: `No module in ${node.written}: neither it nor a folder in it has an ${INDEX}`,
-    hint: `name the file that is meant, or add an ${INDEX}`,
+    hint: `import a file of it by name, or add an ${INDEX}`,
   });
   return UNKNOWN_EXPORTS;
 }

@@ -1,4 +1,4 @@
-/** Which functions of a project are declared for a template file: needed where the template is looked at by itself. */
+/** Finds the functions of a project that are declared for a template file, to validate the template by itself. */
 import path from 'node:path';
 import { templateUse } from './link-templates.js';
 import { findSources } from './find-sources.js';
@@ -7,7 +7,7 @@ import type { TemplateUse } from './template-names.js';
 import { topLevel } from '../top-level.js';
 import type { Workspace } from './workspace.js';
 
-/** By the absolute path of the template. Reads the scripts of the project when it is first asked. */
+/** Returns a lookup by the absolute path of a template. Its first use reads all scripts of the project. */
 export function templateUsesIn(workspace: Workspace): (template: string) => Promise<readonly TemplateUse[]> {
   let collected: Promise<ReadonlyMap<string, readonly TemplateUse[]>> | undefined;
   return async (template) => (await (collected ??= collect(workspace))).get(template) ?? [];

@@ -1,4 +1,4 @@
-/** The files that an analysis looks at, each read and parsed once. */
+/** The files of a validation, each read and parsed once. */
 import path from 'node:path';
 import type { Script, Template } from '../../../grammar/ast.js';
 import { SyntaxFailure } from '../../../grammar/errors.js';
@@ -12,13 +12,13 @@ import { parseReportingAll } from '../syntax-errors.js';
 
 export interface Workspace extends PathSettings {
   readonly files: SourceFiles;
-  /** A path as messages show it. */
+  /** Returns a path as messages show it. */
   readonly display: (absolute: string) => string;
   readonly script: (absolute: string) => Promise<Opened<ParsedScript>>;
   readonly template: (absolute: string) => Promise<Opened<ParsedTemplate>>;
-  /** How a file is read whatever its extension says, by path. */
+  /** Overrides, by path, the mode that follows from a file's extension. */
   readonly modes?: ReadonlyMap<string, Script['mode']>;
-  /** The files that were opened so far and could be parsed. */
+  /** Returns the files that were opened so far and could be parsed. */
   readonly parsed: () => Promise<readonly (ParsedScript | ParsedTemplate)[]>;
 }
 
@@ -88,7 +88,7 @@ export function openWorkspace({
   };
 }
 
-/** Markdown by the extension, as a run takes it. world.md 17.1. */
+/** Returns the mode that a run derives from the extension. world.md 17.1. */
 function modeOf(absolute: string): Script['mode'] {
   return path.extname(absolute).toLowerCase() === '.md' ? 'markdown' : 'strict';
 }

@@ -1,4 +1,4 @@
-/** Calls that hand over more than the function takes: the rest is evaluated and lost. control.md 4. */
+/** Finds calls with more arguments than the function takes: the rest is evaluated and lost. control.md 4. */
 import type { Exe } from '../../../grammar/ast.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
 import type { Declaration, Member } from '../static-scope.js';
@@ -9,7 +9,7 @@ export const callArityRule: Rule = {
   check: (file) => surplusArguments(file, ({ exe }) => exe),
 };
 
-/** `exeOf` tells what a name stands for: functions of the file itself, or those it imports. */
+/** `exeOf` finds the function of a name: one of the file itself, or one that it imports. */
 export function* surplusArguments(
   { symbols }: Pick<ParsedScript, 'symbols'>,
   exeOf: (declaration: Declaration) => Exe | undefined,
@@ -20,7 +20,7 @@ export function* surplusArguments(
   }
 }
 
-/** `name`: what the function is called there. */
+/** `name` is the name of the function at the call. */
 export function* surplusOf(
   exe: Exe,
   { name, at, argumentsPassed = 0, argumentsWritten = 0 }: Member & { readonly at: number },
@@ -34,7 +34,7 @@ export function* surplusOf(
   };
 }
 
-/** `exe @f = @g` hands on whatever it receives. */
+/** Returns true for `exe @f = @g`, which passes on all its arguments. */
 function isAlias({ body, params }: Exe): boolean {
   return params.length === 0 && (body.kind === 'reference' || body.kind === 'pipeline');
 }

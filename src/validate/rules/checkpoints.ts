@@ -1,4 +1,4 @@
-/** Where checkpoints stand, and what they are called. checkpoint-resume.md 9.3 and 9.4. */
+/** Checks the positions and names of checkpoints. checkpoint-resume.md 9.3 and 9.4. */
 import type { Checkpoint, Script } from '../../../grammar/ast.js';
 import { locate } from '../../../grammar/parse.js';
 import { misplacedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
@@ -17,7 +17,7 @@ export const checkpointPlacesRule: Rule = {
   },
 };
 
-/** Also where only one of the branches can be taken: a resume by this name would not say which one is meant. */
+/** Reports two of one name even in branches of which only one is taken: a resume by this name would be ambiguous. */
 export const checkpointNamesRule: Rule = {
   code: 'checkpoint-twice',
   list: 'errors',
@@ -30,13 +30,13 @@ export const checkpointNamesRule: Rule = {
         yield {
           at,
           message: `checkpoint "${name}" is already in line ${locate(text, known).line}`,
-          hint: 'names of checkpoints are unique',
+          hint: 'give it another name: names of checkpoints are unique',
         };
     }
   },
 };
 
-/** Those in their place whose name is known before the script runs. */
+/** Returns the checkpoints in an allowed position whose names do not depend on a run. */
 export function literalCheckpoints(script: Script): readonly { readonly name: string; readonly at: number }[] {
   return topLevel(script)
     .flatMap((statement): readonly Checkpoint[] => {

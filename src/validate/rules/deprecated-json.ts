@@ -1,4 +1,4 @@
-/** `@json`, the older name of `@parse`. values.md 11.3. */
+/** Finds calls of `@json`, the old name of `@parse`. values.md 11.3. */
 import type { Rule } from '../rule.js';
 
 export const deprecatedJsonRule: Rule = {

@@ -1,4 +1,4 @@
-/** Imports and templates that can't work whatever the files hold. world.md 11.3, 11.4, 13.1 and 13.4. */
+/** Finds imports and templates that can't work, whatever the files hold. world.md 11.3, 11.4, 13.1 and 13.4. */
 import path from 'node:path';
 import type { Import } from '../../../grammar/ast.js';
 import type { Rule, Violation } from '../rule.js';
@@ -17,7 +17,7 @@ export const importFormsRule: Rule = {
       const { path: file } = statement.body;
       const name = staticText(file);
       if (name === undefined || TEMPLATE.test(name)) continue;
-      yield { at: file.at, message: `${name} is no template file: its name must end in .att or .mtt` };
+      yield { at: file.at, message: `${name} is not a template file: its name must end in .att or .mtt` };
     }
   },
 };
@@ -29,7 +29,7 @@ function* importForm({ type, source, written, at, alias, params }: Import): Gene
       yield {
         at,
         message: `import templates from "${written}" needs a name and parameters`,
-        hint: `import templates from "${written}" as @name(a, b)`,
+        hint: `write: import templates from "${written}" as @name(a, b)`,
       };
     return;
   }

@@ -1,4 +1,7 @@
-/** A `foreach` with fewer arrays than the function has parameters, which ends a run. Too many are told of as with any call. control.md 13. */
+/**
+ * Finds a `foreach` with fewer arrays than the function has parameters, which ends a run. The rule `surplus-arguments` reports too many.
+ * control.md 13.
+ */
 import type { Foreach } from '../../../grammar/ast.js';
 import type { Rule } from '../rule.js';
 
@@ -12,7 +15,7 @@ export const missingArraysRule: Rule = {
       const exe = target?.exe;
       if (!exe || argumentsPassed === undefined || argumentsPassed >= exe.params.length) continue;
       const { length: needed } = exe.params;
-      yield { at: call.at, message: `foreach @${call.name} needs an array for each of ${needed} parameters and gets ${argumentsPassed}` };
+      yield { at: call.at, message: `foreach @${call.name} needs ${needed} arrays, one for each parameter, but has ${argumentsPassed}` };
     }
   },
 };

@@ -1,4 +1,4 @@
-/** Calls of names that stand for plain values: a run ends there. control.md 4. */
+/** Finds calls of names that are bound to plain values, which end a run. control.md 4. */
 import { locate } from '../../../grammar/parse.js';
 import type { Expression } from '../../../grammar/ast.js';
 import type { Rule } from '../rule.js';
@@ -7,7 +7,7 @@ export const plainValuesCalledRule: Rule = {
   code: 'not-a-function',
   list: 'errors',
   *check({ symbols, text }) {
-    // Which of two declarations was meant is told by another rule.
+    // Another rule reports names with two declarations.
     const doubtful = new Set(symbols.declarations.map(({ clash }) => clash));
     for (const { name, at, target, argumentsPassed } of symbols.uses) {
       const what = target?.value && kindOf(target.value);
@@ -17,7 +17,7 @@ export const plainValuesCalledRule: Rule = {
   },
 };
 
-/** Undefined where it may be a function: one that is handed on, or is made by a call. */
+/** Returns undefined for a value that may be a function: a reference, or the result of a call. */
 function kindOf(value: Expression): string | undefined {
   switch (value.kind) {
     case 'literal':

@@ -1,4 +1,4 @@
-/** `@x += …` where a run refuses it, whatever the value. control.md 2.4, 2.5 and 12. */
+/** Finds `@x += …` that a run refuses, whatever the value. control.md 2.4, 2.5 and 12. */
 import type { Rule } from '../rule.js';
 
 export const unchangeableVariablesRule: Rule = {

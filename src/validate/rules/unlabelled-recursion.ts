@@ -1,16 +1,16 @@
-/** Functions that are called again while they run, without the label that allows it. control.md 6. */
+/** Finds functions that are called again while they run, and lack the label `recursive`. control.md 6. */
 import { locate } from '../../../grammar/parse.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
 import type { Declaration, Use } from '../static-scope.js';
 
-/** A function that calls itself: where the call is reached, the run ends. */
+/** Reports functions that call themselves as errors: the run ends at such a call. */
 export const ownRecursionRule: Rule = {
   code: 'unlabelled-recursion',
   list: 'errors',
   check: (file) => unlabelled(file, ({ within, target }) => within === target),
 };
 
-/** Functions that call each other in a circle may still never come round: each may be called by others as well. */
+/** Reports circles of functions as warnings only, because a run may never complete the circle. */
 export const mutualRecursionRule: Rule = {
   code: 'unlabelled-circle',
   list: 'antiPatterns',
@@ -22,17 +22,18 @@ export const mutualRecursionRule: Rule = {
 
 type Circle = (call: Use) => boolean;
 
-/** One finding for each function, at its name, where the label belongs. */
+/** Yields one violation for each function, at its name, where the label belongs. */
 function* unlabelled({ symbols, text }: ParsedScript, closes: Circle): Generator<Violation> {
-  const told = new Set<Declaration>();
+  const reported = new Set<Declaration>();
   for (const call of symbols.uses) {
     const { within, target, at } = call;
-    if (!isCall(call) || !within || !target?.exe || told.has(target) || target.exe.labels.includes('recursive') || !closes(call)) continue;
-    told.add(target);
+    if (!isCall(call) || !within || !target?.exe || reported.has(target)) continue;
+    if (target.exe.labels.includes('recursive') || !closes(call)) continue;
+    reported.add(target);
     const caller = within === target ? 'calls itself' : `is called again by @${within.name} while it runs`;
     yield {
       at: target.at,
-      message: `@${target.name} ${caller} (line ${locate(text, at).line}), and lacks the label recursive`,
+      message: `@${target.name} ${caller} (line ${locate(text, at).line}) and lacks the label recursive`,
       hint: `write \`exe ${[...target.exe.labels, 'recursive'].join(', ')} @${target.name}(…) = …\``,
     };
   }
@@ -42,7 +43,7 @@ function isCall({ argumentsPassed }: Use): boolean {
   return argumentsPassed !== undefined;
 }
 
-/** What each function calls, without those whose calls all come to an end: usually nobody is left. */
+/** Maps functions to the functions that they call, without those that are in no circle: usually the map is empty. */
 function callsBetween({ symbols }: ParsedScript): ReadonlyMap<Declaration, ReadonlySet<Declaration>> {
   const calls = new Map<Declaration, Set<Declaration>>();
   const callers = new Map<Declaration, Declaration[]>();

@@ -1,4 +1,4 @@
-/** Arms of `when` and rules of guards that no value can reach, because one above them always answers first. control.md 9.2. */
+/** Finds arms of `when` and rules of guards that are never reached, because one above always matches first. control.md 9.2. */
 import { locate } from '../../../grammar/parse.js';
 import type { Expression, Guard, TemplatePart, TextPart, When } from '../../../grammar/ast.js';
 import type { ParsedScript, Rule, Violation } from '../rule.js';
@@ -11,7 +11,7 @@ export const unreachableArmsRule: Rule = {
   },
 };
 
-/** Anything that may give another answer the second time it is asked. */
+/** Kinds of nodes that may evaluate to another value the second time. */
 const IMPURE = new Set(['apply', 'method', 'load', 'load-part', 'pipeline', 'code', 'when', 'for', 'loop', 'foreach', 'new', 'denied']);
 
 function* below(node: unknown, file: ParsedScript): Generator<Violation> {
@@ -23,11 +23,11 @@ function* below(node: unknown, file: ParsedScript): Generator<Violation> {
 }
 
 function* unreachable(entries: When['entries'] | Guard['rules'], { text }: ParsedScript): Generator<Violation> {
-  const asked = new Map<string, number>();
+  const seen = new Map<string, number>();
   let always: number | undefined;
   for (const entry of entries) {
     if (entry.kind === 'let' || entry.kind === 'append-to') {
-      asked.clear(); // a name may mean something else from here
+      seen.clear(); // a name may have another value from here
       continue;
     }
     const { condition, at } = entry;
@@ -40,10 +40,10 @@ function* unreachable(entries: When['entries'] | Guard['rules'], { text }: Parse
       always = at;
       continue;
     }
-    const question = questionOf(condition);
-    const first = question === undefined ? undefined : asked.get(question);
+    const identity = identityOf(condition);
+    const first = identity === undefined ? undefined : seen.get(identity);
     if (first !== undefined) yield { at, message: `can't be reached: line ${locate(text, first).line} has the same condition` };
-    else if (question !== undefined) asked.set(question, at);
+    else if (identity !== undefined) seen.set(identity, at);
   }
 }
 
@@ -51,18 +51,18 @@ function isTrue(condition: Expression): boolean {
   return condition.kind === 'literal' && condition.value === true;
 }
 
-/** The condition without its place, where it has the same answer whenever it is asked. */
-function questionOf(condition: Expression): string | undefined {
+/** Returns the same text for equal conditions at different positions; undefined for one that may change between evaluations. */
+function identityOf(condition: Expression): string | undefined {
   let isPure = true;
-  const question = JSON.stringify(condition, (key: string, value: unknown) => {
+  const identity = JSON.stringify(condition, (key: string, value: unknown) => {
     if (key === 'kind' && IMPURE.has(String(value))) isPure = false;
     if (key === 'at') return undefined;
     return isPlainText(value) ? value.parts.map(({ text }) => text).join('') : isText(value) ? value.value : value;
   });
-  return isPure ? question : undefined;
+  return isPure ? identity : undefined;
 }
 
-/** `'a'` asks the same as `"a"`. */
+/** Recognises a text, because `'a'` and `"a"` are the same condition. */
 function isText(node: unknown): node is { readonly value: string } {
   const { kind, value } = (node ?? {}) as { readonly kind?: unknown; readonly value?: unknown };
   return kind === 'literal' && typeof value === 'string';

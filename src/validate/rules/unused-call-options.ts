@@ -1,6 +1,6 @@
 /**
- * Options that only mean something for calls with the label `llm`, of a function that has no such calls: `writes` and `key`. The label may
- * stand at the call, `var llm @x = @draw("sea")`. checkpoint-resume.md 4.
+ * Finds the options `writes` and `key` of functions whose calls never have the label `llm`: they have no effect there. The label may be at
+ * the call too: `var llm @x = @draw("sea")`. checkpoint-resume.md 4.
  */
 import type { Exe, Expression } from '../../../grammar/ast.js';
 import { exportList } from '../exports.js';
@@ -31,7 +31,7 @@ function hintFor({ labels, name }: Exe): string {
   return `exe ${['llm', ...labels].join(', ')} @${name}`;
 }
 
-/** Functions of which that can't be ruled out: what stands for a value may be called by another name, and what is exported by others. */
+/** Returns functions that may be called as `llm`: exported ones, and those used as values, which may be called by another name. */
 function calledAsLlm({ script, symbols }: ParsedScript): ReadonlySet<Declaration> {
   const heads = new Set(llmHeads(script.statements));
   const exported = exportList(script);
@@ -46,7 +46,7 @@ function calledAsLlm({ script, symbols }: ParsedScript): ReadonlySet<Declaration
   return found;
 }
 
-/** Where the calls begin that are the right side of a `var llm`. */
+/** Yields the positions of calls that are the right side of a `var llm`. */
 function* llmHeads(node: unknown): Generator<number> {
   if (typeof node !== 'object' || node === null) return;
   const { kind, labels, value } = node as { readonly kind?: unknown; readonly labels?: readonly string[]; readonly value?: Expression };

@@ -1,4 +1,4 @@
-/** Names that are declared a second time, which ends a run. values.md 3.1, control.md 2.3, instrumentation.md 4.1 and 5.1. */
+/** Finds names that are declared twice, which ends a run. values.md 3.1, control.md 2.3, instrumentation.md 4.1 and 5.1. */
 import { locate } from '../../../../grammar/parse.js';
 import type { Guard, Hook } from '../../../../grammar/ast.js';
 import type { ParsedScript, Rule } from '../../rule.js';

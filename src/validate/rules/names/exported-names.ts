@@ -1,4 +1,4 @@
-/** Names in `export` that the file doesn't define: an error for whoever imports it. world.md 12.1. */
+/** Finds names in `export` that the file doesn't define, which is an error when the file is imported. world.md 12.1. */
 import { closest } from '../../../values/suggest.js';
 import { interceptorNames } from '../../exports.js';
 import type { Rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-/** `@stage-done` in text is one name; who meant `@stage` and "-done" ends the name with a backslash. */
+/** Finds `@stage-done` in text where only `@stage` is declared: the hyphen is part of a name unless a backslash ends the name. */
 import type { Rule } from '../../rule.js';
 import { beginningOf, unknownNames } from './unknown-names.js';
 

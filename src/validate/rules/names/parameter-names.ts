@@ -1,4 +1,4 @@
-/** Names of parameters that say nothing, and hide what callers name likewise. world.md 19. */
+/** Finds parameters with generic names, which hide variables of the same name. world.md 19. */
 import type { Exe } from '../../../../grammar/ast.js';
 import type { Rule } from '../../rule.js';
 import { topLevel } from '../../top-level.js';
@@ -13,17 +13,17 @@ export const parameterNamesRule: Rule = {
       if (statement.kind !== 'exe') continue;
       for (const { name } of statement.params.filter((param) => GENERIC.includes(param.name))) {
         yield {
-          at: placeOf(name, statement, text),
+          at: positionInText(name, statement, text),
           message: `@${statement.name} has a parameter of the generic name "${name}"`,
-          hint: 'say what it holds',
+          hint: 'name it after its meaning',
         };
       }
     }
   },
 };
 
-/** Parameters carry no place of their own in the tree. */
-function placeOf(name: string, { nameAt }: Exe, text: string): number {
+/** Finds the position in the text, because parameters have none in the tree. */
+function positionInText(name: string, { nameAt }: Exe, text: string): number {
   const open = text.indexOf('(', nameAt);
   const found = new RegExp(`(?<![\\w-])${name}(?![\\w-])`).exec(text.slice(open));
   return open < 0 || !found ? nameAt : open + found.index;

@@ -1,4 +1,4 @@
-/** Names of built-in functions that the file gives another meaning, which is allowed. values.md 11.3. */
+/** Finds declarations that replace a built-in function, which is allowed. values.md 11.3. */
 import { isBuiltIn } from '../../ambient-names.js';
 import type { Rule } from '../../rule.js';
 

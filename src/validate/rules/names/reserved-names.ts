@@ -1,4 +1,4 @@
-/** Names that no script may declare. values.md 13. */
+/** Finds declarations of reserved names. values.md 13. */
 import { reservedNames } from '../../../../grammar/keywords.js';
 import type { Rule } from '../../rule.js';
 

@@ -1,4 +1,4 @@
-/** References to names that stand for nothing. values.md 16.1. */
+/** Finds references to names that are not declared. values.md 16.1. */
 import { locate } from '../../../../grammar/parse.js';
 import { closest } from '../../../values/suggest.js';
 import type { ParsedScript, Rule } from '../../rule.js';

@@ -1,4 +1,4 @@
-/** Uses of names that nothing declares, and that no other rule explains. Shared by two rules, so that a name is reported once. */
+/** Finds uses of undeclared names. Two rules share it, so that each name is reported once. */
 import { isAmbient } from '../../ambient-names.js';
 import type { ParsedScript, RuleSettings } from '../../rule.js';
 import type { Use } from '../../static-scope.js';
@@ -11,7 +11,7 @@ export function unknownNames(file: ParsedScript, settings: RuleSettings): readon
   );
 }
 
-/** A name with a hyphen in text, whose beginning is declared: the hyphen was meant as text. checkpoint-resume.md 9.1. */
+/** Returns the declared beginning of a name with a hyphen in text: the hyphen was probably meant as text. checkpoint-resume.md 9.1. */
 export function beginningOf({ name, place, visible }: Use): string | undefined {
   if (place !== 'text' || !name.includes('-')) return undefined;
   const declared = new Set(visible());
@@ -23,7 +23,7 @@ export function beginningOf({ name, place, visible }: Use): string | undefined {
   return undefined;
 }
 
-/** `crew@port`: an address, which stays as it is written. values.md 6.2. */
+/** Returns true for the `@port` of `crew@port`, an address, which is left as it is written. values.md 6.2. */
 export function isGlued({ at, place }: Pick<Use, 'at' | 'place'>, text: string): boolean {
   return place === 'text' && at > 0 && WORD_CHARACTER.test(text.charAt(at - 1));
 }
