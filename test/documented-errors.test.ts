@@ -1,4 +1,4 @@
-/** docs/errors.md names every error code in the sources, and no other. */
+/** docs/errors.md names every error code in the sources once, and no other. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const NO_CODES = [
   /^(HOME|USER|PATH|DEBUG|NODE_ENV|LOCAL)$/,
   /^(GET|POST)$/, // methods of HTTP
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
-  /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a slip of `null`
+  /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a misspelt `null`
 ];
 
 it('names every code', () => {
@@ -23,4 +23,8 @@ it('names every code', () => {
   const words = sources.flatMap(({ code }) => [...code.matchAll(/'([A-Z][A-Z_0-9]{3,})'/g)].map(([, word]) => word as string));
   const used = new Set(words.filter((word) => !NO_CODES.some((pattern) => pattern.test(word))));
   expect(new Set(documented)).toEqual(used);
+  expect(
+    documented.filter((code, i) => documented.indexOf(code) !== i),
+    'codes with two rows',
+  ).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Rules of the language reference that no conformance case asks for, a line each: script, what it shows, or what its error says. */
+/** Rules of the language reference without a conformance case, a line each: a script, its output or its error. */
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../support/cli.js';
 import { runScript } from '../support/in-fake-world.js';
@@ -12,7 +12,7 @@ async function outcomeOf(script: string): Promise<{ shown: string; warnings: rea
 
 describe('values', () => {
   it.each([
-    // 8.2: a question mark behind a field has no effect in an expression.
+    // 8.2: `?` after a field has no effect in an expression.
     [
       'var @o = {a: 5}\nvar @x = [@o.a? + 1, @o.a? > 1, @o.a? ? "yes" : "no", @o.none? ?? "d", true ? @o.a? : 3]\nshow `is @x`',
       'is [6,true,"yes","d",5]',
@@ -94,14 +94,14 @@ describe('world', () => {
   });
 
   // 15: commands start in the project root, `js` sees where the process works.
-  it('tells a js body where the process works', async () => {
+  it('runs a js body in the working directory of the process', async () => {
     const job = ['js', 'node', 'js:@root/sub'].map((code, i) => `exe @f${i}() = ${code} { return process.cwd() }\nshow @f${i}()`);
     const cwd = await projectFolder({ 'sub/job.mld': job.join('\n'), 'else/where.txt': '' });
     const { stdout } = await runCli(['../sub/job.mld'], { cwd: `${cwd}/else` });
     expect(stdout).toBe(`${cwd}/else\n${cwd}\n${cwd}/sub\n`);
   });
 
-  // 16.3: malformed values are errors before the script starts, also of a module that nobody imports.
+  // 16.3: malformed values are errors before the script starts, also of a module that is not imported.
   it.each([['@m=var @x ='], ['@m=@half.json']])('refuses --inject %s before anything runs', async (inject) => {
     const cwd = await projectFolder({ 'main.mld': 'show "started"', 'half.json': '{"a":' });
     const { stdout, stderr, status } = await runCli(['main.mld', '--inject', inject], { cwd });
@@ -110,7 +110,7 @@ describe('world', () => {
   });
 
   // 13, 16: what editors and shells of some systems put before a text is no part of it.
-  it('reads given data and prompts behind a mark of byte order', async () => {
+  it('ignores a byte order mark before inputs and prompts', async () => {
     const script = 'exe @p(a) = template "./p.att"\nvar @t = @p(@state.k)\nshow `[@t] @input.b`';
     const cwd = await projectFolder({ 'main.mld': `\uFEFF${script}`, 's.json': '\uFEFF{"k": 1}', 'p.att': '\uFEFF@a' });
     const { stdout, stderr } = await runCli(['main.mld', '--state', '@s.json'], { cwd, stdin: '\uFEFF{"b": 2}' });

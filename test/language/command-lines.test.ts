@@ -10,35 +10,35 @@ import { isTruthy } from '../../src/values/truth.js';
 import { runScript } from '../support/in-fake-world.js';
 import { FakeWorld } from '../support/fake-world.js';
 
-interface Asked {
+interface ShellCommand {
   readonly code: string;
   readonly executed?: string;
 }
 
-/** What the shell is given for each `run` of a script. */
-async function requestsFor(script: string, v: unknown): Promise<Asked[]> {
-  const asked: Asked[] = [];
+/** Returns the commands that a script hands to the shell. */
+async function requestsFor(script: string, v: unknown): Promise<ShellCommand[]> {
+  const commands: ShellCommand[] = [];
   const fake = new FakeWorld();
   const world = Object.assign(Object.create(fake) as FakeWorld, {
     perform: async (kind: never, request: never) => {
       if (kind !== 'command.run') return fake.perform(kind, request);
-      asked.push(request);
+      commands.push(request);
       return { stdout: '', stderr: '', exitCode: 0, durationMs: 0 };
     },
   });
   const { error } = await runScript(`var @v = @payload.v\n${script}\n`, { world: world as never, payload: { v } as never });
   if (error) throw error;
-  return asked;
+  return commands;
 }
 
 const command = (source: string): string => `run cmd {${source}}`;
 
 async function executedFor(script: string, v: unknown): Promise<string> {
-  const [asked] = await requestsFor(script, v);
-  return asked?.executed ?? asked?.code ?? '';
+  const [command] = await requestsFor(script, v);
+  return command?.executed ?? command?.code ?? '';
 }
 
-/** `probe` tells what it got, `show` the same as text. */
+/** `probe` prints its arguments separated by NUL, `show` prints them as text. */
 const PRELUDE = `
 probe() { for a; do printf '%s\\000' "$a"; done; }
 show() { for a; do printf '[%s]' "$a"; done; }
@@ -52,7 +52,7 @@ beforeAll(() => {
 });
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-/** @returns what each command was told, in order */
+/** Returns the arguments that each command received, in order. */
 function argumentsSeen(shell: string, commands: readonly string[]): string[][] {
   const script = PRELUDE + commands.map((command) => `(${command}\n)\nprintf '\\001\\000'\n`).join('');
   const [program = '', ...args] = shell.split(' ');
@@ -60,13 +60,13 @@ function argumentsSeen(shell: string, commands: readonly string[]): string[][] {
   return stdout
     .split('\u0001\0')
     .slice(0, -1)
-    .map((told) => (told === '' ? [] : told.slice(0, -1).split('\0')));
+    .map((received) => (received === '' ? [] : received.slice(0, -1).split('\0')));
 }
 
 const SHELLS = ['sh', 'bash --posix'];
 
 const words = (v: string): string[] => v.split(/[ \t\r\n]+/).filter((word) => word !== '');
-/** The blanks of the value separate, what stands around goes with the first and the last word. */
+/** Splits a value at its blanks; the text around it joins the first and the last word. */
 const glued = (before: string, v: string, after: string): string[] => words(before + v + after);
 const shown = (list: readonly string[]): string => list.map((word) => `[${word}]`).join('');
 const isWholeNumber = (v: string): boolean => /^\s*[-+]?\d+\s*$/.test(v);
@@ -74,50 +74,50 @@ const decimal = (v: string): boolean => isWholeNumber(v) && !/^\s*[-+]?0\d/.test
 
 interface Context {
   readonly source: string;
-  /** What `probe` is told. */
-  readonly told: (v: string) => string[];
+  /** Returns the arguments that `probe` receives. */
+  readonly received: (v: string) => string[];
   /** Outside quotes an operator in a text is an error. */
   readonly isBare?: true;
   readonly isNumber?: true;
 }
 
 const contexts: readonly Context[] = [
-  { source: 'probe @v', told: words, isBare: true },
-  { source: 'probe "@v"', told: (v) => [v] },
-  { source: 'probe --opt=@v', told: (v) => glued('--opt=', v, ''), isBare: true },
-  { source: 'probe pre@v/post', told: (v) => glued('pre', v, '/post'), isBare: true },
-  { source: 'probe "a @v b"', told: (v) => [`a ${v} b`] },
-  { source: `probe a@v"@v"'@v'`, told: (v) => lastGlued(v), isBare: true },
-  { source: `probe x # it's @v "`, told: () => ['x'] },
-  { source: `probe '@v' \\@v @@v`, told: () => ['@v', '@v', '@v'] },
-  { source: 'probe "\\\\@v" \\\\"@v"', told: (v) => [`\\${v}`, `\\${v}`] },
-  { source: 'probe "$@v"', told: (v) => [`$${v}`] },
-  { source: 'probe $@v', told: (v) => words(`$${v}`), isBare: true },
-  { source: 'probe "`show @v`"', told: (v) => [shown(words(v))], isBare: true },
-  { source: 'probe "`show \\"@v\\"`"', told: (v) => [shown([v])] },
-  { source: 'probe "`show "@v" $@v`"', told: (v) => [shown([v, ...words(`$${v}`)])], isBare: true },
-  { source: 'probe "`show \\"\\`show @v\\`\\"`"', told: (v) => [shown([shown(words(v))])], isBare: true },
-  { source: 'probe "$(show @v)"', told: (v) => [shown(words(v))], isBare: true },
-  { source: 'probe "$(show "@v" \'@v\')"', told: (v) => [shown([v, '@v'])] },
-  { source: 'probe "${E:-@v}"', told: (v) => [v] },
-  { source: 'probe ${E:-"@v"}', told: (v) => [v] },
-  { source: 'probe ${E:-@v}', told: words, isBare: true },
+  { source: 'probe @v', received: words, isBare: true },
+  { source: 'probe "@v"', received: (v) => [v] },
+  { source: 'probe --opt=@v', received: (v) => glued('--opt=', v, ''), isBare: true },
+  { source: 'probe pre@v/post', received: (v) => glued('pre', v, '/post'), isBare: true },
+  { source: 'probe "a @v b"', received: (v) => [`a ${v} b`] },
+  { source: `probe a@v"@v"'@v'`, received: (v) => lastGlued(v), isBare: true },
+  { source: `probe x # it's @v "`, received: () => ['x'] },
+  { source: `probe '@v' \\@v @@v`, received: () => ['@v', '@v', '@v'] },
+  { source: 'probe "\\\\@v" \\\\"@v"', received: (v) => [`\\${v}`, `\\${v}`] },
+  { source: 'probe "$@v"', received: (v) => [`$${v}`] },
+  { source: 'probe $@v', received: (v) => words(`$${v}`), isBare: true },
+  { source: 'probe "`show @v`"', received: (v) => [shown(words(v))], isBare: true },
+  { source: 'probe "`show \\"@v\\"`"', received: (v) => [shown([v])] },
+  { source: 'probe "`show "@v" $@v`"', received: (v) => [shown([v, ...words(`$${v}`)])], isBare: true },
+  { source: 'probe "`show \\"\\`show @v\\`\\"`"', received: (v) => [shown([shown(words(v))])], isBare: true },
+  { source: 'probe "$(show @v)"', received: (v) => [shown(words(v))], isBare: true },
+  { source: 'probe "$(show "@v" \'@v\')"', received: (v) => [shown([v, '@v'])] },
+  { source: 'probe "${E:-@v}"', received: (v) => [v] },
+  { source: 'probe ${E:-"@v"}', received: (v) => [v] },
+  { source: 'probe ${E:-@v}', received: words, isBare: true },
   {
     source: 'probe "${P#@v}" ${P#"@v"}',
-    told: (v) => Array<string>(2).fill('ab*c'.startsWith(v) ? 'ab*c'.slice(v.length) : 'ab*c'),
+    received: (v) => Array<string>(2).fill('ab*c'.startsWith(v) ? 'ab*c'.slice(v.length) : 'ab*c'),
   },
-  { source: 'X=@v\nprobe "$X"', told: (v) => [v], isBare: true },
-  { source: 'X=@v probe x', told: () => ['x'], isBare: true },
-  { source: 'case @v in\n(@v) probe same\nesac', told: () => ['same'], isBare: true },
-  { source: 'if [ "@v" = "@v" ]\nthen\nprobe yes\nfi', told: () => ['yes'] },
-  { source: 'for x in @v\ndo\nprobe "$x"\ndone', told: words, isBare: true },
-  { source: 'probe $((@v)) "$((@v + 0))"', told: (v) => Array<string>(2).fill(String(Number(v))), isNumber: true },
-  { source: 'probe "$(cat <<END\n@v "@v"\nEND\n)"', told: (v) => [`${v} "${v}"`] },
-  { source: `probe "$(cat <<'END'\n@v\nEND\n)"`, told: () => ['@v'] },
-  { source: 'f() {\nprobe "@v" @v\n}\nf other', told: (v) => [v, ...words(v)], isBare: true },
-  { source: 'probe @v | cat', told: words, isBare: true },
-  { source: 'probe a @v?`--s "@v"` z', told: (v) => (isTruthy(v) ? ['a', '--s', v, 'z'] : ['a', 'z']) },
-  { source: 'probe a@v?`-@v`z', told: (v) => (isTruthy(v) ? glued('a-', v, 'z') : ['az']), isBare: true },
+  { source: 'X=@v\nprobe "$X"', received: (v) => [v], isBare: true },
+  { source: 'X=@v probe x', received: () => ['x'], isBare: true },
+  { source: 'case @v in\n(@v) probe same\nesac', received: () => ['same'], isBare: true },
+  { source: 'if [ "@v" = "@v" ]\nthen\nprobe yes\nfi', received: () => ['yes'] },
+  { source: 'for x in @v\ndo\nprobe "$x"\ndone', received: words, isBare: true },
+  { source: 'probe $((@v)) "$((@v + 0))"', received: (v) => Array<string>(2).fill(String(Number(v))), isNumber: true },
+  { source: 'probe "$(cat <<END\n@v "@v"\nEND\n)"', received: (v) => [`${v} "${v}"`] },
+  { source: `probe "$(cat <<'END'\n@v\nEND\n)"`, received: () => ['@v'] },
+  { source: 'f() {\nprobe "@v" @v\n}\nf other', received: (v) => [v, ...words(v)], isBare: true },
+  { source: 'probe @v | cat', received: words, isBare: true },
+  { source: 'probe a @v?`--s "@v"` z', received: (v) => (isTruthy(v) ? ['a', '--s', v, 'z'] : ['a', 'z']) },
+  { source: 'probe a@v?`-@v`z', received: (v) => (isTruthy(v) ? glued('a-', v, 'z') : ['az']), isBare: true },
 ];
 
 function lastGlued(v: string): string[] {
@@ -215,18 +215,18 @@ const payloads: readonly string[] = [
 
 interface Case {
   readonly source: string;
-  readonly told: readonly string[];
+  readonly received: readonly string[];
   readonly executed: string;
   readonly readable: string;
 }
 
-/** The commands of all contexts with this value that are no error, and what they have to tell. */
+/** Returns the valid commands of all contexts with this value, and the arguments that they have to receive. */
 async function casesFor(v: string): Promise<Case[]> {
   const possible = contexts.filter(({ isBare, isNumber }) => !(isBare && hasOperator(v)) && !(isNumber && !decimal(v)));
-  const asked = await requestsFor(possible.map(({ source }) => command(source)).join('\n'), v);
-  return asked.map(({ code, executed = code }, i) => {
-    const { source, told } = possible[i] as Context;
-    return { source, told: told(v), executed, readable: code };
+  const commands = await requestsFor(possible.map(({ source }) => command(source)).join('\n'), v);
+  return commands.map(({ code, executed = code }, i) => {
+    const { source, received } = possible[i] as Context;
+    return { source, received: received(v), executed, readable: code };
   });
 }
 
@@ -237,29 +237,29 @@ describe('a value in a command', () => {
   }, 60_000);
 
   async function expectAll(shell: string, form: 'executed' | 'readable'): Promise<void> {
-    for (const [i, v] of payloads.entries()) expectTold(shell, v, cases[i] ?? [], form);
+    for (const [i, v] of payloads.entries()) expectReceived(shell, v, cases[i] ?? [], form);
     expect(fs.readdirSync(folder).sort()).toEqual(['-n', 'a*', 'one', 'two']);
   }
 
-  function expectTold(shell: string, v: string, list: readonly Case[], form: 'executed' | 'readable'): void {
+  function expectReceived(shell: string, v: string, list: readonly Case[], form: 'executed' | 'readable'): void {
     const seen = argumentsSeen(
       shell,
       list.map((one) => one[form]),
     );
-    expect(seen.map((told, i) => [v, list[i]?.source, told])).toEqual(list.map(({ source, told }) => [v, source, told]));
+    expect(seen.map((received, i) => [v, list[i]?.source, received])).toEqual(list.map(({ source, received }) => [v, source, received]));
   }
 
-  it.each(SHELLS)('is the same words wherever it is and whatever is in it (%s)', async (shell) => expectAll(shell, 'executed'));
+  it.each(SHELLS)('is passed as the same words in every position, whatever it holds (%s)', async (shell) => expectAll(shell, 'executed'));
 
   it.each(SHELLS)('reads as a command that does the same (%s)', async (shell) => expectAll(shell, 'readable'));
 
-  it('is what it is for any text', { timeout: 60_000 }, async () => {
+  it('is passed unchanged, whatever the text', { timeout: 60_000 }, async () => {
     const text = fc
       .oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'\'"`$\\ \n\t*?[]{}()#!~=-abE;&|<>') }))
       .filter((v) => !/[\0\u0001]/.test(v))
       .map((v) => Buffer.from(v).toString());
     await fc.assert(
-      fc.asyncProperty(text, async (v) => expectTold('sh', v, await casesFor(v), 'executed')),
+      fc.asyncProperty(text, async (v) => expectReceived('sh', v, await casesFor(v), 'executed')),
       { numRuns: 40 },
     );
   });
@@ -291,24 +291,24 @@ describe('a value in a command', () => {
       await expect(requestsFor(command(`echo x\n${place}`), v)).rejects.toMatchObject({ code: 'SHELL_NUMBER' });
   });
 
-  it('is what it is where bash reads more than other shells', async () => {
-    const told = async (source: string): Promise<unknown> =>
+  it('is passed unchanged where bash reads more than other shells', async () => {
+    const received = async (source: string): Promise<unknown> =>
       argumentsSeen('bash --posix', [await executedFor(command(source), 'a $(x)')])[0];
-    expect(await told('a=(x @v "@v" [7]=@v) # (\nprobe "${a[@@]}"')).toEqual(['x', 'a', '$(x)', 'a $(x)', 'a $(x)']);
-    expect(await told(`probe $'it\\'s @v' "@v"`)).toEqual(["it's @v", 'a $(x)']);
+    expect(await received('a=(x @v "@v" [7]=@v) # (\nprobe "${a[@@]}"')).toEqual(['x', 'a', '$(x)', 'a $(x)', 'a $(x)']);
+    expect(await received(`probe $'it\\'s @v' "@v"`)).toEqual(["it's @v", 'a $(x)']);
   });
 
-  it('is told as JSON in one word when it is data, and its scalars as words', async () => {
-    const told = async (v: unknown): Promise<unknown> => argumentsSeen('sh', [await executedFor(command('probe @v'), v)])[0];
-    expect(await told({ a: 'b  c;' })).toEqual(['{"a":"b  c;"}']);
-    expect(await told(['p', ['q r']])).toEqual(['["p",["q r"]]']);
-    expect(await told(['p', 'q r', 3, null, true])).toEqual(['p', 'q', 'r', '3', 'null', 'true']);
-    expect(await told([])).toEqual([]);
+  it('is JSON in one word when it is data, and a word when it is a scalar', async () => {
+    const received = async (v: unknown): Promise<unknown> => argumentsSeen('sh', [await executedFor(command('probe @v'), v)])[0];
+    expect(await received({ a: 'b  c;' })).toEqual(['{"a":"b  c;"}']);
+    expect(await received(['p', ['q r']])).toEqual(['["p",["q r"]]']);
+    expect(await received(['p', 'q r', 3, null, true])).toEqual(['p', 'q', 'r', '3', 'null', 'true']);
+    expect(await received([])).toEqual([]);
   });
 
   it('is the same in a command that is written as a string', async () => {
-    const told = async (written: string): Promise<unknown> => argumentsSeen('sh', [await executedFor(written, 'a\nb $(x)')])[0];
-    expect(await told(`run "probe @v \\"@v\\" '@v' --o=@v"`)).toEqual(['a', 'b', '$(x)', 'a\nb $(x)', '@v', '--o=a', 'b', '$(x)']);
+    const received = async (written: string): Promise<unknown> => argumentsSeen('sh', [await executedFor(written, 'a\nb $(x)')])[0];
+    expect(await received(`run "probe @v \\"@v\\" '@v' --o=@v"`)).toEqual(['a', 'b', '$(x)', 'a\nb $(x)', '@v', '--o=a', 'b', '$(x)']);
   });
 
   it('is recorded as people read it', async () => {

@@ -51,7 +51,7 @@ async function shows(script: string, options: ScriptOptions = {}): Promise<strin
   return shown.replace(/\n$/, '');
 }
 
-describe('what an import binds', () => {
+describe('the names that an import binds', () => {
   it.each([
     ['import { @label, @label as @say } from "./lib/tally.mld"\nshow @say("7")', 'Total: 7'],
     ['import { viaInner } from "./lib/tally"\nshow @viaInner()', 'from inside'],
@@ -170,7 +170,7 @@ describe('imports that fail', () => {
   });
 });
 
-describe('data given to the run', () => {
+describe('inputs of the run', () => {
   it.each<[string, ScriptOptions, string]>([
     ['import { topic, nope } from @payload\nshow `@topic @nope`', { payload: { topic: 'tides' } }, 'tides null'],
     ['import "@payload" as @p\nshow `@p.topic @p.nope`', { payload: { topic: 'tides' } }, 'tides null'],
@@ -230,7 +230,7 @@ describe('Node modules', () => {
     expect(await shows(script, { node })).toBe(expected);
   });
 
-  it('tells where a function of theirs was called that threw', async () => {
+  it('reports a function that throws at the place of its call', async () => {
     const { error } = await runScript('import { basename } from node @path\nshow @basename(null)', { files, node });
     expect(error?.location).toMatchObject({ file: 'main.mld', at: 'import { basename } from node @path\nshow @basename'.length });
   });
@@ -238,7 +238,7 @@ describe('Node modules', () => {
   it.each([
     ['import { basenam } from node @path', 'NOT_EXPORTED', 'did you mean basename?'],
     ['import "nothing" from node @path', 'SYNTAX', ''],
-    ['import node @path as @p', 'NODE_IMPORT', 'single names'],
+    ['import node @path as @p', 'NODE_IMPORT', 'name by name'],
     ['import { x } from node @nowhere', 'NODE_MODULE', 'nowhere'],
     ['import { basename } from node @path\nshow @basename(null)', 'CODE_THREW', '@basename: '],
     ['import { Fails } from node @deck/geo\nexe @f = new @Fails(1)\nshow @f.x', 'CODE_THREW', 'new @Fails: no such point'],

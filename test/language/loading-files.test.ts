@@ -32,7 +32,7 @@ async function fails(script: string): Promise<{ code: string; text: string; at: 
   return { code: error.code, text: `${error.message} | ${error.hint ?? ''}`, at: error.location?.at };
 }
 
-describe('what a load yields', () => {
+describe('the value of a load', () => {
   it.each([
     ['var @t = <log.txt>\nshow @t.length', '16'],
     ['show <log.txt>', 'wind 12\ngust 31'],
@@ -61,7 +61,7 @@ describe('what a load yields', () => {
   });
 });
 
-describe('what cannot be loaded', () => {
+describe('a file that cannot be loaded', () => {
   it.each([
     ['show <lig.txt>', 'FILE_NOT_FOUND', ['lig.txt', 'log.txt', 'relative to the folder of main.mld']],
     ['show <@root/lig.txt>', 'FILE_NOT_FOUND', ['@root/lig.txt', 'relative to the project root']],
@@ -152,7 +152,7 @@ describe('files inside text', () => {
     expect(await shows(script)).toBe(expected);
   });
 
-  it('warns about a missing file by name, and goes on', async () => {
+  it('warns about a missing file by name, and continues', async () => {
     const { shown, warnings } = await runScript('show `a<gone.txt>b`\nshow "still"', { files });
     expect(shown).toBe('ab\nstill\n');
     expect(warnings.join()).toContain('gone.txt');

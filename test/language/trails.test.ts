@@ -1,4 +1,4 @@
-/** An error tells the whole way to it: imports, calls, templates and statements, innermost first. world.md 18. */
+/** An error lists the places that led to it: imports, calls, templates and statements, innermost first. world.md 18. */
 import { describe, expect, it } from 'vitest';
 import { locate } from '../../grammar/parse.js';
 import { runScript } from '../support/in-fake-world.js';

@@ -8,7 +8,7 @@ const files = {
   '/p/lib/w.mld': 'exe @save(x) = [\n  output @x to "saved.txt"\n  => "ok"\n]\nexport { @save }',
 };
 
-/** What the script wrote to `name`. */
+/** Returns the text that the script wrote to `name`. */
 async function writes(script: string, name: string): Promise<string | undefined> {
   const { world, error } = await runScript(script, { files });
   if (error) throw error;
@@ -37,7 +37,7 @@ describe('the text that output writes', () => {
   });
 });
 
-describe('where output writes', () => {
+describe('the target of output', () => {
   it.each([
     ['output "1" to here.txt', 'here.txt'],
     ['output "1" to "@root/out/there.txt"', 'out/there.txt'],
@@ -53,7 +53,7 @@ describe('where output writes', () => {
     expect([shown, stderr]).toEqual(['out\n', '{\n  "a": 1\n}\n']);
   });
 
-  it('names environment variables after what is written', async () => {
+  it('names environment variables after the written variable', async () => {
     const { world } = await runScript('var @token = "t"\noutput @token to env\noutput "lit" to env\noutput @token.trim() to env:KEY');
     expect(Object.fromEntries(world.environment)).toEqual({ MLLD_TOKEN: 't', MLLD_OUTPUT: 'lit', KEY: 't' });
   });

@@ -77,7 +77,7 @@ describe('imports, followed', () => {
     expect(errorLines(await analyze(texts, deep))).toEqual(errors);
   });
 
-  it('are not followed unless asked', async () => {
+  it('are followed only on request', async () => {
     const { reads, valid } = await analyze({ 'main.mld': 'import { f } from "./lib.mld"\nexe @g(a) = template "./g.att"' });
     expect(reads).toEqual(['main.mld']);
     expect(valid).toBe(true);
@@ -93,7 +93,7 @@ describe('imports, followed', () => {
     expect(antiPatterns).toHaveLength(1);
   });
 
-  it('say what the module has', async () => {
+  it('suggest names that the module exports', async () => {
     const { errors } = await analyze({ 'main.mld': 'import { lable, x } from "./l.mld"', 'l.mld': 'var @label = 1' }, deep);
     expect(errors?.map(({ message, hint }) => `${message}: ${hint}`)).toEqual([
       '@lable is not exported by ./l.mld: did you mean @label?',

@@ -1,4 +1,4 @@
-/** Which flags a script has names for: what can be seen of `@payload` in its text. */
+/** Finds the flags that a script reads, by the uses of `@payload` in its text. */
 import { describe, expect, it } from 'vitest';
 import { parseScript } from '../../grammar/parse.js';
 import { payloadNames } from '../../src/validate/payload-names.js';

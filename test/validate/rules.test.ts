@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyze, errorLines, warningLines } from './support/files-in-memory.js';
 
-/** What it is about, the source, what is found. */
 type Row = readonly [about: string, source: string, found: readonly string[]];
 
 describe('errors', () => {
@@ -139,7 +138,7 @@ describe('undefined variables', () => {
     expect(errorLines(report)).toEqual([]);
   });
 
-  it('says what could be meant', async () => {
+  it('suggests a similar name', async () => {
     const { warnings = [] } = await analyze('var @name = 1\nshow @nmae\nshow @later\nvar @later = 1');
     expect(warnings.map(({ message, hint }) => `${message}: ${hint}`)).toEqual([
       'undefined variable: did you mean @name?',
@@ -217,7 +216,7 @@ describe('other warnings', () => {
     expect(valid).toBe(true);
   });
 
-  it('leaves out what the project suppresses, but no error', async () => {
+  it('leaves out findings that the project suppresses, but never errors', async () => {
     const source = 'exe @f(result) = `@result @x`\nvar @now = 1';
     const report = await analyze(source, { suppressed: ['exe-parameter-shadowing', 'reserved-name'] });
     expect(warningLines(report)).toEqual(['1:27 undefined-variable @x']);
@@ -225,7 +224,7 @@ describe('other warnings', () => {
   });
 });
 
-describe('what a script declares', () => {
+describe('the declarations of a script', () => {
   it('is in the report', async () => {
     const source = [
       'import { a, b as @c } from "./x.mld"',

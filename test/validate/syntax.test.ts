@@ -41,17 +41,17 @@ describe('syntax errors', () => {
     expect(errorLines(report)).toEqual(found.map((place) => `${place} syntax`));
   });
 
-  it('gives up soon on a large file that ends nowhere', async () => {
+  it('gives up soon on a large file with an open bracket', async () => {
     const report = await analyze(`var @a = [1,\n${'show "a"\n'.repeat(100_000)}`);
     expect(errorLines(report)).toEqual(['1:10 syntax']);
   });
 
-  it.each(['main.mld', 'main.md', 'main.att'])('says of %s that it is there and cannot be read', async (main) => {
+  it.each(['main.mld', 'main.md', 'main.att'])('reports that %s exists but cannot be read', async (main) => {
     const { errors, valid } = await analyze({ [main]: UNREADABLE }, { main });
     expect([errors?.map(({ code }) => code), valid]).toEqual([['unreadable'], false]);
   });
 
-  it('finds those of templates', async () => {
+  it('finds the syntax errors of templates', async () => {
     const report = await analyze('a\n/end\n', { main: 'main.att' });
     expect(report.valid).toBe(false);
     expect(report.errors?.[0]?.line).toBe(2);

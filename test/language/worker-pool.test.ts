@@ -43,7 +43,7 @@ describe('work that runs beside other work', () => {
     },
   );
 
-  it('starts nothing that was waiting for its turn when all is done', async () => {
+  it('starts no waiting part once all is done', async () => {
     let done = false;
     const started: number[] = [];
     await pool({
