@@ -21,7 +21,7 @@ import { baseFolder } from '../project.js';
 import type { OpenedJournal } from '../ports/run-journal.js';
 import { childRuns } from './child-runs.js';
 import { interviewerFor } from './interviewers.js';
-import type { StateKeeper } from './ledger.js';
+import type { StateKeeper } from './state-keeper.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 
 interface RuntimeParts {

@@ -9,7 +9,6 @@ import type { Frame } from '../../runtime/frame.js';
 import { createModule } from '../../language/source-module.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import type { ResultCache } from '../../runtime/result-cache.js';
-import type { Recorder } from '../../runtime/recorder.js';
 import type { PaidCalls } from '../../runtime/paid-calls.js';
 import { baseFolder, workflowFor } from '../project.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
@@ -17,6 +16,7 @@ import type { PipelineRecord, RunOptions } from '../script/run-options.js';
 import type { World } from '../../world/world.js';
 import { createDocument } from '../script/document.js';
 import { openJournal, type OpenedJournal } from '../ports/run-journal.js';
+import type { RunRecorder } from '../ports/recorder.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { settingsFor } from '../script/settings.js';
@@ -77,7 +77,7 @@ async function forkSources({ forks = [], project, file }: PipelineRunOptions, st
 export interface FrameParts {
   readonly world: World;
   readonly text: string;
-  readonly recorder: Recorder;
+  readonly recorder: RunRecorder;
   readonly cache: ResultCache;
   readonly secrets: SecretRegistry;
   readonly signal: AbortSignal;

@@ -23,7 +23,7 @@ import { concealError } from '../ports/conceal.js';
 import { superviseRun } from '../run-lifecycle.js';
 import { createPipelineRuntime, limitReuse, openCheckpointFile, openRunFolder } from './create-runtime.js';
 import { findResumption, lockToResume, refuseForeignFolder } from './history/resume.js';
-import { createStateKeeper } from './ledger.js';
+import { createStateKeeper } from './state-keeper.js';
 import { loadGraph } from './load-graph.js';
 import { writeManifest } from './manifest.js';
 import { finishedFact, graphTotals, walkToEnd } from './pipeline-end.js';

@@ -18,11 +18,21 @@ import { conceal } from './conceal.js';
 export type Follower = (event: JournalEvent, position: Position) => void;
 
 export interface RunRecorder extends Recorder {
+  /** As `Recorder.post`; returns whether the followers have seen the fact, which they don't once the journal has given up. */
+  post(fact: Fact): boolean;
+  /** As `append`, and says before it returns whether the followers have seen the fact. */
+  appendFollowed(fact: Fact): { readonly isFollowed: boolean; readonly recorded: Promise<Recorded | undefined> };
   /** `lost`: the journal has given up, and what it held back is gone. `regained`: that was written at the end. */
   close(): Promise<'kept' | 'regained' | 'lost'>;
 }
 
-export const NO_RECORDER: RunRecorder = { on: false, post: () => {}, append: async () => undefined, close: async () => 'kept' };
+export const NO_RECORDER: RunRecorder = {
+  on: false,
+  post: () => false,
+  append: async () => undefined,
+  appendFollowed: () => ({ isFollowed: false, recorded: Promise.resolve(undefined) }),
+  close: async () => 'kept',
+};
 
 interface RecorderPorts {
   readonly secrets: SecretRegistry;
@@ -47,20 +57,31 @@ export function createRecorder(journal: Journal, { secrets, followers, onTrouble
     const event = eventOf(fact, recorded.seq, recorded.ts, recorded.hash);
     for (let i = 0; i < followers.length; i++) followers[i]?.(event, recorded.position);
   };
+  /** `onFollowed` is called before this returns, where it is called at all: `Journal.append` promises as much. */
+  async function append(original: Fact, onFollowed?: () => void): Promise<Recorded | undefined> {
+    try {
+      const fact = bounded(conceal(original, secrets));
+      return await journal.append(fact, (recorded) => {
+        follow(fact, recorded);
+        onFollowed?.();
+      });
+    } catch (error) {
+      return trouble(error);
+    }
+  }
   return {
     on: true,
     post(original) {
       const fact = bounded(conceal(original, secrets));
       const recorded = journal.post(fact);
       if (!broken) follow(fact, recorded);
+      return !broken;
     },
-    async append(original) {
-      try {
-        const fact = bounded(conceal(original, secrets));
-        return await journal.append(fact, (recorded) => follow(fact, recorded));
-      } catch (error) {
-        return trouble(error);
-      }
+    append: (original) => append(original),
+    appendFollowed(original) {
+      let isFollowed = false;
+      const recorded = append(original, () => (isFollowed = true));
+      return { isFollowed, recorded };
     },
     async close() {
       const wasBroken = broken;

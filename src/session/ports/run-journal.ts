@@ -14,7 +14,6 @@ import { cachePolicy } from '../../../replay/memo/policy.js';
 import { eventOf, follow } from '../../../replay/fold/projection.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import type { ResultCache } from '../../runtime/result-cache.js';
-import type { Recorder } from '../../runtime/recorder.js';
 import type { PaidCalls } from '../../runtime/paid-calls.js';
 import type { SecretRegistry } from '../../runtime/secret-registry.js';
 import { workflowFor } from '../project.js';
@@ -40,7 +39,7 @@ import { startedFact } from './started-fact.js';
 export interface OpenedJournal {
   /** Says why nothing is recorded; `failed`: the journal can't be read or written. Undefined when the run records. */
   readonly unrecorded: RefusedRecording | 'failed' | undefined;
-  readonly recorder: Recorder;
+  readonly recorder: RunRecorder;
   readonly cache: ResultCache;
   /** Undefined when nothing is recorded. */
   readonly ref: RunRef | undefined;
@@ -240,7 +239,11 @@ function progressFollowers({ onProgress }: RunOptions, ref: RunRef): readonly Fo
 }
 
 /** SESSION-1 */
-async function recordStart({ options, script, store, prior, settled, ports }: OpenedRun, ref: RunRef, recorder: Recorder): Promise<void> {
+async function recordStart(
+  { options, script, store, prior, settled, ports }: OpenedRun,
+  ref: RunRef,
+  recorder: RunRecorder,
+): Promise<void> {
   const inputs = await inputFacts(options, ports.inputs, store);
   await recorder.append(startedFact(options, { ref, header: script.resume, forks: prior.forks, inputs, settled }));
 }
@@ -248,7 +251,7 @@ async function recordStart({ options, script, store, prior, settled, ports }: Op
 /** SESSION-1, SESSION-2 */
 async function recordInvalidations(
   { options, store, prior }: OpenedRun,
-  { ref, recorder, followIntoMemo }: { readonly ref: RunRef; readonly recorder: Recorder; readonly followIntoMemo: Follower },
+  { ref, recorder, followIntoMemo }: { readonly ref: RunRef; readonly recorder: RunRecorder; readonly followIntoMemo: Follower },
 ): Promise<void> {
   const facts = [...prior.invalidations, ...(options.pipeline?.afterStart ?? [])].flatMap(splitInvalidation);
   const during = facts.length === 0 || !recorder.on ? [] : await concurrentRuns(store, prior.loaded, ref);

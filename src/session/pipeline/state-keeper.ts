@@ -1,30 +1,28 @@
-/** Keeps the state of a graph run current with its journal, and going when the journal can't be written any more. */
+/** Keeps the state of a pipeline's run current with its journal; where the journal takes no more facts, the state goes on without it. */
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { RunRef, Seq } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Ledger } from '../../pipeline/walk/pipeline-runtime.js';
-import type { Recorder } from '../../runtime/recorder.js';
-import type { Follower } from '../ports/recorder.js';
+import type { Follower, RunRecorder } from '../ports/recorder.js';
 
 export interface StateKeeper {
   readonly state: GraphState;
   readonly follow: Follower;
-  /** Once the run is open. */
-  ledger(recorder: Recorder, ref: RunRef, timestamp: () => string): Ledger;
+  /** Makes the ledger of a run whose journal is open. */
+  ledger(recorder: RunRecorder, ref: RunRef, timestamp: () => string): Ledger;
 }
 
 const NOWHERE = { offset: 0, bytes: 0 };
 
-/** `earlier` is the state that a resume goes on from; the keeper owns it. */
+/** @param earlier the state that a resume continues from; it belongs to the keeper */
 export function createStateKeeper(
   earlier: GraphState | undefined,
   refOf: () => RunRef,
   onEvent?: (event: JournalEvent) => void,
 ): StateKeeper {
   let state = earlier ?? graphState.initial();
-  let followed = 0;
   const apply = (event: JournalEvent, ref: RunRef, position: Position): void => {
     state = graphState.apply(state, event, { ref, position });
   };
@@ -33,27 +31,23 @@ export function createStateKeeper(
       return state;
     },
     follow(event, position) {
-      followed += 1;
       apply(event, refOf(), position);
       onEvent?.(event);
     },
     ledger(recorder, ref, timestamp) {
-      // A journal that broke follows no more facts; the run goes on without it.
-      const applyAlone = (fact: Fact): void => apply(eventOf(fact, (state.seq ?? 0) as Seq, timestamp()), ref, NOWHERE);
+      // The journal does not have the fact, so it has no place there either.
+      const applyUnrecorded = (fact: Fact): void => apply(eventOf(fact, (state.seq ?? 0) as Seq, timestamp()), ref, NOWHERE);
       return {
         get state() {
           return state;
         },
         post(fact) {
-          const before = followed;
-          recorder.post(fact);
-          if (followed === before) applyAlone(fact);
+          if (!recorder.post(fact)) applyUnrecorded(fact);
         },
         async append(fact) {
-          const before = followed;
-          const appended = recorder.append(fact);
-          if (followed === before) applyAlone(fact);
-          await appended;
+          const { isFollowed, recorded } = recorder.appendFollowed(fact);
+          if (!isFollowed) applyUnrecorded(fact);
+          await recorded;
         },
       };
     },
