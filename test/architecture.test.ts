@@ -82,9 +82,7 @@ const AGAINST_THE_ROOMS: { readonly [edge: string]: string } = {
 const KNOT_FILES_MAX = 2;
 
 /** Larger knots that are left, each by the folders that all its files are in. */
-const KNOTS: { readonly [folders: string]: string } = {
-  'src/pipeline/': 'the walk, its ports and its backends',
-};
+const KNOTS: { readonly [folders: string]: string } = {};
 
 const files = sourceFiles(Object.keys(MAY_IMPORT));
 

@@ -12,10 +12,10 @@ export {
 } from '../pipeline/model/graph.js';
 export { validate, validateOrThrow } from '../pipeline/lint/validate.js';
 export type { CustomRule, Finding, Severity } from '../pipeline/lint/rule.js';
-export type { Backend, Backends, ModelReply, ModelRequest } from '../pipeline/backends/select-backend.js';
-export type { CallTool, ToolResult } from '../pipeline/backends/tool-calls.js';
+export type { Backend, Backends, CallTool, ModelReply, ModelRequest, ToolResult } from '../pipeline/stage/backend.js';
 export type { ArtifactEntry, Artifacts } from '../pipeline/stage/artifacts.js';
-export type { Handler, Handlers, Stage } from '../pipeline/handlers/handler.js';
+export type { Handler, Handlers } from '../pipeline/handlers/handler.js';
+export type { PipelineServices, Stage } from '../pipeline/stage/stage.js';
 export { outcomeOf, StageError, type StageOutcome, type StageStatus } from '../pipeline/model/outcome.js';
 export {
   askMultiple,

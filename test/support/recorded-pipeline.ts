@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import type { JournalEvent } from '../../journal/event.js';
-import type { Backends } from '../../src/pipeline/backends/select-backend.js';
+import type { Backends } from '../../src/pipeline/stage/backend.js';
 import type { Handlers } from '../../src/pipeline/handlers/handler.js';
 import { outcomeOf, StageError } from '../../src/pipeline/model/outcome.js';
 import type { PipelineReport, PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';

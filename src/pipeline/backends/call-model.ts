@@ -1,6 +1,6 @@
 /**
- * Puts a question to the model of a stage: an llm operation like those of scripts, so that it is remembered, hooked, guarded and audited.
- * graph-pipelines.md 7.3.
+ * Calls the model of a stage. The call is an operation like the llm calls of scripts, so its result is recorded and reused, and hooks, guards
+ * and the audit see it. graph-pipelines.md 7.3.
  */
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
@@ -14,20 +14,21 @@ import { toJson } from '../../values/native.js';
 import { shortened } from '../../values/shortened.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
-import { backendFor, type ModelReply, type Backend } from './select-backend.js';
+import type { Backend, ModelReply } from '../stage/backend.js';
+import { backendFor } from './select-backend.js';
 import { toolCaller } from './tool-calls.js';
-import type { Stage } from '../handlers/handler.js';
+import type { Stage } from '../stage/stage.js';
 import { graphAttribute, modelSettingsOf, nodeAttribute } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
 import { renderPreamble, renderTranscript, type PreambleSource } from '../stage/preamble.js';
 import { statusReport } from '../stage/status-file.js';
 import type { Conversation } from '../stage/threads.js';
 
-/** What stands before the prompt. `forKey` is the same without what differs between two runs of one walk. */
+/** The text before the prompt. `forKey` is the same text without the parts that differ between two runs of one walk. */
 interface CarryOver {
   readonly text: string;
   readonly forKey: string;
-  /** A text of ours, not a conversation: it is a file of its own. */
+  /** True for a rendered preamble, which is also written to `preamble.md`; false for the turns of a conversation. */
   readonly isPreamble: boolean;
 }
 
@@ -35,9 +36,9 @@ export async function callModel(stage: Stage, prompt: string): Promise<ModelRepl
   const { thread } = stage.promptHistory;
   if (thread === undefined) return performModelCall(stage, prompt, carryOver(stage));
   return stage.run.threads.exclusive(thread, async (add) => {
-    const answered = await performModelCall(stage, prompt, carryOver(stage));
-    add({ prompt, reply: answered.reply });
-    return answered;
+    const result = await performModelCall(stage, prompt, carryOver(stage));
+    add({ prompt, reply: result.reply });
+    return result;
   });
 }
 
@@ -60,9 +61,9 @@ async function performModelCall(stage: Stage, prompt: string, carried: CarryOver
       llm: llmCall(stage, { fn, prompt, carried, text, backend }),
     },
     async (inner, [sent]) => {
-      const answered = await backend.execute(stage, inner, { text: textOf(sent), callTool: toolCaller(stage, inner) });
-      // A reply is kept in clear, in the journal, in files and in what later stages are told.
-      return encodeReply(concealed(answered, run.secretSettings));
+      const reply = await backend.execute(stage, inner, { text: textOf(sent), callTool: toolCaller(stage, inner) });
+      // A reply is kept in clear: in the journal, in files and in the text that later stages are sent.
+      return encodeReply(concealed(reply, run.secretSettings));
     },
   );
   return replyIn(valueIn(result));
@@ -71,28 +72,30 @@ async function performModelCall(stage: Stage, prompt: string, carried: CarryOver
 function backendOf({ run, node }: Stage): Backend {
   const written = run.backend ?? (nodeAttribute(node, 'backend') || graphAttribute(run.pipeline.graph, 'backend'));
   if (written) return backendFor(written, run.backends);
-  run.warnOnce('no backend is configured: model stages are simulated (--backend, or the attribute backend, names one)');
+  run.warnOnce('no backend is configured, so model stages are simulated: name one with --backend or the attribute backend');
   return backendFor('simulated');
 }
 
 function carryOver({ run, promptHistory, walks }: Stage): CarryOver {
   const { state } = run.ledger;
   const { mode } = promptHistory.fidelity;
-  const past: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
+  const source: PreambleSource = { goal: run.pipeline.goal, runId: state.runId ?? '', walks, summaries: state.summaries };
   if (mode === 'full') {
-    const said = run.threads.conversation(promptHistory.thread ?? '');
-    if (said) {
-      const transcript = renderTranscript(said.turns);
-      return conversation(said.omittedTurns === 0 ? transcript : `${renderPreamble('compact', past)}\n\n${leftOut(said)}\n\n${transcript}`);
+    const spoken = run.threads.conversation(promptHistory.thread ?? '');
+    if (spoken) {
+      const transcript = renderTranscript(spoken.turns);
+      return conversation(
+        spoken.omittedTurns === 0 ? transcript : `${renderPreamble('compact', source)}\n\n${omissionNotice(spoken)}\n\n${transcript}`,
+      );
     }
-    // The node's own start is recorded by now: a thread that was spoken in before this process is more than that.
+    // `isLost` and not the state, where this node's own start has put its thread by now.
     if (!run.threads.isLost(promptHistory.thread ?? '')) return conversation('');
   }
-  const told = mode === 'full' ? 'compact' : mode;
-  return { text: renderPreamble(told, past), forKey: renderPreamble(told, { ...past, runId: '' }), isPreamble: true };
+  const rendered = mode === 'full' ? 'compact' : mode;
+  return { text: renderPreamble(rendered, source), forKey: renderPreamble(rendered, { ...source, runId: '' }), isPreamble: true };
 }
 
-function leftOut({ omittedTurns: count }: Conversation): string {
+function omissionNotice({ omittedTurns: count }: Conversation): string {
   return `(The ${count === 1 ? 'first turn' : `first ${count} turns`} of this conversation ${count === 1 ? 'is' : 'are'} left out.)`;
 }
 
@@ -120,12 +123,12 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend }: ModelCall
   ];
   return {
     async request([sent]) {
-      const asked = textOf(sent);
-      // What a before-hook replaced is another question.
-      const words: { [member: string]: Json } = asked === text ? { prompt, carryOver: carried.forKey } : { prompt: asked };
+      const current = textOf(sent);
+      // A before-hook that replaced the text has made it another call.
+      const words: { [member: string]: Json } = current === text ? { prompt, carryOver: carried.forKey } : { prompt: current };
       const args = [{ branch: place, visit, attempt, ...words, model, provider, effort }];
-      const answeredAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
-      return { request: { fn, args }, ...(answeredAs === undefined ? {} : { recordedAs: answeredAs }) };
+      const recordedAs = run.ledger.state.received.get(`${nodeOp}/try#${attempt}/model#0` as OpPath)?.reply;
+      return { request: { fn, args }, ...(recordedAs === undefined ? {} : { recordedAs }) };
     },
     definition: async () => ({
       fingerprint: sha256(definition.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint,
@@ -143,14 +146,14 @@ function part(kind: DefinitionPart['kind'], name: string, text: string): Definit
   return { kind, name, digest: sha256(text), preview: shortened(text, PREVIEW_UNITS) };
 }
 
-/** A plain reply is its text; one with a report is the report with the reply beside it. */
+/** Encodes a plain reply as its text, and a reply with an outcome as the outcome with the member `reply`. */
 function encodeReply({ reply, outcome }: ModelReply): Value {
   if (!outcome) return reply;
   const { status, carried: _, ...report } = outcome;
   return { outcome: status, ...report, reply } as unknown as Value;
 }
 
-/** What was answered, of the value that the journal has of it. */
+/** Decodes a recorded reply. */
 export function replyIn(value: Value): ModelReply {
   const json = toJson(value);
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return { reply: textOf(value) };

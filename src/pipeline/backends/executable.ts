@@ -1,4 +1,4 @@
-/** A function of an mlld script answers: `exe llm @stage(prompt, node, context)`. */
+/** Executes model calls by a function of an mlld script: `exe llm @stage(prompt, node, context)`. */
 import path from 'node:path';
 import { Executable } from '../../runtime/executable.js';
 import { callValue } from '../../runtime/evaluator-ports.js';
@@ -15,12 +15,12 @@ import { isSecret } from '../../runtime/secret-registry.js';
 import { modelSettingsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import { statusReport } from '../stage/status-file.js';
-import type { Backend } from './select-backend.js';
+import type { Backend } from '../stage/backend.js';
 
-/** `written` is `file.mld#name`, the file relative to the pipeline's. */
+/** @param written `file.mld#name`, where the file is relative to the pipeline's */
 export function executableBackend(written: string): Backend {
   const at = written.lastIndexOf('#');
-  if (at < 1) throw new StageError('permanent', `the backend "exe:${written}" names no function: exe:FILE#NAME is expected`);
+  if (at < 1) throw new StageError('permanent', `the backend "exe:${written}" names no function: write exe:FILE#NAME`);
   const file = written.slice(0, at);
   const name = written.slice(at + 1).replace(/^@/, '');
   return {
@@ -31,12 +31,12 @@ export function executableBackend(written: string): Backend {
       const { model = null, provider = null, effort } = modelSettingsOf(run.pipeline.graph, node);
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
-      // Whether this stage is asked at all was decided around here; the function itself is not looked up again.
-      const answers = { ...frame.run.cache, policy: () => ({ records: true, serves: false }) };
+      // The call of the stage has been looked up already: the function's own call is recorded, but not looked up again.
+      const cache = { ...frame.run.cache, policy: () => ({ records: true, serves: false }) };
       const result = await callValue(
         executable,
         [text, about, context as Value],
-        { ...frame, run: { ...frame.run, cache: answers } },
+        { ...frame, run: { ...frame.run, cache } },
         { at: 0, called: [name] },
       );
       if (isSecret(result)) throw new StageError('permanent', secretReply(name));
@@ -48,10 +48,10 @@ export function executableBackend(written: string): Backend {
   };
 }
 
-/** The state of a run is plain text, in the journal, in files and in the prompts of later stages: no secret may get in. */
+/** The state of a run is plain text in the journal, in files and in the prompts of later stages, so no secret may enter it. */
 function secretReply(name: string): string {
   return (
-    `the reply of @${name} is labelled secret, and replies are kept in clear; where it holds none, take the label away: ` +
+    `the reply of @${name} is labelled secret, and replies are kept in clear; if it holds no secret, remove the label: ` +
     `guard privileged after @${name} = when [ * => allow with { removeLabels: ["secret"] } ]`
   );
 }
@@ -66,16 +66,16 @@ async function load(file: string, name: string, frame: Frame): Promise<Executabl
   const loading = modules.get(file) ?? loadModule(file, frame);
   modules.set(file, loading);
   const { values } = await loading;
-  const found = dataOf(values.get(name));
-  if (found instanceof Executable) return found;
+  const value = dataOf(values.get(name));
+  if (value instanceof Executable) return value;
   throw new StageError('permanent', `${file} has no function @${name}`);
 }
 
 async function loadModule(file: string, frame: Frame): ReturnType<typeof evaluateModule> {
-  const answer = await performEffect(frame, 'file.read', { path: file });
-  if (!('text' in answer)) throw new StageError('permanent', `the backend's file ${file} can't be read: ${answer.detail}`);
+  const found = await performEffect(frame, 'file.read', { path: file });
+  if (!('text' in found)) throw new StageError('permanent', `the backend's file ${file} can't be read: ${found.detail}`);
   const display = displayPath(file, { workingDirectory: frame.run.settings.workingDirectory });
-  const module = createModule({ path: file, display, directory: path.dirname(file), text: answer.text, importedBy: frame.module });
+  const module = createModule({ path: file, display, directory: path.dirname(file), text: found.text, importedBy: frame.module });
   await recordSource(frame, file, module.text, 'module');
   return evaluateModule(module, file.endsWith('.md') ? 'markdown' : 'strict', frame);
 }

@@ -1,35 +1,31 @@
 /**
- * Calls that a model makes while it answers, for backends that see them: shell commands of the pipeline stand around each. graph-pipelines.md 13.3.
+ * Executes the tool calls of a model between the shell commands in `tool_hooks.pre` and `tool_hooks.post`. Only a backend that sees tool calls
+ * can use this. graph-pipelines.md 13.3.
  *
- * H1 A hook in front that ends with another status than 0 skips the call; whatever stands behind the call changes nothing.
- * H2 What a hook did is recorded, and so is that it failed.
+ * TOOL-HOOK-1 A pre hook that ends with a status other than 0 skips the call; a post hook changes nothing.
+ * TOOL-HOOK-2 Every hook is recorded with its error, if it failed.
  */
 import type { Json } from '../../../journal/event.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
-import type { Stage } from '../handlers/handler.js';
+import type { Stage } from '../stage/stage.js';
 import { graphAttribute, nodeAttribute } from '../model/graph.js';
 import { runStageCommand } from '../stage/run-stage-command.js';
+import type { CallTool, ToolResult } from '../stage/backend.js';
 import { withAbortSignal } from '../stage/with-abort-signal.js';
-
-/** What the call gave, or why it was not made: the model is to be told so. */
-export type ToolResult<T> = { readonly output: T } | { readonly skipped: string };
-
-/** Runs `execute` between the hooks. Rejects with what `execute` rejects with. */
-export type CallTool = <T extends Json>(tool: string, input: Json, execute: () => Promise<T>) => Promise<ToolResult<T>>;
 
 const LIMIT_MS = 30_000;
 
 export function toolCaller(stage: Stage, frame: Frame): CallTool {
   const hooks = { pre: hookOf(stage, 'tool_hooks.pre'), post: hookOf(stage, 'tool_hooks.post') };
   return async <T extends Json>(tool: string, input: Json, execute: () => Promise<T>) => {
-    let answer: ToolResult<T> | undefined;
+    let result: ToolResult<T> | undefined;
     await perform(frame, { kind: 'tool', segment: 'tool', name: tool, labels: [], inputs: [] }, async (inner) => {
       const fire = (event: 'pre' | 'post', more: object = {}): Promise<string | undefined> =>
-        fireHook({ stage, frame: inner, event, command: hooks[event], tool, told: { node: stage.node.id, tool, input, ...more } });
+        fireHook({ stage, frame: inner, event, command: hooks[event], tool, input: { node: stage.node.id, tool, input, ...more } });
       const skipped = await fire('pre');
       if (skipped !== undefined) {
-        answer = { skipped }; // H1
+        result = { skipped }; // TOOL-HOOK-1
         return null;
       }
       let output: T;
@@ -40,11 +36,11 @@ export function toolCaller(stage: Stage, frame: Frame): CallTool {
         throw error;
       }
       await fire('post', { output });
-      answer = { output };
+      result = { output };
       return null;
     });
-    if (!answer) throw new Error(`the call of ${tool} ended without an answer`);
-    return answer;
+    if (!result) throw new Error(`the call of ${tool} ended without a result`);
+    return result;
   };
 }
 
@@ -58,15 +54,16 @@ interface Firing {
   readonly event: 'pre' | 'post';
   readonly command: string;
   readonly tool: string;
-  readonly told: object;
+  /** Members of the JSON on the hook's standard input. */
+  readonly input: object;
 }
 
-/** Undefined when it ended well, or there is none; else why not. */
-async function fireHook({ stage, frame, event, command, tool, told }: Firing): Promise<string | undefined> {
+/** Returns why the hook failed; undefined when it succeeded or there is none. */
+async function fireHook({ stage, frame, event, command, tool, input }: Firing): Promise<string | undefined> {
   if (command === '') return undefined;
   const { recorder, monotonicMs } = frame.run;
   const startedMs = monotonicMs();
-  const stdin = `${JSON.stringify({ event, ...told })}\n`;
+  const stdin = `${JSON.stringify({ event, ...input })}\n`;
   const error = await runHook(stage, frame, { command, stdin, tool });
   recorder.post({
     type: 'hook.fired',
@@ -77,7 +74,7 @@ async function fireHook({ stage, frame, event, command, tool, told }: Firing): P
     transformed: false,
     elapsedMs: Math.round((monotonicMs() - startedMs) * 1000) / 1000,
     ...(error === undefined ? {} : { error }),
-  }); // H2
+  }); // TOOL-HOOK-2
   return error;
 }
 

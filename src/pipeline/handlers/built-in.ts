@@ -1,17 +1,22 @@
-/** The handlers that there are, by type; a program may add its own and replace these. graph-pipelines.md 4 and 7.9. */
+/** Lists the built-in handlers by type. An embedding program may add handlers and replace these. graph-pipelines.md 4 and 7.9. */
+import { outcomeOf } from '../model/outcome.js';
 import { codergen } from './codergen.js';
-import { conditional } from './conditional.js';
 import { fanIn } from './fan-in.js';
 import type { Handler, Handlers } from './handler.js';
 import { human } from './human.js';
 import { managerLoop } from './manager-loop.js';
 import { parallel } from './parallel.js';
-import { start } from './terminals.js';
 import { tool } from './tool.js';
 
+/** Does nothing and succeeds. The exit has it for the table's sake: the traversal records the exit without a handler. graph-pipelines.md 6.2, 7.1. */
+const terminal: Handler = { handle: async () => outcomeOf('success') };
+
+/** A diamond routes on the outcome before it and calls nothing. graph-pipelines.md 6.3, 7.2. */
+const conditional: Handler = { isTransparent: true, handle: async () => outcomeOf('success') };
+
 const BUILT_IN: readonly (readonly [string, Handler])[] = [
-  ['start', start],
-  ['exit', start],
+  ['start', terminal],
+  ['exit', terminal],
   ['codergen', codergen],
   ['wait.human', human],
   ['conditional', conditional],
@@ -21,7 +26,7 @@ const BUILT_IN: readonly (readonly [string, Handler])[] = [
   ['stack.manager_loop', managerLoop],
 ];
 
-/** A program's handler may leave a status file, and its attempts have the node's time. */
+/** @param own handlers of the embedding program: unless they say otherwise they are timed and may leave a status file */
 export function handlersWith(own: Handlers): Handlers {
   const added = [...own].map(([type, handler]): [string, Handler] => [type, { isTimed: true, mayReport: true, ...handler }]);
   return new Map([...BUILT_IN, ...added]);

@@ -1,4 +1,4 @@
-/** A model stage. graph-pipelines.md 7.3. */
+/** Handles a model stage. graph-pipelines.md 7.3. */
 import { INLINE_BYTES_MAX } from '../stage/artifacts.js';
 import { callModel } from '../backends/call-model.js';
 import { truncate } from '../stage/truncate.js';
@@ -14,7 +14,7 @@ export const codergen: Handler = {
   isTimed: true,
   async handle(stage) {
     const { node, folder, run, artifacts, visit } = stage;
-    // The goal is expanded in prompts beforehand; a label stands in for one here.
+    // Prompts have had the goal filled in; a label that replaces a missing prompt has not.
     const prompt = nodeAttribute(node, 'prompt') || labelOf(node).replaceAll('$goal', () => run.pipeline.goal) || node.id;
     folder.write('prompt.md', prompt);
     const { reply, outcome } = await callModel(stage, prompt);

@@ -1,8 +1,9 @@
-/** Where branches meet: names the best of them. graph-pipelines.md 7.6. */
+/** Handles a fan-in, where branches meet: picks the best of them. graph-pipelines.md 7.6. */
 import { callModel } from '../backends/call-model.js';
 import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageStatus } from '../model/outcome.js';
-import type { Handler, Stage } from './handler.js';
+import type { Stage } from '../stage/stage.js';
+import type { Handler } from './handler.js';
 import type { BranchResult } from './parallel.js';
 
 /** Best first. */
@@ -12,14 +13,14 @@ export const fanIn: Handler = {
   callsModel: true,
   isTimed: true,
   async handle(stage) {
-    // Written by the parallel handler, or by nobody.
+    // Only the parallel handler can set this key.
     const results = (stage.context['parallel.results'] ?? []) as unknown as readonly BranchResult[];
     if (!Array.isArray(results) || results.length === 0) {
-      throw new StageError('permanent', `${stage.node.id} has no results to choose from: no parallel node leads to it`);
+      throw new StageError('permanent', `${stage.node.id} has no results to choose from: lead the branches of a parallel node to it`);
     }
     const candidates = results.filter(({ outcome }) => CANDIDATES.includes(outcome));
     const ranked = [...candidates].sort(byRank)[0];
-    if (!ranked) throw new StageError('permanent', `every branch in front of ${stage.node.id} failed`);
+    if (!ranked) throw new StageError('permanent', `every branch before ${stage.node.id} failed`);
     const { best, notes } = await chosen(stage, candidates, ranked);
     const updates = { 'parallel.fan_in.best_id': best.id, 'parallel.fan_in.best_outcome': best.outcome };
     return outcomeOf('success', { context_updates: updates, notes });
@@ -37,19 +38,21 @@ async function chosen(
 ): Promise<{ readonly best: BranchResult; readonly notes: string }> {
   const prompt = nodeAttribute(stage.node, 'prompt') ?? '';
   if (prompt === '') return { best: ranked, notes: '' };
-  const told = `${prompt}\n\nResults:\n${JSON.stringify(candidates, undefined, 2)}\n\nName the id of the best one.`;
+  const text = `${prompt}\n\nResults:\n${JSON.stringify(candidates, undefined, 2)}\n\nName the id of the best one.`;
   stage.folder.write('prompt.md', prompt);
-  const { reply } = await callModel(stage, told);
+  const { reply } = await callModel(stage, text);
   stage.folder.write('response.md', reply);
   const named = firstNamed(reply, candidates);
-  return named ? { best: named, notes: '' } : { best: ranked, notes: 'the model named no candidate: chosen by status, score and id' };
+  return named
+    ? { best: named, notes: '' }
+    : { best: ranked, notes: 'the model named no candidate, so the best was picked by status, score and id' };
 }
 
-/** The candidate whose id stands first in the text as a whole word. */
+/** Returns the candidate whose id is the first to occur in the text as a whole word. */
 function firstNamed(reply: string, candidates: readonly BranchResult[]): BranchResult | undefined {
-  const places = candidates.map((candidate) => {
+  const occurrences = candidates.map((candidate) => {
     const { index } = new RegExp(`(?<![\\w-])${candidate.id.replaceAll(/[^\w]/g, '\\$&')}(?![\\w-])`).exec(reply) ?? { index: -1 };
     return { candidate, index };
   });
-  return places.filter(({ index }) => index >= 0).sort((a, b) => a.index - b.index)[0]?.candidate;
+  return occurrences.filter(({ index }) => index >= 0).sort((a, b) => a.index - b.index)[0]?.candidate;
 }

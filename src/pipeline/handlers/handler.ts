@@ -1,54 +1,22 @@
-/** What does the work of a node. A handler keeps nothing between calls; all that reaches outside goes through the world of its frame. */
-import type { OpPath } from '../../../journal/ids.js';
-import type { BranchRef } from '../../../journal/pipeline-event.js';
-import type { Frame } from '../../runtime/frame.js';
-import type { Artifacts } from '../stage/artifacts.js';
-import type { PromptHistory } from '../model/fidelity.js';
-import type { PipelineRuntime } from '../walk/pipeline-runtime.js';
-import type { GraphNode } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
-import type { StageFolder } from '../stage/run-folder.js';
-import type { WalkView } from '../stage/state-view.js';
+import type { Stage } from '../stage/stage.js';
 
-/** One attempt of one visit. */
-export interface Stage {
-  readonly run: PipelineRuntime;
-  readonly node: GraphNode;
-  readonly visit: number;
-  /** From 1. */
-  readonly attempt: number;
-  readonly branch: BranchRef | undefined;
-  /** The node's path, `main/pump#0`. */
-  readonly nodeOp: OpPath;
-  /** Performs below the node's path: branches are parts of the visit. */
-  readonly nodeFrame: Frame;
-  /** Performs below the attempt's path; its world ends with the attempt's time. */
-  readonly frame: Frame;
-  readonly folder: StageFolder;
-  readonly artifacts: Artifacts;
-  /** The walk that the node is on, last of those around it; the first is the main path. */
-  readonly walks: readonly WalkView[];
-  readonly promptHistory: PromptHistory;
-  /** Aborted when the attempt's time is up, or its branch is called off. */
-  readonly signal: AbortSignal;
-  readonly context: WalkView['context'];
-}
-
+/** Does the work of a node. It keeps nothing between calls; everything that reaches outside goes through the world of the stage's frame. */
 export interface Handler {
   /**
-   * How the stage ended. Undefined: nothing was reported. Throws a `StageError` for what broke; anything else thrown is taken for a
-   * transient error.
+   * Resolves with how the stage ended; with undefined when the handler has no verdict of its own, and the status file has to have one.
+   * Throws a `StageError` for what failed; any other error counts as transient.
    */
   handle(stage: Stage): Promise<StageOutcome | undefined>;
-  /** A model answers: fidelity, thread and model are part of the visit's record. */
+  /** The stage calls a model: fidelity, thread and model settings are part of the visit's record. */
   readonly callsModel?: true;
-  /** The outcome hands on the routing part of the stage before. */
+  /** The outcome passes on the routing of the stage before. */
   readonly isTransparent?: true;
-  /** `timeout` limits an attempt. Otherwise it means nothing, or something of the handler's own. */
+  /** `timeout` limits an attempt. Without this the attribute has no meaning, or one that the handler gives it. */
   readonly isTimed?: true;
-  /** A program may leave a status file. */
+  /** A program that the stage runs may leave a status file. */
   readonly mayReport?: true;
 }
 
-/** By type. */
+/** Handlers by type. */
 export type Handlers = ReadonlyMap<string, Handler>;

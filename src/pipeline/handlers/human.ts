@@ -1,27 +1,29 @@
-/** A person decides which edge is taken. graph-pipelines.md 7.4, 12. */
+/** Handles a human gate: a person chooses the edge to take. graph-pipelines.md 7.4, 12. */
 import type { AnsweredBy } from '../../../journal/pipeline-event.js';
 import { choicesOf, defaultChoice } from '../model/human-choices.js';
 import { answerMeaning, choiceFor, type Choice } from '../model/labels.js';
 import { labelOf, nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type StageOutcome } from '../model/outcome.js';
 import type { Interviewer, Question } from '../human/interviewer.js';
-import type { Handler, Stage } from './handler.js';
+import type { Stage } from '../stage/stage.js';
+import type { Handler } from './handler.js';
 
 export const human: Handler = {
   async handle(stage) {
     const choices = choicesOf(stage.run.pipeline.graph, stage.node);
-    if (choices.length === 0) throw new StageError('permanent', `${stage.node.id} has no plain outgoing edge to choose`);
+    if (choices.length === 0)
+      throw new StageError('permanent', `${stage.node.id} has no edge to choose from: add an outgoing edge without a condition`);
     const { answer } = stage.run.ledger.state.received.get(stage.frame.op.path) ?? (await ask(stage, choices));
     return outcomeFor(stage, choices, answer?.answer ?? 'skipped');
   },
 };
 
-interface Given {
+interface RecordedAnswer {
   readonly answer: { readonly answer: string; readonly by: AnsweredBy };
 }
 
-/** The question and its answer are recorded; an answer is on disk before anything follows from it. */
-async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
+/** Records the question and its answer; the answer is on disk before anything depends on it. */
+async function ask(stage: Stage, choices: readonly Choice[]): Promise<RecordedAnswer> {
   const { run, node, frame } = stage;
   const { ledger, interviewer } = run;
   const timeoutMs = nodeAttribute(node, 'timeout');
@@ -38,11 +40,11 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   };
   const { stage: _, metadata: __, ...asked } = question;
   const op = frame.op.path;
-  const told = ledger.append({ type: 'question.asked', op, node: node.id, ...asked });
+  const recorded = ledger.append({ type: 'question.asked', op, node: node.id, ...asked });
   if (interviewer.answersAtOnce) run.checkpoint.update();
-  else await run.checkpoint.flush(); // whoever is asked may look at it
-  await told;
-  const answer = await answered(stage, question, choices, interviewer);
+  else await run.checkpoint.flush(); // a person may read the checkpoint before answering
+  await recorded;
+  const answer = await answerTo(stage, question, choices, interviewer);
   const by = answer === undefined ? 'default' : interviewer.by;
   const text = answer ?? fallback ?? 'timeout';
   await ledger.append({
@@ -56,8 +58,8 @@ async function ask(stage: Stage, choices: readonly Choice[]): Promise<Given> {
   return { answer: { answer: text, by } };
 }
 
-/** What means a choice, a text that fits none, or `skipped`; undefined when the time is up. */
-async function answered(
+/** Returns the answer for a choice, a text that fits none, or `skipped`; undefined when the time is over. */
+async function answerTo(
   stage: Stage,
   question: Question,
   choices: readonly Choice[],
@@ -71,19 +73,19 @@ async function answered(
     timeoutMs === undefined
       ? new Promise<undefined>(() => undefined)
       : run.wait({ until: 'late', op: frame.op.path, ms: timeoutMs }, signal).then(() => undefined);
-  late.catch(() => undefined); // the run ends: whoever is asked learns it too
-  const given = async (): Promise<string> => {
+  late.catch(() => undefined); // rejects when the run ends; the interviewer's signal is aborted then as well
+  const matched = async (): Promise<string> => {
     for (;;) {
       const answer = await interviewer.ask(question, signal);
       if (answer.kind === 'skipped') {
-        // Whoever waits no longer was not told to skip: as an answer it would outlast the end of the run.
+        // An aborted wait is not a decision to skip: recorded as one it would outlast the end of the run.
         if (stage.signal.aborted) throw calledOffError();
         return 'skipped';
       }
       const choice = choiceFor(answer.text, choices);
       if (choice) return answerMeaning(choice, choices);
       if (interviewer.onUnmatched === 'accept') return answer.text;
-      interviewer.inform(`"${answer.text.trim()}" fits none of the choices`, question.stage);
+      interviewer.inform(`"${answer.text.trim()}" is not one of the choices`, question.stage);
     }
   };
   const calledOff = new Promise<never>((_, reject) => {
@@ -91,20 +93,20 @@ async function answered(
     stage.signal.addEventListener('abort', onAbort, { once: true, signal: done.signal });
   });
   try {
-    return await Promise.race([given(), late, calledOff]);
+    return await Promise.race([matched(), late, calledOff]);
   } finally {
     done.abort();
   }
 }
 
 function calledOffError(): StageError {
-  return new StageError('permanent', 'nobody waits for the answer any more');
+  return new StageError('permanent', 'the question was withdrawn: the run or its branch ended');
 }
 
 function outcomeFor(stage: Stage, choices: readonly Choice[], answer: string): StageOutcome {
   const { id } = stage.node;
   if (answer === 'skipped') throw new StageError('permanent', `the question of ${id} was skipped`);
-  if (answer === 'timeout') return outcomeOf('retry', { failure_reason: `nobody answered ${id} in time` });
+  if (answer === 'timeout') return outcomeOf('retry', { failure_reason: `${id} was not answered in time` });
   const choice = choiceFor(answer, choices);
   if (!choice) throw new StageError('permanent', `the answer "${answer.trim()}" fits no choice of ${id}`);
   return outcomeOf('success', {

@@ -1,11 +1,12 @@
-/** Supervises the run of another pipeline. graph-pipelines.md 7.8. */
+/** Handles a manager node, which supervises the run of another pipeline. graph-pipelines.md 7.8. */
 import path from 'node:path';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import { holds } from '../model/condition.js';
-import type { ChildRun } from '../walk/pipeline-runtime.js';
+import type { ChildRun } from '../stage/child-run.js';
 import { graphAttribute, nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type Routing, type StageOutcome, type Updates } from '../model/outcome.js';
-import type { Handler, Stage } from './handler.js';
+import type { Stage } from '../stage/stage.js';
+import type { Handler } from './handler.js';
 
 const POLL_MS = 45_000;
 const CYCLES_MAX = 1_000;
@@ -37,12 +38,17 @@ async function childOf(stage: Stage): Promise<ChildRun> {
   if (!autostarts(stage)) {
     const id = context['stack.child.run_id'];
     const found = typeof id === 'string' ? await run.findChild(id) : undefined;
-    if (!found) throw new StageError('permanent', `${node.id} has no run to watch: stack.child.run_id is ${JSON.stringify(id ?? null)}`);
+    if (!found)
+      throw new StageError(
+        'permanent',
+        `${node.id} has no run to watch: set the context key stack.child.run_id to its id (it is ${JSON.stringify(id ?? null)})`,
+      );
     return found;
   }
   const { graph } = run.pipeline;
   const written = graphAttribute(graph, 'stack.child_dotfile') ?? '';
-  if (written === '') throw new StageError('permanent', `${node.id} has no child: the graph names none in stack.child_dotfile`);
+  if (written === '')
+    throw new StageError('permanent', `${node.id} has no child pipeline: name its file in the graph attribute stack.child_dotfile`);
   const workdir = graphAttribute(graph, 'stack.child_workdir') || undefined;
   return run.startChild({
     node: node.id,
@@ -65,7 +71,7 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
     if (actions.has('steer')) await steer();
     const { status, error } = await child.observe();
     if (status !== 'running') {
-      // The end is noticed even by a manager that doesn't observe.
+      // A manager that doesn't observe notices the end as well.
       if (actions.has('observe')) observed = await telemetry(child);
       if (status === 'completed') return outcomeOf('success', { context_updates: observed });
       throw new StageError('permanent', `the child pipeline ${status}${error === undefined ? '' : `: ${error}`}`, observed);
@@ -76,12 +82,12 @@ async function supervise(stage: Stage, child: ChildRun): Promise<StageOutcome> {
     }
     if (signal.aborted) break;
     if (actions.has('wait')) await Promise.race([child.ended, frame.run.world.perform('clock.sleep', { ms: pollMs })]);
-    else await frame.run.world.perform('clock.sleep', { ms: 0 }); // a manager that never waits lets the child go on
+    else await frame.run.world.perform('clock.sleep', { ms: 0 }); // so that the child can continue under a manager that never waits
   }
-  throw new StageError('permanent', 'manager.max_cycles is used up, and the child still runs', observed);
+  throw new StageError('permanent', 'manager.max_cycles is reached and the child is still running', observed);
 }
 
-/** What the engine wrote of the stage before; empty where nothing has ended yet. */
+/** Reads the routing of the stage before from the context; it is empty while no stage has ended. */
 function routingIn({ outcome = '', preferred_label = '' }: Updates): Pick<Routing, 'status' | 'preferred_label'> {
   return { status: outcome as Routing['status'], preferred_label: preferred_label as string };
 }
@@ -98,7 +104,7 @@ async function telemetry(child: ChildRun): Promise<Updates> {
   };
 }
 
-/** Writes the node's prompt for the child's current stage, not too often. */
+/** Writes the node's prompt into the folder of the child's current stage, at most once per cooldown. */
 function steering({ node, frame }: Stage, child: ChildRun): () => Promise<void> {
   const prompt = nodeAttribute(node, 'prompt') ?? '';
   const cooldownMs = nodeAttribute(node, 'manager.steer_cooldown') ?? COOLDOWN_MS;

@@ -1,4 +1,4 @@
-/** Runs the branches below a node, each a walk of its own on a copy of the context. graph-pipelines.md 7.5. */
+/** Handles a parallel node: runs its branches, each a walk of its own on a copy of the context. graph-pipelines.md 7.5. */
 import type { Json } from '../../../journal/event.js';
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import { perform } from '../../operation/perform.js';
@@ -8,7 +8,8 @@ import { BranchCancelled, outcomeOf, type StageOutcome, type StageStatus, type U
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { isEngineKey } from '../model/context-keys.js';
 import { branchOutcome } from '../stage/walk-context.js';
-import type { Handler, Stage } from './handler.js';
+import type { Stage } from '../stage/stage.js';
+import type { Handler } from './handler.js';
 
 /** An element of `parallel.results`. */
 export interface BranchResult {
@@ -56,7 +57,7 @@ function whyFailed(rule: JoinRule, results: readonly BranchResult[]): string {
   return `${successes} of ${results.length} branches succeeded, and ${needed(rule, ends)} are needed`;
 }
 
-/** Of the targets; a repeated one gets its number. */
+/** Names branches by their targets; a repeated target gets a number. */
 function branchIds(edges: readonly CompiledEdge[]): readonly string[] {
   const seen = new Map<string, number>();
   return edges.map(({ to }) => {
@@ -70,11 +71,11 @@ interface Branches {
   readonly edges: readonly CompiledEdge[];
   readonly ids: readonly string[];
   readonly rule: JoinRule;
-  /** So many at a time. */
+  /** Limits how many branches run at a time. */
   readonly width: number;
 }
 
-/** In the order of the branches. Those that run when the join is decided are ended; they and those that were never started are skipped. */
+/** Returns results in the order of the branches. Branches that have not ended when the join is decided are cancelled and count as skipped. */
 async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<readonly BranchResult[]> {
   const results: (BranchResult | undefined)[] = ids.map(() => undefined);
   const decided = new AbortController();
@@ -84,7 +85,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
     while (next < edges.length && !decided.signal.aborted) {
       const index = next++;
       const result = await runBranch(stage, { of: stage.node.id, id: ids[index] as string, index }, edges[index] as CompiledEdge, signal); // index < edges.length
-      if (decided.signal.aborted) return; // what ended behind the decision has no part in it
+      if (decided.signal.aborted) return; // a branch that ends after the decision has no part in it
       results[index] = result;
       const verdict = joinVerdict(
         rule,
@@ -98,7 +99,7 @@ async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): 
   return results.map((result, index) => result ?? resultOf(ids[index] as string, outcomeOf('skipped'), '', {}));
 }
 
-/** Undefined when it was called off. */
+/** Returns undefined when the branch was cancelled. */
 async function runBranch(stage: Stage, branch: BranchRef, edge: CompiledEdge, signal: AbortSignal): Promise<BranchResult | undefined> {
   const { run, node, walks, nodeFrame } = stage;
   const before = stage.context;
@@ -116,7 +117,7 @@ async function runBranch(stage: Stage, branch: BranchRef, edge: CompiledEdge, si
           ends: new Set([run.pipeline.exit, ...(join === undefined ? [] : [join])]),
           within: new Set([node.id, ...walks.flatMap(({ branch: around }) => (around ? [around.of] : []))]),
         };
-        const end = await run.walk(run, { frame, signal, walks, bounds });
+        const end = await stage.walkBranch({ frame, signal, walks, bounds });
         const walk = end.walk;
         result = resultOf(
           branch.id,
@@ -149,7 +150,7 @@ function scoreOf(score: Json | undefined): number {
   return typeof number === 'number' && Number.isFinite(number) ? number : 0;
 }
 
-/** The keys that the branch changed; those of the engine are its own business. */
+/** Returns the keys that the branch changed, without those of the engine. */
 function changes(before: Updates, after: Updates): Updates {
   const changed = Object.entries(after).filter(
     ([key, value]) => !isEngineKey(key) && JSON.stringify(value) !== JSON.stringify(before[key]),

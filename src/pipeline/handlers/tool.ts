@@ -1,10 +1,11 @@
-/** A tool stage runs a shell command. graph-pipelines.md 7.7. */
+/** Handles a tool stage, which runs a shell command. graph-pipelines.md 7.7. */
 import { INLINE_BYTES_MAX } from '../stage/artifacts.js';
 import { truncate } from '../stage/truncate.js';
 import { nodeAttribute } from '../model/graph.js';
 import { outcomeOf, StageError, type Updates } from '../model/outcome.js';
 import { commandFailed, runStageCommand, withoutLineEnds } from '../stage/run-stage-command.js';
-import type { Handler, Stage } from './handler.js';
+import type { Stage } from '../stage/stage.js';
+import type { Handler } from './handler.js';
 
 const HEAD_CODE_POINTS = 1_000;
 
@@ -13,12 +14,12 @@ export const tool: Handler = {
   mayReport: true,
   async handle(stage) {
     const command = nodeAttribute(stage.node, 'tool_command') ?? '';
-    if (command.trim() === '') throw new StageError('permanent', `${stage.node.id} has no tool_command`);
-    const answer = await runStageCommand(stage, stage.frame, command);
-    stage.folder.write('stdout.txt', answer.stdout);
-    stage.folder.write('stderr.txt', answer.stderr);
-    const updates = { ...(await outputUpdates(stage, answer.stdout)), 'tool.exit_code': answer.exitCode };
-    if (answer.exitCode !== 0) throw commandFailed(answer, updates);
+    if (command.trim() === '') throw new StageError('permanent', `${stage.node.id} has no command: set its attribute tool_command`);
+    const result = await runStageCommand(stage, stage.frame, command);
+    stage.folder.write('stdout.txt', result.stdout);
+    stage.folder.write('stderr.txt', result.stderr);
+    const updates = { ...(await outputUpdates(stage, result.stdout)), 'tool.exit_code': result.exitCode };
+    if (result.exitCode !== 0) throw commandFailed(result, updates);
     return outcomeOf('success', { context_updates: updates });
   },
 };

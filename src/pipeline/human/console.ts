@@ -1,14 +1,14 @@
-/** A person at a terminal. graph-pipelines.md 12.1. */
+/** Asks a person at a terminal. graph-pipelines.md 12.1. */
 import { choiceLine } from '../model/labels.js';
 import { textAnswer, type Interviewer } from './interviewer.js';
 
 export interface Terminal {
   write(text: string): void;
-  /** Undefined at the end of the input. */
+  /** Resolves with undefined at the end of the input. */
   readLine(signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** An empty line takes the default; a text that fits nothing is asked about again. */
+/** Takes the default for an empty line; after a text that fits no choice the question is asked again. */
 export function consoleInterviewer({ write, readLine }: Terminal): Interviewer {
   return {
     by: 'console',

@@ -1,35 +1,35 @@
-/** Asking people. graph-pipelines.md 12.1. */
+/** Declares how a pipeline asks people, and the interviewers that need neither terminal nor file. graph-pipelines.md 12.1. */
 import type { AnsweredBy, QuestionKind, QuestionOption } from '../../../journal/pipeline-event.js';
 
 export interface Question {
-  /** Within the chain of runs. */
+  /** Unique among a run and the runs that it resumes. */
   readonly id: string;
   readonly text: string;
   readonly kind: QuestionKind;
   readonly options: readonly QuestionOption[];
   readonly default?: string;
   readonly timeoutMs?: number;
-  /** The node that asks. */
+  /** The id of the node that asks. */
   readonly stage: string;
   readonly metadata?: { readonly [key: string]: string };
 }
 
-/** What was given: a key, a text, or nothing. */
+/** A text names a choice by its key, label or target. */
 export type Answer = { readonly kind: 'given'; readonly text: string } | { readonly kind: 'skipped' };
 
 export interface Interviewer {
   readonly by: AnsweredBy;
-  /** What to do with a text that fits no option: ask again (somebody is there), or take it as it is. */
+  /** Decides what happens to a text that fits no option: ask again, because a person is there, or accept it as it is. */
   readonly onUnmatched: 'ask-again' | 'accept';
-  /** Answers by itself, at once: nobody is waited for. */
+  /** True when answers come at once and no person is waited for. */
   readonly answersAtOnce?: true;
-  /** `signal` is aborted when nobody waits for the answer any more. */
+  /** @param signal aborted when the answer is no longer needed; resolve then, with any answer */
   ask(question: Question, signal: AbortSignal): Promise<Answer>;
-  /** Tells a person something; nothing is expected back. */
+  /** Shows a message to the person; no answer is expected. */
   inform(message: string, stage: string): void;
 }
 
-/** One question after the other. */
+/** Asks one question after the other. */
 export async function askMultiple(
   interviewer: Interviewer,
   questions: readonly Question[],
@@ -40,7 +40,7 @@ export async function askMultiple(
   return answers;
 }
 
-/** `yes`, the first option, or a fixed text. */
+/** Answers `yes` where that fits the kind of question, else the first option, else a fixed text. */
 export function autoApproveInterviewer(): Interviewer {
   return {
     by: 'auto',
@@ -54,7 +54,7 @@ export function autoApproveInterviewer(): Interviewer {
   };
 }
 
-/** Each question takes one answer; an empty one, or none left, skips it. */
+/** Takes one answer per question from `next`; an empty text or undefined skips the question. */
 export function queueInterviewer(next: () => Promise<string | undefined>, by: AnsweredBy = 'stdin'): Interviewer {
   return {
     by,
@@ -67,7 +67,7 @@ export function queueInterviewer(next: () => Promise<string | undefined>, by: An
   };
 }
 
-/** Answers of the embedding program; undefined skips. */
+/** Takes answers from a function of the embedding program; undefined skips the question. */
 export function callbackInterviewer(answer: (question: Question, signal: AbortSignal) => Promise<string | undefined>): Interviewer {
   return {
     by: 'callback',

@@ -1,11 +1,11 @@
-/** Somebody elsewhere: `mlld answer`, or a server. Answers arrive as files in the run's folder, since a run has one writer of its journal. */
+/** Takes answers from another process, `mlld answer` or a server, as files in the run's folder: only the run itself may write its journal. */
 import path from 'node:path';
 import type { World } from '../../world/world.js';
 import { textAnswer, type Interviewer } from './interviewer.js';
 
 const POLL_MS = 100;
 
-/** No node id begins with a dot, so that no stage's folder is called like this. */
+/** No node id begins with a dot, so the folder can't be that of a stage. */
 export function answerFile(runFolder: string, question: string): string {
   return path.join(runFolder, '.answers', `${question}.txt`);
 }

@@ -1,12 +1,12 @@
-/** Which attributes a pipeline knows, and how their text is read. Keys that are not here are kept and mean nothing to us. */
+/** Lists the attributes that mlld reads, with the types of their values. Other keys are kept and have no effect. */
 
-/** How the text of a value is read. A string may hold a literal of any type: `max_retries="3"`. */
+/** Reads the text of a value. A quoted string may hold a literal of any type: `max_retries="3"`. */
 export interface AttributeType<T> {
-  /** For messages: `a whole number from 1`. */
+  /** Names the type in messages: `a whole number from 1`. */
   readonly name: string;
-  /** Undefined when the text is outside the type or its range. */
+  /** Returns undefined when the text is outside the type or its range. */
   read(text: string): T | undefined;
-  /** Whether an empty text is as good as none. */
+  /** True when an empty text counts as unset. */
   readonly mayBeEmpty: boolean;
 }
 
@@ -35,8 +35,8 @@ const factor: AttributeType<number> = {
   read: (written) => (/^(?:\d*\.)?\d+$/.test(written) ? Number(written) : undefined),
   mayBeEmpty: false,
 };
-/** Read as milliseconds. */
-const duration: AttributeType<number> = { name: 'a duration like 90s, longer than none', read: milliseconds, mayBeEmpty: false };
+/** Returns milliseconds. */
+const duration: AttributeType<number> = { name: 'a duration above zero, like 90s', read: milliseconds, mayBeEmpty: false };
 
 export const GRAPH_ATTRIBUTES = {
   goal: text,
@@ -54,7 +54,7 @@ export const GRAPH_ATTRIBUTES = {
   default_fidelity: text,
   default_thread_id: text,
   backend: text,
-  /** Keys of `--set` whose values are secret, parted by commas. */
+  /** Keys of `--set` whose values are secret, separated by commas. */
   secrets: text,
   max_jumps: integer({ min: 0 }),
   max_steps: integer({ min: 1 }),
@@ -90,7 +90,7 @@ export const NODE_ATTRIBUTES = {
   backend: text,
   tool_command: text,
   join_policy: oneOf(JOIN_POLICIES),
-  /** Of `join_policy=k_of_n`. */
+  /** The number of branches that `join_policy=k_of_n` needs. */
   k: integer({ min: 1 }),
   error_policy: oneOf(ERROR_POLICIES),
   max_parallel: integer({ min: 1 }),
@@ -118,7 +118,7 @@ export type GraphAttributes = typeof GRAPH_ATTRIBUTES;
 export type NodeAttributes = typeof NODE_ATTRIBUTES;
 export type EdgeAttributes = typeof EDGE_ATTRIBUTES;
 
-/** The attributes of what stands in a graph, by what it is. */
+/** The attributes of the graph itself, of nodes and of edges. */
 export const ATTRIBUTES: { readonly [of in 'graph' | 'node' | 'edge']: Table } = {
   graph: GRAPH_ATTRIBUTES,
   node: NODE_ATTRIBUTES,

@@ -1,14 +1,22 @@
-/** A graph made ready to be walked: conditions parsed, handlers named, edges by their source. */
+/** Compiles a graph for walking: conditions are parsed, handlers resolved, edges indexed by their source. */
 import type { Condition } from '../../../grammar/dot-ast.js';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import { joinsOf, type Joins } from './joins.js';
 import { conditionOf, edgeAttribute, graphAttribute, nodeAttribute, type Graph, type GraphNode } from './graph.js';
-import type { SelectableEdge } from '../walk/select-edge.js';
 import { entriesOf, exitsOf, handlerTypeOf } from './shapes.js';
+
+/** The properties by which a walk selects an edge. */
+export interface SelectableEdge {
+  readonly to: string;
+  readonly label: string;
+  /** Undefined for a plain edge. */
+  readonly condition: Condition | undefined;
+  readonly weight: number;
+}
 
 export interface CompiledEdge extends SelectableEdge {
   readonly from: string;
-  /** As written, for the journal. */
+  /** The text of the condition, for the journal. */
   readonly conditionText: string | undefined;
   readonly fidelity: string | undefined;
   readonly thread: string | undefined;
@@ -20,7 +28,7 @@ export interface CompiledPipeline {
   readonly goal: string;
   readonly entry: string;
   readonly exit: string;
-  /** Goal gates in the order of the file. */
+  /** The ids of goal gates, in the order of the file. */
   readonly gates: readonly string[];
   readonly jumpsMax: number;
   readonly stepsMax: number;
@@ -28,14 +36,18 @@ export interface CompiledPipeline {
   has(id: string): boolean;
   handlerOf(id: string): string;
   outgoing(id: string): readonly CompiledEdge[];
-  /** The node at which the walk goes on behind a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
+  /** Returns the node that follows a parallel node: the fan-in of its branches, else the exit when one of them can reach it. */
   joinOf(parallel: string): string | undefined;
 }
 
 const JUMPS_MAX = 100;
 const STEPS_MAX = 100_000;
 
-/** Of a graph that lint found sound. `handlers` holds the types of the embedding program. */
+/**
+ * Throws for a graph without entry or exit: lint it first.
+ *
+ * @param handlers types that the embedding program has added
+ */
 export function compilePipeline(graph: Graph, handlers: ReadonlySet<string>): CompiledPipeline {
   const types = new Map([...graph.nodes.values()].map((node) => [node.id, handlerTypeOf(node, handlers)]));
   const edges = new Map([...graph.nodes.keys()].map((id) => [id, graph.outgoing(id).map(compiledEdge)]));

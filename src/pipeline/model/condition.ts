@@ -1,4 +1,4 @@
-/** Does a condition hold? Both sides are text, compared exactly. graph-pipelines.md 6.4. */
+/** Evaluates conditions. Both sides of a clause are text and compared exactly. graph-pipelines.md 6.4. */
 import type { Clause, Condition } from '../../../grammar/dot-ast.js';
 import { canonicalJson } from '../../../journal/canonical.js';
 import type { Json } from '../../../journal/event.js';
@@ -9,8 +9,8 @@ export interface ConditionScope {
   readonly context: { readonly [key: string]: Json };
 }
 
-export function holds(condition: Condition, facts: ConditionScope): boolean {
-  return condition.clauses.every((clause) => (sideOf(clause, facts) === clause.literal) === (clause.operator === '='));
+export function holds(condition: Condition, scope: ConditionScope): boolean {
+  return condition.clauses.every((clause) => (sideOf(clause, scope) === clause.literal) === (clause.operator === '='));
 }
 
 function sideOf({ key }: Clause, { routing, context }: ConditionScope): string {

@@ -1,4 +1,4 @@
-/** Who may set which key of the context. graph-pipelines.md 8.1. */
+/** Separates the context keys that a stage may set from those of the engine and its handlers. graph-pipelines.md 8.1. */
 import type { Updates } from './outcome.js';
 
 const ENGINE_KEYS = new Set(['outcome', 'preferred_label', 'current_node', '__proto__']);
@@ -6,17 +6,17 @@ const ENGINE_PREFIXES = ['graph.', 'internal.'];
 const HANDLER_KEYS = new Set(['last_stage', 'last_response', 'tool.output', 'tool.exit_code', 'tool.output_artifact']);
 const HANDLER_PREFIXES = ['human.gate.', 'parallel.', 'stack.'];
 
-/** `__proto__` is nobody's: no object could hold it as a key like others. */
+/** `__proto__` counts as reserved, because an object can't hold it as an ordinary key. */
 export function isEngineKey(key: string): boolean {
   return ENGINE_KEYS.has(key) || ENGINE_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
-/** Neither the command line nor a restart may set these. */
+/** Returns true for keys that neither the command line nor a restart may set. */
 export function isReservedKey(key: string): boolean {
   return isEngineKey(key) || HANDLER_KEYS.has(key) || HANDLER_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
-/** Without the keys of the engine; each of those is told of. */
+/** Returns the updates without keys of the engine, and calls `onDropped` with each of those. */
 export function allowedUpdates(updates: Updates, onDropped: (key: string) => void): Updates {
   const keys = Object.keys(updates);
   const dropped = keys.filter(isEngineKey);

@@ -1,24 +1,27 @@
-/** How much of the past a stage is told, and in which conversation. graph-pipelines.md 9.2, 9.3, 9.5. */
+/** Resolves how much a model stage is told about the stages before it, and in which conversation. graph-pipelines.md 9.2, 9.3, 9.5. */
 import type { Fidelity, FidelityMode } from '../../../journal/pipeline-event.js';
 import { isFidelityMode } from './attributes.js';
 import { graphAttribute, nodeAttribute } from './graph.js';
 import type { CompiledPipeline } from './compiled-pipeline.js';
 
-/** What the edge says over which a node was reached; nothing after a jump or a join. */
+/** Describes how a walk arrived at a node. */
 export interface Arrival {
+  /** The attribute of the edge; undefined after a jump or a join. */
   readonly fidelity: string | undefined;
+  /** The attribute of the edge; undefined after a jump or a join. */
   readonly thread: string | undefined;
-  /** The node that the walk came from, in its branch; empty at the entry. */
+  /** Identifies the node before this one within its branch; empty at the entry. */
   readonly from: string;
 }
 
+/** Says how much history the prompt of a model stage carries, and in which conversation it is sent. */
 export interface PromptHistory {
   readonly fidelity: Fidelity;
-  /** Under `full` only. */
+  /** The key of the conversation; undefined unless the mode is `full`. */
   readonly thread: string | undefined;
 }
 
-/** `resumed`: the first node behind a resume. */
+/** @param resumed true for the first node after a resume, which has lost its conversations */
 export function promptHistoryFor({ graph, node }: CompiledPipeline, id: string, arrival: Arrival, resumed: boolean): PromptHistory {
   const configured = configuredMode([
     ['edge', arrival.fidelity],

@@ -1,6 +1,6 @@
 /**
- * A pipeline as lint and engine see it: nodes and edges with the attributes that are in force, scopes and defaults
- * worked out. Immutable: a transform makes a new graph with `with`.
+ * Represents the graph of a parsed pipeline: nodes and edges with their effective attributes, after scopes and defaults are applied. A graph
+ * is immutable: a transform makes a new one with `with`.
  */
 import type { AttributeValue } from '../../../grammar/dot-ast.js';
 import {
@@ -14,7 +14,7 @@ import {
   type ValueOf,
 } from './attributes.js';
 
-/** What was written, by key; unknown keys too. */
+/** Written attributes by key, including unknown keys. */
 export type AttributeMap = ReadonlyMap<string, GraphAttribute>;
 
 export interface GraphAttribute {
@@ -25,12 +25,12 @@ export interface GraphAttribute {
 
 export interface GraphNode {
   readonly id: string;
-  /** Of its first statement. */
+  /** Offset of the node's first statement in the file. */
   readonly at: number;
   readonly attributes: AttributeMap;
-  /** Of its own `class` attribute, and derived from the labels of the subgraphs around it. */
+  /** Classes from the node's own `class` attribute and from the labels of the subgraphs around it. */
   readonly classes: readonly string[];
-  /** The class of the innermost subgraph around it that has one: a source of thread keys. */
+  /** The class of the innermost labelled subgraph around the node; it may serve as a thread key. */
   readonly innermostClass?: string;
 }
 
@@ -44,12 +44,12 @@ export interface GraphEdge {
 
 interface GraphParts {
   readonly name: string;
-  /** The file, to which every offset refers. */
+  /** The text of the file, to which every offset refers. */
   readonly text: string;
   readonly attributes: AttributeMap;
-  /** In order of their first statements. */
+  /** Nodes by id, in the order of their first statements. */
   readonly nodes: ReadonlyMap<string, GraphNode>;
-  /** In declaration order. */
+  /** Edges in declaration order. */
   readonly edges: readonly GraphEdge[];
 }
 
@@ -70,19 +70,19 @@ export class Graph implements GraphParts {
     this.#outgoing = bySource(edges);
   }
 
-  /** Edges that leave a node, in declaration order. */
+  /** Returns the edges that leave a node, in declaration order. */
   outgoing(id: string): readonly GraphEdge[] {
     return this.#outgoing.get(id) ?? [];
   }
 
-  /** The same graph but for these parts. */
+  /** Returns the same graph with these parts replaced. */
   with(changes: Partial<GraphParts>): Graph {
     const { name, text, attributes, nodes, edges } = this;
     return new Graph({ name, text, attributes, nodes, edges, ...changes });
   }
 }
 
-/** Undefined when it is not written, or not a value of its type (which lint refuses). Durations in milliseconds. */
+/** Returns undefined when the attribute is missing or not of its type, which lint reports. Durations are in milliseconds. */
 export function graphAttribute<K extends keyof GraphAttributes>(graph: Graph, key: K): ValueOf<GraphAttributes[K]> | undefined {
   return read(graph.attributes, key, GRAPH_ATTRIBUTES) as ValueOf<GraphAttributes[K]> | undefined;
 }
@@ -95,18 +95,18 @@ export function edgeAttribute<K extends keyof EdgeAttributes>(edge: GraphEdge, k
   return read(edge.attributes, key, EDGE_ATTRIBUTES) as ValueOf<EdgeAttributes[K]> | undefined;
 }
 
-/** What people are shown. */
+/** Returns the text that people see for a node. */
 export function labelOf(node: GraphNode): string {
   return nodeAttribute(node, 'label') ?? node.id;
 }
 
-/** Undefined for a plain edge: a blank condition is none. */
+/** Returns undefined for a plain edge; a blank condition counts as missing. */
 export function conditionOf(edge: GraphEdge): string | undefined {
   const condition = edgeAttribute(edge, 'condition') ?? '';
   return condition.trim() === '' ? undefined : condition;
 }
 
-/** Retries of a node that says nothing of them. Undefined when the graph says nothing either. */
+/** Returns the retries of nodes that don't set any; undefined when the graph doesn't either. */
 export function defaultMaxRetries(graph: Graph): number | undefined {
   return graphAttribute(graph, 'default_max_retries') ?? graphAttribute(graph, 'default_max_retry');
 }
@@ -117,7 +117,7 @@ export interface ModelSettings {
   readonly effort: Effort;
 }
 
-/** Node (where the stylesheet has put its part), then graph, then what follows from the model. */
+/** Resolves model settings from the node, to which the stylesheet has been applied, then from the graph, then from the model's name. */
 export function modelSettingsOf(graph: Graph, node: GraphNode): ModelSettings {
   const of = (key: 'llm_model' | 'llm_provider') => nodeAttribute(node, key) || graphAttribute(graph, key) || undefined;
   const model = of('llm_model');

@@ -1,12 +1,13 @@
-/** What a person may choose at a human gate: its plain edges, in order. A conditional edge is no choice. graph-pipelines.md 7.4. */
+/** Derives the choices of a human gate from its edges. graph-pipelines.md 7.4. */
 import { acceleratorOf, choiceFor, type Choice } from './labels.js';
 import { conditionOf, edgeAttribute, nodeAttribute, type Graph, type GraphEdge, type GraphNode } from './graph.js';
 
-/** A choice, and the edge that it stands for. */
+/** A choice with the edge that it takes. */
 export interface EdgeChoice extends Choice {
   readonly edge: GraphEdge;
 }
 
+/** Returns a choice for each edge without a condition, in the order of the edges. */
 export function choicesOf(graph: Graph, gate: GraphNode): readonly EdgeChoice[] {
   return graph
     .outgoing(gate.id)
@@ -17,7 +18,7 @@ export function choicesOf(graph: Graph, gate: GraphNode): readonly EdgeChoice[] 
     });
 }
 
-/** What `human.default_choice` means: a target's id first, then as an answer would be read. Undefined when it fits nothing. */
+/** Reads `human.default_choice` as the id of a target, else as an answer. Returns undefined when it fits no choice. */
 export function defaultChoice(gate: GraphNode, choices: readonly Choice[]): Choice | undefined {
   const written = nodeAttribute(gate, 'human.default_choice') ?? '';
   return choices.find(({ target }) => target === written) ?? choiceFor(written, choices);

@@ -1,18 +1,18 @@
-/** When the branches of a parallel node have done what it wants of them, and what that makes of the node. graph-pipelines.md 7.5. */
+/** Decides when the branches of a parallel node satisfy its join, and the status that the node then has. graph-pipelines.md 7.5. */
 import type { ErrorPolicy, JoinPolicy } from './attributes.js';
 import type { StageStatus } from './outcome.js';
 
 export interface JoinRule {
   readonly join: JoinPolicy;
   readonly errors: ErrorPolicy;
-  /** Of `k_of_n`. */
+  /** The number of successes that `k_of_n` needs. */
   readonly k: number;
 }
 
-/** `open`: branches that run may still decide. */
+/** `open` while branches that run may still decide. */
 export type JoinVerdict = 'open' | 'satisfied' | 'failed';
 
-/** How the branches ended so far; `undefined` for those that have not. */
+/** The statuses of the branches; undefined for a branch that has not ended. */
 type Ends = readonly (StageStatus | undefined)[];
 
 export function joinVerdict(rule: JoinRule, ends: Ends): JoinVerdict {
@@ -21,12 +21,12 @@ export function joinVerdict(rule: JoinRule, ends: Ends): JoinVerdict {
   if (rule.join !== 'wait_all' && count(ends, 'success') >= needed(rule, ends)) return 'satisfied';
   if (rule.errors === 'fail_fast' && failed > 0) return 'failed';
   if (running === 0) return rule.join === 'wait_all' ? 'satisfied' : 'failed';
-  // A branch that is still to fail is no loss where failed ones don't count.
+  // Where failed branches don't count, a branch that has yet to fail can't make the join impossible.
   const isHopeless = rule.join !== 'wait_all' && rule.errors !== 'ignore' && count(ends, 'success') + running < needed(rule, ends);
   return isHopeless ? 'failed' : 'open';
 }
 
-/** Of the node, once it is decided. */
+/** Returns the status of the parallel node, once the verdict is not `open`. */
 export function joinStatus(rule: JoinRule, ends: Ends): StageStatus {
   const failed = count(ends, 'fail');
   if (rule.join === 'wait_all') {
@@ -39,7 +39,7 @@ export function joinStatus(rule: JoinRule, ends: Ends): StageStatus {
   return isEnough(count(ends, 'success') + count(ends, 'partial_success')) ? 'partial_success' : 'fail';
 }
 
-/** Successful branches that satisfy the join; one at least. */
+/** Returns how many branches have to succeed; at least one. */
 export function needed({ join, errors, k }: JoinRule, ends: Ends): number {
   const counting = errors === 'ignore' ? ends.length - count(ends, 'fail') : ends.length;
   switch (join) {

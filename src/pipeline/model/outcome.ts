@@ -1,4 +1,4 @@
-/** What a handler returns: how the stage ended, where it wants to go, what it found. graph-pipelines.md 8.2. */
+/** Declares the outcome that a handler returns, its routing, and the errors that end a stage, a branch or a run. graph-pipelines.md 8.2. */
 import type { Json } from '../../../journal/event.js';
 import type { Routing, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
 
@@ -13,18 +13,15 @@ export function routingOf({ status, preferred_label, suggested_next_ids, failure
   return { status, preferred_label, suggested_next_ids, failure_reason };
 }
 
-/** What decides where the walk goes: of a transparent outcome that is what it carries. */
+/** Returns the routing that selects the next edge: a transparent outcome carries that of the stage before. */
 export function effectiveRouting(outcome: StageOutcome): Routing {
   return outcome.carried ?? outcome;
 }
 
-/** Of a walk on which nothing has ended yet. */
+/** The routing of a walk on which no stage has ended. */
 export const INITIAL_ROUTING: Routing = { status: 'success', preferred_label: '', suggested_next_ids: [], failure_reason: '' };
 
-/**
- * What a stage broke with. Transient ones are tried again while the budget lasts. `updates` are what the stage found all the same.
- * graph-pipelines.md 14.
- */
+/** Fails a stage. A transient error is retried while the budget lasts; `updates` reach the context all the same. graph-pipelines.md 14. */
 export class StageError extends Error {
   constructor(
     readonly kind: 'transient' | 'permanent',
@@ -36,7 +33,7 @@ export class StageError extends Error {
   }
 }
 
-/** Ends the run as failed, whatever the edges say: a limit was reached, or the graph broke a promise. */
+/** Ends the run as failed, whatever the edges say, because a limit was reached. */
 export class PipelineError extends Error {
   constructor(reason: string) {
     super(reason);
@@ -44,10 +41,10 @@ export class PipelineError extends Error {
   }
 }
 
-/** A branch that was called off while it ran; nothing of the node that ran in it is committed. */
+/** Ends a branch whose parallel node is decided; nothing of the node that was running in it is committed. */
 export class BranchCancelled extends Error {
   constructor() {
-    super('the branch was called off');
-    this.name = 'Cancelled';
+    super('the branch was cancelled');
+    this.name = 'BranchCancelled';
   }
 }

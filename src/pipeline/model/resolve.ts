@@ -1,6 +1,6 @@
 /**
- * From what was written to what it means: defaults in force where a node or edge was created, classes from subgraphs,
- * chains as pairs, names that stand for the entry and the exit.
+ * Resolves a parsed pipeline to its graph: applies the defaults in force where a node or edge is created, derives classes from subgraphs,
+ * splits chains into edges, and recognises the entry and the exit by name.
  */
 import type { Attribute, EdgeStatement, GraphStatement, NodeStatement, Pipeline, SubgraphStatement } from '../../../grammar/dot-ast.js';
 import { Graph, type GraphAttribute, type GraphEdge, type GraphNode } from './graph.js';
@@ -10,7 +10,7 @@ type Attributes = Map<string, GraphAttribute>;
 interface Scope {
   readonly node: Attributes;
   readonly edge: Attributes;
-  /** From the outside in. */
+  /** Classes of the subgraphs around, the outermost first. */
   readonly classes: readonly string[];
 }
 
@@ -18,7 +18,7 @@ interface Draft {
   readonly id: string;
   readonly at: number;
   readonly attributes: Attributes;
-  /** Keys that its own statements write, and no default. */
+  /** Keys that the node's own statements write, as opposed to defaults. */
   readonly own: Set<string>;
   readonly classes: Set<string>;
   innermostClass?: string;
@@ -30,7 +30,7 @@ interface Drawing {
   readonly edges: GraphEdge[];
 }
 
-/** @param text the file that was parsed, kept for places in messages */
+/** @param text the parsed text, to which offsets in messages refer */
 export function resolvePipeline(pipeline: Pipeline, text: string): Graph {
   const drawing: Drawing = { attributes: new Map(), nodes: new Map(), edges: [] };
   drawScope(drawing, pipeline.statements, { node: new Map(), edge: new Map(), classes: [] }, 'top');
@@ -40,7 +40,7 @@ export function resolvePipeline(pipeline: Pipeline, text: string): Graph {
   return new Graph({ name: pipeline.name, text, attributes: drawing.attributes, nodes, edges: drawing.edges });
 }
 
-/** Graph attributes of a subgraph have no meaning but for its label, which was read before. */
+/** Ignores graph attributes of subgraphs, except the label, which `innerScope` has read. */
 function drawScope(drawing: Drawing, statements: readonly GraphStatement[], scope: Scope, level: 'top' | 'inner'): void {
   for (const statement of statements) {
     switch (statement.kind) {
@@ -69,7 +69,7 @@ function innerScope({ node, edge, classes }: Scope, subgraph: SubgraphStatement)
   return { node: new Map(node), edge: new Map(edge), classes: own === '' ? classes : [...classes, own] };
 }
 
-/** `Bee Yard #2` gives `bee-yard-2`; empty when there is no label or nothing is left of it. */
+/** Returns `bee-yard-2` for `Bee Yard #2`; empty when there is no label, or none of its characters is allowed. */
 function classFromLabel({ statements }: SubgraphStatement): string {
   const written = statements.flatMap((statement) => {
     if (statement.kind === 'assignment') return [statement.attribute];
@@ -103,8 +103,8 @@ function pairs({ ends, attributes }: EdgeStatement, scope: Scope): readonly Grap
 }
 
 /**
- * Without a node of the shape, a name stands for it, but only when the node's own statements say nothing of its kind:
- * `end [shape=box, prompt="..."]` stays a stage, and a bare `exit` works under `node [shape=box]`.
+ * Gives the shape to a node with one of the names when no node has the shape, unless the node's own statements set a shape or a type:
+ * `end [shape=box, prompt="..."]` remains a stage, and a bare `exit` works under `node [shape=box]`.
  */
 function nameTerminal({ nodes }: Drawing, shape: string, names: readonly string[]): void {
   if ([...nodes.values()].some(({ attributes }) => attributes.get('shape')?.value.text === shape)) return;

@@ -1,7 +1,7 @@
-/** How often a stage is tried again, and after which waits. graph-pipelines.md 6.7. */
+/** Computes how often a stage is retried, and the delay before each retry. graph-pipelines.md 6.7. */
 
 interface Policy {
-  /** Executions altogether. */
+  /** Counts all executions, the first included. */
   readonly attempts: number;
   readonly firstMs: number;
   readonly factor: number;
@@ -17,7 +17,7 @@ const PRESETS: { readonly [name: string]: Policy } = {
 const DEFAULT = { firstMs: 200, factor: 2 };
 const MAX_MS = 60_000;
 
-/** What node and graph say; undefined is not said. */
+/** The settings of node and graph; undefined where they set nothing. */
 export interface RetrySettings {
   readonly maxRetries: number | undefined;
   readonly policy: string | undefined;
@@ -30,9 +30,9 @@ export interface RetrySettings {
 }
 
 export interface RetrySchedule {
-  /** Retries of one visit. */
+  /** The retries of one visit. */
   readonly budget: number;
-  /** Before retry `n`, from 1; `random` is uniform in [0, 1). Whole milliseconds. */
+  /** Returns the delay before retry `n`, counted from 1, in whole milliseconds; `random` returns numbers in [0, 1). */
   delayMs(n: number, random: () => number): number;
 }
 

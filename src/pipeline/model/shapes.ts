@@ -1,7 +1,7 @@
-/** Which handler does the work of a node. */
+/** Resolves the handler of a node from its type and shape. */
 import { nodeAttribute, type Graph, type GraphNode } from './graph.js';
 
-/** Nodes are `box` when nothing was written. */
+/** The shape of a node that sets none. */
 const DEFAULT_SHAPE = 'box';
 const DEFAULT_HANDLER = 'codergen';
 
@@ -24,7 +24,11 @@ export function shapeOf(node: GraphNode): string {
   return nodeAttribute(node, 'shape') || DEFAULT_SHAPE;
 }
 
-/** A registered `type`, else the shape, else a model stage. `registered` holds the types of the embedding program. */
+/**
+ * Resolves by a known `type`, else by the shape, else to a model stage.
+ *
+ * @param registered types that the embedding program has added
+ */
 export function handlerTypeOf(node: GraphNode, registered: ReadonlySet<string> = new Set()): string {
   const type = nodeAttribute(node, 'type') ?? '';
   if (BUILT_IN_HANDLERS.has(type) || registered.has(type)) return type;
@@ -33,12 +37,12 @@ export function handlerTypeOf(node: GraphNode, registered: ReadonlySet<string> =
   return Object.hasOwn(byShape, shape) ? (byShape[shape] as string) : DEFAULT_HANDLER;
 }
 
-/** Nodes that qualify as the entry; a sound graph has one. */
+/** Returns the nodes that qualify as the entry; a sound graph has one. */
 export function entriesOf(graph: Graph): readonly GraphNode[] {
   return withShape(graph, 'Mdiamond');
 }
 
-/** Nodes that qualify as the exit; a sound graph has one. */
+/** Returns the nodes that qualify as the exit; a sound graph has one. */
 export function exitsOf(graph: Graph): readonly GraphNode[] {
   return withShape(graph, 'Msquare');
 }

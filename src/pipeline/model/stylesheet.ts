@@ -1,7 +1,6 @@
 /**
- * The model stylesheet, written into the nodes: per property the most specific rule that matches, among equals the
- * later one; never over an attribute that the node has. A stylesheet that does not parse changes nothing here: lint
- * refuses it.
+ * Applies the model stylesheet to nodes: each property comes from the most specific rule that matches, among equals from the later one, and
+ * never replaces an attribute that the node has. A stylesheet that does not parse changes nothing; lint reports it.
  */
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import type { StyleProperty, StyleRule, StyleSelector } from '../../../grammar/dot-ast.js';
@@ -15,7 +14,7 @@ export function applyStylesheet(graph: Graph): Graph {
   const stylesheet = graph.attributes.get('model_stylesheet');
   const rules = stylesheet ? rulesOf(stylesheet.value.text) : [];
   if (!stylesheet || rules.length === 0) return graph;
-  // The sort is stable, so that of equal rules the later one stays behind, and what is behind wins.
+  // The sort is stable and the last rule wins, so among equal rules the later one does.
   const ordered = rules.toSorted((a, b) => SPECIFICITY[a.selector.kind] - SPECIFICITY[b.selector.kind]);
   return graph.with({ nodes: new Map([...graph.nodes].map(([id, node]) => [id, styled(node, ordered, stylesheet)])) });
 }

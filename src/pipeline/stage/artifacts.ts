@@ -1,20 +1,23 @@
 /**
- * Named outputs that are too large for the context. Each is in the journal; large ones are files for people too. graph-pipelines.md 8.4.
+ * Keeps named outputs that are too large for the context: in the journal and, where they are large, also as files for people.
+ * graph-pipelines.md 8.4.
  *
- * A1 The journal says what there is, and holds every payload. A kill between a file and its event leaves a file that nothing names, or a
- *    removed artifact whose file is still there: the next one of that id replaces it.
+ * ARTIFACT-1 The journal decides which artifacts exist, and holds every payload. A kill between a file and its event leaves a file without
+ *            an artifact; the next artifact with that id replaces it.
  */
 import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { concealed } from '../../runtime/secret-registry.js';
-import type { PipelineRuntime } from '../walk/pipeline-runtime.js';
+import { concealed, type SecretRegistry } from '../../runtime/secret-registry.js';
+import type { Frame } from '../../runtime/frame.js';
 import { StageError } from '../model/outcome.js';
+import type { Ledger } from './ledger.js';
+import type { RunFolder } from './run-folder.js';
 import type { ArtifactView } from './state-view.js';
 
-/** Above this an output doesn't stay in the context, and its artifact is a file. */
+/** A larger output is not kept in the context, and its artifact is also a file. */
 export const INLINE_BYTES_MAX = 102_400;
 
-/** Ids are file names. */
+/** Ids serve as file names. */
 const ID = /^\w[\w.#-]{0,199}$/;
 
 export interface ArtifactEntry {
@@ -26,28 +29,36 @@ export interface ArtifactEntry {
   readonly is_file_backed: boolean;
 }
 
-/** Of the whole run; what is stored and removed is recorded as done by one stage. */
+/** The artifacts of the whole run, as one stage sees them: what it stores or removes is recorded under its name. */
 export interface Artifacts {
-  /** Replaces an earlier one. Throws a permanent `StageError` for an id other than letters, digits, `_ . # -`. */
+  /** Replaces an artifact of the same id. Throws a permanent `StageError` when the id has other characters than letters, digits, `_ . # -`. */
   store(id: string, name: string, data: Json): Promise<void>;
-  /** Throws a permanent `StageError` for an unknown id, and when the journal can't be read there any more. */
+  /** Throws a permanent `StageError` for an unknown id, and when the journal no longer holds the payload. */
   retrieve(id: string): Promise<Json>;
   has(id: string): boolean;
-  /** In the order in which they were first stored. */
+  /** Lists them in the order in which they were first stored. */
   list(): readonly ArtifactEntry[];
   /** Throws a permanent `StageError` for an unknown id. */
   remove(id: string): Promise<void>;
-  /** Removes all. */
+  /** Removes all artifacts. */
   clear(): Promise<void>;
 }
 
-export function artifactsOf(run: PipelineRuntime, { op, node }: { readonly op: OpPath; readonly node: string }): Artifacts {
+interface ArtifactPorts {
+  readonly frame: Frame;
+  readonly ledger: Ledger;
+  readonly folder: RunFolder;
+  readonly secretSettings: SecretRegistry;
+  readonly readArtifact: (id: string) => Promise<Json | undefined>;
+}
+
+export function artifactsOf(run: ArtifactPorts, { op, node }: { readonly op: OpPath; readonly node: string }): Artifacts {
   const { ledger, folder } = run;
-  const { world, cache: answers } = run.frame.run;
+  const { world, cache } = run.frame.run;
   const known = (id: string): ArtifactView => {
     const found = ledger.state.artifacts.get(id);
     if (found) return found;
-    throw new StageError('permanent', `there is no artifact ${id}`);
+    throw new StageError('permanent', `there is no artifact ${id}; artifacts.list() names those that exist`);
   };
   const remove = async (id: string): Promise<void> => {
     const { fileBacked } = known(id);
@@ -55,19 +66,20 @@ export function artifactsOf(run: PipelineRuntime, { op, node }: { readonly op: O
     if (fileBacked) await world.perform('file.remove', { path: folder.artifactFile(id) });
   };
   return {
-    async store(id, name, made) {
-      if (!ID.test(id)) throw new StageError('permanent', `"${id}" can't be the id of an artifact: letters, digits, _ . # and - can`);
-      const data = concealed(made, run.secretSettings);
+    async store(id, name, output) {
+      if (!ID.test(id)) throw new StageError('permanent', `"${id}" can't be the id of an artifact: use letters, digits, _ . # and -`);
+      const data = concealed(output, run.secretSettings);
       const sizeBytes = Buffer.byteLength(typeof data === 'string' ? data : JSON.stringify(data));
       const fileBacked = sizeBytes > INLINE_BYTES_MAX;
-      const payload = await answers.payload(data);
+      const payload = await cache.payload(data);
       if (fileBacked) await world.perform('file.write', { path: folder.artifactFile(id), text: `${JSON.stringify(data)}\n` });
       ledger.post({ type: 'artifact.stored', op, id, name, node, sizeBytes, fileBacked, payload });
     },
     async retrieve(id) {
       known(id);
       const data = await run.readArtifact(id);
-      if (data === undefined) throw new StageError('permanent', `the artifact ${id} can't be read any more`);
+      if (data === undefined)
+        throw new StageError('permanent', `the artifact ${id} can no longer be read: its payload is missing from the journal`);
       return data;
     },
     has: (id) => ledger.state.artifacts.has(id),

@@ -1,6 +1,6 @@
 /**
- * The carry-over text: what a model stage is told of the past. Computed from the state, newest first within a budget, without a model:
- * the same state gives the same text. graph-pipelines.md 9 and 9.1.
+ * Renders the carry-over text, which tells a model stage what happened before it. It is computed from the state alone, newest first within a
+ * budget and without a model, so that the same state gives the same text. graph-pipelines.md 9 and 9.1.
  */
 import type { FidelityMode } from '../../../journal/pipeline-event.js';
 import type { Json } from '../../../journal/event.js';
@@ -10,14 +10,14 @@ import type { Turn } from './threads.js';
 
 export interface PreambleSource {
   readonly goal: string;
-  /** Empty where the text must not depend on the run. */
+  /** Empty where the text must not depend on the run, as in a call key. */
   readonly runId: string;
-  /** The main path, then the branches around the node, the innermost last. */
+  /** The main path, then the branches around the node, the innermost last; never empty. */
   readonly walks: readonly WalkView[];
   readonly summaries: StateView['summaries'];
 }
 
-/** A token is taken as four characters. */
+/** A token counts as four characters. */
 const BUDGET_UNITS: { readonly [M in FidelityMode]: number } = {
   full: Number.POSITIVE_INFINITY,
   truncate: 4_000,
@@ -26,36 +26,36 @@ const BUDGET_UNITS: { readonly [M in FidelityMode]: number } = {
   'summary:medium': 6_000,
   'summary:high': 12_000,
 };
-/** Of one value of the context. The richest mode tells as much of each as lets all of them be told. */
+/** The most units of one context value. The richest mode takes the largest limit at which all values fit. */
 const VALUE_UNITS = { compact: 200, medium: 400, high: [8_000, 4_000, 2_000, 1_000, 400, 200] };
 const EXCERPT_UNITS = { medium: 160, high: 400 };
 const RECENT_STAGES = 12;
-/** Of the budget: stages leave some of it to the context. */
+/** The part of the budget that stages may use, so that some is left for the context. */
 const STAGES_SHARE = 0.6;
 const NOTABLE_SHARE = 0.75;
 const GOAL_SHARE = 0.5;
 const TITLE_UNITS = 'Context:'.length + 1;
 
-export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, past: PreambleSource): string {
+export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, source: PreambleSource): string {
   const lines = linesWithin(BUDGET_UNITS[mode]);
-  lines.add(`Goal: ${past.goal === '' ? '(none given)' : shortened(past.goal, BUDGET_UNITS[mode] * GOAL_SHARE)}`);
+  lines.add(`Goal: ${source.goal === '' ? '(none given)' : shortened(source.goal, BUDGET_UNITS[mode] * GOAL_SHARE)}`);
   switch (mode) {
     case 'truncate':
-      lines.add(`Run: ${past.runId}`);
+      lines.add(`Run: ${source.runId}`);
       break;
     case 'compact':
       lines.section(
         'Finished stages, newest first:',
-        stages(past).map(({ id, status, visits }) => `- ${id}: ${status}${times(visits)}`),
+        stages(source).map(({ id, status, visits }) => `- ${id}: ${status}${times(visits)}`),
         STAGES_SHARE,
       );
-      lines.section('Context:', contextLines(past, VALUE_UNITS.compact));
+      lines.section('Context:', contextLines(source, VALUE_UNITS.compact));
       break;
     case 'summary:low':
-      lines.add(countsSentence(past));
+      lines.add(countsSentence(source));
       lines.section(
         'Last stages:',
-        stages(past)
+        stages(source)
           .slice(0, 3)
           .map(({ id, status }) => `- ${id} ended ${status}`),
       );
@@ -63,29 +63,29 @@ export function renderPreamble(mode: Exclude<FidelityMode, 'full'>, past: Preamb
     case 'summary:medium':
       lines.section(
         'Recent stages, newest first:',
-        stages(past)
+        stages(source)
           .slice(0, RECENT_STAGES)
-          .map((stage) => stageLine(stage, past, EXCERPT_UNITS.medium)),
+          .map((stage) => stageLine(stage, source, EXCERPT_UNITS.medium)),
         STAGES_SHARE,
       );
-      lines.section('Notable:', notable(past), NOTABLE_SHARE);
-      lines.section('Context:', contextLines(past, VALUE_UNITS.medium));
+      lines.section('Notable:', notable(source), NOTABLE_SHARE);
+      lines.section('Context:', contextLines(source, VALUE_UNITS.medium));
       break;
     case 'summary:high':
-      lines.add(countsSentence(past));
+      lines.add(countsSentence(source));
       lines.section(
         'Stages, newest first:',
-        stages(past).map((stage) => stageLine(stage, past, EXCERPT_UNITS.high)),
+        stages(source).map((stage) => stageLine(stage, source, EXCERPT_UNITS.high)),
         STAGES_SHARE,
       );
-      lines.section('Notable:', notable(past), NOTABLE_SHARE);
-      lines.section('Context:', wholeContext(past, lines.unitsLeft()));
+      lines.section('Notable:', notable(source), NOTABLE_SHARE);
+      lines.section('Context:', wholeContext(source, lines.unitsLeft()));
       break;
   }
   return lines.text();
 }
 
-/** What was said in a thread, for backends that keep no conversations themselves. */
+/** Renders the earlier turns of a thread, for backends that keep no conversations themselves. */
 export function renderTranscript(turns: readonly Turn[]): string {
   return turns.map(({ prompt, reply }) => `Earlier prompt:\n${prompt}\n\nYour reply:\n${reply}`).join('\n\n');
 }
@@ -97,7 +97,7 @@ interface FinishedStage {
   readonly visits: number;
 }
 
-/** Every finished stage once, with its latest status, newest first. */
+/** Lists each finished stage once with its latest status, newest first. */
 function stages({ walks }: PreambleSource): readonly FinishedStage[] {
   const found = new Map<string, FinishedStage>();
   for (const { latest, visits } of walks.toReversed()) {
@@ -144,9 +144,9 @@ function contextLines({ walks }: PreambleSource, units: number): string[] {
     .map(([key, value]) => `- ${key}: ${shortened(oneLine(textOf(value)), units)}`);
 }
 
-/** With values cut as little as fits. */
-function wholeContext(past: PreambleSource, unitsLeft: number): readonly string[] {
-  const ways = VALUE_UNITS.high.map((units) => contextLines(past, units));
+/** Returns the context with its values cut as little as fits. */
+function wholeContext(source: PreambleSource, unitsLeft: number): readonly string[] {
+  const ways = VALUE_UNITS.high.map((units) => contextLines(source, units));
   const fits = (entries: readonly string[]): boolean =>
     entries.reduce((sum, entry) => sum + entry.length + 1, 0) <= unitsLeft - TITLE_UNITS;
   return ways.find(fits) ?? ways.at(-1) ?? [];
@@ -159,7 +159,7 @@ function textOf(value: Json): string {
 const times = (visits: number): string => (visits > 1 ? ` (${visits} visits)` : '');
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
-/** Lines as long as they fit: sections come in the order of their worth. */
+/** Collects lines while they fit into the budget: add the most valuable sections first. */
 function linesWithin(budgetUnits: number) {
   const lines: string[] = [];
   let used = 0;
@@ -171,7 +171,7 @@ function linesWithin(budgetUnits: number) {
   };
   return {
     add,
-    /** As many entries as fit; `share` is what of the budget may be used up by then. */
+    /** Adds as many entries as fit; `share` is the part of the budget that may be used after it. */
     section(title: string, entries: readonly string[], share = 1): void {
       if (entries.length > 0 && add(title)) entries.every((entry) => used + entry.length < budgetUnits * share && add(entry));
     },

@@ -1,44 +1,44 @@
 /**
- * The files of a run for people and tools: what they are called, and writing them. Never the source of truth. graph-pipelines.md 11.
+ * Names and writes the files of a run for people and tools. They are never the source of truth. graph-pipelines.md 11.
  *
- * F1 The folder of a node holds files of its latest visit only: it is emptied before the visit is recorded as begun. A kill in between leaves
- *    it half emptied, and the resume, for which the visit has not begun, empties it again; behind the record nothing is removed, so a visit
- *    that a crash cut short finds what its command had left.
+ * RUN-FOLDER-1 The folder of a node holds files of its latest visit only: it is emptied before the visit is recorded as started. A kill in
+ *              between leaves it half emptied, and the resume, for which the visit has not started, empties it again. After the record
+ *              nothing is removed, so a visit that a crash cut short finds what its command had left.
  */
 import path from 'node:path';
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import type { World } from '../../world/world.js';
 
 export interface RunFolder {
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
   stage(node: string, branch: BranchRef | undefined): StageFolder;
   artifactFile(id: string): string;
 }
 
-/** Of one visit of a node. */
+/** The folder of a node during one visit. */
 export interface StageFolder {
-  /** Absolute. */
+  /** An absolute path. */
   readonly path: string;
   readonly statusFile: string;
   readonly contextFile: string;
-  /** Files that the visit left, relative to the run folder. */
+  /** Paths of the files that the visit wrote, relative to the run folder. */
   readonly files: ReadonlySet<string>;
-  /** What a model replied. */
+  /** The latest text that was written as the model's reply. */
   readonly reply: string | undefined;
-  /** Begins to write; `settled` waits for it. */
+  /** Starts to write a file; `settled` waits for it and throws its error. */
   write(name: string, text: string): void;
   remove(name: string): void;
-  /** Removes what an earlier visit left (F1). */
+  /** Removes what an earlier visit left (RUN-FOLDER-1). */
   empty(): Promise<void>;
-  /** Resolves when all that was begun is done; before a program looks at the folder, and before the visit ends. */
+  /** Resolves when all started writes are done. Await it before a program reads the folder, and before the visit ends. */
   settled(): Promise<void>;
 }
 
 interface FolderOptions {
-  /** What may not be read in a file is hidden in it. */
+  /** Hides secrets in the text of a file. */
   readonly hide?: (text: string) => string;
-  /** No files but those of the run are in it. In a folder that somebody chose a node's may hold theirs too: only ours are removed there. */
+  /** False for a folder that the user chose: it may hold other files, so only files that the engine writes are removed. Default: true. */
   readonly isOwn?: boolean;
 }
 
@@ -51,11 +51,11 @@ export function createRunFolder(folder: string, world: World, { hide = (text) =>
   };
 }
 
-/** Not listed among the files that a visit left: an input of its command. */
+/** The context is an input of the stage's command, so it is not listed among the files that the visit wrote. */
 const CONTEXT = 'context.json';
 const RESPONSE = 'response.md';
 
-/** All that the engine writes there. */
+/** The files that the engine itself may write into the folder of a node. */
 const WRITTEN = ['status.json', CONTEXT, 'prompt.md', 'preamble.md', RESPONSE, 'stdout.txt', 'stderr.txt', 'steer.md'];
 
 function stageFolder(
@@ -68,7 +68,7 @@ function stageFolder(
   let reply: string | undefined;
   let first: Promise<unknown> | undefined;
   const pending: Promise<unknown>[] = [];
-  /** The first one makes the folder; the others need not find out that it is missing. */
+  /** Lets the first task create the folder before the others start: otherwise each would try without it first. */
   const begin = (task: () => Promise<unknown>): void => {
     const mine: Promise<unknown> = first ? first.then(task, task) : task();
     first ??= mine;
@@ -100,7 +100,7 @@ function stageFolder(
   };
 }
 
-/** A folder that is not there is empty. Links are removed, not followed. */
+/** Takes a missing folder for an empty one. Links are removed, not followed. */
 async function emptyFolder(world: World, folder: string): Promise<void> {
   const { files, folders } = await world.perform('file.list', { path: folder }).catch(() => ({ files: [], folders: [] }));
   await removeFiles(world, folder, files);

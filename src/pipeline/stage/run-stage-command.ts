@@ -1,11 +1,11 @@
-/** A command of a stage: a tool, or a program that stands for a model. graph-pipelines.md 7.3, 7.7. */
+/** Runs a command of a stage: a tool, a tool hook, or a program that executes model calls. graph-pipelines.md 7.3, 7.7. */
 import { performEffect } from '../../operation/perform-effect.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CommandResult } from '../../world/world.js';
-import type { Stage } from '../handlers/handler.js';
+import type { Stage } from './stage.js';
 import { StageError, type Updates } from '../model/outcome.js';
 
-/** With `/bin/sh -c` where the run was started, in a process group of its own; without `stdin` it reads nothing. */
+/** Runs `/bin/sh -c` in the run's working directory and in a process group of its own; without `stdin` the input is empty. */
 export async function runStageCommand(
   stage: Stage,
   frame: Frame,
@@ -22,11 +22,11 @@ export async function runStageCommand(
     variables: { ...stageVariables(stage), ...variables },
     ...(stdin === undefined ? {} : { stdin }),
   };
-  // Its output gets into the context, which is kept in clear.
+  // The output enters the context, which is kept in clear.
   return performEffect(frame, 'command.run', request, { values: [], hides: run.secretSettings });
 }
 
-/** The end of a program that is no success; permanent when there was no program to run. */
+/** Returns the error for a status other than 0; it is permanent when the shell could not run the program (126, 127). */
 export function commandFailed({ exitCode, stderr }: CommandResult, updates: Updates = {}): StageError {
   const last = stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
   const reason = `the command ended with status ${exitCode}${last === '' ? '' : `: ${last}`}`;

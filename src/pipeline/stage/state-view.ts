@@ -1,4 +1,4 @@
-/** What the engine sees of the recorded state of a run: the views that `replay/pipeline/graph-state.ts` folds from the journal. */
+/** Declares the parts of a run's recorded state that the engine reads. `replay/pipeline/graph-state.ts` folds them from the journal. */
 import type { Json } from '../../../journal/event.js';
 import type { AnsweredBy, BranchRef, EdgeVia, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
 import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';
@@ -47,9 +47,9 @@ export interface WalkView {
   readonly enterAt: string | undefined;
   readonly history: readonly HistoryView[];
   readonly visits: ReadonlyMap<string, number>;
-  /** The latest visit of every node, in the order in which they ended. */
+  /** The latest visit of each node, in the order in which the visits ended. */
   readonly latest: ReadonlyMap<string, HistoryView>;
-  /** Over the history. */
+  /** Counts failed stages over the whole history. */
   readonly failures: number;
   readonly retried: number;
   /** Newest last. */
@@ -57,7 +57,7 @@ export interface WalkView {
   readonly branches: ReadonlyMap<number, WalkView>;
 }
 
-/** Live: it changes with everything that is recorded. */
+/** The state changes with every recorded fact: read it anew after each. */
 export interface StateView {
   readonly runId: RunId | undefined;
   readonly main: WalkView;
@@ -75,7 +75,7 @@ export interface StateView {
   readonly jumps: number;
 }
 
-/** A walk on which nothing has happened yet. */
+/** Returns a walk on which nothing has happened yet. */
 export function emptyWalk({ path, branch, context }: Pick<WalkView, 'path' | 'branch' | 'context'>): WalkView {
   return {
     path,

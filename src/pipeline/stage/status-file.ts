@@ -1,4 +1,4 @@
-/** `status.json` of a stage: what a program may report in it, and how the engine writes it. graph-pipelines.md 8.3. */
+/** Parses and renders `status.json`, in which a program may report the outcome of its stage. graph-pipelines.md 8.3. */
 import type { Json } from '../../../journal/event.js';
 import { StageError, type StageOutcome, type StageStatus, type Updates } from '../model/outcome.js';
 
@@ -13,7 +13,7 @@ export interface StatusReport {
   readonly failure_reason: string;
 }
 
-/** Throws a transient `StageError` that says what is wrong. */
+/** Throws a transient `StageError` that names the defect. */
 export function parseStatus(text: string): StatusReport {
   let parsed: unknown;
   try {
@@ -24,15 +24,16 @@ export function parseStatus(text: string): StatusReport {
   return statusReport(parsed);
 }
 
-/** Also of what a script gave back as an outcome. */
+/** Reads the parsed content of a status file, and an outcome that a script returned as an object. Throws as `parseStatus`. */
 export function statusReport(value: unknown): StatusReport {
   if (!isObject(value)) throw malformed('it is not an object');
   const { outcome, preferred_next_label, suggested_next_ids, context_updates, notes, failure_reason } = value;
   const { preferred_label = preferred_next_label } = value; // programs of other engines have the longer name
   if (outcome === undefined) throw malformed('it has no "outcome"');
-  if (typeof outcome !== 'string' || !STATUSES.includes(outcome)) throw malformed(`its "outcome" is none of ${STATUSES.join(', ')}`);
-  if (suggested_next_ids !== undefined && !isTexts(suggested_next_ids)) throw malformed('its "suggested_next_ids" is no list of texts');
-  if (context_updates !== undefined && !isObject(context_updates)) throw malformed('its "context_updates" is no object');
+  if (typeof outcome !== 'string' || !STATUSES.includes(outcome)) throw malformed(`its "outcome" has to be one of ${STATUSES.join(', ')}`);
+  if (suggested_next_ids !== undefined && !isTexts(suggested_next_ids))
+    throw malformed('its "suggested_next_ids" has to be a list of strings');
+  if (context_updates !== undefined && !isObject(context_updates)) throw malformed('its "context_updates" has to be an object');
   return {
     status: outcome as StageStatus,
     preferred_label: text(value['preferred_label'] === undefined ? 'preferred_next_label' : 'preferred_label', preferred_label),
@@ -43,7 +44,7 @@ export function statusReport(value: unknown): StatusReport {
   };
 }
 
-/** Six members in this order, two blanks of indentation, a line end. */
+/** Writes six members in a fixed order, indented by two spaces, with a final line end. */
 export function renderStatus(outcome: StageOutcome): string {
   const { status, preferred_label, suggested_next_ids, context_updates, notes, failure_reason } = outcome;
   const members = { outcome: status, preferred_label, suggested_next_ids, context_updates, notes, failure_reason };
@@ -53,7 +54,7 @@ export function renderStatus(outcome: StageOutcome): string {
 function text(member: string, value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
-  throw malformed(`its "${member}" is no text`);
+  throw malformed(`its "${member}" has to be a string`);
 }
 
 function malformed(why: string): StageError {

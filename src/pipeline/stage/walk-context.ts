@@ -1,29 +1,30 @@
-/** Where a walk is: the main path, or a branch of a parallel node, and how it ended. */
+/** Describes where a walk is, on the main path or on a branch of a parallel node, and how it ended. */
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { PipelineRuntime } from '../walk/pipeline-runtime.js';
-import { outcomeOf, effectiveRouting, type StageOutcome } from '../model/outcome.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
+import { effectiveRouting, outcomeOf, type StageOutcome } from '../model/outcome.js';
+import type { Ledger } from './ledger.js';
 import { emptyWalk, type WalkView } from './state-view.js';
 
-/** Of a branch; the main path has none. */
+/** Confines a walk to a branch. */
 export interface BranchBounds {
   readonly branch: BranchRef;
   readonly entry: string;
   /** The edge to the entry. */
   readonly edge: CompiledEdge;
-  /** The branch ends in front of these. */
+  /** The branch ends before it enters one of these nodes. */
   readonly ends: ReadonlySet<string>;
-  /** The nodes whose branches it is within: it must not come back to them. */
+  /** The parallel nodes around the branch: it must not return to them. */
   readonly within: ReadonlySet<string>;
 }
 
 export interface WalkContext {
-  /** Of the walk: nodes are performed below it. */
+  /** Nodes are performed below this frame. */
   readonly frame: Frame;
   readonly signal: AbortSignal;
-  /** Those around it, the main path first. */
+  /** The walks around this one, the main path first. */
   readonly walks: readonly WalkView[];
+  /** Undefined on the main path. */
   readonly bounds?: BranchBounds;
 }
 
@@ -33,14 +34,14 @@ export type WalkEnd = (
   | { readonly kind: 'restarted'; readonly at: string }
 ) & { readonly walk: WalkView };
 
-/** A branch on which nothing has happened stands where its parallel node does. */
-export function walkOf({ ledger }: PipelineRuntime, { bounds, walks, frame }: WalkContext): WalkView {
+/** Returns the recorded walk. A branch on which nothing has happened yet has the context of its parallel node. */
+export function walkOf({ ledger }: { readonly ledger: Ledger }, { bounds, walks, frame }: WalkContext): WalkView {
   if (!bounds) return ledger.state.main;
   const outer = walks.at(-1) as WalkView; // a branch has a walk around it
   return outer.branches.get(bounds.branch.index) ?? emptyWalk({ path: frame.op.path, branch: bounds.branch, context: outer.context });
 }
 
-/** How a branch ended, for the results of its parallel node. */
+/** Turns the end of a branch into the outcome that its parallel node counts. */
 export function branchOutcome(end: WalkEnd): StageOutcome {
   const last = end.walk.outcome ?? outcomeOf('success');
   if (end.kind !== 'completed') return { ...last, status: 'fail', failure_reason: end.kind === 'failed' ? end.reason : '' };

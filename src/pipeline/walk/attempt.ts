@@ -1,40 +1,43 @@
-/** One attempt of a visit: the handler within its time, and what came of it in whatever way. graph-pipelines.md 6.7, 14. */
+/** Runs one attempt of a visit: calls the handler within its time limit and turns every way to end into a result. graph-pipelines.md 6.7, 14. */
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secret-registry.js';
 import { exceedingOutput } from '../../world/process/output.js';
-import type { TimedWait } from './pipeline-runtime.js';
+import type { Stage, TimedWait } from '../stage/stage.js';
 import { artifactsOf } from '../stage/artifacts.js';
-import type { Handler, Stage } from '../handlers/handler.js';
+import type { Handler } from '../handlers/handler.js';
 import { nodeAttribute } from '../model/graph.js';
 import { BranchCancelled, outcomeOf, PipelineError, StageError, type StageOutcome } from '../model/outcome.js';
 import { readStatusReport, missingReport, mergeStatusReport } from '../stage/status-report.js';
 import type { WalkContext } from '../stage/walk-context.js';
+import type { WalkView } from '../stage/state-view.js';
+import type { PipelineRuntime } from './pipeline-runtime.js';
 import { withAbortSignal } from '../stage/with-abort-signal.js';
 
 export interface AttemptResult {
   readonly node: string;
   readonly outcome: StageOutcome;
-  /** Another attempt may follow, if the budget allows. */
+  /** True when another attempt may follow, if the budget allows one. */
   readonly mayRetry: boolean;
   readonly reason: string;
   readonly cause: 'asked' | 'error';
-  /** The stage asked for a retry, and ends well enough without. */
+  /** True when a stage that requested a retry may end with a partial success instead. */
   readonly allowsPartial: boolean;
 }
 
-export type AttemptOptions = Omit<Stage, 'branch' | 'nodeOp' | 'nodeFrame' | 'frame' | 'artifacts' | 'signal' | 'context'> & {
+export interface AttemptOptions extends Pick<Stage, 'node' | 'visit' | 'attempt' | 'folder' | 'walks' | 'promptHistory'> {
+  readonly run: PipelineRuntime;
   readonly handler: Handler;
-  /** Of the node. */
+  /** The frame of the node. */
   readonly frame: Frame;
   readonly walking: WalkContext;
-  readonly walk: Stage['walks'][number];
-};
+  readonly walk: WalkView;
+}
 
 export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   const { run, node, frame, walking, walk, handler } = options;
-  options.folder.remove('status.json'); // of an earlier attempt or visit
-  if (handler.mayReport) await options.folder.settled(); // what is read afterwards is of this attempt
+  options.folder.remove('status.json'); // an earlier attempt or visit may have left one
+  if (handler.mayReport) await options.folder.settled(); // so that what is read afterwards was written by this attempt
   const limitMs = handler.isTimed ? nodeAttribute(node, 'timeout') : undefined;
   const { path: op } = frame.op.nth('try', options.attempt);
   const limit = startLimit((about, lifted) => run.wait({ ...about, op }, lifted), limitMs, walking.signal);
@@ -57,6 +60,7 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
         promptHistory: options.promptHistory,
         signal: limit.signal,
         context: walk.context,
+        walkBranch: (branch) => run.walk(run, branch),
       };
       outcome = withoutSecrets(run, await limit.race(handled(handler, stage)));
       return outcome.status;
@@ -68,7 +72,7 @@ export async function attempt(options: AttemptOptions): Promise<AttemptResult> {
   }
   if (!outcome) throw new Error(`the attempt of ${node.id} ended without an outcome`);
   const allowsPartial = nodeAttribute(node, 'allow_partial') === true;
-  const reason = outcome.failure_reason || `${node.id} asked for it`;
+  const reason = outcome.failure_reason || `${node.id} requested a retry`;
   return { node: node.id, outcome, mayRetry: outcome.status === 'retry', reason, cause: 'asked', allowsPartial };
 }
 
@@ -78,18 +82,18 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
     own = await handler.handle(stage);
   } catch (error) {
     if (!(error instanceof StageError) || !handler.mayReport || stage.signal.aborted) throw error;
-    // A program that failed is never a success; its file may only choose between failing and asking again.
+    // A program that failed is never a success; its file may only choose between failing and a retry.
     const report = await readStatusReport(stage, stage.frame);
     if (report?.status !== 'fail' && report?.status !== 'retry') throw error;
     return mergeStatusReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
   }
-  // A time-out that came while the program ended by itself.
-  if (stage.signal.aborted) throw new StageError('transient', 'the stage was ended', own?.context_updates);
+  // The time limit passed while the program was ending by itself.
+  if (stage.signal.aborted) throw new StageError('transient', 'the stage was ended by its time limit', own?.context_updates);
   const report = handler.mayReport ? await readStatusReport(stage, stage.frame) : undefined;
   return own ? mergeStatusReport(own, report) : (report ?? missingReport(stage));
 }
 
-/** N3 of a visit. */
+/** Turns what a handler threw into a result (VISIT-3). */
 function failed({ run, node, frame }: AttemptOptions, walking: WalkContext, error: unknown): AttemptResult {
   if (frame.run.signal.aborted || error instanceof PipelineError) throw error;
   if (walking.signal.aborted) throw new BranchCancelled();
@@ -105,7 +109,7 @@ function failed({ run, node, frame }: AttemptOptions, walking: WalkContext, erro
   };
 }
 
-/** The context, which every later stage is told of, is kept in clear. */
+/** Hides secrets in an outcome: the context is kept in clear, and later stages are sent parts of it. */
 function withoutSecrets({ secretSettings }: AttemptOptions['run'], outcome: StageOutcome): StageOutcome {
   return { ...concealed(outcome, secretSettings), status: outcome.status };
 }
@@ -115,15 +119,15 @@ function timedOut(limitMs: number | undefined, error: unknown): StageError {
 }
 
 interface Limit {
-  /** Aborted when the time is up, and with what is around. */
+  /** Aborted when the time is over, and when the walk is aborted. */
   readonly signal: AbortSignal;
   isOver(): boolean;
-  /** Does not wait long for work that doesn't heed the signal. */
+  /** Resolves with the work; rejects when the work does not end soon after the signal. */
   race<T>(work: Promise<T>): Promise<T>;
   lift(): void;
 }
 
-/** What is ended gets some time to say its last words, so that what it found is kept. */
+/** Work that is aborted has this long to end by itself, so that its results so far are kept. */
 const GRACE_MS = 3_000;
 
 type LimitWait = Pick<TimedWait, 'ms'> & { readonly until: 'limit' | 'unheeded' };
@@ -150,12 +154,12 @@ function startLimit(
   };
 }
 
-/** Rejects when a signal was given and not heeded for a while. Never settles once it is lifted. */
+/** Rejects when the grace after an abort is over. Never settles once the limit is lifted. */
 async function ignored(signal: AbortSignal, lifted: AbortSignal, graceIsOver: () => Promise<unknown>): Promise<never> {
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true, signal: lifted });
   });
   await graceIsOver();
-  throw new StageError('transient', 'the stage did not end when it should');
+  throw new StageError('transient', 'the stage did not end after its time limit');
 }

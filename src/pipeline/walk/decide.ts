@@ -1,6 +1,6 @@
 /**
- * What comes next on a walk: a pure decision over what is recorded. A resume makes it from the same record, so that it comes out as
- * the lost one would have. graph-pipelines.md 6.2, 6.5, 10.3.
+ * Decides the next step of a walk from the recorded state alone. A resume decides from the same record, so it repeats the decision that a
+ * crash lost. graph-pipelines.md 6.2, 6.5, 10.3.
  */
 import type { EdgeVia } from '../../../journal/pipeline-event.js';
 import { nodeAttribute } from '../model/graph.js';
@@ -12,25 +12,26 @@ import type { WalkView } from '../stage/state-view.js';
 export type Decision =
   | { readonly kind: 'arrive'; readonly node: string }
   | { readonly kind: 'go'; readonly from: string; readonly to: string; readonly via: EdgeVia; readonly edge?: CompiledEdge }
-  /** The edge that was taken ends the run, and a new one begins at the node. */
+  /** The edge ends this run; a new run starts at the node. */
   | { readonly kind: 'restart'; readonly node: string }
   | { readonly kind: 'fail'; readonly node: string; readonly reason: string }
-  /** The exit has finished. */
+  /** The exit is finished. */
   | { readonly kind: 'done'; readonly node: string }
-  /** No edge is eligible, and nothing failed. */
+  /** Nothing failed, but no edge is eligible. */
   | { readonly kind: 'end'; readonly node: string };
 
-/** `entry` is where the walk begins when nothing has happened on it. */
+/** @param entry the node where the walk starts while nothing has happened on it */
 export function decideNext(pipeline: CompiledPipeline, walk: WalkView, entry: string): Decision {
   if (walk.enterAt !== undefined) return { kind: 'arrive', node: walk.enterAt };
   if (walk.running) return { kind: 'arrive', node: walk.running.node };
-  if (walk.next && isStill(pipeline, walk.next)) return { kind: restarts(pipeline, walk.next) ? 'restart' : 'arrive', node: walk.next.to };
+  if (walk.next && stillExists(pipeline, walk.next))
+    return { kind: restarts(pipeline, walk.next) ? 'restart' : 'arrive', node: walk.next.to };
   if (walk.current === undefined || !walk.outcome) return { kind: 'arrive', node: entry };
   return leave(pipeline, walk.current, walk.outcome, walk);
 }
 
-/** The recorded transition, unless its edge was edited away. */
-function isStill(pipeline: CompiledPipeline, { from, to, via }: NonNullable<WalkView['next']>): boolean {
+/** Returns false when an edit of the graph has removed the edge of the recorded transition. */
+function stillExists(pipeline: CompiledPipeline, { from, to, via }: NonNullable<WalkView['next']>): boolean {
   if (!followsEdge(via) || !pipeline.has(from)) return pipeline.has(to);
   return pipeline.outgoing(from).some((edge) => edge.to === to);
 }
@@ -41,7 +42,7 @@ function restarts(pipeline: CompiledPipeline, { from, to, via, label, condition 
   return taken?.restarts === true;
 }
 
-/** Jumps and joins don't. */
+/** Returns false for jumps and joins, which follow no edge. */
 function followsEdge(via: EdgeVia): boolean {
   return via !== 'gate' && via !== 'join' && via !== 'retry_target' && via !== 'fallback_retry_target';
 }

@@ -1,4 +1,4 @@
-/** Goal gates: what they say, and where an unmet one sends the walk. graph-pipelines.md 6.6. */
+/** Checks goal gates, and finds the node to which an unmet gate sends the walk. graph-pipelines.md 6.6. */
 import { gateStatusAfter, type GateStatus } from '../../../journal/pipeline-event.js';
 import { graphAttribute, nodeAttribute } from '../model/graph.js';
 import type { CompiledPipeline } from '../model/compiled-pipeline.js';
@@ -6,7 +6,7 @@ import type { StateView } from '../stage/state-view.js';
 
 export interface GateCheck {
   readonly gates: { readonly [node: string]: GateStatus };
-  /** The unmet gate that was visited first. */
+  /** The unmet gate that was visited first, and its retry target if it has one. */
   readonly unmet?: { readonly node: string; readonly target?: string };
 }
 

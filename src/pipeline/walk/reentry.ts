@@ -1,6 +1,6 @@
 /**
- * Whether a walk that goes on would fail before any stage has done its work: the process died between what made it fail and the end of its
- * run. A resume enters such a walk as it enters one that has failed. graph-pipelines.md 10.3.
+ * Finds walks that would fail before any stage runs, because the process died between the cause of the failure and the end of the run. A
+ * resume enters such a walk as it enters one that has failed. graph-pipelines.md 10.3.
  */
 import { decideNext, type Decision } from './decide.js';
 import { checkGoalGates } from './goal-gates.js';
@@ -8,10 +8,10 @@ import { INITIAL_ROUTING, outcomeOf, effectiveRouting, routingOf } from '../mode
 import type { CompiledPipeline } from '../model/compiled-pipeline.js';
 import type { StateView, WalkView } from '../stage/state-view.js';
 
-/** The node to enter anew; undefined where the walk goes on by itself. */
+/** Returns the node to enter again; undefined where the walk can continue by itself. */
 export function nodeToReenter(pipeline: CompiledPipeline, state: StateView): string | undefined {
   const { steps, jumps, main } = state;
-  const decision = behindDiamonds(pipeline, main);
+  const decision = decisionAfterConditionals(pipeline, main);
   const isSpent = jumps >= pipeline.jumpsMax;
   const { unmet } = checkGoalGates(pipeline, state);
   const closed = unmet && (unmet.target === undefined || isSpent) ? unmet.node : undefined;
@@ -32,8 +32,8 @@ export function nodeToReenter(pipeline: CompiledPipeline, state: StateView): str
   }
 }
 
-/** What is decided once the conditional nodes on the way have handed the outcome on. Undefined inside the visit of another node. */
-function behindDiamonds(pipeline: CompiledPipeline, main: WalkView): Decision | undefined {
+/** Returns the decision after the conditional nodes on the way, which pass the outcome on. Undefined during the visit of another node. */
+function decisionAfterConditionals(pipeline: CompiledPipeline, main: WalkView): Decision | undefined {
   const passed = new Set<string>();
   let walk = main;
   for (;;) {

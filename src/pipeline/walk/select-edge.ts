@@ -1,24 +1,15 @@
 /**
- * Which edge a walk takes: a pure decision over the outgoing edges in the order in which they are written. graph-pipelines.md 6.3, 6.5.
+ * Selects the edge that a walk takes, from the outgoing edges in the order in which they are written. graph-pipelines.md 6.3, 6.5.
  *
- * E1 The first step that yields an edge decides: condition, label, suggested, weight, lexical.
- * E2 A conditional edge is taken for its condition only; a plain edge never competes with conditions.
- * E3 After a failure plain edges are taken only where the stage named them, or into a conditional node.
+ * EDGE-1 The first step that yields an edge decides: condition, label, suggested, weight, lexical.
+ * EDGE-2 A conditional edge is taken for its condition only; a plain edge never competes with conditions.
+ * EDGE-3 After a failure a plain edge is taken only where the stage named it, or where it leads into a conditional node.
  */
-import type { Condition } from '../../../grammar/dot-ast.js';
 import type { EdgeVia } from '../../../journal/pipeline-event.js';
 import { holds, type ConditionScope } from '../model/condition.js';
+import type { SelectableEdge } from '../model/compiled-pipeline.js';
 import { normaliseLabel } from '../model/labels.js';
 import type { Routing } from '../model/outcome.js';
-
-/** What selection looks at. */
-export interface SelectableEdge {
-  readonly to: string;
-  readonly label: string;
-  /** Undefined: a plain edge. */
-  readonly condition: Condition | undefined;
-  readonly weight: number;
-}
 
 export interface EdgeSelection<E> {
   readonly edge: E;
@@ -33,7 +24,7 @@ export function selectEdge<E extends SelectableEdge>(edges: readonly E[], facts:
   return byConditionOrName(edges, facts) ?? byWeight(edges.filter(isPlain));
 }
 
-/** `intoConditional` says which targets look at outcomes. */
+/** @param intoConditional tells whether an edge leads into a node that reads outcomes */
 export function selectAfterFailure<E extends SelectableEdge>(
   edges: readonly E[],
   facts: SelectionScope,
@@ -46,7 +37,7 @@ function byConditionOrName<E extends SelectableEdge>(edges: readonly E[], facts:
   const { routing } = facts;
   return (
     byCondition(edges, facts) ??
-    // A partial success routes like a success where nothing was said of it in particular.
+    // A partial success routes like a success, unless a condition names it.
     (routing.status === 'partial_success' ? byCondition(edges, { ...facts, routing: { ...routing, status: 'success' } }) : undefined) ??
     byLabel(edges.filter(isPlain), routing.preferred_label) ??
     bySuggestion(edges.filter(isPlain), routing.suggested_next_ids)
@@ -78,7 +69,7 @@ function byWeight<E extends SelectableEdge>(plain: readonly E[]): EdgeSelection<
   return { edge, via: plain.filter(({ weight }) => weight === edge.weight).length === 1 ? 'weight' : 'lexical' };
 }
 
-/** Highest weight, then smallest target by code units, then the one written first. */
+/** Returns the edge of the highest weight; among equals the one with the smallest target by code units, then the one written first. */
 function best<E extends SelectableEdge>(edges: readonly E[]): E | undefined {
   let found: E | undefined;
   for (const edge of edges) {

@@ -1,4 +1,4 @@
-/** Which nodes a walk comes to next, as far as that is known before they have done their work. */
+/** Predicts the next nodes of a walk, as far as they are known before any of them has run. */
 import { opPath } from '../../../journal/ids.js';
 import { decideNext } from './decide.js';
 import { outcomeOf, effectiveRouting, routingOf, INITIAL_ROUTING } from '../model/outcome.js';
@@ -7,21 +7,21 @@ import { emptyWalk, type StateView, type WalkView } from '../stage/state-view.js
 
 export interface PlannedNode {
   readonly node: string;
-  /** From 0. */
+  /** Counted from 0. */
   readonly visit: number;
   readonly handler: string;
   readonly callsModel: boolean;
-  /** Of a parallel node: where its branches begin, without those that have ended. */
+  /** The entries of a parallel node's branches, without the branches that have ended. */
   readonly branches?: readonly string[];
 }
 
 export interface StepsAhead {
   readonly nodes: readonly PlannedNode[];
-  /** Where it may go from there, in the order of the edges; empty at the exit. */
+  /** The possible nodes after these, in the order of the edges; empty at the exit. */
   readonly afterwards: readonly string[];
 }
 
-/** Behind so many nodes a list says nothing any more. */
+/** A longer list would not help its reader. */
 const NODES_MAX = 1_000;
 
 export function stepsAhead(pipeline: CompiledPipeline, { main }: Pick<StateView, 'main'>, enterAt: string | undefined): StepsAhead {
@@ -42,7 +42,7 @@ export function stepsAhead(pipeline: CompiledPipeline, { main }: Pick<StateView,
   return { nodes, afterwards: [] };
 }
 
-/** Where the record leads: the edge that was lost in a crash is chosen as it would have been. */
+/** Returns the node that the record leads to; an edge that a crash lost is selected as it would have been. */
 function firstOf(pipeline: CompiledPipeline, main: WalkView): string | undefined {
   const decision = decideNext(pipeline, main, pipeline.entry);
   if (decision.kind === 'go') return decision.to;
@@ -66,7 +66,7 @@ function hasEnded(pipeline: CompiledPipeline, branch: WalkView | undefined, entr
   return target === pipeline.exit || target === pipeline.joinOf(branch.branch.of);
 }
 
-/** Targets of the edges that may be taken when the node ends well; what a condition says of the outcome alone is known then. */
+/** Returns the targets of the edges that may be taken when the node succeeds: conditions on the outcome alone are decided by that. */
 function waysFrom(pipeline: CompiledPipeline, node: string): readonly string[] {
   if (pipeline.handlerOf(node) === 'parallel') return [pipeline.joinOf(node)].filter((join) => join !== undefined);
   const edges = pipeline.outgoing(node);
@@ -86,7 +86,7 @@ function waysFrom(pipeline: CompiledPipeline, node: string): readonly string[] {
   return decision.kind === 'go' ? [decision.to] : [];
 }
 
-/** A stage may name the edge that is taken, where there is one to choose. */
+/** Returns true when the stage may name the edge to take, which needs more than one edge. */
 function mayName(pipeline: CompiledPipeline, node: string): boolean {
   const handler = pipeline.handlerOf(node);
   return handler !== 'start' && pipeline.outgoing(node).length > 1;

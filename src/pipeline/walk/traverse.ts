@@ -1,9 +1,9 @@
 /**
- * Walks a pipeline: decide, record, execute, until the exit or an end. The main path and every branch are walked by this. graph-pipelines.md 6.2.
+ * Walks the main path or a branch of a pipeline: decides, records, executes, until the walk ends. graph-pipelines.md 6.2.
  *
- * T1 Every decision is made from what is recorded, so that a resume makes the same.
- * T2 A node is finished on disk before an edge is chosen; the choice is recorded before its target starts.
- * T3 The exit is reached only with its gates met; then it is recorded like every node.
+ * TRAVERSE-1 Every decision is made from what is recorded, so that a resume makes the same one.
+ * TRAVERSE-2 A node is finished on disk before an edge is selected; the selection is recorded before its target starts.
+ * TRAVERSE-3 The exit is entered only when the goal gates are met; it is then recorded like every node.
  */
 import { decideNext, type Decision } from './decide.js';
 import { checkGoalGates } from './goal-gates.js';
@@ -13,7 +13,7 @@ import type { WalkView } from '../stage/state-view.js';
 import { commitExit, visit } from './visit.js';
 import { walkOf, type WalkEnd, type WalkContext } from '../stage/walk-context.js';
 
-/** Throws `PipelineError`, `Cancelled`, and what ends a run from outside. */
+/** Throws `PipelineError`, `BranchCancelled`, and whatever ends a run from outside. */
 export async function traverse(run: PipelineRuntime, walking: WalkContext): Promise<WalkEnd> {
   const { bounds, signal } = walking;
   const { pipeline } = run;
@@ -26,7 +26,7 @@ export async function traverse(run: PipelineRuntime, walking: WalkContext): Prom
         return { kind: 'failed', reason: decision.reason, walk };
       case 'restart':
         return bounds
-          ? { kind: 'failed', reason: 'a loop_restart edge inside a branch', walk }
+          ? { kind: 'failed', reason: 'a loop_restart edge can only be taken on the main path, not inside a branch', walk }
           : { kind: 'restarted', at: decision.node, walk };
       case 'go':
         go(run, walking, decision);
@@ -38,7 +38,7 @@ export async function traverse(run: PipelineRuntime, walking: WalkContext): Prom
         const reason = ended === 'met' ? `no edge leads on from ${decision.node}: the exit was not reached` : ended.reason;
         return { kind: 'failed', reason, walk };
       }
-      case 'done': // its run died before it could say so
+      case 'done': // the run ended before it could record that
         return { kind: 'completed', walk };
       case 'arrive': {
         const end = await arrive(run, walking, decision.node, walk);
@@ -52,7 +52,8 @@ export async function traverse(run: PipelineRuntime, walking: WalkContext): Prom
 async function arrive(run: PipelineRuntime, walking: WalkContext, node: string, walk: WalkView): Promise<WalkEnd | undefined> {
   const { bounds } = walking;
   if (bounds?.ends.has(node)) return { kind: 'completed', walk };
-  if (bounds?.within.has(node)) return { kind: 'failed', reason: `the branch ${bounds.branch.id} came back to ${node}`, walk };
+  if (bounds?.within.has(node))
+    return { kind: 'failed', reason: `the branch ${bounds.branch.id} returned to ${node}, the parallel node that it belongs to`, walk };
   const isExit = !bounds && node === run.pipeline.exit;
   if (isExit) {
     const gates = leaveThroughGates(run, walk);
@@ -87,7 +88,7 @@ function go(run: PipelineRuntime, walking: WalkContext, { from, to, via, edge }:
   if (!bounds) run.checkpoint.update();
 }
 
-/** Checks the goal gates, and jumps back where one is unmet and says where to. */
+/** Checks the goal gates, and jumps to the retry target of an unmet one. */
 function leaveThroughGates(run: PipelineRuntime, { path, current }: WalkView): 'met' | 'jumps' | { readonly reason: string } {
   const { pipeline, ledger } = run;
   const { gates, unmet } = checkGoalGates(pipeline, ledger.state);

@@ -1,9 +1,9 @@
 /**
- * One visit of a node: attempts until one is final, then the commit. graph-pipelines.md 6.2 (T3, T4, T9), 6.7.
+ * Visits a node: makes attempts until one is final, then commits its outcome. graph-pipelines.md 6.2 (T3, T4, T9), 6.7.
  *
- * N1 `node.started` is recorded before the handler is called, `retry.scheduled` before its wait.
- * N2 Only the last attempt is committed, in one durable step: `node.finished`.
- * N3 Whatever a handler throws becomes an outcome; only what ends the run or the branch passes.
+ * VISIT-1 `node.started` is recorded before the handler is called, `retry.scheduled` before its delay.
+ * VISIT-2 Only the last attempt is committed, in one durable step: `node.finished`.
+ * VISIT-3 Whatever a handler throws becomes an outcome, except what ends the run or the branch.
  */
 import type { GraphFact } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
@@ -36,7 +36,7 @@ export async function visit(run: PipelineRuntime, walking: WalkContext, id: stri
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
     const startedMs = frame.run.monotonicMs();
     const folder = run.folder.stage(id, walking.bounds?.branch);
-    // A branch may be walked for the first time and its node not: its parallel node is visited again.
+    // A parallel node that is visited again starts its branches anew: their nodes' folders have files of the earlier visit.
     const isNew = before.running?.node !== id;
     if (isNew && (ordinal > 0 || walking.bounds)) await folder.empty();
     ledger.post(started(run, { op: frame.op.path, node, visit: ordinal, type, handler, promptHistory, walking }));
@@ -64,7 +64,7 @@ export async function visit(run: PipelineRuntime, walking: WalkContext, id: stri
   });
 }
 
-/** The exit's handler is never asked, and it leaves no files. */
+/** Records a visit of the exit. No handler is called, and no files are written. */
 export async function commitExit(run: PipelineRuntime, walking: WalkContext, id: string): Promise<void> {
   const ordinal = walkOf(run, walking).visits.get(id) ?? 0;
   await perform(walking.frame, { kind: 'node', segment: id, ordinal, name: id, labels: [], inputs: [] }, async (frame) => {
@@ -92,14 +92,14 @@ interface Visit {
 async function attemptAll(visit: Visit): Promise<{ readonly end: AttemptResult; readonly attempts: number }> {
   const { run, node, walk, frame, walking } = visit;
   const retries = retriesOf(run, node);
-  // Retries that were scheduled before a crash count; the attempt that was running then is repeated under its number.
+  // Retries that were scheduled before a crash count; the attempt that was running is repeated under its number.
   for (let attempt = (walk.running?.retries ?? 0) + 1; ; attempt++) {
     const end = await attemptOnce({ ...visit, attempt });
     if (!end.mayRetry || attempt > retries.budget) return { end, attempts: attempt };
     const delayMs = retries.delayMs(attempt, run.random);
     const { reason, cause } = end;
     const at = { op: frame.op.path, node: node.id, visit: visit.visit };
-    await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause }); // N1
+    await run.ledger.append({ type: 'retry.scheduled', ...at, attempt, delayMs, reason, cause }); // VISIT-1
     await run.wait({ until: 'retry', op: frame.op.nth('try', attempt + 1).path, ms: delayMs }, walking.signal);
   }
 }
@@ -117,11 +117,11 @@ function retriesOf({ pipeline: { graph } }: PipelineRuntime, node: GraphNode): R
   });
 }
 
-/** The outcome that is committed: what a used-up request for a retry comes to, what a transparent node carries on. */
+/** Returns the outcome to commit: a retry that the budget does not allow becomes a failure, and a transparent node carries the routing on. */
 function settled(run: PipelineRuntime, handler: Handler, end: AttemptResult, walk: WalkView): StageOutcome {
   const { outcome } = end;
   const updates = allowedUpdates(outcome.context_updates, (key) =>
-    run.warnOnce(`${end.node} may not set ${key}, which belongs to the engine: dropped`),
+    run.warnOnce(`${end.node} set the context key ${key}, which is reserved for the engine: the update is ignored`),
   );
   const kept = { ...outcome, context_updates: updates };
   if (outcome.status === 'retry') {
@@ -129,8 +129,7 @@ function settled(run: PipelineRuntime, handler: Handler, end: AttemptResult, wal
     const why = outcome.failure_reason === '' ? '' : `: ${outcome.failure_reason}`;
     return { ...kept, status: 'fail', failure_reason: `retries exhausted${why}` };
   }
-  if (outcome.status === 'fail' && outcome.failure_reason === '')
-    return { ...kept, failure_reason: `${end.node} failed and gave no reason` };
+  if (outcome.status === 'fail' && outcome.failure_reason === '') return { ...kept, failure_reason: `${end.node} failed without a reason` };
   if (!handler.isTransparent && outcome.status !== 'skipped') return kept;
   return { ...kept, carried: routingOf(walk.outcome ? effectiveRouting(walk.outcome) : INITIAL_ROUTING) };
 }
@@ -139,7 +138,7 @@ function arrivalOf({ next, current }: WalkView, { bounds, walks }: WalkContext):
   const branches = [...walks.map(({ branch }) => branch), bounds?.branch].flatMap((branch) =>
     branch ? [`${branch.of}.${branch.id}`] : [],
   );
-  // Branches share a conversation only where they name one.
+  // The branches in the key keep conversations apart: branches share one only where they name it.
   const from = [...branches, ...(current === undefined ? [] : [current])].join('/');
   if (bounds && current === undefined) return { fidelity: bounds.edge.fidelity, thread: bounds.edge.thread, from };
   return { fidelity: next?.fidelity, thread: next?.thread, from };
@@ -157,7 +156,7 @@ interface Starting {
 
 function started(run: PipelineRuntime, { op, node, visit, type, handler, promptHistory, walking }: Starting): GraphFact {
   const { graph } = run.pipeline;
-  const asks = handler.callsModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
+  const callsModel = handler.callsModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
   return {
     type: 'node.started',
     op,
@@ -165,7 +164,7 @@ function started(run: PipelineRuntime, { op, node, visit, type, handler, promptH
     visit,
     handler: type,
     ...(walking.bounds ? { branch: walking.bounds.branch } : {}),
-    ...(asks
+    ...(callsModel
       ? {
           fidelity: promptHistory.fidelity,
           ...(promptHistory.thread === undefined ? {} : { thread: promptHistory.thread }),

@@ -4,7 +4,8 @@ import type { RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
-import type { ChildProgress, ChildRequest, ChildRun, PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
+import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage/child-run.js';
+import type { PipelineServices } from '../../pipeline/stage/stage.js';
 import { StageError } from '../../pipeline/model/outcome.js';
 import { displayPath } from '../../language/paths.js';
 import { workflowFor } from '../project.js';
@@ -21,7 +22,7 @@ interface Ports {
   readonly stateOf: () => GraphState;
 }
 
-export function childRuns(ports: Ports): Pick<PipelineRuntime, 'startChild' | 'findChild'> {
+export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | 'findChild'> {
   return { startChild: (request) => startChild(ports, request), findChild: (runId) => findChild(ports, runId) };
 }
 

@@ -6,7 +6,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import { checkpointOf } from '../../../replay/pipeline/checkpoint-view.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
 import { handlersWith } from '../../pipeline/handlers/built-in.js';
-import { createCheckpointFile, type CheckpointFile } from '../../pipeline/walk/checkpoint-file.js';
+import { createCheckpointFile, type CheckpointFile } from '../../pipeline/stage/checkpoint-file.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { createRunFolder, type RunFolder } from '../../pipeline/stage/run-folder.js';

@@ -2,7 +2,7 @@
 import type { EventOf, JournalEvent, RunStatus } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
-import type { Backends } from '../../pipeline/backends/select-backend.js';
+import type { Backends } from '../../pipeline/stage/backend.js';
 import type { Handlers } from '../../pipeline/handlers/handler.js';
 import type { CustomRule } from '../../pipeline/lint/rule.js';
 import type { Interviewer } from '../../pipeline/human/interviewer.js';

@@ -12,7 +12,7 @@ import { graphState, type GraphState } from '../../../replay/pipeline/graph-stat
 import { eventOf } from '../../../replay/fold/projection.js';
 import { isWhole, type Recording } from '../../../replay/recording/recorded-world.js';
 import { factsLeft, saying, saysTheSame, takeFact, type GraphEvent, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
-import type { Ledger } from '../../pipeline/walk/pipeline-runtime.js';
+import type { Ledger } from '../../pipeline/stage/ledger.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayRuntime } from './replay-runtime.js';
 import { endOfReplay } from './replayed-world.js';

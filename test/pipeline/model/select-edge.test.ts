@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parseCondition } from '../../../grammar/parse-dot.js';
 import type { StageStatus } from '../../../journal/pipeline-event.js';
 import { outcomeOf } from '../../../src/pipeline/model/outcome.js';
-import { selectAfterFailure, selectEdge, type SelectableEdge } from '../../../src/pipeline/walk/select-edge.js';
+import type { SelectableEdge } from '../../../src/pipeline/model/compiled-pipeline.js';
+import { selectAfterFailure, selectEdge } from '../../../src/pipeline/walk/select-edge.js';
 
 const edge = (to: string, { label = '', when, weight = 0 }: { label?: string; when?: string; weight?: number } = {}): SelectableEdge => ({
   to,

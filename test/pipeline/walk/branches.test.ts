@@ -20,5 +20,5 @@ it.each(['inner', 'outer'])('fails a branch of a nested node that comes back to 
     { id: 'b', outcome: 'fail' },
     { id: 'c', outcome: 'success' },
   ]);
-  expect(JSON.stringify(events)).toContain(`the branch b came back to ${target}`);
+  expect(JSON.stringify(events)).toContain(`the branch b returned to ${target}, the parallel node`);
 });

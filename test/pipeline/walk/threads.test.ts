@@ -1,6 +1,6 @@
 /** Conversations that several stages share. graph-pipelines.md 9.3 to 9.5. */
 import { afterEach, expect, it } from 'vitest';
-import type { Backends } from '../../../src/pipeline/backends/select-backend.js';
+import type { Backends } from '../../../src/pipeline/stage/backend.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 let place: Workshop | undefined;

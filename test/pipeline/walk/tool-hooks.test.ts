@@ -1,6 +1,6 @@
 /** Shell commands around the calls that a model makes, through a backend of the embedding program. graph-pipelines.md 13.3. */
 import { afterEach, expect, it } from 'vitest';
-import type { Backends } from '../../../src/pipeline/backends/select-backend.js';
+import type { Backends } from '../../../src/pipeline/stage/backend.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 let place: Workshop | undefined;

@@ -13,7 +13,7 @@ it('does not show the key of the journal to commands', async () => {
 });
 
 it.each([
-  ['echo \'{"outcome":"fail"}\' > $MLLD_STATUS_FILE', 'a failed and gave no reason'],
+  ['echo \'{"outcome":"fail"}\' > $MLLD_STATUS_FILE', 'a failed without a reason'],
   ['echo \'{"outcome":"fail"}\' > $MLLD_STATUS_FILE; echo no ink >&2; exit 4', 'the command ended with status 4: no ink'],
   ['echo \'{"outcome":"fail","failure_reason":"no paper"}\' > $MLLD_STATUS_FILE; exit 4', 'no paper'],
 ])('fails with a reason: %s', async (command, reason) => {
@@ -27,6 +27,6 @@ it('says who asked for a retry without a reason', async () => {
   const command = 'echo \'{\\"outcome\\":\\"retry\\"}\' > $MLLD_STATUS_FILE';
   place = workshop(pipeline(`a [shape=parallelogram, tool_command="${command}", max_retries=1, retry_delay="1ms"]; start -> a -> exit`));
   const { report, events } = await place.run();
-  expect(events.find(({ type }) => type === 'retry.scheduled')).toMatchObject({ cause: 'asked', reason: 'a asked for it' });
+  expect(events.find(({ type }) => type === 'retry.scheduled')).toMatchObject({ cause: 'asked', reason: 'a requested a retry' });
   expect(report).toMatchObject({ status: 'failed', error: { message: 'retries exhausted' } });
 });
