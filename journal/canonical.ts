@@ -10,23 +10,23 @@ import { sha256Hex } from './sha256.js';
 /** Levels of arrays and objects. The canonical writer recurses; it overflows somewhere above 5,000. */
 export const NESTING_MAX = 1000;
 
-/** JSON with members sorted by UTF-16 units; undefined members are left out. Throws what `jsonSize` throws. */
+/** Writes members sorted by UTF-16 units; undefined members are left out. Throws what `jsonSize` throws. */
 export function canonicalJson(value: unknown): string {
   jsonSize(value);
   return sorted(value);
 }
 
-/** As `canonicalJson`; undefined for what isn't data that JSON holds as it is. */
+/** Does what `canonicalJson` does; undefined for a value that JSON doesn't hold unchanged. */
 export function canonicalJsonIfPlain(value: unknown): string | undefined {
   return typeof weigh(value, 0) === 'number' ? sorted(value) : undefined;
 }
 
-/** JSON with members in their order that reads back as the same value, also -0. For data that `jsonSize` takes. */
+/** Writes members in their order, so that the same value is read back, also -0. For data that `jsonSize` takes. */
 export function exactJson(value: unknown): string {
   return holdsNegativeZero(value) ? written(value, (names) => names) : JSON.stringify(value);
 }
 
-/** What `JSON.stringify` writes as another value. For data that `jsonSize` takes. */
+/** True for a value with a -0, which `JSON.stringify` writes as 0. For data that `jsonSize` takes. */
 export function holdsNegativeZero(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, -0);
   return Object.values(value).some(holdsNegativeZero);
@@ -46,7 +46,7 @@ function written(value: unknown, inOrder: (names: string[]) => string[]): string
   return `{${members.map((name) => `${JSON.stringify(name)}:${written(data[name], inOrder)}`).join(',')}}`;
 }
 
-/** The members are sorted already, as they mostly are: sorting costs more than all the rest. For data that `jsonSize` takes. */
+/** True when the members are sorted already, as is usual: sorting costs more than all the rest. For data that `jsonSize` takes. */
 function isInOrder(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return !Object.is(value, -0);
   if (Array.isArray(value)) return value.every(isInOrder);
@@ -59,13 +59,13 @@ function isInOrder(value: unknown): boolean {
   return true;
 }
 
-/** The name of some content: `sha256:` and 64 hex digits. Text counts as UTF-8. */
+/** Returns `sha256:` and 64 hex digits. Text is hashed as UTF-8. */
 export function sha256(content: string | Uint8Array): BlobId & CallKey & Fingerprint {
   return `sha256:${sha256Hex(content)}` as BlobId & CallKey & Fingerprint;
 }
 
 /**
- * About how long the value is as JSON, in UTF-16 units before escaping: cheap, because a long string is not looked at.
+ * Returns about the length of the value as JSON, in UTF-16 units before escaping: cheap, because a long string is not read.
  * Throws `JournalError`: `NOT_JSON`, with the place inside the value, when JSON can't hold it; `NESTED_TOO_DEEPLY`.
  */
 export function jsonSize(value: unknown): number {
@@ -80,7 +80,7 @@ export function jsonSize(value: unknown): number {
   });
 }
 
-/** No fault of the value: only the journal can't hold it. */
+/** True for a value that scripts may have and only the journal can't hold. */
 export function isTooDeep(error: unknown): boolean {
   return error instanceof JournalError && error.code === TOO_DEEP;
 }
@@ -89,7 +89,7 @@ const TOO_DEEP = 'NESTED_TOO_DEEPLY';
 
 interface Fault {
   readonly found: string;
-  /** From the inside out; made only when something is wrong. */
+  /** The steps from the inside out. */
   readonly path: (string | number)[];
 }
 

@@ -1,8 +1,8 @@
-/** What can go wrong with a journal, and what the system's own errors mean for people. */
+/** Explains to people what the system's errors mean for a journal. */
 
 import type { RunRef } from './ids.js';
 
-/** What the disk or a user's files did to a journal. The renderer asks for these members, not for the class. */
+/** Says what the disk or a user's files did to a journal. The renderer looks at these members, not at the class. */
 export class JournalError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
@@ -14,12 +14,12 @@ export class JournalError extends Error {
   }
 }
 
-/** Of a run whose id can't be right. */
+/** Returns the warning about a run whose id can't be right. */
 export function skippedRun({ run, workflow }: RunRef): string {
   return `run ${run} of ${workflow} is not read: its id is a time that no clock shows; remove its file from .mlld/journal`;
 }
 
-/** `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */
+/** Returns `ENOENT`, `ENOSPC`, …; undefined when it isn't an error of the system. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
@@ -30,11 +30,11 @@ const ERRORS: { readonly [systemCode: string]: readonly [code: string, hint: str
   EACCES: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
   EPERM: ['JOURNAL_NOT_WRITABLE', 'Check who owns the .mlld folder and its permissions.'],
   EROFS: ['JOURNAL_NOT_WRITABLE', 'The project lies on a read-only file system.'],
-  EEXIST: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
-  ENOTDIR: ['JOURNAL_NOT_A_FOLDER', 'A file stands where the journal needs a folder: move it away.'],
+  EEXIST: ['JOURNAL_NOT_A_FOLDER', 'A file is in the place where the journal needs a folder: move it away.'],
+  ENOTDIR: ['JOURNAL_NOT_A_FOLDER', 'A file is in the place where the journal needs a folder: move it away.'],
 };
 
-/** What the system said, as an error for people. `doing` completes "can't …". */
+/** Turns an error of the system into one for people. `doing` completes "can't …". */
 export function journalError(error: unknown, doing: string): JournalError {
   if (error instanceof JournalError) return error;
   const [code, hint] = ERRORS[codeOf(error) ?? ''] ?? ['JOURNAL_IO', undefined];

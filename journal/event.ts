@@ -1,32 +1,16 @@
 /**
- * What a journal can say. A new kind of fact is a new member of `Fact` and a row in `DURABILITY`, and nothing else.
- * Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown
- * members along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
+ * Declares every fact that a journal can record. A new kind of fact is a new member of `Fact` and a row in `DURABILITY`, and nothing
+ * else. Facts are in the past tense, plain data and readonly; members may be added to a known type (readers carry unknown members
+ * along), never changed in meaning without a new `JOURNAL_VERSION` and a step in `upcast.ts`.
  */
-import type { GateStatus, GraphFact } from './pipeline-event.js';
-import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, RunId, Seq, Workflow } from './ids.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from './ids.js';
+import type { Json, Payload } from './payloads.js';
+import type { GraphFact } from './pipeline-event.js';
+import type { RunFact } from './run-event.js';
 
 export const JOURNAL_VERSION = 1;
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
-
-/** Data of an event: in its line up to a threshold, in a blob above it, or replaced because it may not be read. */
-export type Payload =
-  | { readonly inline: Json }
-  /** `keyId`: what lies in the blob is sealed. */
-  | {
-      readonly blob: BlobId;
-      readonly bytes: number;
-      readonly keyId?: string;
-      /** The blob is not JSON but a text as it is, in UTF-8. Such a result may be larger than what a text can be. */
-      readonly text?: true;
-    }
-  /** AES-256-GCM, base64; `keyId` names the key, never holds it. */
-  | { readonly sealed: string; readonly keyId: string }
-  /** A secret that was not kept: only a keyed digest, to tell equal from different. */
-  | { readonly digest: string }
-  /** Taken out by `journal redact`: the reason. */
-  | { readonly redacted: string };
+export type { Json, Payload } from './payloads.js';
 
 export interface Usage {
   readonly inputTokens?: number;
@@ -34,31 +18,12 @@ export interface Usage {
   readonly costUsd?: number;
 }
 
-/** The flags that decide what a run records and serves. */
-export interface CacheFlags {
-  /** Recorded although no flag asks for it. Alone it reuses nothing. */
-  readonly record?: boolean;
-  readonly checkpoint?: boolean;
-  readonly fresh?: boolean;
-  /** The target of `--resume`; `''` for a bare one. */
-  readonly resume?: string;
-  readonly changed?: 'serve' | 'ask' | 'ask-guards';
-  /** Files that were changed since a call wrote them stay, and its result is served. */
-  readonly keepFiles?: boolean;
-}
-
-export interface ForkRef {
-  readonly workflow: Workflow;
-  readonly run?: RunId;
-  readonly seq?: Seq;
-}
-
-/** What was done: `exe`, `var`, `show`, `for`, `for:iteration`, `for:batch`, `loop`, `run`, `import`, … */
+/** Names the construct: `exe`, `var`, `show`, `for`, `for:iteration`, `for:batch`, `loop`, `run`, `import`, … */
 export type OpKind = string;
 
-/** One thing that a definition depends on, so that a change can be named. `preview` is short and never a secret. */
+/** Names one thing that a definition depends on, so that a change can be named. `preview` is short and never a secret. */
 export interface DefinitionPart {
-  /** `guard`, `hook`: one that was consulted while the call was executed, and is not when its result is reused. */
+  /** A `guard` or `hook` was consulted while the call was executed, and is not when its result is reused. */
   readonly kind: 'body' | 'function' | 'template' | 'variable' | 'guard' | 'hook';
   readonly name: string;
   readonly digest: string;
@@ -66,12 +31,12 @@ export interface DefinitionPart {
 }
 
 /**
- * How a payload holds a result; absent: it is the value. `text`: the text that the value was parsed from. `word`: a word of control on its
- * way to a loop or pipeline, `{"word":"done","value":…}`, with `form` beside `value` as here.
+ * Says what a payload holds instead of the result's value. `text`: the text that the value was parsed from. `word`: a word of control on
+ * its way to a loop or pipeline, `{"word":"done","value":…}`, with `form` beside `value` as here.
  */
 export type ResultForm = 'text' | 'word';
 
-/** What is known about a result, or about a part of it, beside data and labels. */
+/** Records what is known about a result, or about a part of it, beside data and labels. */
 export interface ResultMetadata {
   /** The members and indexes that lead to the part; absent: the whole (of a word, what it carries). */
   readonly at?: readonly (string | number)[];
@@ -94,136 +59,38 @@ export interface ResultMetadata {
   readonly isKept?: true;
 }
 
-/** A file that a call declares to write. Its content is a blob; without one it could not be kept, and `reason` says why. */
+/** Describes a file that a call declares to write. Its bytes are a blob; without one they could not be kept, and `reason` says why. */
 export type OutputFile =
   | { readonly path: string; readonly blob: BlobId; readonly bytes: number }
-  /** `absent`: the call did not write it. `secret`: the call's result is, and its files may not lie here in clear. */
+  /** `absent`: the call did not write it. `secret`: the call's result is secret, so its files may not be stored in clear. */
   | { readonly path: string; readonly reason: 'absent' | 'directory' | 'unreadable' | 'too-large' | 'secret' };
 
-/** What became of a declared output file when the recorded answer was served. */
+/** Describes what happened to a declared output file when the recorded result was reused. */
 export interface ReusedOutput {
   readonly path: string;
   readonly did: 'same' | 'restored' | 'kept' | 'absent';
 }
 
-/** What a run was given besides payload and flags, so that it can run again anywhere. What is usual is left out. */
-export interface RecordedInputs {
-  /** Absolute: paths in requests and answers begin with it. */
-  readonly root: string;
-  /** Absolute: messages show paths relative to it. */
-  readonly workingDirectory: string;
-  readonly mode?: 'strict' | 'markdown';
-  readonly errorBehavior?: 'halt';
-  readonly streaming?: false;
-  readonly structured?: true;
-  readonly parallelLimit?: number;
-  readonly recursionDepth?: number;
-  readonly prefixes?: readonly { readonly prefix: string; readonly basePath: string }[];
-  /** Injected modules: pairs of name and `{ value }` or `{ text }`. */
-  readonly injected?: Payload;
-  readonly state?: Payload;
-}
-
-export interface RunTotals {
-  /** `call.completed`. */
-  readonly executed: number;
-  readonly reused: number;
-  /** `call.failed`. */
-  readonly failed: number;
-  /** Those of `executed` whose command failed or that a guard denied: every report counts them as failed. Absent: they were not counted. */
-  readonly withoutResult?: number;
-  readonly costUsd?: number;
-  /** Graph runs. */
-  readonly nodes?: number;
-  readonly retries?: number;
-  readonly artifacts?: number;
-  readonly elapsedMs?: number;
-}
-
-/** `restarted`: a graph run that went on as another one. */
-export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'paused' | 'restarted';
-
-/** Why a run was paused. `journal`: it could not be written. */
-export interface Pause {
-  readonly class: 'journal';
-  readonly message: string;
-}
-
 export type Fact =
-  // ---- run
-  /** First event of every run. */
-  | {
-      readonly type: 'run.started';
-      readonly workflow: Workflow;
-      /** The script's name on the command line and in messages. */
-      readonly name: string;
-      readonly argv: readonly string[];
-      readonly payload: Json;
-      readonly flags: CacheFlags;
-      /** What the script's first line says: `resume: auto`. */
-      readonly header?: 'auto' | 'manual' | 'never';
-      readonly forks?: readonly ForkRef[];
-      readonly given?: RecordedInputs;
-      /** Killed runs of which nothing goes on any more: this one has ended the processes that they had left. */
-      readonly settled?: readonly RunId[];
-      readonly versions: { readonly mlld: string; readonly node: string };
-      readonly host: string;
-      readonly pid: number;
-      // Graph runs only.
-      /** The identifier behind `digraph`. */
-      readonly pipeline?: string;
-      /** Where the files for people are: relative to the project where it can be. */
-      readonly runDir?: string;
-      /** Who answers model stages, where the command line said so. */
-      readonly backend?: string;
-      /** Its goal gates. */
-      readonly gates?: readonly string[];
-      /** The run that this one goes on with; events of it behind `seq` don't count any more. */
-      readonly resume?: EventRef;
-      /** The run whose `loop_restart` edge started this one. */
-      readonly restartOf?: RunId;
-      /** Where the walk begins, if not at the entry or behind what finished last. */
-      readonly enterAt?: string;
-      /** The manager node that supervises this run, and its attempt. */
-      readonly parent?: { readonly run: RunId; readonly node: string; readonly op: OpPath };
-    }
-  /** Last event of a run that ended in order; its absence in a run without a living writer is a crash. */
-  | {
-      readonly type: 'run.finished';
-      readonly status: RunStatus;
-      readonly error?: { readonly code: string; readonly message: string; readonly op?: OpPath; readonly location?: string };
-      readonly totals: RunTotals;
-      /** Of a paused run. */
-      readonly pause?: Pause;
-      /** Facts of the run that are not in its journal, because it could not be written for too long. */
-      readonly lost?: number;
-      /** Nothing ran: `checkpoint clean` says with a run of its own that what came before is forgotten. */
-      readonly cleaned?: true;
-      /** Status `restarted`: the node at which the next run begins. */
-      readonly next?: string;
-      /** Graph runs: the node that ran, else the one that finished last. */
-      readonly node?: string;
-      /** Graph runs: every goal gate. */
-      readonly gates?: { readonly [node: string]: GateStatus };
-    }
+  | RunFact
   // ---- source
-  /** The script, a module, a template was read; its text is a blob, so that the run can be replayed without the file. */
+  /** A script, a module or a template was read. Its text is a blob, so that the run can be replayed without the file. */
   | {
       readonly type: 'source.loaded';
       readonly path: string;
-      /** Its content. */
+      /** Holds the text. */
       readonly blob: BlobId;
       readonly role: 'script' | 'module' | 'template';
-      /** All of it, where the blob has marks in the place of secrets that are written in the source. */
+      /** Holds the whole text, where the blob has marks in the place of secrets that are written in the source. */
       readonly whole?: Payload;
     }
-  /** Once per run and function: what the fingerprint of its calls is made of. */
+  /** Recorded once per run and function: the parts that the fingerprint of its calls is made of. */
   | {
       readonly type: 'definition.recorded';
       readonly fn: string;
       readonly fingerprint: Fingerprint;
       readonly parts: readonly DefinitionPart[];
-      /** The parts name every guard and hook that held. Absent: an older program recorded it, which did not look. */
+      /** The parts name every guard and hook that held. Absent when an older program recorded it, which did not look for them. */
       readonly interceptors?: true;
     }
   // ---- operation
@@ -232,14 +99,14 @@ export type Fact =
       readonly op: OpPath;
       readonly kind: OpKind;
       readonly name?: string;
-      /** Where in the source a function is called: `llm/run/job.mld:12:9`. Tells call sites apart, nothing else. */
+      /** The place in the source of the call: `llm/run/job.mld:12:9`. Distinguishes call sites, nothing else. */
       readonly site?: string;
-      /** Where the called function was declared, to tell functions of one name apart. */
+      /** The place of the function's declaration, to distinguish functions of one name. */
       readonly declared?: string;
       readonly labels?: readonly string[];
-      /** Iterations: the item as text, at most 256 UTF-16 units. */
+      /** The item of an iteration as text, at most 256 UTF-16 units. */
       readonly item?: string;
-      /** Loops: number of items, for progress. */
+      /** The number of items of a loop, for progress. */
       readonly total?: number;
     }
   | {
@@ -249,7 +116,7 @@ export type Fact =
       readonly message?: string;
     }
   // ---- call
-  /** With the kernel before the body starts: a kill can't hide a call that may have cost money. */
+  /** The kernel has it before the body starts: a kill can't hide a call that may have cost money. */
   | {
       readonly type: 'call.started';
       readonly key: CallKey;
@@ -258,39 +125,39 @@ export type Fact =
       readonly site?: string;
       readonly declared?: string;
       readonly args: Payload;
-      /** First argument as text, at most 256 UTF-16 units; only where `args` isn't inline and it is no secret. */
+      /** First argument as text, at most 256 UTF-16 units; only where `args` isn't inline, and when it is not secret. */
       readonly preview?: string;
       readonly fingerprint: Fingerprint;
-      /** From 2 on: a retry is a question of its own. */
+      /** Present from 2 on: a retry has a call key of its own. */
       readonly attempt?: number;
-      /** There is an answer, and it was not served for these declared output files, which are not what it had written. */
+      /** A result was recorded but not reused, because these declared output files are not what the call had written. */
       readonly outdated?: readonly string[];
     }
-  /** On disk before anyone sees the result. */
+  /** On disk before the script sees the result. */
   | {
       readonly type: 'call.completed';
       readonly key: CallKey;
       readonly op: OpPath;
       readonly result: Payload;
       readonly form?: ResultForm;
-      // What a served result would lack otherwise, or have too much.
-      /** A list of `ResultNote`. */
+      // The following members restore on a reused result what its data, arguments and function do not say.
+      /** A list of `ResultMetadata`. */
       readonly notes?: Payload;
-      /** Labels beyond those of arguments and function: its body met them, or a guard added them. */
+      /** Labels beyond those of arguments and function, which its body met or a guard added. */
       readonly labels?: readonly string[];
       /** Source markers beyond those of arguments and function. */
       readonly sources?: readonly string[];
-      /** Labels of arguments or function that a guard took away. */
+      /** Labels of arguments or function that a guard removed. */
       readonly removed?: readonly string[];
       readonly elapsedMs: number;
       readonly usage?: Usage;
       /** Declared output files as they were when the call had ended, in the order of their declaration. */
       readonly outputs?: readonly OutputFile[];
-      /** Not an answer (a command that ended with another status than 0): used once, never served. */
+      /** The reason why the result is used once and never reused (a command that ended with another status than 0). */
       readonly unusable?: string;
-      /** Of the command that is its body, where it is not 0: the call failed, and its result is unusable. */
+      /** The exit code of the command that is its body, where it is not 0: the call failed, and its result is unusable. */
       readonly exitCode?: number;
-      /** A guard denied what it does, and its own `denied` branch gave the value: unusable too. */
+      /** A guard denied what it does, and its own `denied` branch returned the value, which is unusable too. */
       readonly denied?: true;
     }
   | {
@@ -301,7 +168,7 @@ export type Fact =
       readonly site?: string;
       readonly declared?: string;
       readonly from: EventRef & { readonly workflow?: Workflow };
-      /** First argument as text, at most 256 UTF-16 units; only where the answer is borrowed and it is no secret. */
+      /** First argument as text, at most 256 UTF-16 units; only for a forked result, and when it is not secret. */
       readonly preview?: string;
       readonly fingerprint?: Fingerprint;
       /** Declared output files, in the order of their declaration. */
@@ -312,13 +179,13 @@ export type Fact =
       readonly key: CallKey;
       readonly op: OpPath;
       readonly message: string;
-      /** Of an error that has one. */
+      /** The code of an error that has one. */
       readonly code?: string;
       readonly denied?: true;
       readonly elapsedMs: number;
     }
   // ---- effect
-  /** Everything that the world answered. `subject` is for people: a path, a command line, a variable's name. */
+  /** Records every effect. `subject` is for people: a path, a command line, a variable's name. */
   | {
       readonly type: 'effect.performed';
       readonly op: OpPath;
@@ -326,26 +193,26 @@ export type Fact =
       readonly subject: string;
       readonly request: string;
       /**
-       * The answer; of a `stream.write` the text. Absent for what can't be recorded. Where a call's own body was a command or code whose
-       * result is the text or value as it came, that is only in its `call.completed`: then only `durationMs` is here, or nothing.
+       * The outcome; of a `stream.write` the text. Absent for what can't be recorded. When a call's own body was a command or code whose
+       * outcome is the call's result unchanged, that is only in its `call.completed`: then only `durationMs` is here, or nothing.
        */
       readonly result?: Payload;
-      /** Content hash of a file that was read or written. */
+      /** The digest of a file that was read or written. */
       readonly file?: BlobId;
       readonly error?: string;
       readonly errorCode?: string;
       readonly errorHint?: string;
       readonly elapsedMs?: number;
     }
-  /** With the kernel before a program that the run started does anything: who resumes a killed run finds what that left behind. */
+  /** The kernel has it before a program that the run started does anything: a resume of a killed run finds the processes it left. */
   | {
       readonly type: 'process.started';
       readonly op: OpPath;
-      /** Its process group, whose number is that of its first process. */
+      /** The process group, whose number is that of its first process. */
       readonly group: number;
-      /** Ticks between boot and the start of that process; empty where the system doesn't say. */
+      /** The ticks between boot and the start of that process; empty where the system doesn't say. */
       readonly started: string;
-      /** Of the boot; empty where the system has none. */
+      /** The id of the boot; empty where the system has none. */
       readonly boot: string;
     }
   // ---- hook, guard
@@ -358,7 +225,7 @@ export type Fact =
       readonly transformed: boolean;
       readonly elapsedMs: number;
       readonly error?: string;
-      /** Of an error that has one. `HOOK_TIMEOUT`: it was ended in the middle of its work. */
+      /** The code of an error that has one. `HOOK_TIMEOUT`: the hook was ended in the middle of its work. */
       readonly errorCode?: string;
     }
   | {
@@ -377,14 +244,14 @@ export type Fact =
       readonly name: string;
       readonly resume?: 'auto' | 'manual' | 'never';
       readonly ttlMs?: number;
-      /** It has an option `complete`: how that came out is said when the scope closes. */
+      /** It has an option `complete`, whose outcome is recorded when the scope closes. */
       readonly conditional?: true;
     }
   | { readonly type: 'checkpoint.closed'; readonly name: string; readonly complete?: boolean }
   // ---- memo
-  // `during`: other runs of the workflow that were going on, each with its last event that counted then (-1: none). What such a run
-  // answers behind that event was not there yet, and stays.
-  /** These answers are not served any more. Lasts: nothing brings them back but asking again. */
+  // `during` lists the runs of the workflow that were in flight, each with its last event that counted then (-1: none). Results that such
+  // a run recorded behind that event are not invalidated.
+  /** These results are not reused any more. This lasts: only executing the calls again makes them reusable. */
   | {
       readonly type: 'memo.invalidated';
       readonly selector: string;
@@ -392,18 +259,18 @@ export type Fact =
       readonly borrowed?: boolean;
       readonly during?: readonly EventRef[];
     }
-  /** `--fresh`, `clean`: everything this workflow recorded before. `clean` also forgets the runs' checkpoints. */
+  /** Invalidates everything that this workflow recorded before (`--fresh`, `clean`). `clean` also removes the runs' checkpoints. */
   | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean'; readonly during?: readonly EventRef[] }
   // ---- graph
   | GraphFact;
 
-/** A fact with its place in the run. `ts` is for people; only `seq` gives order. */
+/** A fact with its place in the run. `ts` is for people; only `seq` defines the order. */
 export type JournalEvent = Fact & {
   readonly v: number;
   readonly seq: Seq;
   readonly ts: string;
   readonly hash: string;
-  /** Something was taken out of this event: when and why. `tombstone` holds the chain together then (codec C3). */
+  /** Says when and why something was removed from this event. `tombstone` then holds the chain together (CODEC-3). */
   readonly redacted?: Redacted;
   readonly tombstone?: string;
 };
@@ -417,59 +284,3 @@ export interface Redacted {
 export type FactType = Fact['type'];
 export type EventOf<T extends FactType> = Extract<JournalEvent, { type: T }>;
 export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
-
-/**
- * What `append` promises for each type before it resolves.
- * `synced`: on disk (fdatasync). `written`: with the kernel, so that `kill -9` can't lose it. `ordered`: queued, and with the
- * kernel a few milliseconds later; never later than a written or synced event behind it.
- */
-export type Durability = 'synced' | 'written' | 'ordered';
-export const DURABILITY: { readonly [T in FactType]: Durability } = {
-  'run.started': 'synced',
-  'run.finished': 'synced',
-  'source.loaded': 'ordered',
-  'definition.recorded': 'ordered',
-  'op.started': 'ordered',
-  'op.finished': 'ordered',
-  'call.started': 'written',
-  'call.completed': 'synced',
-  'call.reused': 'ordered',
-  'call.failed': 'written',
-  'effect.performed': 'ordered',
-  'process.started': 'written',
-  'hook.fired': 'ordered',
-  'guard.decided': 'ordered',
-  'checkpoint.reached': 'synced',
-  'checkpoint.closed': 'synced',
-  'memo.invalidated': 'synced',
-  'memo.reset': 'synced',
-  'node.started': 'ordered',
-  'node.finished': 'synced',
-  'edge.selected': 'ordered',
-  'context.updated': 'ordered',
-  'gate.checked': 'ordered',
-  'retry.scheduled': 'written',
-  'question.asked': 'written',
-  'question.answered': 'synced',
-  'artifact.stored': 'ordered',
-  'artifact.removed': 'written',
-};
-
-/**
- * While the disk takes nothing, who appends one of these doesn't wait: nothing is paid for before an earlier line is durable, so it is
- * enough that these lines stand before the next one that is waited for. A script that makes no calls is never held up by its journal.
- */
-export const MAY_LAG: ReadonlySet<FactType> = new Set<FactType>([
-  'run.started',
-  'run.finished',
-  'process.started',
-  'checkpoint.reached',
-  'checkpoint.closed',
-  'memo.invalidated',
-  'memo.reset',
-]);
-
-/** False for a type of a newer program, or a fact that another program appended: what it means, and what it needs, is unknown. */
-export function isKnownType(type: string): type is FactType {
-  return Object.hasOwn(DURABILITY, type);
-}

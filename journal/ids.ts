@@ -1,4 +1,4 @@
-/** The names of things in a journal. Each is made by one function; nothing else casts. */
+/** Names the things in a journal. Each kind of name is made by one function; nothing else casts. */
 
 declare const brand: unique symbol;
 export type Branded<T, B extends string> = T & { readonly [brand]: B };
@@ -9,13 +9,13 @@ export type RunId = Branded<string, 'RunId'>;
 export type Workflow = Branded<string, 'Workflow'>;
 /** Position of an event in its run: 0, 1, 2, … without gaps. */
 export type Seq = Branded<number, 'Seq'>;
-/** Where an operation stands in its run: `main/for#2[17]/review#0`. */
+/** The place of an operation in its run: `main/for#2[17]/review#0`. */
 export type OpPath = Branded<string, 'OpPath'>;
-/** Which question a call asks: `sha256:` and 64 hex digits. */
+/** The identity under which the result of a call may be reused: `sha256:` and 64 hex digits. */
 export type CallKey = Branded<string, 'CallKey'>;
-/** How it was asked: a digest of the definition, `sha256:` and 64 hex digits. */
+/** A digest of the definition that a call was executed with: `sha256:` and 64 hex digits. */
 export type Fingerprint = Branded<string, 'Fingerprint'>;
-/** A payload by its content: `sha256:` and 64 hex digits. */
+/** A payload by the digest of its bytes: `sha256:` and 64 hex digits. */
 export type BlobId = Branded<string, 'BlobId'>;
 
 export interface RunRef {
@@ -41,21 +41,21 @@ export function runIdAt(timeMs: number, random: string): RunId {
   return `${date}-${time.slice(0, 6)}-${time.slice(7, 10)}-${random}` as RunId;
 }
 
-/** When the run started, as its id says it: milliseconds since 1970. */
+/** Returns the time at which the run started, as its id says it: milliseconds since 1970. */
 export function startOf(run: RunId): number {
-  const [, year, month, day, hour, minute, second, ms] = /^(....)(..)(..)-(..)(..)(..)-(...)/.exec(run) as unknown as string[];
+  const [, year, month, day, hour, minute, second, ms] = /^(....)(..)(..)-(..)(..)(..)-(...)/.exec(run) ?? [];
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`);
 }
 
-/** So much a clock may be wrong. */
+/** A clock may be wrong by so much. */
 const AHEAD_MAX_MS = 366 * 24 * 3_600_000;
 
-/** Its id is no time, or one so far in the future that no clock made it; no run could begin behind it. */
+/** True when its id is not a time, or one so far in the future that no clock made it: no later run could sort behind it. */
 export function isImplausible(run: RunId, nowMs: number): boolean {
   return !(startOf(run) - nowMs <= AHEAD_MAX_MS);
 }
 
-/** Path separators become `/`, a leading `./` goes. */
+/** Turns path separators into `/` and removes a leading `./`. */
 export function workflowOf(projectRelativePath: string): Workflow {
   return projectRelativePath.replaceAll('\\', '/').replace(/^\.\//, '') as Workflow;
 }

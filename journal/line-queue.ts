@@ -1,9 +1,9 @@
-/** Lines that wait to be written, as they will stand in the file, each hashed behind the one before it. */
+/** Holds the lines that wait to be written, as they will be in the file, each hashed behind the one before it. */
 import { CHAIN_SEED, encodeInto, LINE_BYTES_MAX, lineBytesMax, lineOf, predecessorEnd, PREDECESSOR_BYTES } from './codec.js';
 import { JournalError } from './errors.js';
 
 const CAPACITY = 256 * 1024;
-/** UTF-16 units from which on a line is put together where it will stand. */
+/** UTF-16 units. A longer line is put together in the queue's memory, a shorter one as a string. */
 const LONG_UNITS_MIN = 1024;
 
 export class LineQueue {
@@ -24,8 +24,8 @@ export class LineQueue {
   }
 
   /**
-   * Bytes of the line with this body; 0 when it doesn't fit, which it does once the queue was taken. Throws `JOURNAL_EVENT_TOO_LARGE`.
-   * Then and when it doesn't fit the queue is what it was.
+   * Adds the line with this body and returns its length in bytes; 0 when it doesn't fit, as it will once the queue was taken. Throws
+   * `JOURNAL_EVENT_TOO_LARGE`. In both cases the queue is unchanged.
    */
   add(body: string): number {
     if (lineBytesMax(body) > this.bytes.length - this.end) {
@@ -51,14 +51,14 @@ export class LineQueue {
     return bytes;
   }
 
-  /** All lines, and empties the queue. To be used before the next `add`. */
+  /** Returns all lines, and empties the queue. They must be used before the next `add`. */
   take(): Uint8Array {
     const lines = this.bytes.subarray(PREDECESSOR_BYTES, this.end);
     this.moveTo(this.usual);
     return lines;
   }
 
-  /** Leaves nothing behind but the end of the last line, which the next one is hashed with. */
+  /** Keeps nothing but the end of the last line, which the next one is hashed with. */
   private moveTo(bytes: Buffer): void {
     this.bytes.copy(bytes, 0, this.end - PREDECESSOR_BYTES, this.end);
     this.bytes = bytes;

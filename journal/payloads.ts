@@ -1,9 +1,28 @@
-/** Turns values into the payloads of events and back: inline in the event's line up to a threshold, in a blob above it. */
+/** Makes payloads of values, and values of payloads: inline in the event's line up to a threshold, in a blob above it. */
 import { exactJson, holdsNegativeZero, jsonSize } from './canonical.js';
-import type { Json, Payload } from './event.js';
 import type { BlobId } from './ids.js';
 import type { Secrets } from './secrets/sealing.js';
 import type { StoredBlob } from './storage/blob-writer.js';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** Data of an event: in its line up to a threshold, in a blob above it, or replaced because it may not be read. */
+export type Payload =
+  | { readonly inline: Json }
+  /** With `keyId`, the bytes of the blob are sealed. */
+  | {
+      readonly blob: BlobId;
+      readonly bytes: number;
+      readonly keyId?: string;
+      /** The blob is not JSON but the text itself, in UTF-8. It may be larger than a JavaScript string can be. */
+      readonly text?: true;
+    }
+  /** AES-256-GCM, base64; `keyId` names the key, never holds it. */
+  | { readonly sealed: string; readonly keyId: string }
+  /** Replaces a secret that was not kept: the digest distinguishes equal from different ones. */
+  | { readonly digest: string }
+  /** Replaces what `journal redact` removed, and says why. */
+  | { readonly redacted: string };
 
 /**
  * UTF-16 units of the largest payload that is put into its event's line. A file costs a millisecond and a block of the disk, a line of

@@ -1,13 +1,13 @@
 /**
- * What a journal can say about a graph pipeline: a part of `Fact`. `op` is the path of the node (`main/pump#0`), of one of its attempts
+ * The facts about a pipeline: a part of `Fact`. `op` is the path of the node (`main/pump#0`), of one of its attempts
  * (`main/pump#0/try#2`), or of the walk that an edge belongs to (`main`, or a branch: `main/fan#0[1]`).
  */
-import type { Json, Payload } from './event.js';
+import type { Json, Payload } from './payloads.js';
 import type { OpPath } from './ids.js';
 
 export type StageStatus = 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped';
 
-/** The part of an outcome that decides where to go. */
+/** The part of an outcome that decides which edge is selected. */
 export interface Routing {
   readonly status: StageStatus;
   readonly preferred_label: string;
@@ -19,17 +19,17 @@ export interface Routing {
 export interface StageOutcome extends Routing {
   readonly context_updates: { readonly [key: string]: Json };
   readonly notes: string;
-  /** Conditional nodes and nodes that were skipped: the routing part of the stage before them. */
+  /** Conditional nodes and skipped nodes carry the routing part of the stage before them. */
   readonly carried?: Routing;
 }
 
 export type FidelityMode = 'full' | 'truncate' | 'compact' | 'summary:low' | 'summary:medium' | 'summary:high';
 
-/** How much of the past a model stage is told, and who said so. */
+/** Says how much of the walk so far the prompt of a model stage includes, and where that was configured. */
 export interface Fidelity {
   readonly mode: FidelityMode;
   readonly from: 'edge' | 'node' | 'graph' | 'default' | 'resume';
-  /** What would hold but for a resume. */
+  /** The mode that would hold without a resume. */
   readonly configured: FidelityMode;
 }
 
@@ -37,13 +37,13 @@ export type EdgeVia =
   'condition' | 'label' | 'suggested' | 'weight' | 'lexical' | 'retry_target' | 'fallback_retry_target' | 'gate' | 'join';
 export type GateStatus = 'pending' | 'satisfied' | 'unsatisfied';
 
-/** Of a goal gate whose latest visit ended like this; undefined: none has. */
+/** Returns the status of a goal gate whose latest visit ended like this; undefined: it was not visited. */
 export function gateStatusAfter(status: StageStatus | undefined): GateStatus {
   if (status === undefined) return 'pending';
   return status === 'success' || status === 'partial_success' ? 'satisfied' : 'unsatisfied';
 }
 
-/** A node inside a branch: of which parallel node, which branch, its place among them. */
+/** Names the branch that a node is in: its parallel node, its id, its index. */
 export interface BranchRef {
   readonly of: string;
   readonly id: string;
@@ -60,7 +60,7 @@ export type QuestionKind = 'yes_no' | 'multiple_choice' | 'freeform' | 'confirma
 export type AnsweredBy = 'auto' | 'console' | 'stdin' | 'callback' | 'remote' | 'default';
 
 export type GraphFact =
-  /** A visit begins; after a crash the same visit begins again. The context key `current_node` is set by it. */
+  /** A visit began; after a crash the same visit begins again. It sets the context key `current_node`. */
   | {
       readonly type: 'node.started';
       readonly op: OpPath;
@@ -68,13 +68,13 @@ export type GraphFact =
       readonly visit: number;
       readonly handler: string;
       readonly branch?: BranchRef;
-      /** Model stages. */
+      // Model stages only.
       readonly fidelity?: Fidelity;
       readonly thread?: string;
       readonly model?: string;
       readonly provider?: string;
       readonly effort?: string;
-      /** Parallel nodes: how many. */
+      /** The number of branches of a parallel node. */
       readonly branches?: number;
     }
   /** The commit of a visit: context, history, gate and counter change with it. On disk before an edge is chosen. */
@@ -90,10 +90,10 @@ export type GraphFact =
       readonly branch?: BranchRef;
       /** Files that the visit left, relative to the run folder. */
       readonly files?: readonly string[];
-      /** Model stages: the head of the reply, for later carry-over texts. */
+      /** The head of a model stage's reply, for later carry-over texts. */
       readonly excerpt?: string;
     }
-  /** The transition that follows; `op` is the walk's. Without an edge for jumps and joins. */
+  /** The transition that followed; `op` is the walk's. Jumps and joins have no edge. */
   | {
       readonly type: 'edge.selected';
       readonly op: OpPath;
@@ -102,24 +102,24 @@ export type GraphFact =
       readonly via: EdgeVia;
       readonly label?: string;
       readonly condition?: string;
-      /** What the edge says about the conversation of its target. */
+      /** Set by the edge for the conversation of its target. */
       readonly fidelity?: string;
       readonly thread?: string;
       readonly branch?: BranchRef;
     }
   /** The context changed otherwise than by the end of a node. */
   | { readonly type: 'context.updated'; readonly op: OpPath; readonly updates: { readonly [key: string]: Json }; readonly by: string }
-  /** At the exit and at dead ends, also where there are no gates. */
+  /** Recorded at the exit and at dead ends, also where there are no gates. */
   | {
       readonly type: 'gate.checked';
       readonly op: OpPath;
       readonly satisfied: boolean;
       readonly gates: { readonly [node: string]: GateStatus };
-      /** The gate that is not met, and where the walk jumps to; no target: the run fails. */
+      /** The gate that is not met, and the node to which the walk jumps; without a target the run fails. */
       readonly node?: string;
       readonly target?: string;
     }
-  /** With the kernel before the wait begins. `attempt` is the number of the retry, from 1. */
+  /** The kernel has it before the wait begins. `attempt` is the number of the retry, from 1. */
   | {
       readonly type: 'retry.scheduled';
       readonly op: OpPath;
@@ -130,7 +130,7 @@ export type GraphFact =
       readonly reason: string;
       readonly cause: 'asked' | 'error';
     }
-  /** `op` is the attempt's: after a crash its answer is found by it. */
+  /** `op` is that of the attempt, by which the answer is found after a crash. */
   | {
       readonly type: 'question.asked';
       readonly op: OpPath;
@@ -161,5 +161,5 @@ export type GraphFact =
       readonly fileBacked: boolean;
       readonly payload: Payload;
     }
-  /** It is in the list no more; what was stored stays in the journal. */
+  /** The artifact is removed from the list; its payload is still in the journal. */
   | { readonly type: 'artifact.removed'; readonly op: OpPath; readonly id: string };

@@ -1,12 +1,13 @@
 /**
- * The files that hold one run. Mostly that is one, `<run-id>.ndjson`. A writer that can't continue its file goes on in the next segment,
- * `<run-id>.2.ndjson`, whose first line, its head, says from which byte of the run on it holds it:
+ * Reads the files of a run as one. Mostly a run has one file, `<run-id>.ndjson`. A writer that can't continue its file writes the next
+ * segment, `<run-id>.2.ndjson`. Its first line, the head, says at which byte of the run it begins, and the hash of the line that ends
+ * there:
  *
- *   {"v":1,"segment":2,"from":4096,"hash":"…"}      `hash`: of the line that ends there
+ *   {"v":1,"segment":2,"from":4096,"hash":"…"}
  *
  * SEGMENT-1 The bytes of a run are those of its first file up to where segment 2 begins, of that up to where segment 3 begins, and so
- *    on. What an earlier file holds behind that place isn't read: a torn line there is no damage, and a line that is in both counts once.
- * SEGMENT-2 A segment appears under its name by rename, when it holds and has synced all that was acknowledged and isn't durable in the
+ *    on. Bytes of an earlier file behind that offset aren't read: a torn line there is no damage, and a line that is in both counts once.
+ * SEGMENT-2 A segment appears under its name by rename, once it holds and has synced all that was acknowledged and isn't durable in the
  *    files before it. A kill before the rename leaves the run as the earlier files hold it, and a `.tmp` that means nothing; a kill
  *    behind it, the run as the segment continues it.
  * SEGMENT-3 Numbers have no gaps: the first that is missing ends the search.
@@ -27,13 +28,13 @@ export const segmentPath = (path: string, segment: number): string =>
 
 const SEGMENT_NAME = /^(?<run>\d{8}-\d{6}-\d{3}-[0-9a-z]{4})\.(?<segment>[1-9]\d{0,5})\.ndjson$/;
 
-/** The name of the first file of the run that a later segment belongs to; undefined for every other file. */
+/** Returns the name of the first file of the run that a later segment belongs to; undefined for every other file. */
 export function firstFileOf(fileName: string): string | undefined {
   const run = SEGMENT_NAME.exec(fileName)?.groups?.['run'];
   return run === undefined ? undefined : run + SUFFIX;
 }
 
-/** The name of the file that a later segment goes on from, without which it isn't read; undefined for every other file. */
+/** Returns the name of the file before a later segment, without which that isn't read; undefined for every other file. */
 export function fileBefore(fileName: string): string | undefined {
   const { run, segment } = SEGMENT_NAME.exec(fileName)?.groups ?? {};
   return run === undefined ? undefined : segmentPath(run + SUFFIX, Number(segment) - 1);
@@ -45,29 +46,29 @@ export function headOf(segment: number, from: number, hash: string): Uint8Array 
 
 interface Part {
   readonly file: number;
-  /** Of the run: where its lines begin. */
+  /** The offset in the run at which its lines begin. */
   readonly from: number;
-  /** Of the file: where its lines begin. */
+  /** The offset in the file at which its lines begin. */
   readonly head: number;
-  /** Of the line before. */
+  /** The hash of the line before. */
   readonly hash: string;
 }
 
-/** Bytes of a run that no file holds any more. */
+/** A range of a run that no file holds any more. */
 export interface Gap {
   readonly to: number;
-  /** Of the line that ended at `to`. */
+  /** The hash of the line that ended at `to`. */
   readonly hash: string;
 }
 
 /** Reads a run as if it were one file. */
 export class RunBytes {
-  /** In the order of their numbers. */
+  /** Ordered by number. */
   private readonly parts: Part[] = [];
 
   private constructor(
     private readonly disk: Disk,
-    /** Why a segment that is there isn't used, and none behind it. */
+    /** The reason why a segment that exists isn't used, nor those behind it. */
     readonly problem: string | undefined,
   ) {}
 
@@ -98,13 +99,13 @@ export class RunBytes {
     return from + Math.max(0, this.disk.sizeOf(file) - head);
   }
 
-  /** May read less than asked; 0 at the end, and before a gap. */
+  /** May read less than `length`; 0 at the end, and before a gap. */
   read(into: Uint8Array, start: number, length: number, position: number): number {
     const { part, end } = this.at(position);
     return this.disk.read(part.file, into, start, Math.min(length, end - position), position - part.from + part.head);
   }
 
-  /** To be asked when nothing could be read at this position; undefined where the run ends. */
+  /** Returns the gap that begins at a position where nothing could be read; undefined at the end of the run. */
   gapAt(position: number): Gap | undefined {
     const { next } = this.at(position);
     return next && { to: next.from, hash: next.hash };
@@ -141,7 +142,7 @@ function readHead(disk: Disk, file: number, segment: number): Part | undefined {
   return { file, from: Number(from), head: head.length, hash };
 }
 
-/** Number of files of a run. Throws what the disk throws. */
+/** Counts the files of a run. Throws what the disk throws. */
 export function countSegments(disk: Disk, path: string): number {
   for (let segment = 1; ; segment++) {
     try {
@@ -153,7 +154,7 @@ export function countSegments(disk: Disk, path: string): number {
   }
 }
 
-/** All bytes of a run. Throws what the disk throws, and an error of the system where a gap is. */
+/** Reads all bytes of a run. Throws what the disk throws, and an error of the system at a gap. */
 export function readRunBytes(disk: Disk, path: string): Buffer {
   const run = RunBytes.open(disk, path);
   try {
@@ -172,8 +173,8 @@ export function readRunBytes(disk: Disk, path: string): Buffer {
 }
 
 /**
- * Puts a run of several segments into its first file. A kill leaves it in several: until the rename as it was, then as a first file with
- * everything that the segments behind it repeat, and without segment 2 (SEGMENT-3) the first file alone. Nobody may be writing.
+ * Joins a run of several segments into its first file. The run must have no writer. A kill leaves several files: until the rename as they
+ * were, then a first file with everything that the segments behind it repeat; without segment 2 (SEGMENT-3) the first file is the run.
  */
 export async function joinSegments(disk: Disk, path: string, temporary: string, syncFolder: () => Promise<void>): Promise<void> {
   const count = countSegments(disk, path);

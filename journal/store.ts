@@ -1,5 +1,5 @@
 /**
- * The seam between runs and where their journals lie. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
+ * Separates runs from the place where their journals are kept. Implementations: `file-store.ts`, `memory-store.ts`; both pass the
  * contract suite in `test/journal/store-contract.ts`.
  */
 import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
@@ -8,13 +8,13 @@ import type { Fact, JournalEvent, Json, Payload } from './event.js';
 import type { Secrets } from './secrets/sealing.js';
 import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
 
-/** Where an event lies in its run: opaque to everyone but the store that gave it. */
+/** The place of an event in its run: opaque to all but the store that returned it. */
 export interface Position {
   readonly offset: number;
   readonly bytes: number;
 }
 
-/** What the journal adds to a fact when it makes it an event of the run. */
+/** The members that make a fact an event of the run. */
 export interface Recorded {
   readonly seq: Seq;
   readonly ts: string;
@@ -26,57 +26,57 @@ export interface Recorded {
 /** One open run and its only writer. */
 export interface Journal {
   readonly ref: RunRef;
-  /** Queues a fact behind all earlier ones; it is with the kernel a few milliseconds later. Never throws: a write error is kept for the next `append`. */
+  /** Queues a fact behind all earlier ones; the kernel has it a few milliseconds later. Never throws: a write error is kept for `append`. */
   post(fact: Fact): Recorded;
   /**
    * Resolves when the fact is as durable as `DURABILITY` promises for its type, never before; while the disk takes nothing, facts of the
-   * types in `MAY_LAG` resolve at once. Rejects with `JournalError` when it can't be.
-   * `placed` is called before `append` returns, when the fact has its place: who follows a run sees it in the order of its journal.
+   * types in `MAY_LAG` resolve at once. Rejects with `JournalError` when that durability can't be reached.
+   * `placed` is called before `append` returns, when the fact has its place, so that followers see events in the order of the journal.
    */
   append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded>;
-  /** Resolves when all that was posted so far is with the kernel. */
+  /** Resolves when the kernel has all that was posted so far. */
   flush(): Promise<void>;
   /** Flushes, syncs and releases the run. */
   close(): Promise<void>;
 }
 
-/** How a journal deals with a disk that takes nothing for a while. */
+/** Says how a journal deals with a disk that takes nothing for a while. */
 export interface CreateOptions {
-  /** How long it tries again before it gives up; 60 s by default. */
+  /** The journal gives up after so long; 60 s by default. */
   readonly waitMs?: number | undefined;
-  /** Called when that takes longer than a moment, and without an error when it is over and nothing was lost. */
+  /** Called when an outage takes longer than a moment, and without an error when it is over and nothing was lost. */
   readonly onOutage?: (error: JournalError | undefined, waitMs: number) => void;
-  /** A posted fact can't be a line. */
+  /** Called when a posted fact can't be a line. */
   readonly onLost?: (error: JournalError) => void;
 }
 
 export type RunLiveness = 'finished' | 'running' | 'crashed';
 
-/** What can be told of a run from its head, its tail and its lock, without reading it. */
+/** Describes a run by its head, its tail and its lock, without reading all of it. */
 export interface RunFile {
   readonly ref: RunRef;
   readonly liveness: RunLiveness;
   readonly bytes: number;
-  /** `run.finished`, when the tail holds it. */
+  /** Present when the tail holds `run.finished`. */
   readonly finished?: JournalEvent & { readonly type: 'run.finished' };
-  /** A newer program wrote it: nothing in it can be read, not even whether it came to its end. */
+  /** A newer program wrote it: nothing in it can be read, not even whether it ended. */
   readonly isOfUnknownVersion?: true;
 }
 
-/** Something in a run that can't be used, named exactly. Never fatal. */
+/** Names a part of a run that can't be used. Never fatal. */
 export interface Defect {
   readonly kind: 'torn-tail' | 'corrupt' | 'unknown-version' | 'missing-blob' | 'damaged-blob' | 'unreadable';
   readonly run: RunRef;
-  /** One-based line, where there is one. */
+  /** One-based. */
   readonly line?: number;
   readonly offset?: number;
   readonly message: string;
 }
 
 export interface ScanOptions {
-  /** Start behind this position (of an earlier scan of the same run) with the hash of the line that ends there. */
+  /** Starts behind this position (of an earlier scan of the same run) with the hash of the line that ends there. */
   readonly from?: { readonly offset: number; readonly seq: Seq; readonly hash: string };
-  /** Stop behind so many events, at least 1: a reader that takes a long run in parts goes on from `end`. */
+  /** Stops behind so many events, at least 1: a reader that takes a long run in parts continues from `end`. */
   readonly eventsMax?: number;
   readonly onDefect?: (defect: Defect) => void;
 }
@@ -84,7 +84,7 @@ export interface ScanOptions {
 export interface ScanReport {
   readonly events: number;
   readonly defects: number;
-  /** Where the last usable line ends; a later scan may go on from here. */
+  /** The end of the last usable line, from which a later scan may continue. */
   readonly end: { readonly offset: number; readonly seq: Seq; readonly hash: string };
 }
 

@@ -1,10 +1,8 @@
-/** The end of a run that is not known to be durable, kept so that it can be written again: whole lines, in pieces as they were written. */
-import { CHAIN_SEED, PREDECESSOR_BYTES } from './codec.js';
-
-const HASH_DIGITS = 64;
+/** Keeps the end of a run that is not known to be durable, so that it can be written again: whole lines, in pieces as they were written. */
+import { CHAIN_SEED, HASH_DIGITS, PREDECESSOR_BYTES } from './codec.js';
 
 export interface Piece {
-  /** In the run. */
+  /** Counted from the beginning of the run. */
   readonly offset: number;
   readonly bytes: Uint8Array;
 }
@@ -15,7 +13,7 @@ export class Unsynced {
   private last = 0;
   private hash = CHAIN_SEED;
 
-  /** Where it begins: everything before is durable. */
+  /** The offset before which everything is durable. */
   get start(): number {
     return this.first;
   }
@@ -24,7 +22,7 @@ export class Unsynced {
     return this.last;
   }
 
-  /** Of the line that ends where it begins. */
+  /** The hash of the line that ends at `start`. */
   get hashBefore(): string {
     return this.hash;
   }
@@ -36,14 +34,14 @@ export class Unsynced {
     this.last += bytes.length;
   }
 
-  /** Of the pieces that end behind `offset`. */
+  /** Returns the pieces that begin at `offset` or behind it. */
   from(offset: number): readonly Piece[] {
     let index = this.pieces.length;
     while (index > 0 && (this.pieces[index - 1] as Piece).offset >= offset) index--;
     return this.pieces.slice(index);
   }
 
-  /** Everything before `offset`, where a piece ends, is durable. */
+  /** Forgets everything before `offset`, where a piece ends: it is durable. */
   synced(offset: number): void {
     if (offset === this.first) return;
     const kept = this.from(offset);

@@ -4,9 +4,9 @@
  */
 import { JOURNAL_VERSION, type JournalEvent } from './event.js';
 
-/** An event as it was parsed. */
+/** An event as it was parsed, of any version. */
 export type AnyEvent = { readonly v: number; readonly [member: string]: unknown };
-/** From a version to the next; sets `v` itself. */
+/** Lifts an event from one version to the next; sets `v` itself. */
 export type Step = (event: AnyEvent) => AnyEvent;
 export type Steps = { readonly [fromVersion: number]: Step };
 
@@ -18,7 +18,7 @@ export function isKnownVersion(version: number): boolean {
 }
 
 export function upcast(event: AnyEvent): JournalEvent {
-  // The chain says that we wrote it and the steps say what it became; nothing checks the members of each type again.
+  // The chain proves that this program wrote it, and the steps are typed; the members of each type are not checked again.
   return (event.v === JOURNAL_VERSION ? event : climb(event, STEPS, JOURNAL_VERSION)) as unknown as JournalEvent;
 }
 

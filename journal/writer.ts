@@ -1,38 +1,39 @@
 /**
  * The only writer of one run.
  *
- * J1 `seq` is 0, 1, 2, … in the order of the calls to `post` and `append`, and so are the lines of the run.
- * J2 Everything goes through one queue, so no line reaches the kernel before one that was queued earlier.
- * J3 `append` resolves only after what `DURABILITY` promises: `written` after the write that held the line, `synced` after an
+ * WRITER-1 `seq` is 0, 1, 2, … in the order of the calls to `post` and `append`, and so are the lines of the run.
+ * WRITER-2 Everything passes through one queue, so no line reaches the kernel before one that was queued earlier.
+ * WRITER-3 `append` resolves only after what `DURABILITY` promises: `written` after the write that held the line, `synced` after an
  *    fdatasync that began after that write, `ordered` at once.
- * J4 One fdatasync at a time, for all that was written before it began; who comes meanwhile shares the next one. No timer:
- *    the disk sets the size of a commit.
- * J5 A failed write or sync begins an outage. Lines are kept in memory until they are durable, so nothing is lost while it lasts: the
- *    writer tries again, ever more rarely, in the same file or in a new segment (`run-files.ts`), and who waits goes on waiting. Facts
- *    that nothing paid depends on (`MAY_LAG`) resolve at once meanwhile. The order of lines is never changed (J1).
- * J6 When the outage has lasted too long or what is kept is too large, the writer gives up: every waiting and every later `append`
- *    rejects with the error of the disk. What is kept stays, facts are kept as long as there is room, and `close` tries once more;
- *    how many had to be left out stands in `run.finished`.
- * J7 A kill during an outage leaves what reached the files: a prefix of what was queued that holds everything acknowledged, and perhaps
- *    a torn line behind it.
- * J8 A fact that can't be a line, because it is too large or no JSON, loses only itself.
+ * WRITER-4 One fdatasync runs at a time, for all that was written before it began; facts that are appended meanwhile share the next one.
+ *    There is no timer: the disk sets the size of a commit.
+ * WRITER-5 A failed write or sync begins an outage. Lines are kept in memory until they are durable, so nothing is lost while it lasts:
+ *    the writer tries again, ever more rarely, in the same file or in a new segment (`run-files.ts`), and `append` keeps its caller
+ *    waiting. Facts that nothing paid depends on (`MAY_LAG`) resolve at once meanwhile. The order of lines never changes (WRITER-1).
+ * WRITER-6 When the outage has lasted too long or too much is kept, the writer gives up: every waiting and every later `append` rejects
+ *    with the error of the disk. Lines are still kept, new ones as long as there is room, and `close` tries once more; `run.finished`
+ *    says how many had to be left out.
+ * WRITER-7 A kill during an outage leaves what reached the files: a prefix of what was queued that holds everything acknowledged, and
+ *    perhaps a torn line behind it.
+ * WRITER-8 A fact that can't be a line, because it is too large or not JSON, loses only itself.
  */
 import { bodyOf } from './codec.js';
 import { journalError, type JournalError } from './errors.js';
-import { DURABILITY, MAY_LAG, type Fact } from './event.js';
+import { DURABILITY, MAY_LAG } from './durability.js';
+import type { Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './line-queue.js';
 import type { RunFiles } from './storage/run-files.js';
 import type { CreateOptions, Journal, Recorded } from './store.js';
 import { Unsynced } from './unsynced.js';
 
-/** How long an ordered fact may wait for company. */
+/** An ordered fact waits so long for others that can be written together with it. */
 const ORDERED_DELAY_MS = 2;
-/** What is kept for another try costs memory, so that much is synced though nobody waits for it. */
+/** Bytes that are kept for another try cost memory, so this many are synced even when no caller waits for them. */
 const UNSYNCED_MAX = 4 * 1024 * 1024;
 const KEPT_MAX = 64 * 1024 * 1024;
 export const JOURNAL_WAIT_MS = 60_000;
-/** How long a run that made no calls waits at its end: it has nothing to lose but the record of itself. */
+/** A run that made no calls waits only so long at its end: it has nothing to lose but its own record. */
 const CLOSE_WAIT_MS = 2000;
 const RETRY_FIRST_MS = 10;
 const RETRY_MAX_MS = 1000;
@@ -57,15 +58,15 @@ export class RunWriter implements Journal {
   private awaitingSync: Waiter[] = [];
   private syncing = false;
   private syncEnded: Promise<void> = Promise.resolve();
-  private turnEndsWithWrite = false;
+  private writesAtEndOfTick = false;
   private timer: NodeJS.Timeout | undefined;
   private outage: Outage | undefined;
-  /** Of the last outage, whether it is over or not: nobody else may use the files until it resolves. */
+  /** Resolves when the last outage is over. Until then only the recovery may use the files. */
   private recovered: Promise<void> = Promise.resolve();
   private failure: JournalError | undefined;
-  /** Facts that are in no line. */
+  /** The number of facts that are in no line. */
   private lost = 0;
-  /** There was no room for a fact after the writer had given up: none that comes later may have a line. */
+  /** Set when there was no room for a fact after the writer had given up: no later fact may have a line. */
   private isFull = false;
   private hasCalls = false;
   private waitMs: number;
@@ -73,7 +74,10 @@ export class RunWriter implements Journal {
   private endWait: (() => void) | undefined;
   private readonly clock = isoClock();
 
-  /** `files` belong to the writer from now on; `release` is called once they are closed. `failed`: they could not be begun yet. */
+  /**
+   * `files` belong to the writer from now on; `release` is called once they are closed. `failed` is the reason why they could not be
+   * begun yet.
+   */
   constructor(
     readonly ref: RunRef,
     private readonly files: RunFiles,
@@ -91,7 +95,7 @@ export class RunWriter implements Journal {
       this.writeSoon();
       return recorded;
     } catch (error) {
-      if (!this.failure && !this.closing) this.options.onLost?.(journalError(error, this.task())); // J8: nobody waits for this one
+      if (!this.failure && !this.closing) this.options.onLost?.(journalError(error, this.task())); // WRITER-8: no caller waits for this one
       return { seq: seqOf(this.nextSeq), ts: this.clock(), hash: '', position: { offset: this.endOffset(), bytes: 0 } };
     }
   }
@@ -113,7 +117,7 @@ export class RunWriter implements Journal {
     }
     return new Promise((resolve, reject) => {
       (durability === 'written' ? this.awaitingWrite : this.awaitingSync).push({ recorded, mayLag, resolve, reject });
-      this.writeThisTurn();
+      this.writeThisTick();
     });
   }
 
@@ -134,7 +138,7 @@ export class RunWriter implements Journal {
     if (!this.hasCalls) this.waitMs = Math.min(this.waitMs, this.outageMs() + CLOSE_WAIT_MS);
     try {
       while (!this.failure) {
-        this.endTurn();
+        this.endTick();
         this.endWait?.();
         if (this.outage) await this.recovered;
         else if (this.syncing) await this.syncEnded;
@@ -149,7 +153,7 @@ export class RunWriter implements Journal {
     }
   }
 
-  /** J6 */
+  /** WRITER-6 */
   private async lastTry(failure: JournalError): Promise<void> {
     await this.recovered;
     await this.syncEnded;
@@ -161,16 +165,16 @@ export class RunWriter implements Journal {
     this.unsynced.synced(this.unsynced.end);
   }
 
-  /** Gives the fact its place. Throws when it can't be a line, or when there is no room for it after the writer has given up. */
-  private enqueue(given: Fact): Recorded {
+  /** Queues the line of a fact. Throws when it can't be a line, or when there is no room for it after the writer has given up. */
+  private enqueue(handed: Fact): Recorded {
     if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
-    const isLast = given.type === 'run.finished';
+    const isLast = handed.type === 'run.finished';
     this.isFull ||= this.failure !== undefined && this.keptBytes() > KEPT_MAX;
     if (this.failure && this.isFull && !isLast) {
       this.lost++;
       throw this.failure;
     }
-    const fact = isLast && this.lost > 0 ? { ...given, lost: this.lost } : given;
+    const fact = isLast && this.lost > 0 ? { ...handed, lost: this.lost } : handed;
     const seq = seqOf(this.nextSeq);
     const ts = this.clock();
     let bytes: number;
@@ -215,15 +219,15 @@ export class RunWriter implements Journal {
     this.timer ??= setTimeout(() => this.writeQueue(), ORDERED_DELAY_MS);
   }
 
-  /** After the microtasks that are due now, so that calls which were released together are written together. */
-  private writeThisTurn(): void {
-    if (this.turnEndsWithWrite) return;
-    this.turnEndsWithWrite = true;
-    process.nextTick(() => this.endTurn());
+  /** Writes after the microtasks that are due now, so that calls which were released together are written together. */
+  private writeThisTick(): void {
+    if (this.writesAtEndOfTick) return;
+    this.writesAtEndOfTick = true;
+    process.nextTick(() => this.endTick());
   }
 
-  private endTurn(): void {
-    this.turnEndsWithWrite = false;
+  private endTick(): void {
+    this.writesAtEndOfTick = false;
     this.writeQueue();
     if (this.outage || this.failure) return;
     const written = this.awaitingWrite;
@@ -231,11 +235,11 @@ export class RunWriter implements Journal {
     for (const { recorded, resolve } of written) resolve(recorded);
     if (this.awaitingSync.length === 0 || this.syncing) return;
     if (written.length === 0) this.sync();
-    else this.endNextTurn(); // who was just released may have something to be synced as well
+    else this.endNextTick(); // a caller that was just released may append something to be synced as well
   }
 
-  private endNextTurn(): void {
-    setImmediate(() => this.endTurn());
+  private endNextTick(): void {
+    setImmediate(() => this.endTick());
   }
 
   private sync(): void {
@@ -254,13 +258,13 @@ export class RunWriter implements Journal {
       } else {
         this.unsynced.synced(coveredBytes);
         for (const { recorded, resolve } of covered) resolve(recorded);
-        if (this.awaitingSync.length > 0) this.endNextTurn(); // so that those who were just released can join those who came meanwhile
+        if (this.awaitingSync.length > 0) this.endNextTick(); // so that callers that were just released can join
       }
       end();
     });
   }
 
-  /** J5 */
+  /** WRITER-5 */
   private beginOutage(cause: unknown): void {
     if (this.outage || this.failure) return;
     const error = journalError(cause, this.task());
@@ -273,7 +277,7 @@ export class RunWriter implements Journal {
 
   private async waitForDisk(first: JournalError): Promise<void> {
     let error = first;
-    let isTold = false;
+    let isReported = false;
     for (let delayMs = RETRY_FIRST_MS; this.outage; delayMs = Math.min(2 * delayMs, RETRY_MAX_MS)) {
       const leftMs = this.waitMs - this.outageMs();
       if (leftMs <= 0) return this.giveUp(error);
@@ -285,18 +289,18 @@ export class RunWriter implements Journal {
         await this.files.recover(this.unsynced);
       } catch (cause) {
         error = journalError(cause, this.task());
-        if (!isTold && this.outageMs() >= Math.min(RETRY_MAX_MS, this.waitMs / 2)) {
-          isTold = true;
+        if (!isReported && this.outageMs() >= Math.min(RETRY_MAX_MS, this.waitMs / 2)) {
+          isReported = true;
           this.options.onOutage?.(error, this.waitMs);
         }
         continue;
       }
-      if (!this.outage) return; // given up meanwhile: what was kept is durable now all the same, and the end finds it so
+      if (!this.outage) return; // given up meanwhile: what was kept is durable all the same, and `lastTry` finds it so
       this.unsynced.synced(end);
       this.outage = undefined;
-      if (isTold) this.options.onOutage?.(undefined, this.waitMs);
+      if (isReported) this.options.onOutage?.(undefined, this.waitMs);
       this.releaseWaiters(({ recorded: { position } }) => position.offset + position.bytes < end);
-      this.writeThisTurn(); // for who came meanwhile
+      this.writeThisTick(); // for facts that were appended meanwhile
     }
   }
 
@@ -318,7 +322,7 @@ export class RunWriter implements Journal {
     for (const waiter of waiters) if (isDue(waiter)) waiter.resolve(waiter.recorded);
   }
 
-  /** J6 */
+  /** WRITER-6 */
   private giveUp(error: JournalError): void {
     if (this.failure) return;
     this.failure = error;
@@ -345,7 +349,7 @@ export class RunWriter implements Journal {
   }
 }
 
-/** ISO time, formatted at most once per millisecond. */
+/** Returns ISO times, formatted at most once per millisecond. */
 function isoClock(): () => string {
   let lastMs = NaN;
   let text = '';

@@ -1,8 +1,9 @@
 /**
- * A blob whose content comes in pieces, because it is too large to be held.
+ * Writes a blob in pieces, because it is too large to be held in memory.
  *
- * B1  It is written to a temporary file of the journal's folder; only `keep` gives it its name, durable, when all of it is on disk. A kill
- *     before leaves the temporary file and nothing that names it; `journal gc` and `journal redact` remove it when no run is going on.
+ * BLOB-1 It is written to a temporary file of the journal's folder; only `keep` gives it its name, durable, when all of it is on disk. A
+ *    kill before leaves the temporary file and no event that names it; `journal gc` and `journal redact` remove it when no run is in
+ *    flight.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
@@ -17,17 +18,17 @@ export interface StoredBlob {
 }
 
 export interface BlobWriter {
-  /** Throws what the disk throws; then nothing more may be written, and `read` gives the pieces before. */
+  /** Throws what the disk throws; then nothing more may be written, and `read` returns the pieces before. */
   write(piece: Uint8Array): void;
-  /** What was written. */
+  /** Returns what was written. */
   read(): Promise<Buffer>;
-  /** Ends it: durable under its name. */
+  /** Ends the blob, durable under its name. */
   keep(): Promise<StoredBlob>;
-  /** Ends it: nothing is left of it. */
+  /** Ends the blob and removes what was written. */
   discard(): Promise<void>;
 }
 
-/** The folder must exist when the first piece comes. */
+/** The folder must exist when the first piece is written. */
 export function createBlobWriter(disk: Disk, journal: string): BlobWriter {
   // No workflow's folder has capitals in its name.
   const temporary = join(journal, `BLOB-${randomBytes(6).toString('hex')}.tmp`);
@@ -41,7 +42,7 @@ export function createBlobWriter(disk: Disk, journal: string): BlobWriter {
   };
   const discard = async (): Promise<void> => {
     close();
-    await disk.remove(temporary).catch(() => undefined); // means nothing
+    await disk.remove(temporary).catch(() => undefined); // a leftover is harmless
   };
 
   return {
@@ -52,7 +53,7 @@ export function createBlobWriter(disk: Disk, journal: string): BlobWriter {
       bytes += piece.length;
     },
     async read() {
-      return bytes === 0 ? Buffer.alloc(0) : (await disk.readWhole(temporary)).subarray(0, bytes); // part of a piece may stand behind
+      return bytes === 0 ? Buffer.alloc(0) : (await disk.readWhole(temporary)).subarray(0, bytes); // part of a failed piece may follow
     },
     async keep() {
       const blob = `sha256:${hash.digest('hex')}` as BlobId;
@@ -62,7 +63,7 @@ export function createBlobWriter(disk: Disk, journal: string): BlobWriter {
         await syncFile(disk, file);
         close();
         await makeDurableFolder(disk, dirname(path));
-        await disk.rename(temporary, path); // what may stand there has the same content, or is damaged
+        await disk.rename(temporary, path); // a file of that name has the same bytes, or is damaged
         await disk.syncFolder(dirname(path));
       } catch (error) {
         await discard();

@@ -1,6 +1,6 @@
 /**
- * The few file-system calls that the journal makes, so that a test can make the n-th one fail or be the last. Files are 0600,
- * folders 0700. Calls on the road of every event are synchronous: they take microseconds, a trip through the thread pool takes ten
+ * Wraps the few file-system calls that the journal makes, so that a test can make the n-th one fail or be the last. Files are 0600,
+ * folders 0700. Calls on the hot path of every event are synchronous: they take microseconds, a trip through the thread pool takes ten
  * times that. Syncs never are: they take milliseconds.
  */
 import fs from 'node:fs';
@@ -9,33 +9,33 @@ import { codeOf } from '../errors.js';
 import { makeFolders } from './make-folders.js';
 
 export interface Disk {
-  /** With all folders above it; the first one that was made, undefined when all were there. */
+  /** Makes a folder and all above it. Returns the first one that was made, undefined when all were there. */
   makeFolder(path: string): Promise<string | undefined>;
   /** Makes the names in a folder durable. */
   syncFolder(path: string): Promise<void>;
-  /** A new file to write; fails with EEXIST when the name is taken. */
+  /** Creates a file to write; fails with EEXIST when the name is taken. */
   create(path: string): number;
-  /** A plain file; anything else is refused, because reading it may never end. */
+  /** Opens a plain file; anything else is refused, because reading it may never end. */
   openToRead(path: string): number;
-  /** May write less than asked. Returns the number of bytes. `position`: of the file; undefined: behind what was written last. */
+  /** May write less than `length`. Returns the number of bytes. Without `position` it writes behind what was written last. */
   write(file: number, bytes: Uint8Array, start: number, length: number, position?: number): number;
-  /** May read less than asked; 0 at the end. */
+  /** May read less than `length`; 0 at the end. */
   read(file: number, into: Uint8Array, start: number, length: number, position: number): number;
   sizeOf(file: number): number;
   cut(file: number, size: number): void;
-  /** fdatasync. */
+  /** Calls fdatasync. */
   sync(file: number, done: (error: Error | null) => void): void;
   close(file: number): void;
-  /** Of a plain file, as `openToRead`. */
+  /** Reads a plain file; refuses what `openToRead` refuses. */
   readWhole(path: string): Promise<Buffer>;
   rename(from: string, to: string): Promise<void>;
-  /** A second name for a file; fails with EEXIST when the name is taken. */
+  /** Adds a second name to a file; fails with EEXIST when the name is taken. */
   link(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   list(folder: string): Promise<readonly string[]>;
 }
 
-/** Without waiting for somebody who writes at the other end of a pipe. Windows has no such flag. */
+/** Does not wait for a writer at the other end of a pipe. Windows has no such flag. */
 const READ_FLAGS = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
 
 function notPlain(path: string): Error {
@@ -83,7 +83,7 @@ export const realDisk: Disk = {
   list: (folder) => fs.promises.readdir(folder),
 };
 
-/** Makes a folder, and makes it durable that it exists. */
+/** Makes a folder whose existence is durable. */
 export async function makeDurableFolder(disk: Disk, path: string): Promise<void> {
   const first = await disk.makeFolder(path);
   if (first === undefined) return;
@@ -94,7 +94,7 @@ export async function makeDurableFolder(disk: Disk, path: string): Promise<void>
   }
 }
 
-/** Writes all of it, however many calls that takes. Throws what the disk throws; then some of it may be written. */
+/** Writes all bytes, however many calls that takes. Throws what the disk throws; then some of them may be written. */
 export function writeAll(disk: Disk, file: number, bytes: Uint8Array, position?: number): void {
   let written = 0;
   while (written < bytes.length) {
@@ -106,7 +106,7 @@ export function writeAll(disk: Disk, file: number, bytes: Uint8Array, position?:
 }
 
 /**
- * A file that appears whole, under its name, and durable: temporary file, fdatasync, rename, sync of the folder. The folder must
+ * Writes a file that appears whole, under its name, and durable: temporary file, fdatasync, rename, sync of the folder. The folder must
  * exist. `temporary` must be a name of its own for every writer.
  */
 export async function writeDurably(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<void> {
@@ -115,13 +115,13 @@ export async function writeDurably(disk: Disk, path: string, temporary: string, 
     await fill(disk, file, content);
     await disk.rename(temporary, path);
   } catch (error) {
-    await disk.remove(temporary).catch(() => undefined); // the first error is the one to tell
+    await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
     throw error;
   }
   await disk.syncFolder(dirname(path));
 }
 
-/** As `writeDurably`, but what has the name keeps it: false when something had. */
+/** Does what `writeDurably` does, but never replaces a file: false when the name was taken. */
 export async function writeNew(disk: Disk, path: string, temporary: string, content: Uint8Array): Promise<boolean> {
   const file = disk.create(temporary);
   try {
@@ -131,7 +131,7 @@ export async function writeNew(disk: Disk, path: string, temporary: string, cont
     if (codeOf(error) !== 'EEXIST') throw error;
     return false;
   } finally {
-    await disk.remove(temporary).catch(() => undefined); // means nothing
+    await disk.remove(temporary).catch(() => undefined); // a leftover is harmless
   }
   await disk.syncFolder(dirname(path));
   return true;

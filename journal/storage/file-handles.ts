@@ -39,7 +39,7 @@ export class FileHandles {
   /** Ordered by their last use. */
   private readonly files = new Map<string, OpenFile>();
   private timer: NodeJS.Timeout | undefined;
-  /** Since the timer was set. */
+  /** True when a file was read since the timer was set. */
   private wasUsed = false;
 
   private usualLine: LineBuffer | undefined;

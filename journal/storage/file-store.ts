@@ -1,4 +1,4 @@
-/** Runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening does no work and keeps nothing. */
+/** Keeps runs in files below a project's `.mlld/journal`: creates, lists and reads them. Opening a store does no work. */
 import { randomBytes } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { createBlobWriter, type BlobWriter, type StoredBlob } from './blob-writer.js';
@@ -30,12 +30,12 @@ import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
 import { RunWriter } from '../writer.js';
 
-/** Waiting mends a full disk, but not a folder that belongs to somebody else. */
+/** True for errors that may pass: a full disk may, a folder that belongs to another user does not. */
 function mayPass({ code }: JournalError): boolean {
   return code === 'JOURNAL_DISK_FULL' || code === 'JOURNAL_IO';
 }
 
-/** Results come from the same run again and again, and its path takes a while to put together. */
+/** Saves making the path of a run again: successive results are mostly read from the same run. */
 function rememberLast<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
   let last: { readonly key: Key; readonly made: T } | undefined;
   return (key) => (last?.key === key ? last : (last = { key, made: make(key) })).made;
@@ -45,7 +45,7 @@ export interface FileStoreOptions {
   readonly disk?: Disk;
   /** Seals results that are secret, and opens them again. */
   readonly sealingKey?: SealingKey;
-  /** Called once for each run that isn't read, because its id can't be right. */
+  /** Called once for each run that isn't read because its id can't be right. */
   readonly onSkipped?: ((run: RunRef) => void) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function openFileStore(root: string, options: FileStoreOptions = {}): Jou
   return openJournalFolder(journalFolder(root), options);
 }
 
-/** A journal that lies in a folder of its own. */
+/** Opens a journal in any folder. */
 export function openJournalFolder(journal: string, { disk = realDisk, sealingKey, onSkipped }: FileStoreOptions = {}): JournalStore {
   const keyring = openKeyring({ sealingKey, read: () => readProjectKey(disk, journal), make: () => makeProjectKey(disk, journal) });
   return withPayloads(new FileStore(journal, disk, onSkipped), keyring);
@@ -96,7 +96,7 @@ class FileStore implements RunStore {
     } catch (error) {
       const failure = journalError(error, `start run ${ref.run} of ${ref.workflow}`);
       if (options && (options.waitMs ?? 1) > 0 && mayPass(failure)) return new RunWriter(ref, files, release, options, failure);
-      // What others made stays, and the first error is the one to report.
+      // A file of another process is kept, and the first error is the one to report.
       if (files.hasBegun) await disk.remove(runPath(journal, ref)).catch(() => undefined);
       files.close();
       await release().catch(() => undefined);
@@ -162,7 +162,7 @@ class FileStore implements RunStore {
 
   async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
     try {
-      return await this.disk.readWhole(this.asidePath(workflow, name));
+      return await this.disk.readWhole(this.derivedPath(workflow, name));
     } catch (error) {
       if (codeOf(error) === undefined) throw error;
       return undefined; // it may vanish at any time
@@ -170,7 +170,7 @@ class FileStore implements RunStore {
   }
 
   async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
-    const path = this.asidePath(workflow, name);
+    const path = this.derivedPath(workflow, name);
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
     try {
       await makeDurableFolder(this.disk, workflowFolder(this.journal, workflow));
@@ -187,13 +187,13 @@ class FileStore implements RunStore {
     return true;
   }
 
-  private asidePath(workflow: Workflow, name: string): string {
-    if (!/^[a-z][a-z-]*$/.test(name) || name === 'runs') throw new Error(`not a name for something aside: ${name}`);
+  private derivedPath(workflow: Workflow, name: string): string {
+    if (!/^[a-z][a-z-]*$/.test(name) || name === 'runs') throw new Error(`not a name for derived data: ${name}`);
     return join(workflowFolder(this.journal, workflow), name);
   }
 
   private async runFile(ref: RunRef, inSegments: ReadonlySet<string>): Promise<RunFile> {
-    // The lock before the tail: a run that ends in between has its last event by then.
+    // The lock is read before the tail: a run that ends in between has its last event by then.
     const held = await isAlive(this.disk, lockPath(this.journal, ref));
     const file = runPath(this.journal, ref);
     const { bytes, last } = readTail(this.disk, file, !inSegments.has(basename(file)));
@@ -202,7 +202,7 @@ class FileStore implements RunStore {
     return { ref, liveness: held ? 'running' : 'crashed', bytes, ...unknown };
   }
 
-  /** A folder name too long to be read back: the first event of a run knows. */
+  /** Reads from the first event of a run the path that is too long for the folder's name. */
   private async workflowOfFirstRun(name: string): Promise<Workflow | undefined> {
     const folder = runsFolderOf(this.journal, name);
     for (const file of [...(await this.list(folder))].sort()) {
@@ -212,7 +212,7 @@ class FileStore implements RunStore {
     return undefined;
   }
 
-  /** A folder that isn't there holds nothing. */
+  /** Returns nothing for a folder that doesn't exist. */
   private async list(folder: string): Promise<readonly string[]> {
     try {
       return await this.disk.list(folder);

@@ -1,15 +1,15 @@
 /**
- * Where the files of a journal are and what they are called. All of it lies in `.mlld/journal` of the project:
+ * Names the files of a journal. All of them are in `.mlld/journal` of the project:
  *
  *   <workflow>/runs/<run-id>.ndjson   and beside it <run-id>.lock while its writer lives
- *   <workflow>/<aside>
+ *   <workflow>/<derived data, such as the index>
  *   blobs/ab/<64 hex digits>
  */
 import { join } from 'node:path';
 import { isDigest, isRunId, type BlobId, type RunId, type RunRef, type Workflow } from '../ids.js';
 import { sha256Hex } from '../sha256.js';
 
-/** Characters of a folder name; file systems allow 255 bytes, and the path above it wants some room. */
+/** Characters of a folder name. File systems allow 255 bytes, and the path above it needs some room. */
 const FOLDER_NAME_MAX = 160;
 const DIGEST_DIGITS = 40;
 const RUN_SUFFIX = '.ndjson';
@@ -30,20 +30,20 @@ export function blobPath(journal: string, id: BlobId): string {
   return join(blobFolder(journal, digits.slice(0, 2)), digits);
 }
 
-/** The blob that a file holds; undefined for what is on its way to its name or away from it. */
+/** Returns the blob that a file holds; undefined for a temporary file or one in the trash. */
 export function blobOfFile(fileName: string): BlobId | undefined {
   const id = `sha256:${fileName}`;
   return isDigest(id) ? id : undefined;
 }
 
-/** The run that a file in a `runs` folder holds; undefined for locks and strangers. */
+/** Returns the run that a file in a `runs` folder holds; undefined for locks and unknown files. */
 export function runOfFile(fileName: string): RunId | undefined {
   const run = fileName.endsWith(RUN_SUFFIX) ? fileName.slice(0, -RUN_SUFFIX.length) : '';
   return isRunId(run) ? run : undefined;
 }
 
 /**
- * One folder name for a project-relative path. `/` becomes `+`; all but lower-case letters, digits, `.`, `_` and `-` becomes `%` and
+ * Returns the folder name of a project-relative path. `/` becomes `+`; all but lower-case letters, digits, `.`, `_` and `-` becomes `%` and
  * the hex digits of its UTF-8 bytes, so that names differ also where the file system ignores case. A name that gets too long
  * ends with `~` and a digest; then only the run's first event knows the path.
  */
@@ -54,7 +54,7 @@ export function folderName(workflow: Workflow): string {
   return `${name.slice(0, FOLDER_NAME_MAX - DIGEST_DIGITS - 1)}~${sha256Hex(workflow).slice(0, DIGEST_DIGITS)}`;
 }
 
-/** The path again; `'shortened'` when the name doesn't hold it; undefined for a folder that isn't a workflow's. */
+/** Returns the path; `'shortened'` when the name doesn't hold all of it; undefined for a folder that isn't a workflow's. */
 export function workflowOfFolder(name: string): Workflow | 'shortened' | undefined {
   if (/^[a-z0-9._+%-]+~[0-9a-f]{40}$/.test(name)) return 'shortened';
   if (name === BLOBS || !/^[a-z0-9._+%-]+$/.test(name)) return undefined;
@@ -64,7 +64,7 @@ export function workflowOfFolder(name: string): Workflow | 'shortened' | undefin
   } catch {
     return undefined;
   }
-  // Only what we would write ourselves: two folders never stand for one workflow.
+  // Only a name that this program would write: two folders never belong to one workflow.
   return folderName(workflow) === name ? workflow : undefined;
 }
 

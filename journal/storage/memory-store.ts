@@ -1,4 +1,4 @@
-/** Runs that live as long as the store does: for tests, and for runs whose journal nobody keeps. Same lines, same chain, no files. */
+/** Keeps runs in memory, for tests and for runs whose journal is not kept. Same lines, same chain, no files. */
 import { randomBytes } from 'node:crypto';
 import type { BlobWriter, StoredBlob } from './blob-writer.js';
 import { sha256 } from '../canonical.js';
@@ -58,9 +58,9 @@ class MemoryRun implements Journal {
     return last && decodeOwn(last.line);
   }
 
-  private add(given: Fact): Recorded {
+  private add(handed: Fact): Recorded {
     if (!this.isOpen) throw new Error(`run ${this.ref.run} is closed`);
-    const fact = given.type === 'run.finished' && this.lost > 0 ? { ...given, lost: this.lost } : given;
+    const fact = handed.type === 'run.finished' && this.lost > 0 ? { ...handed, lost: this.lost } : handed;
     const seq = seqOf(this.lines.length);
     const ts = new Date().toISOString();
     const line = this.encoded(fact, seq, ts);
@@ -83,9 +83,9 @@ class MemoryRun implements Journal {
 class MemoryStore implements RunStore {
   private readonly all = new Map<RunId, MemoryRun>();
   private readonly blobs = new Map<BlobId, Buffer>();
-  private readonly asides = new Map<string, Buffer>();
-  /** When the last turn that was asked for ends. */
-  private readonly turns = new Map<Workflow, Promise<void>>();
+  private readonly derived = new Map<string, Buffer>();
+  /** Each promise resolves when the last lock that was requested is released. */
+  private readonly locks = new Map<Workflow, Promise<void>>();
 
   readonly immediate: RunStore['immediate'] = {
     holds: (ref, position, key) => {
@@ -104,9 +104,9 @@ class MemoryStore implements RunStore {
   }
 
   async acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>> {
-    const before = this.turns.get(workflow);
+    const before = this.locks.get(workflow);
     let end = (): void => {};
-    this.turns.set(workflow, new Promise((resolve) => (end = resolve)));
+    this.locks.set(workflow, new Promise((resolve) => (end = resolve)));
     await before;
     return async () => end();
   }
@@ -147,7 +147,7 @@ class MemoryStore implements RunStore {
   }
 
   async putBlob(content: string | Uint8Array): Promise<StoredBlob> {
-    const bytes = Buffer.from(content as Uint8Array); // also takes text; copies, so that nobody changes it afterwards
+    const bytes = Buffer.from(content as Uint8Array); // also takes text; copies, so that the caller can't change it afterwards
     const blob = sha256(bytes);
     this.blobs.set(blob, bytes);
     return { blob, bytes: bytes.length };
@@ -169,11 +169,11 @@ class MemoryStore implements RunStore {
   }
 
   async readDerived(workflow: Workflow, name: string): Promise<Uint8Array | undefined> {
-    return this.asides.get(`${workflow}\n${name}`);
+    return this.derived.get(`${workflow}\n${name}`);
   }
 
   async writeDerived(workflow: Workflow, name: string, content: string | Uint8Array): Promise<void> {
-    this.asides.set(`${workflow}\n${name}`, Buffer.from(content as Uint8Array));
+    this.derived.set(`${workflow}\n${name}`, Buffer.from(content as Uint8Array));
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The file that a run is being written to: its first one, or the segment in which it goes on when that can't be continued
- * (`segments.ts`). Knows where in the file each byte of the run belongs, so writing the same bytes again is harmless.
+ * Writes a run to its first file, or to the next segment when that can't be continued (`segments.ts`). Knows the offset in the file of
+ * each byte of the run, so writing the same bytes again is harmless.
  *
- * RUN-FILE-1 The lock is there before the first file: who sees the run sees that it is alive.
- * RUN-FILE-2 After the rename of a new segment nothing is written to the file before it any more: readers don't look there.
+ * RUN-FILE-1 The lock exists before the first file: a process that sees the run sees that it is alive.
+ * RUN-FILE-2 After the rename of a new segment nothing is written to the file before it any more: readers don't read it.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
@@ -12,18 +12,18 @@ import { codeOf } from '../errors.js';
 import { headOf, segmentPath } from '../segments.js';
 import type { Unsynced } from '../unsynced.js';
 
-/** Another file on the same disk wouldn't help. */
+/** With these errors, another file on the same disk wouldn't help. */
 const DISK_IS_FULL = new Set(['ENOSPC', 'EDQUOT']);
 
 export class RunFiles {
   private file: number | undefined;
   private segment = 1;
-  /** Of the run: where the lines of the file begin. */
+  /** The offset in the run at which the lines of the file begin. */
   private from = 0;
-  /** Of the file: where its lines begin. */
+  /** The offset in the file at which its lines begin. */
   private head = 0;
   private isNameDurable = false;
-  /** Of the run: up to here the file holds it, durable or not. */
+  /** The offset in the run up to which the file holds it, durable or not. */
   private written = 0;
 
   /** `path` is that of the first file; `prepare` makes the folder and the lock, and is called again after it has failed. */
@@ -33,7 +33,7 @@ export class RunFiles {
     private readonly prepare: () => Promise<void>,
   ) {}
 
-  /** Makes the first file, or makes the name of the present one durable. Does what is left to do when it is called again. */
+  /** Makes the first file, or makes the name of the present one durable. Called again, it does the rest. */
   async begin(): Promise<void> {
     if (this.file === undefined) {
       await this.prepare();
@@ -47,7 +47,7 @@ export class RunFiles {
     return this.file !== undefined;
   }
 
-  /** Of the run: up to here the file holds it, durable or not. */
+  /** The offset in the run up to which the file holds it, durable or not. */
   get writtenBytes(): number {
     return this.written;
   }
@@ -62,7 +62,7 @@ export class RunFiles {
     this.disk.sync(this.opened(), done);
   }
 
-  /** After a failed sync the system may have dropped what was written since the last one, so it is written again. */
+  /** Must be called after a failed sync: the system may have lost what was written since the last one, so it is written again. */
   distrust(unsynced: Unsynced): void {
     this.written = Math.min(this.written, unsynced.start);
   }
@@ -75,14 +75,14 @@ export class RunFiles {
       await this.synced(unsynced);
     } catch (error) {
       if (this.file === undefined || DISK_IS_FULL.has(codeOf(error) ?? '')) throw error;
-      await this.goOn(unsynced).catch(() => {
+      await this.beginSegment(unsynced).catch(() => {
         throw error;
       });
     }
   }
 
   /** SEGMENT-2 */
-  private async goOn(unsynced: Unsynced): Promise<void> {
+  private async beginSegment(unsynced: Unsynced): Promise<void> {
     const segment = this.segment + 1;
     const path = segmentPath(this.path, segment);
     const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
@@ -116,7 +116,7 @@ export class RunFiles {
     });
   }
 
-  /** Cuts off what a failed write left behind the last line. Where that fails, readers find a torn tail. */
+  /** Cuts off what a failed write left behind the last line. When that fails, readers find a torn tail. */
   cut(): void {
     try {
       if (this.file !== undefined) this.disk.cut(this.file, this.written - this.from + this.head);

@@ -1,21 +1,21 @@
 /**
- * Tells whether a run's writer still lives. A run is written by the process that created it and never reopened, so its lock guards
- * nothing: it is there for others to ask. The process is told from later ones of its number by its start and its boot (`processes.ts`).
+ * Records that a run's writer is alive, for other processes to look up. A run is written only by the process that created it, so its
+ * `.lock` file locks nothing. A later process with the same number is recognised by its start and its boot (`processes.ts`).
  */
 import { kill, pid } from 'node:process';
 import { writeAll, type Disk } from './disk.js';
 import { codeOf } from '../errors.js';
 import { bootId, processStatus } from './processes.js';
 
-interface Holder {
+interface Owner {
   readonly pid: number;
-  /** Ticks between boot and the start of the process; empty where there is no `/proc`. */
+  /** The ticks between boot and the start of the process; empty where there is no `/proc`. */
   readonly started: string;
-  /** Empty where there is no `/proc`. */
+  /** The id of the boot; empty where there is no `/proc`. */
   readonly boot: string;
 }
 
-/** Throws EEXIST when there is one. `onCreated` is called as soon as there is a file to remove again. */
+/** Throws EEXIST when there is a lock. `onCreated` is called as soon as there is a file to remove again. */
 export function markAlive(disk: Disk, path: string, onCreated: () => void): void {
   const file = disk.create(path);
   onCreated();
@@ -27,39 +27,39 @@ export function markAlive(disk: Disk, path: string, onCreated: () => void): void
   }
 }
 
-/** What stands in the lock of a living process: this one. */
+/** Returns the content of a lock that this process owns. */
 export function thisProcess(): Uint8Array {
-  return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Holder));
+  return Buffer.from(JSON.stringify({ pid, started: startOf(pid) ?? '', boot: bootId() } satisfies Owner));
 }
 
 export async function isAlive(disk: Disk, path: string): Promise<boolean> {
-  const holder = await readHolder(disk, path);
-  if (!holder || holder.boot !== bootId()) return false;
-  if (holder.started !== '') return startOf(holder.pid) === holder.started;
-  return answersSignals(holder.pid);
+  const owner = await readOwner(disk, path);
+  if (!owner || owner.boot !== bootId()) return false;
+  if (owner.started !== '') return startOf(owner.pid) === owner.started;
+  return acceptsSignals(owner.pid);
 }
 
-async function readHolder(disk: Disk, path: string): Promise<Holder | undefined> {
+async function readOwner(disk: Disk, path: string): Promise<Owner | undefined> {
   try {
-    const found = JSON.parse((await disk.readWhole(path)).toString()) as Partial<Holder> | null;
+    const found = JSON.parse((await disk.readWhole(path)).toString()) as Partial<Owner> | null;
     if (typeof found?.pid !== 'number' || typeof found.started !== 'string' || typeof found.boot !== 'string') return undefined;
     return { pid: found.pid, started: found.started, boot: found.boot };
   } catch {
-    return undefined; // no lock, or one that was cut off by a crash: nobody holds it
+    return undefined; // no lock, or one that was cut off by a crash: its owner is dead
   }
 }
 
-/** Undefined for one that was killed, too: it will not write again. */
+/** Returns undefined also for a process that was killed: it will not write again. */
 function startOf(processId: number): string | undefined {
   const status = processStatus(processId);
   return status?.isDead === false ? status.started : undefined;
 }
 
-function answersSignals(processId: number): boolean {
+function acceptsSignals(processId: number): boolean {
   try {
     kill(processId, 0);
     return true;
   } catch (error) {
-    return codeOf(error) === 'EPERM'; // it lives, as someone else's
+    return codeOf(error) === 'EPERM'; // it is alive and belongs to another user
   }
 }

@@ -1,8 +1,10 @@
 /**
- * One process at a time: what decides how a workflow goes on and begins a run accordingly must not be decided twice.
+ * Held while a process decides how to resume a workflow and starts the new run, so that two processes cannot decide differently.
  *
- * X1 A turn is a file with a number. It appears whole under its name, and only once its predecessor is seen to be of a dead process.
- * X2 It is removed by its owner alone. What a dead process left stays: whoever is slow and still wants that number finds it taken.
+ * WORKFLOW-LOCK-1 The lock is a file with a number. It appears whole under its name, and only once the file with the number before it
+ *    belongs to a dead process.
+ * WORKFLOW-LOCK-2 Only its owner removes it. The file of a dead process is kept: a slow process that still wants that number finds it
+ *    taken.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -12,39 +14,43 @@ import { JournalError } from '../errors.js';
 import { thisProcess, isAlive } from './run-liveness.js';
 
 const NAME = /^turn-(\d{1,9})$/;
-const LOOK_AGAIN_MS = 20;
-/** Deciding takes as long as reading the past of one pipeline. */
-const TURN_WAIT_MS = 30_000;
+const RETRY_MS = 20;
+/** Deciding takes as long as reading the prior runs of one pipeline. */
+const LOCK_WAIT_MS = 30_000;
 
-/** Resolves with what ends the turn. Throws `JournalError` JOURNAL_BUSY when another process has it for too long. */
-export async function acquireWorkflowLock(disk: Disk, folder: string, waitMs = TURN_WAIT_MS): Promise<() => Promise<void>> {
+/** Resolves with the function that releases the lock. Throws `JournalError` JOURNAL_BUSY when another process holds it for too long. */
+export async function acquireWorkflowLock(disk: Disk, folder: string, waitMs = LOCK_WAIT_MS): Promise<() => Promise<void>> {
   await makeDurableFolder(disk, folder);
-  for (let waitedMs = 0; ; waitedMs += LOOK_AGAIN_MS) {
+  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
     const latest = latestOf(await disk.list(folder));
-    if (latest === 0 || !(await isAlive(disk, turnPath(folder, latest)))) {
-      const path = turnPath(folder, latest + 1);
+    if (latest === 0 || !(await isAlive(disk, numberedPath(folder, latest)))) {
+      const path = numberedPath(folder, latest + 1);
       const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
-      if (await writeNew(disk, path, temporary, thisProcess())) return endOf(disk, path);
+      if (await writeNew(disk, path, temporary, thisProcess())) return releaseOf(disk, path);
     }
     if (waitedMs >= waitMs) {
-      throw new JournalError('JOURNAL_BUSY', `another process has been beginning a run for ${waitMs / 1000} s`, {
-        hint: 'wait for it, or end it',
-      });
+      throw new JournalError(
+        'JOURNAL_BUSY',
+        `timed out after ${waitMs / 1000} s waiting for another process that is starting a run of this workflow`,
+        {
+          hint: 'wait for it, or end it',
+        },
+      );
     }
-    await sleep(LOOK_AGAIN_MS);
+    await sleep(RETRY_MS);
   }
 }
 
-/** Once only: afterwards the name may be another's (X2). */
-function endOf(disk: Disk, path: string): () => Promise<void> {
-  let ended: Promise<void> | undefined;
-  return () => (ended ??= disk.remove(path));
+/** Removes the file once only: afterwards the name may belong to another process (WORKFLOW-LOCK-2). */
+function releaseOf(disk: Disk, path: string): () => Promise<void> {
+  let released: Promise<void> | undefined;
+  return () => (released ??= disk.remove(path));
 }
 
 function latestOf(names: readonly string[]): number {
   return names.reduce((latest, name) => Math.max(latest, Number(NAME.exec(name)?.[1] ?? 0)), 0);
 }
 
-function turnPath(folder: string, number: number): string {
+function numberedPath(folder: string, number: number): string {
   return join(folder, `turn-${number}`);
 }

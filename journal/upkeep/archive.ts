@@ -1,4 +1,4 @@
-/** Files in one compressed file: a tar archive, as every system can open it. Held in memory: whoever makes or opens one bounds it. */
+/** Packs files into one compressed tar archive, which every system can open. Held in memory, so its size is limited. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { JournalError } from '../errors.js';
@@ -10,10 +10,10 @@ export interface ArchivedFile {
 }
 
 const BLOCK_BYTES = 512;
-/** Unpacked. A run of a million events has some 400 MB. */
+/** Bytes when unpacked. A run of a million events has some 400 MB. */
 const ARCHIVE_BYTES_MAX = 2 * 1024 * 1024 * 1024;
 
-/** The same files give the same archive; `mtime` is that of all of them. */
+/** Returns the same archive for the same files; `mtime` is that of all of them. */
 export async function packArchive(files: readonly ArchivedFile[], mtime: Date): Promise<Uint8Array> {
   const total = files.reduce((sum, { content }) => sum + content.length, 0);
   if (total > ARCHIVE_BYTES_MAX) throw tooLarge();
@@ -29,7 +29,7 @@ export async function packArchive(files: readonly ArchivedFile[], mtime: Date): 
   return promisify(gzip)(Buffer.concat(blocks));
 }
 
-/** Plain files only; anything else in the archive makes it unusable. Throws `JournalError` BUNDLE_UNREADABLE and BUNDLE_TOO_LARGE. */
+/** Refuses an archive with anything but plain files. Throws `JournalError` BUNDLE_UNREADABLE and BUNDLE_TOO_LARGE. */
 export async function unpackArchive(archive: Uint8Array): Promise<readonly ArchivedFile[]> {
   const { Parser } = await import('tar');
   const files: ArchivedFile[] = [];
@@ -43,7 +43,7 @@ export async function unpackArchive(archive: Uint8Array): Promise<readonly Archi
       strict: true,
       maxMetaEntrySize: BLOCK_BYTES,
       onReadEntry(entry) {
-        if (entry.type !== 'File') return fail(unreadable(`it holds ${entry.path}, which is no plain file`));
+        if (entry.type !== 'File') return fail(unreadable(`it holds ${entry.path}, which is not a plain file`));
         const parts: Uint8Array[] = [];
         entry.on('data', (part: Buffer) => {
           total += part.length;
@@ -61,7 +61,7 @@ export async function unpackArchive(archive: Uint8Array): Promise<readonly Archi
 }
 
 export function unreadable(problem: string, cause?: unknown): JournalError {
-  return new JournalError('BUNDLE_UNREADABLE', `this is no whole bundle: ${problem}`, { hint: 'mlld journal bundle makes one', cause });
+  return new JournalError('BUNDLE_UNREADABLE', `this is not a whole bundle: ${problem}`, { hint: 'mlld journal bundle makes one', cause });
 }
 
 function tooLarge(): JournalError {

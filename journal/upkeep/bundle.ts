@@ -1,12 +1,12 @@
 /**
- * Runs in one file, to be looked at and replayed elsewhere: their lines as they are and every blob that they name.
+ * Packs runs into one file, to be inspected and replayed elsewhere: their lines unchanged and every blob that they name.
  *
  *   mlld-bundle.json       { "bundle": 1, "runs": [{ "workflow", "run", "sha256" }, …] }, the bundled run first
  *   runs/<run-id>.ndjson
  *   blobs/<64 hex digits>
  *
- * B1 What a bundle says is believed of nothing: ids are parsed, digests computed, paths made by this program.
- * B2 Blobs are stored before the runs that name them; a run appears whole under its name, or not at all.
+ * BUNDLE-1 Nothing in a bundle is trusted: ids are parsed, digests computed, paths made by this program.
+ * BUNDLE-2 Blobs are stored before the runs that name them; a run appears whole under its name, or not at all.
  */
 import { randomBytes } from 'node:crypto';
 import { packArchive, unpackArchive, unreadable, type ArchivedFile } from './archive.js';
@@ -24,17 +24,17 @@ const WORKFLOW_UNITS_MAX = 4096;
 
 export interface BundledRun {
   readonly ref: RunRef;
-  /** Its file. */
+  /** The bytes of the run's file. */
   readonly lines: Uint8Array;
 }
 
 export interface Bundle {
-  /** The bundled run first, then those that answers were served from. */
+  /** The bundled run first, then those that results were reused from. */
   readonly runs: readonly BundledRun[];
   readonly blobs: ReadonlyMap<BlobId, Uint8Array>;
 }
 
-/** The same bundle gives the same bytes. Throws `JournalError` BUNDLE_TOO_LARGE. */
+/** Returns the same bytes for the same bundle. Throws `JournalError` BUNDLE_TOO_LARGE. */
 export async function packBundle({ runs, blobs }: Bundle): Promise<Uint8Array> {
   const manifest = {
     bundle: VERSION,
@@ -49,7 +49,7 @@ export async function packBundle({ runs, blobs }: Bundle): Promise<Uint8Array> {
   return packArchive(files, new Date(first === undefined ? 0 : startOf(first.ref.run)));
 }
 
-/** Throws `JournalError` BUNDLE_UNREADABLE when something is missing, too much, or not what it is called. */
+/** Throws `JournalError` BUNDLE_UNREADABLE when something is missing, superfluous, or doesn't match its digest. */
 export async function unpackBundle(archive: Uint8Array): Promise<Bundle> {
   const files = new Map<string, Uint8Array>();
   for (const { path, content } of await unpackArchive(archive)) {
@@ -62,14 +62,14 @@ export async function unpackBundle(archive: Uint8Array): Promise<Bundle> {
   const runs = manifestRuns(manifest).map(({ ref, digest }) => {
     const path = `runs/${ref.run}.ndjson`;
     const lines = files.get(path);
-    if (lines === undefined || sha256(lines) !== digest) throw unreadable(`${path} is missing or not what it was`);
+    if (lines === undefined || sha256(lines) !== digest) throw unreadable(`${path} is missing or was changed`);
     files.delete(path);
     return { ref, lines };
   });
   const blobs = new Map<BlobId, Uint8Array>();
   for (const [path, content] of files) {
     const id = path.startsWith('blobs/') ? blobOfFile(path.slice('blobs/'.length)) : undefined;
-    if (id === undefined || sha256(content) !== id) throw unreadable(`${path} is not what it is called`);
+    if (id === undefined || sha256(content) !== id) throw unreadable(`${path} does not match its name`);
     blobs.set(id, content);
   }
   return { runs, blobs };
@@ -77,16 +77,16 @@ export async function unpackBundle(archive: Uint8Array): Promise<Bundle> {
 
 export interface StoredRun {
   readonly ref: RunRef;
-  /** `there`: the same run was in the journal already. */
+  /** `there` when the same run was in the journal already. */
   readonly did: 'stored' | 'there';
 }
 
-/** Puts a bundle into the journal of the project at `root`. Throws `JournalError` JOURNAL_RUN_EXISTS before anything is written. */
+/** Stores a bundle in the journal of the project at `root`. Throws `JournalError` JOURNAL_RUN_EXISTS before anything is written. */
 export async function storeBundle(root: string, { runs, blobs }: Bundle, disk: Disk = realDisk): Promise<readonly StoredRun[]> {
   const journal = journalFolder(root);
   try {
     const stored: StoredRun[] = [];
-    for (const { ref, lines } of runs) stored.push({ ref, did: whatIsThere(disk, journal, { ref, lines }) });
+    for (const { ref, lines } of runs) stored.push({ ref, did: compareStored(disk, journal, { ref, lines }) });
     for (const content of blobs.values()) await putBlob(disk, journal, content);
     for (const { ref, lines } of runs) {
       const path = runPath(journal, ref);
@@ -100,7 +100,7 @@ export async function storeBundle(root: string, { runs, blobs }: Bundle, disk: D
   }
 }
 
-function whatIsThere(disk: Disk, journal: string, { ref, lines }: BundledRun): StoredRun['did'] {
+function compareStored(disk: Disk, journal: string, { ref, lines }: BundledRun): StoredRun['did'] {
   try {
     if (readRunBytes(disk, runPath(journal, ref)).equals(lines)) return 'there';
   } catch (error) {
@@ -108,7 +108,7 @@ function whatIsThere(disk: Disk, journal: string, { ref, lines }: BundledRun): S
     throw error;
   }
   throw new JournalError('JOURNAL_RUN_EXISTS', `there is another run ${ref.run} of ${ref.workflow} in this project`, {
-    hint: 'one of them is redacted, or goes on; unbundle into an empty folder',
+    hint: 'one of them is redacted or incomplete; unbundle into an empty folder',
   });
 }
 
@@ -120,9 +120,9 @@ function manifestRuns(content: Uint8Array): readonly { readonly ref: RunRef; rea
   return runs.map((entry: unknown) => {
     const { workflow, run, sha256: digest } = (entry ?? {}) as { readonly [member: string]: unknown };
     if (typeof workflow !== 'string' || workflow === '' || workflow.length > WORKFLOW_UNITS_MAX || typeof digest !== 'string') {
-      throw unreadable(`${MANIFEST} names something that is no run`);
+      throw unreadable(`${MANIFEST} names something that is not a run`);
     }
-    if (typeof run !== 'string' || !isRunId(run) || !isDigest(digest)) throw unreadable(`${MANIFEST} names something that is no run`);
+    if (typeof run !== 'string' || !isRunId(run) || !isDigest(digest)) throw unreadable(`${MANIFEST} names something that is not a run`);
     if (isImplausible(run, Date.now())) throw unreadable(`run ${run} would begin at a time that no clock shows`);
     return { ref: { workflow: workflowOf(workflow), run: run satisfies RunId }, digest };
   });

@@ -1,10 +1,11 @@
 /**
- * Takes whole runs and blobs out of a journal for good. What may go is decided elsewhere.
+ * Deletes whole runs and blobs from a journal. The caller decides which (`replay/upkeep/garbage-collection.ts`).
  *
- * G1 A run goes as a whole and durably before the next one does, so that whoever removes them in an order finds a beginning of that order
- *    gone after a crash. Its first file goes first: further segments that a crash leaves behind belong to no run, and are half-made.
- * G2 A blob is set aside before it is removed: a run that began meanwhile either stored it anew, or is seen when the runs are listed
- *    again, and the blob is put back. A process that was killed in between leaves it aside; the next one begins by putting it back.
+ * DELETE-1 A run is deleted as a whole and durably before the next one, so that after a crash the first ones of the caller's order are
+ *    gone. Its first file goes first: further segments that a crash leaves behind belong to no run, and count as unfinished files.
+ * DELETE-2 A blob is moved to the trash before it is deleted: a run that began meanwhile either stored it anew, or is seen when the runs
+ *    are listed again, and the blob is restored. A process that was killed in between leaves it in the trash; the next one begins by
+ *    restoring it.
  */
 import { realDisk, type Disk } from '../storage/disk.js';
 import { codeOf, journalError } from '../errors.js';
@@ -24,9 +25,10 @@ import {
 } from '../storage/layout.js';
 import { countSegments, fileBefore, segmentPath } from '../segments.js';
 
-const ASIDE = '.aside';
-/** On its way to its name. */
-const HALF_MADE = '.tmp';
+/** The suffix of blobs in the trash. */
+const TRASH = '.aside';
+/** The suffix of temporary files. */
+const UNFINISHED = '.tmp';
 
 export interface StoredFile {
   readonly blob: BlobId;
@@ -34,22 +36,22 @@ export interface StoredFile {
 }
 
 export interface Deleter {
-  /** Puts back what an interrupted removal has left aside. */
+  /** Restores what an interrupted deletion has left in the trash. */
   recover(): Promise<void>;
-  /** Files that writers which were killed left half-made: copies of anything. Those of writers that live are among them. */
+  /** Lists temporary files, which may be copies of anything: those that killed writers left, and those of writers that are alive. */
   unfinishedFiles(): Promise<readonly string[]>;
-  /** Of those, what nobody is writing. */
+  /** Deletes temporary files that no process is writing. */
   deleteUnfinished(paths: readonly string[]): Promise<void>;
-  /** The writer must be gone. */
+  /** The run must have no writer. */
   deleteRun(ref: RunRef): Promise<void>;
   blobs(): Promise<readonly StoredFile[]>;
   trash(blobs: readonly BlobId[]): Promise<void>;
   restore(blobs: readonly BlobId[]): Promise<void>;
-  /** For good; they have been set aside. */
+  /** Deletes blobs that are in the trash. */
   deleteTrashed(blobs: readonly BlobId[]): Promise<void>;
 }
 
-/** `root` is the project's folder. Every function rejects with `JournalError` when the disk doesn't do it. */
+/** `root` is the project's folder. Every function rejects with `JournalError` when the disk fails. */
 export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
   const journal = journalFolder(root);
   const attempt = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
@@ -64,14 +66,14 @@ export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
     for (const blob of blobs) await each(blobPath(journal, blob));
   };
   return {
-    recover: () => attempt('put back what was set aside', () => recover(disk, journal)),
-    unfinishedFiles: () => attempt('list what was left half-made', () => listHalfMade(disk, journal)),
+    recover: () => attempt('restore what was left in the trash', () => recover(disk, journal)),
+    unfinishedFiles: () => attempt('list unfinished files', () => listUnfinished(disk, journal)),
     deleteUnfinished: (paths) =>
-      attempt('remove what was left half-made', async () => {
+      attempt('delete unfinished files', async () => {
         for (const path of paths) await disk.remove(path);
       }),
     deleteRun: (ref) =>
-      attempt(`remove run ${ref.run}`, async () => {
+      attempt(`delete run ${ref.run}`, async () => {
         const path = runPath(journal, ref);
         const segments = countSegments(disk, path);
         await disk.remove(path);
@@ -80,21 +82,21 @@ export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
         await disk.remove(lockPath(journal, ref)); // left behind by a crash
       }),
     blobs: () => attempt('list the blobs', () => listBlobs(disk, journal)),
-    trash: (blobs) => attempt('set blobs aside', () => move(blobs, (path) => disk.rename(path, path + ASIDE))),
-    restore: (blobs) => attempt('put blobs back', () => move(blobs, (path) => putBack(disk, path))),
-    deleteTrashed: (blobs) => attempt('remove blobs', () => move(blobs, (path) => disk.remove(path + ASIDE))),
+    trash: (blobs) => attempt('move blobs to the trash', () => move(blobs, (path) => disk.rename(path, path + TRASH))),
+    restore: (blobs) => attempt('restore blobs', () => move(blobs, (path) => restore(disk, path))),
+    deleteTrashed: (blobs) => attempt('delete blobs', () => move(blobs, (path) => disk.remove(path + TRASH))),
   };
 }
 
 async function recover(disk: Disk, journal: string): Promise<void> {
   for (const folder of await foldersOf(disk, journal)) {
     for (const name of await disk.list(folder)) {
-      if (name.endsWith(ASIDE)) await putBack(disk, `${folder}/${name.slice(0, -ASIDE.length)}`);
+      if (name.endsWith(TRASH)) await restore(disk, `${folder}/${name.slice(0, -TRASH.length)}`);
     }
   }
 }
 
-async function listHalfMade(disk: Disk, journal: string): Promise<string[]> {
+async function listUnfinished(disk: Disk, journal: string): Promise<string[]> {
   const found: string[] = [];
   const names = await listOrNothing(disk, journal);
   const workflows = names.filter((name) => workflowOfFolder(name) !== undefined);
@@ -109,7 +111,7 @@ async function listHalfMade(disk: Disk, journal: string): Promise<string[]> {
     );
     for (const name of names) {
       const before = fileBefore(name);
-      if (!name.endsWith(HALF_MADE) && (before === undefined || names.has(before))) continue;
+      if (!name.endsWith(UNFINISHED) && (before === undefined || names.has(before))) continue;
       found.push(join(folder, name));
       names.delete(name);
     }
@@ -117,9 +119,9 @@ async function listHalfMade(disk: Disk, journal: string): Promise<string[]> {
   return found;
 }
 
-/** The content is the same whoever stored it, so replacing one by the other changes nothing. */
-async function putBack(disk: Disk, path: string): Promise<void> {
-  await disk.rename(path + ASIDE, path);
+/** A run that stored the blob anew stored the same bytes, so replacing its file changes nothing. */
+async function restore(disk: Disk, path: string): Promise<void> {
+  await disk.rename(path + TRASH, path);
 }
 
 async function listBlobs(disk: Disk, journal: string): Promise<StoredFile[]> {

@@ -1,11 +1,11 @@
 /**
- * Changes the content of events that are recorded already: the one thing here that doesn't append.
+ * Changes members of events that are recorded already. All else in the journal only appends.
  *
- * T1 Lines that don't change are copied byte for byte, damaged ones too.
- * T2 A changed line keeps its hash and says that it was changed (codec C3), so what follows it still follows.
- * T3 The run's file is replaced by rename once the new one is durable: a crash leaves the old one or the new one.
- *    A run of several segments is first put into one file, with the same bytes.
- * T4 Positions of a rewritten run differ from before, so nothing that remembers them may outlive it; and nobody may be writing.
+ * REWRITE-1 Lines that don't change are copied byte for byte, damaged ones too.
+ * REWRITE-2 A changed line keeps its hash and says that it was changed (CODEC-3), so that its successor still follows.
+ * REWRITE-3 The run's file is replaced by rename once the new one is durable: a crash leaves the old one or the new one.
+ *    A run of several segments is first joined into one file, with the same bytes.
+ * REWRITE-4 Positions in a rewritten run differ from before, so the caller must discard what remembers them. The run must have no writer.
  */
 import { randomBytes } from 'node:crypto';
 import { CHAIN_SEED, encodeTombstone, PREDECESSOR_BYTES } from '../codec.js';
@@ -18,7 +18,7 @@ import { scanFile } from '../reader.js';
 import { joinSegments, RunBytes } from '../segments.js';
 import type { Position } from '../store.js';
 
-/** The event as it shall be from now on; undefined: as it is. Must keep `seq`, `type`, `key`, `op`, `ts` and `hash`. */
+/** Returns the changed event, or undefined to keep it. Must not change `seq`, `type`, `key`, `op`, `ts` and `hash`. */
 export type Edit = (event: JournalEvent) => JournalEvent | undefined;
 
 const COPY_BYTES = 1024 * 1024;
@@ -28,13 +28,13 @@ interface Change {
   readonly event: JournalEvent;
 }
 
-/** Number of events that were changed. `root` is the project's folder. Rejects with `JournalError` when the disk doesn't do it. */
+/** Returns the number of changed events. `root` is the project's folder. Rejects with `JournalError` when the disk fails. */
 export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because: Redacted, disk: Disk = realDisk): Promise<number> {
   const journal = journalFolder(root);
   const path = runPath(journal, ref);
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
-    // Before anything is looked for: what is taken out must not stay behind in a segment that isn't read any more.
+    // Joined first: what is removed must not be left behind in a segment that isn't read any more.
     await joinSegments(disk, path, temporary, () => disk.syncFolder(runsFolder(journal, ref.workflow)));
     const changes = await changesOf(disk, path, ref, edit);
     if (changes.length === 0) return 0;
@@ -48,7 +48,7 @@ export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because:
       }
       await disk.rename(temporary, path);
     } catch (error) {
-      await disk.remove(temporary).catch(() => undefined); // the first error is the one to tell
+      await disk.remove(temporary).catch(() => undefined); // the first error is the one to report
       throw error;
     }
     await disk.syncFolder(runsFolder(journal, ref.workflow));
@@ -59,7 +59,7 @@ export async function rewriteRun(root: string, ref: RunRef, edit: Edit, because:
   }
 }
 
-/** The lines of a run as an edit would leave them, for a copy of it; the run stays as it is. */
+/** Returns the lines of a run as an edit would leave them, for a copy of it; the run is not changed. */
 export async function editedLines(root: string, ref: RunRef, edit: Edit, because: Redacted, disk: Disk = realDisk): Promise<Uint8Array> {
   const path = runPath(journalFolder(root), ref);
   const parts: Uint8Array[] = [];
@@ -107,7 +107,7 @@ function copyRange(run: RunBytes, write: (bytes: Uint8Array) => void, from: numb
   }
 }
 
-/** As it stands in the file: it may be the hash of a damaged line. */
+/** Reads the hash from the file: it may be that of a damaged line. */
 function previousHash(run: RunBytes, offset: number): string {
   if (offset === 0) return CHAIN_SEED;
   const before = Buffer.alloc(PREDECESSOR_BYTES);

@@ -12,7 +12,8 @@
  * A call that has not ended is in flight, and counts as none of them. Tokens and costs are the sum of what calls reported; null where
  * none did, because unknown is not free.
  */
-import type { EventOf, JournalEvent, RunTotals, Usage } from '../../journal/event.js';
+import type { EventOf, JournalEvent, Usage } from '../../journal/event.js';
+import type { RunTotals } from '../../journal/run-event.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
 

@@ -1,5 +1,5 @@
 /** What a run records and serves, decided by flags, the script's header and the scope that the call stands in. */
-import type { CacheFlags } from '../../journal/event.js';
+import type { CacheFlags } from '../../journal/run-event.js';
 
 export type ResumeMode = 'auto' | 'manual' | 'never';
 

@@ -6,7 +6,8 @@
  * G2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
  * G3 What a visit got before a crash (answers of people, replies of models, retries used up) stays until the visit ends.
  */
-import type { EventOf, JournalEvent, Json, RunStatus } from '../../journal/event.js';
+import type { EventOf, JournalEvent, Json } from '../../journal/event.js';
+import type { RunStatus } from '../../journal/run-event.js';
 import { gateStatusAfter, type Fidelity, type GateStatus, type StageOutcome, type StageStatus } from '../../journal/pipeline-event.js';
 import type { CallKey, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';

@@ -4,7 +4,8 @@
  * W1  An answer is given once, in the order in which an operation asked the same thing several times.
  * W2  The state holds places, not answers: those are read when they are given.
  */
-import type { EventOf, FactType, JournalEvent, ResultForm, RunStatus } from '../../journal/event.js';
+import type { EventOf, FactType, JournalEvent, ResultForm } from '../../journal/event.js';
+import type { RunStatus } from '../../journal/run-event.js';
 import type { BlobId, CallKey, OpPath, RunId, Seq, Workflow } from '../../journal/ids.js';
 import type { Payload } from '../../journal/event.js';
 import { ancestorsOf } from '../fold/op-path.js';

@@ -2,7 +2,8 @@
  * Finds the runs that hold events of a type, or in a version of the format, that this program does not know: a newer program wrote them,
  * or another one appended facts of its own. What such events mean is unknown, so nothing that removes or forgets may touch their run.
  */
-import { isKnownType, type Json } from '../../journal/event.js';
+import { isKnownType } from '../../journal/durability.js';
+import type { Json } from '../../journal/event.js';
 import { isRunId, type RunId } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';

@@ -1,6 +1,6 @@
 /** Describes the pause of a run: as the error that its user sees, and as the fact that its journal holds. */
 import { JournalError } from '../../journal/errors.js';
-import type { Pause } from '../../journal/event.js';
+import type { Pause } from '../../journal/run-event.js';
 import { MlldError } from '../errors.js';
 import type { PaidCalls } from '../runtime/paid-calls.js';
 

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { expect, it, vi } from 'vitest';
 import { realDisk } from '../../journal/storage/disk.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
-import { MAY_LAG, type Fact } from '../../journal/event.js';
+import { MAY_LAG } from '../../journal/durability.js';
+import type { Fact } from '../../journal/event.js';
 import type { Recorded } from '../../journal/store.js';
 import { callCompleted, callStarted, finished, opStarted, runRef, started, workflow } from './support/facts.js';
 import { failingDisk, type Trouble } from './support/failing-disk.js';
@@ -61,9 +62,9 @@ it.each<Trouble>(['ENOSPC', 'EIO', 'EACCES', 'full', 'short', 'dead'])(
         expect(event && factOf(event), `call ${n}`).toEqual(fact);
         if (event?.type === 'call.completed' && 'blob' in event.result) expect(await store.resolve(event.result)).toBe(big);
       }
-      expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i)); // J5: a prefix
+      expect(events.map((event) => event.seq)).toEqual(events.map((_, i) => i)); // WRITER-5: a prefix
       const kinds = defects.map(({ kind }) => kind).filter((kind) => kind !== 'unreadable');
-      expect(kinds, `call ${n}`).toEqual(trouble === 'dead' && kinds.length > 0 ? ['torn-tail'] : []); // J6
+      expect(kinds, `call ${n}`).toEqual(trouble === 'dead' && kinds.length > 0 ? ['torn-tail'] : []); // WRITER-6
       if (trouble !== 'dead')
         for (const error of errors) expect(error).toMatchObject({ name: 'JournalError', code: expect.stringMatching(/^JOURNAL_/) });
       const index = await store.readDerived(workflow, 'index');
@@ -93,8 +94,8 @@ it('tells of no result that a failed sync covered before it was written and sync
   await new Promise(setImmediate);
   all.push(watch('later', journal.append(callCompleted(1))));
   await new Promise(setImmediate);
-  expect(settled).toEqual(['written']); // J3: with the kernel, and needs no sync
-  expect(finish).toHaveLength(1); // J4: one at a time
+  expect(settled).toEqual(['written']); // WRITER-3: with the kernel, and needs no sync
+  expect(finish).toHaveLength(1); // WRITER-4: one at a time
   finish[0]?.(Object.assign(new Error('EIO: made up'), { code: 'EIO' }));
   await vi.waitFor(() => expect(finish).toHaveLength(2));
   expect(settled).toEqual(['written']);

@@ -1,19 +1,24 @@
-/** `docs/journal-format.md` says of each event what `journal/event.ts` and `journal/pipeline-event.ts` say. */
+/** `docs/journal-format.md` lists the members of each event as the sources declare them. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { INLINE_MAX } from '../../journal/payloads.js';
 import { LINE_BYTES_MAX } from '../../journal/codec.js';
-import { DURABILITY, JOURNAL_VERSION } from '../../journal/event.js';
+import { DURABILITY } from '../../journal/durability.js';
+import { JOURNAL_VERSION } from '../../journal/event.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const document = read('docs/journal-format.md');
 
-/** In a line these are the envelope's, whatever a fact holds. */
+/** These members of a line are the envelope's, whatever a fact holds. */
 const ENVELOPE = ['v', 'seq', 'type', 'ts', 'hash'];
 
-/** Names of a type's members in the union, `?` behind those that may be absent. */
+const SOURCES = ['journal/run-event.ts', 'journal/event.ts', 'journal/pipeline-event.ts'];
+
+/** Returns the names of a type's members in the union, with `?` behind those that may be absent. */
 function declaredMembers(type: string): string[] {
-  const source = `${read('journal/event.ts')}\n${read('journal/pipeline-event.ts')}`.replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
+  const source = SOURCES.map(read)
+    .join('\n')
+    .replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
   const begin = source.indexOf(`readonly type: '${type}'`);
   const text = source.slice(begin, source.indexOf('\n  |', begin));
   const flat = text.slice(0, text.search(/;\n\nexport|$/)).replaceAll(/: [^;{}]*\{[^{}]*\}/g, ': object');

@@ -7,41 +7,45 @@ import { realDisk } from '../../journal/storage/disk.js';
 import { acquireWorkflowLock } from '../../journal/storage/workflow-lock.js';
 import { temporaryFolder } from './support/folder.js';
 
-it('steps over the turns of processes that died, and leaves their files', async () => {
+it('takes over from processes that died, and leaves their files', async () => {
   const folder = temporaryFolder();
   await acquireWorkflowLock(realDisk, folder);
-  const holder = JSON.parse(readFileSync(join(folder, 'turn-1'), 'utf8')) as { pid: number };
+  const owner = JSON.parse(readFileSync(join(folder, 'turn-1'), 'utf8')) as { pid: number };
   const other = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)']);
   await once(other, 'spawn');
   other.kill('SIGKILL');
   await once(other, 'exit');
-  writeFileSync(join(folder, 'turn-1'), JSON.stringify({ ...holder, pid: other.pid }));
-  const end = await acquireWorkflowLock(realDisk, folder);
+  writeFileSync(join(folder, 'turn-1'), JSON.stringify({ ...owner, pid: other.pid }));
+  const release = await acquireWorkflowLock(realDisk, folder);
   expect(existsSync(join(folder, 'turn-2'))).toBe(true);
-  await end();
+  await release();
   expect([existsSync(join(folder, 'turn-1')), existsSync(join(folder, 'turn-2'))]).toEqual([true, false]);
   await (
     await acquireWorkflowLock(realDisk, folder)
   )();
 });
 
-it('gives up after a while, and says why', async () => {
+it('fails after a while, and says why', async () => {
   const folder = temporaryFolder();
-  const end = await acquireWorkflowLock(realDisk, folder);
-  await expect(acquireWorkflowLock(realDisk, folder, 40)).rejects.toMatchObject({ code: 'JOURNAL_BUSY', hint: 'wait for it, or end it' });
-  await end();
+  const release = await acquireWorkflowLock(realDisk, folder);
+  await expect(acquireWorkflowLock(realDisk, folder, 40)).rejects.toMatchObject({
+    code: 'JOURNAL_BUSY',
+    message: 'timed out after 0.04 s waiting for another process that is starting a run of this workflow',
+    hint: 'wait for it, or end it',
+  });
+  await release();
 });
 
-it('never gives a turn twice, however many want the same number', async () => {
+it('never gives the lock to two callers at a time, however many try the same number', async () => {
   const folder = temporaryFolder();
   let inside = 0;
   let most = 0;
   const one = async (): Promise<void> => {
-    const end = await acquireWorkflowLock(realDisk, folder);
+    const release = await acquireWorkflowLock(realDisk, folder);
     most = Math.max(most, ++inside);
     await new Promise((resolve) => setImmediate(resolve));
     inside--;
-    await end();
+    await release();
   };
   await Promise.all(Array.from({ length: 20 }, one));
   expect(most).toBe(1);

@@ -12,7 +12,7 @@ export interface CollectedBlobs {
   readonly left: BlobsLeft | null;
 }
 
-/** G2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
+/** DELETE-2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
 export async function collectBlobs(
   store: JournalStore,
   deleter: Deleter,

@@ -1,5 +1,5 @@
 /** Filters that let nothing through: said on standard error, or an empty report would read as if nothing had happened. */
-import { DURABILITY } from '../../../journal/event.js';
+import { DURABILITY } from '../../../journal/durability.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { isInside } from '../../../replay/fold/op-path.js';

@@ -5,7 +5,8 @@
  * E2 what was taken out of the journal after the run had begun was there for it: then as well it was served, dropped or forgotten
  * E3 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
  */
-import type { CacheFlags, EventOf, JournalEvent } from '../../../journal/event.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { CacheFlags } from '../../../journal/run-event.js';
 import {
   startOf,
   type CallKey,

@@ -1,5 +1,5 @@
 /** What many runs came to: how often an answer was there, what it cost and took, what failed, and how that changes from day to day. */
-import type { RunStatus } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import { startOf, type OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { addCounts, countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-counts.js';

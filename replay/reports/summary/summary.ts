@@ -1,5 +1,6 @@
 /** What a run came to, or is coming to: status, counts, durations, cost, what is in flight. Live while it is followed. */
-import type { EventOf, RunStatus } from '../../../journal/event.js';
+import type { EventOf } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { RunLiveness } from '../../../journal/store.js';
 import { countCall, endedCall, noCalls, type CallCounts } from '../../fold/call-counts.js';

@@ -2,7 +2,8 @@
  * What a run did as spans: one for every operation, with the questions it asked and what else happened to it. Used by reports and
  * exports. Arguments and results stay in the journal; a span keeps their places.
  */
-import type { EventOf, RunStatus, Usage } from '../../../journal/event.js';
+import type { EventOf, Usage } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import type { CallKey, EventRef, OpPath, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { endedCall, type CallOutcome, type EndOfCall } from '../../fold/call-counts.js';

@@ -1,5 +1,6 @@
 /** Walks a pipeline to its end, and says how it ended. */
-import type { FactOf, RunStatus } from '../../../journal/event.js';
+import type { FactOf } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import { currentNode, gateStatuses, type GraphState } from '../../../replay/pipeline/graph-state.js';
 import { MlldError } from '../../errors.js';
 import { PipelineError } from '../../pipeline/model/outcome.js';

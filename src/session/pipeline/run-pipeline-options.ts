@@ -1,5 +1,6 @@
 /** What a caller of the library says about a run of a pipeline, and what it gets back. `run-graph.ts` puts the run together. */
-import type { EventOf, JournalEvent, RunStatus } from '../../../journal/event.js';
+import type { EventOf, JournalEvent } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
 import type { Backends } from '../../pipeline/stage/backend.js';

@@ -6,7 +6,8 @@
  */
 import type { Script } from '../../../grammar/ast.js';
 import { JournalError, skippedRun } from '../../../journal/errors.js';
-import type { FactOf, RunTotals } from '../../../journal/event.js';
+import type { FactOf } from '../../../journal/event.js';
+import type { RunTotals } from '../../../journal/run-event.js';
 import { runIdAt, seqOf, type RunId, type RunRef } from '../../../journal/ids.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/load.js';

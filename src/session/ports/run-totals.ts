@@ -1,5 +1,5 @@
 /** Counts the calls of the run while it records them, for `run.finished`. */
-import type { RunTotals } from '../../../journal/event.js';
+import type { RunTotals } from '../../../journal/run-event.js';
 import { countCall, endedCall, flawOf, isEndOfCall, noCalls } from '../../../replay/fold/call-counts.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Follower } from './recorder.js';

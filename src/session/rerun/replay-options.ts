@@ -1,5 +1,6 @@
 /** What a replay takes and returns, and what its parts hand each other. */
-import type { EventOf, JournalEvent, Json, RunStatus } from '../../../journal/event.js';
+import type { EventOf, JournalEvent, Json } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { HistoryEntry } from '../../../replay/pipeline/walk.js';

@@ -1,5 +1,6 @@
 /** What a run was given, as its first event says it, and the settings that can be made of that again. */
-import type { EventOf, Json, RecordedInputs } from '../../../journal/event.js';
+import type { EventOf, Json } from '../../../journal/event.js';
+import type { RecordedInputs } from '../../../journal/run-event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Settings } from '../../runtime/settings.js';
 import type { RunOptions } from './run-options.js';

@@ -1,5 +1,6 @@
 /** What a caller of the library says about a run, and what it gets back. `run.ts` puts the run together. */
-import type { CacheFlags, FactOf, JournalEvent, RunStatus } from '../../../journal/event.js';
+import type { FactOf, JournalEvent } from '../../../journal/event.js';
+import type { CacheFlags, RunStatus } from '../../../journal/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { SealingKey } from '../../../journal/secrets/keyring.js';
 import type { JournalStore, Position } from '../../../journal/store.js';

@@ -6,7 +6,8 @@
  * SESSION-5  Trouble with the journal is reported once. A run whose journal is lost is paused before its next call; without calls it
  *            continues.
  */
-import type { FactOf, RunStatus, RunTotals } from '../../../journal/event.js';
+import type { FactOf } from '../../../journal/event.js';
+import type { RunStatus, RunTotals } from '../../../journal/run-event.js';
 import { MlldError } from '../../errors.js';
 import { execute } from '../../language/evaluate.js';
 import { Bail, placeOf } from '../../runtime/errors.js';

@@ -2,7 +2,7 @@
  * What a program writes to one of its streams, as one text when it has ended.
  *
  * O1  A few megabytes are held. What is more goes to a file of the journal while it arrives, where there is one: memory doesn't grow with
- *     it. A kill leaves that file without a name (`journal/storage/blob-writer.ts`, B1).
+ *     it. A kill leaves that file without a name (`journal/storage/blob-writer.ts`, BLOB-1).
  * O2  Where the disk takes no more of it, the rest is held, as all is where there is no file: up to what a text can be.
  */
 import type { BlobWriter, StoredBlob } from '../../../journal/storage/blob-writer.js';

@@ -1,6 +1,7 @@
 /** What the world answered in a run, by who asked what. */
 import { describe, expect, it } from 'vitest';
-import type { Fact, RunStatus } from '../../../journal/event.js';
+import type { Fact } from '../../../journal/event.js';
+import type { RunStatus } from '../../../journal/run-event.js';
 import { opPath } from '../../../journal/ids.js';
 import { fold } from '../../../replay/fold/projection.js';
 import {

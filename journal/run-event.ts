@@ -1,0 +1,123 @@
+/** The facts about a run as a whole: a part of `Fact`. */
+import type { EventRef, OpPath, RunId, Seq, Workflow } from './ids.js';
+import type { Json, Payload } from './payloads.js';
+import type { GateStatus } from './pipeline-event.js';
+
+/** The flags that decide what a run records and reuses. */
+export interface CacheFlags {
+  /** The run is recorded although no flag demands it. Alone this reuses nothing. */
+  readonly record?: boolean;
+  readonly checkpoint?: boolean;
+  readonly fresh?: boolean;
+  /** The target of `--resume`; `''` for a bare one. */
+  readonly resume?: string;
+  readonly changed?: 'serve' | 'ask' | 'ask-guards';
+  /** Files that were changed since a call wrote them are kept, and its result is reused. */
+  readonly keepFiles?: boolean;
+}
+
+export interface ForkRef {
+  readonly workflow: Workflow;
+  readonly run?: RunId;
+  readonly seq?: Seq;
+}
+
+/** Records a run's inputs besides payload and flags, so that it can run again anywhere. Usual values are left out. */
+export interface RecordedInputs {
+  /** Absolute: paths in effects begin with it. */
+  readonly root: string;
+  /** Absolute: messages show paths relative to it. */
+  readonly workingDirectory: string;
+  readonly mode?: 'strict' | 'markdown';
+  readonly errorBehavior?: 'halt';
+  readonly streaming?: false;
+  readonly structured?: true;
+  readonly parallelLimit?: number;
+  readonly recursionDepth?: number;
+  readonly prefixes?: readonly { readonly prefix: string; readonly basePath: string }[];
+  /** Injected modules, as pairs of name and `{ value }` or `{ text }`. */
+  readonly injected?: Payload;
+  readonly state?: Payload;
+}
+
+export interface RunTotals {
+  /** Counts `call.completed`. */
+  readonly executed: number;
+  readonly reused: number;
+  /** Counts `call.failed`. */
+  readonly failed: number;
+  /** Counts those of `executed` whose command failed or that a guard denied: reports count them as failed. Absent: not counted. */
+  readonly withoutResult?: number;
+  readonly costUsd?: number;
+  // Pipeline runs only.
+  readonly nodes?: number;
+  readonly retries?: number;
+  readonly artifacts?: number;
+  readonly elapsedMs?: number;
+}
+
+/** `restarted` is the status of a pipeline run that continued as another one. */
+export type RunStatus = 'completed' | 'failed' | 'interrupted' | 'timed-out' | 'paused' | 'restarted';
+
+/** Says why a run was paused. `journal`: the journal could not be written. */
+export interface Pause {
+  readonly class: 'journal';
+  readonly message: string;
+}
+
+export type RunFact =
+  /** First event of every run. */
+  | {
+      readonly type: 'run.started';
+      readonly workflow: Workflow;
+      /** The script's name on the command line and in messages. */
+      readonly name: string;
+      readonly argv: readonly string[];
+      readonly payload: Json;
+      readonly flags: CacheFlags;
+      /** Declared in the script's first line: `resume: auto`. */
+      readonly header?: 'auto' | 'manual' | 'never';
+      readonly forks?: readonly ForkRef[];
+      readonly given?: RecordedInputs;
+      /** Killed runs whose left-over processes this run has ended. */
+      readonly settled?: readonly RunId[];
+      readonly versions: { readonly mlld: string; readonly node: string };
+      readonly host: string;
+      readonly pid: number;
+      // Pipeline runs only.
+      /** The identifier behind `digraph`. */
+      readonly pipeline?: string;
+      /** The folder of the files for people: relative to the project where it can be. */
+      readonly runDir?: string;
+      /** The backend of model stages, where the command line names it. */
+      readonly backend?: string;
+      /** The pipeline's goal gates. */
+      readonly gates?: readonly string[];
+      /** The run that this one resumes; events of it behind `seq` don't count any more. */
+      readonly resume?: EventRef;
+      /** The run whose `loop_restart` edge started this one. */
+      readonly restartOf?: RunId;
+      /** The node at which the walk begins, if not at the entry or behind what finished last. */
+      readonly enterAt?: string;
+      /** The manager node that supervises this run, and its attempt. */
+      readonly parent?: { readonly run: RunId; readonly node: string; readonly op: OpPath };
+    }
+  /** Last event of a run that ended in order; its absence in a run without a living writer is a crash. */
+  | {
+      readonly type: 'run.finished';
+      readonly status: RunStatus;
+      readonly error?: { readonly code: string; readonly message: string; readonly op?: OpPath; readonly location?: string };
+      readonly totals: RunTotals;
+      /** Present for a paused run. */
+      readonly pause?: Pause;
+      /** The number of facts that are not in the journal, because it could not be written for too long. */
+      readonly lost?: number;
+      /** Nothing ran: `checkpoint clean` records a run of its own that invalidates everything before it. */
+      readonly cleaned?: true;
+      /** With status `restarted`, the node at which the next run begins. */
+      readonly next?: string;
+      /** The node of a pipeline that ran, else the one that finished last. */
+      readonly node?: string;
+      /** The status of every goal gate of a pipeline. */
+      readonly gates?: { readonly [node: string]: GateStatus };
+    };
