@@ -112,7 +112,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
 
 async function listenAt(host: string, port: number, answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<HttpListener> {
   try {
-    return await listen({ host: host.replace(/^\[|\]$/g, ''), port, answer });
+    return await listen({ host: host.replace(/^\[|\]$/g, ''), port, respond: answer });
   } catch (error) {
     throw new MlldError('SERVE_ADDRESS', `${host}:${port} can't be had: ${(error as Error).message}`, {
       hint: 'another server may have it; --port 0 takes any that is free',

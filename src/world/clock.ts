@@ -1,12 +1,12 @@
-/** Waiting that can be called off. */
+/** Waits, and ends waits early. */
 import type { EffectRequest, EffectOptions } from './world.js';
 
 /** The longest time one Node timer can wait. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export interface Clock {
-  readonly sleep: (request: EffectRequest<'clock.sleep'>, beside: EffectOptions) => Promise<Record<string, never>>;
-  /** Takes back all timers; their sleepers are told by the world. */
+  readonly sleep: (request: EffectRequest<'clock.sleep'>, options: EffectOptions) => Promise<Record<string, never>>;
+  /** Clears all timers. The world rejects the waits that had not ended. */
   readonly stop: () => void;
 }
 
@@ -29,10 +29,10 @@ export function createClock(): Clock {
   }
 
   return {
-    async sleep({ ms }, beside) {
+    async sleep({ ms }, options) {
       for (let left = ms; ; left -= TIMER_MS_MAX) {
-        if (beside.signal?.aborted) return {};
-        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX), beside);
+        if (options.signal?.aborted) return {};
+        await wait(Math.min(Math.max(left, 0), TIMER_MS_MAX), options);
         if (left <= TIMER_MS_MAX) return {};
       }
     },

@@ -1,4 +1,4 @@
-/** What a run has when the program that uses the library says nothing: the process that it runs in. */
+/** Lets a run use the process that it runs in, where the program that uses the library passes nothing else. */
 import type { RunIo } from '../session/script/run-options.js';
 import { monotonicMs } from './stopwatch.js';
 
@@ -13,7 +13,7 @@ export function hostDefaults(): HostDefaults {
     workingDirectory: process.cwd(),
     environment: process.env,
     io: {
-      // Standard input belongs to the program: a script that wants it is given it.
+      // Standard input belongs to the program, which passes it to a script that needs it.
       stdin: async () => undefined,
       stdout: (text) => void process.stdout.write(text),
       stderr: (text) => void process.stderr.write(text),

@@ -1,9 +1,9 @@
 /**
- * An HTTP server on one address: the one file that knows Node's. A request comes in as plain data, an answer goes out as plain data or
- * as a stream that is written no faster than it is read.
+ * Serves HTTP on one address: the only file that knows Node's server. Requests and responses are plain data; a response may be a stream,
+ * which is written no faster than it is read.
  *
- * H1  What a client sends is limited before it is kept: head, body, time, number of connections.
- * H2  A stream waits until what was written has left; a client that went away ends it.
+ * HTTP-1 A client's input is limited before it is kept: head, body, time, number of connections.
+ * HTTP-2 A stream waits until what was written has left; a client that disconnects ends it.
  */
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,19 +11,19 @@ import type { AddressInfo } from 'node:net';
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 60_000;
 const CONNECTIONS_MAX = 512;
-/** So much of a body that is too large is read and dropped, so that its sender reads the answer; then the line is cut. */
+/** So much of a body that is too large is read and ignored, so that its sender reads the response; then the connection is cut. */
 const DROPPED_BYTES_MAX = 16 * 1024 * 1024;
 
 export interface HttpRequest {
   readonly method: string;
-  /** As it was sent, without the query. */
+  /** The path as it was sent, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   /** Names in lower case. */
   readonly headers: { readonly [name: string]: string | undefined };
-  /** UTF-8; undefined when it is larger than `bytesMax`. */
+  /** Reads UTF-8; undefined when it is larger than `bytesMax`. */
   body(bytesMax: number): Promise<string | undefined>;
-  /** Aborted when the client went away. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
 }
 
@@ -31,28 +31,28 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: string;
-  /** Instead of a body. `write` resolves when the client is ready for more; the answer ends with the stream. */
-  readonly stream?: (write: (content: string | Uint8Array) => Promise<void>) => Promise<void>;
+  /** Sent instead of a body. `write` resolves when the client is ready for more; the response ends with the stream. */
+  readonly stream?: (write: (piece: string | Uint8Array) => Promise<void>) => Promise<void>;
 }
 
 export interface HttpListener {
   readonly port: number;
-  /** Resolves when nobody is connected any more. Answers that are under way get `graceMs` to end. */
+  /** Resolves when no client is connected any more. Responses in flight get `graceMs` to end. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface HttpOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 chooses any that is free. */
   readonly port: number;
   /** Must not reject. */
-  readonly answer: (request: HttpRequest) => Promise<HttpResponse>;
+  readonly respond: (request: HttpRequest) => Promise<HttpResponse>;
 }
 
 /** @throws the system's error (`EADDRINUSE`, `EACCES`, `ENOTFOUND`, …) when the address can't be had */
-export async function listen({ host, port, answer }: HttpOptions): Promise<HttpListener> {
+export async function listen({ host, port, respond }: HttpOptions): Promise<HttpListener> {
   const server = createServer({ headersTimeout: HEADERS_MS_MAX, requestTimeout: REQUEST_MS_MAX }, (incoming, response) => {
-    void serve(incoming, response, answer);
+    void serve(incoming, response, respond);
   });
   server.maxConnections = CONNECTIONS_MAX;
   await new Promise<void>((resolve, reject) => {
@@ -65,16 +65,16 @@ export async function listen({ host, port, answer }: HttpOptions): Promise<HttpL
   };
 }
 
-async function serve(incoming: IncomingMessage, response: ServerResponse, answer: HttpOptions['answer']): Promise<void> {
+async function serve(incoming: IncomingMessage, response: ServerResponse, respond: HttpOptions['respond']): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  response.on('error', () => undefined); // it closes, too
-  const { status, headers, body = '', stream } = await answer(requestOf(incoming, gone.signal));
+  response.on('error', () => undefined); // `close` follows
+  const { status, headers, body = '', stream } = await respond(requestOf(incoming, gone.signal));
   if (gone.signal.aborted) return;
   response.writeHead(status, STATUS_CODES[status], headers);
   if (stream) {
     response.flushHeaders();
-    await stream((content) => write(response, content, gone.signal));
+    await stream((piece) => write(response, piece, gone.signal));
   }
   response.end(body);
 }
@@ -104,9 +104,9 @@ async function read(incoming: IncomingMessage, bytesMax: number): Promise<string
   return bytes > bytesMax ? undefined : Buffer.concat(chunks).toString('utf8');
 }
 
-/** H2 */
-async function write(response: ServerResponse, content: string | Uint8Array, gone: AbortSignal): Promise<void> {
-  if (gone.aborted || response.write(content)) return;
+/** HTTP-2 */
+async function write(response: ServerResponse, piece: string | Uint8Array, gone: AbortSignal): Promise<void> {
+  if (gone.aborted || response.write(piece)) return;
   await new Promise<void>((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);

@@ -1,10 +1,10 @@
 /**
- * The world as it is: processes, files, clock, environment and code of other languages. A table from question to function;
- * each family stands in a file of its own.
+ * Performs effects in the real world: processes, files, clock, environment and code of other languages. A table maps each kind of effect
+ * to its function; each family has a file of its own.
  *
- * L1  A question answers or rejects; after `close` every pending and every new one rejects with INTERRUPTED.
- * L2  `close` resolves when no process of ours runs and no file is half written.
- * L3  Nothing of the host is read later than here: the environment is a copy, streams and standard input are arguments.
+ * WORLD-1 An effect resolves or rejects; after `close` every pending and every new one rejects with INTERRUPTED.
+ * WORLD-2 `close` resolves when no process of ours runs and no file is half written.
+ * WORLD-3 Nothing of the host is read later than here: the environment is a copy, streams and standard input are arguments.
  */
 import { createClock } from './clock.js';
 import { createCommands } from './process/commands.js';
@@ -27,18 +27,18 @@ import {
 export interface LiveWorldOptions {
   /** A copy is kept; `env.set` changes the copy and what later processes see, never this object. */
   readonly environment: { readonly [name: string]: string | undefined };
-  /** Asked at most once. */
+  /** Called at most once. */
   readonly stdin: () => Promise<string | undefined>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   /** Closes the world when it fires. */
   readonly signal?: AbortSignal;
-  /** Of the whole run: breaks into code that keeps its timers from ending it. */
+  /** Ends the whole run: interrupts code that keeps the run's timers from ending it. */
   readonly deadline?: Deadline | undefined;
 }
 
-type Answerers = {
-  readonly [Q in EffectKind]: (request: EffectRequest<Q>, beside: EffectOptions) => EffectResult<Q> | Promise<EffectResult<Q>>;
+type Performers = {
+  readonly [K in EffectKind]: (request: EffectRequest<K>, options: EffectOptions) => EffectResult<K> | Promise<EffectResult<K>>;
 };
 
 const NOTHING: EffectOptions = {};
@@ -56,7 +56,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   const runCommand = createCommands({ environment: variables, processes, live: stderr });
   let input: Promise<string | undefined> | undefined;
 
-  const answerers: Answerers = {
+  const performers: Performers = {
     'file.read': files.read,
     'file.bytes': files.bytes,
     'file.restore': files.restore,
@@ -67,8 +67,8 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
     'file.glob': files.glob,
     'file.list': files.list,
     'file.similar': files.similar,
-    'command.run': (request, beside) => runCommand(request, beside),
-    'code.run': (request, beside) => (request.language === 'js' ? js : node).run(request, beside.deadline),
+    'command.run': (request, options) => runCommand(request, options),
+    'code.run': (request, options) => (request.language === 'js' ? js : node).run(request, options.deadline),
     'node.import': (request) => importNodeModule(importing(), request),
     'clock.now': () => ({ ms: Date.now() }),
     'clock.sleep': clock.sleep,
@@ -91,23 +91,23 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   const pending = new Set<(error: WorldError) => void>();
   let closed: { readonly reason: string; readonly done: Promise<void> } | undefined;
 
-  function ask<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, beside: EffectOptions = NOTHING): Promise<EffectResult<Q>> {
+  function perform<K extends EffectKind>(effect: K, request: EffectRequest<K>, options: EffectOptions = NOTHING): Promise<EffectResult<K>> {
     return new Promise((resolve, reject) => {
       if (closed) throw interrupted(closed.reason);
-      const answer = answerers[question](request, beside);
-      if (!(answer instanceof Promise)) {
-        resolve(answer);
+      const result = performers[effect](request, options);
+      if (!(result instanceof Promise)) {
+        resolve(result);
         return;
       }
       pending.add(reject);
-      answer.then(
+      result.then(
         (value) => {
           pending.delete(reject);
           resolve(value);
         },
         (error: unknown) => {
           pending.delete(reject);
-          reject(error); // a `WorldError`; anything else is a fault of ours, and is passed on as it is
+          reject(error); // a `WorldError`; anything else is a bug of this program, and is passed on unchanged
         },
       );
     });
@@ -126,10 +126,10 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
     return done;
   }
 
-  const onAbort = (): void => void close('it was called off');
+  const onAbort = (): void => void close('it was cancelled');
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
-  return { perform: ask, close };
+  return { perform, close };
 }
 
 function interrupted(reason: string): WorldError {
@@ -137,7 +137,7 @@ function interrupted(reason: string): WorldError {
 }
 
 function copyOf(environment: LiveWorldOptions['environment']): Record<string, string> {
-  // Without a prototype: a variable may be called `constructor`.
+  // It has no prototype: a variable may be called `constructor`.
   const copy = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(environment)) if (value !== undefined) copy[name] = value;
   return copy;

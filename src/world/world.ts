@@ -1,6 +1,6 @@
 /**
- * Everything that reaches outside goes through one function: ask the world, get an answer. Requests and answers are plain
- * data, so that a run can be recorded and answered again from its journal (`replay/recording/recorded-world.ts`).
+ * Every effect of a run is performed by one function. Requests and results are plain data, so that a run can be recorded and replayed
+ * from its journal (`replay/recording/recorded-world.ts`).
  */
 import type { BlobWriter } from '../../journal/storage/blob-writer.js';
 import type { Json } from '../../journal/event.js';
@@ -13,9 +13,9 @@ export interface CommandResult {
   readonly durationMs: number;
 }
 
-/** One row per kind of request: what is asked, what is answered. */
+/** Declares the request and the result of each kind of effect. */
 export interface Effects {
-  /** UTF-8 text; an answer without text says why there is none. */
+  /** Reads UTF-8 text; a result without text says why there is none. */
   'file.read': {
     request: { path: string };
     result: { text: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
@@ -30,43 +30,43 @@ export interface Effects {
     };
     result: Record<string, never>;
   };
-  /** Nothing happens when there is none. */
+  /** Does nothing when there is no file. */
   'file.remove': { request: { path: string }; result: Record<string, never> };
-  /** The content as it is, whatever it is. */
+  /** Reads the bytes of any file. */
   'file.bytes': {
     request: { path: string };
     result: { base64: string } | { missing: 'absent' | 'directory' | 'unreadable' | 'too-large'; detail: string };
   };
-  /** As `file.write`, for content that a call wrote before. */
+  /** Does what `file.write` does, with bytes that a call wrote before. */
   'file.restore': { request: { path: string; base64: string }; result: Record<string, never> };
   'file.append': { request: { path: string; text: string }; result: Record<string, never> };
   'file.stat': { request: { path: string }; result: { kind: 'file' | 'directory' | 'none' } };
-  /** Absolute paths in code unit order, files only. `root` is absolute, `pattern` relative to it or absolute. */
+  /** Finds files only: absolute paths in code unit order. `root` is absolute, `pattern` relative to it or absolute. */
   'file.glob': { request: { root: string; pattern: string }; result: { paths: readonly string[] } };
-  /** Names of the immediate entries of a folder, sorted. */
+  /** Lists the names of the immediate entries of a folder, sorted. */
   'file.list': { request: { path: string }; result: { files: readonly string[]; folders: readonly string[] } };
-  /** Names near a missing path, for "did you mean". */
+  /** Finds names near a missing path, for "did you mean". */
   'file.similar': { request: { path: string }; result: { names: readonly string[] } };
-  /** One process: `sh -c`, `bash`, `python3`. `variables` become environment variables (files above 64 KB) or Python values. */
+  /** Runs one process: `sh -c`, `bash`, `python3`. `variables` become environment variables (files above 64 KB) or Python values. */
   'command.run': {
     request: {
       language: 'cmd' | 'sh' | 'bash' | 'py';
       code: string;
-      /** What the shell gets instead of `code`, which is for people: the same command with its values beside it. Not recorded. */
+      /** Executed by the shell instead of `code`, which is for people: the same command with its values beside it. Not recorded. */
       executed?: string;
-      /** A secret is in it, which is not to be seen in the list of processes. Not recorded. */
+      /** The command holds a secret, which must not be visible in the list of processes. Not recorded. */
       isSecret?: true;
       directory: string;
       variables: { readonly [name: string]: Json };
       stdin?: string;
       /** Shadow functions of the language: name to source and parameters. */
       shadow?: readonly ShadowFunction[];
-      /** Show the output on standard error while it arrives: on standard output it appears when it is shown, once. */
+      /** Shows the output on standard error while it arrives: on standard output it appears once, when the script shows it. */
       stream?: boolean;
     };
     result: CommandResult;
   };
-  /** JavaScript in this process (`js`) or in an isolated context (`node`). `unset` names parameters that were not passed. */
+  /** Runs JavaScript in this process (`js`) or in an isolated context (`node`). `unset` names parameters that were not passed. */
   'code.run': {
     request: {
       language: 'js' | 'node';
@@ -78,10 +78,10 @@ export interface Effects {
       /** `console.log` also writes to standard output at once. */
       echo: boolean;
     };
-    /** `value` is what was returned, undefined when nothing was; `log` what console.log wrote. */
+    /** `value` is undefined when nothing was returned; `log` holds what console.log wrote. */
     result: { value: unknown; log: string };
   };
-  /** Exports of a Node module, for `import { x } from node @path`. Not recordable: the module runs in this process. */
+  /** Returns the exports of a Node module, for `import { x } from node @path`. Not recordable: the module runs in this process. */
   'node.import': { request: { module: string; from: string }; result: { exports: { readonly [name: string]: unknown } } };
   'clock.now': { request: Record<string, never>; result: { ms: number } };
   'clock.sleep': { request: { ms: number }; result: Record<string, never> };
@@ -95,8 +95,8 @@ export interface Effects {
 }
 
 export type EffectKind = keyof Effects;
-export type EffectRequest<Q extends EffectKind> = Effects[Q]['request'];
-export type EffectResult<Q extends EffectKind> = Effects[Q]['result'];
+export type EffectRequest<K extends EffectKind> = Effects[K]['request'];
+export type EffectResult<K extends EffectKind> = Effects[K]['result'];
 
 export interface ShadowFunction {
   readonly name: string;
@@ -104,7 +104,7 @@ export interface ShadowFunction {
   readonly code: string;
 }
 
-/** What a failing process, disk or piece of code did. Messages are for people; the evaluator adds the place. */
+/** Reports the failure of a process, a disk or a piece of code. Messages are for people; the evaluator adds the location. */
 export class WorldError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
@@ -116,47 +116,47 @@ export class WorldError extends Error {
   }
 }
 
-/** Until when something may take. */
+/** Limits the time that code may take. */
 export interface Deadline {
-  /** Negative when it is past. */
+  /** Returns a negative number once the deadline has passed. */
   leftMs(): number;
-  /** To be called by whoever notices first that it is past. */
+  /** To be called by the first who notices that it has passed. */
   expire(): void;
 }
 
-/** What stands beside a request: it is no data, and no part of what was asked. */
+/** Accompanies a request: it is not data, and not a part of what is recorded. */
 export interface EffectOptions {
-  /** Ends a command or a wait early: it then answers with what there is. */
+  /** Ends a command or a wait early: it then resolves with what there is. */
   readonly signal?: AbortSignal;
-  /** Of code: it is broken into then, if it doesn't give way. */
+  /** For code, which is interrupted then if it doesn't end by itself. */
   readonly deadline?: Deadline;
-  /** Of a command: it works only when this has resolved, which must not reject. */
+  /** For a command, which starts to work only when this has resolved. Must not reject. */
   readonly onStarted?: (process: StartedProcess) => Promise<unknown>;
-  /** Of a command: where its output goes while it arrives, when it is too large to be held. */
+  /** For a command: makes the file for output that is too large to be held in memory. */
   readonly newFile?: () => BlobWriter;
-  /** Of a wait: is handed what keeps the process alive until it is over. */
+  /** For a wait: receives the timer that keeps the process alive until it is over. */
   readonly onTimer?: (timer: TimerHandle) => void;
 }
 
-/** What it takes to find a process again, and to tell it from one that got its number later. */
+/** Identifies a process, and distinguishes it from a later one with the same number. */
 export interface StartedProcess {
-  /** Its process group, whose number is that of its first process. */
+  /** The process group, whose number is that of its first process. */
   readonly group: number;
-  /** Ticks between boot and the start of that process; empty where the system doesn't say. */
+  /** The ticks between boot and the start of that process; empty where the system doesn't say. */
   readonly started: string;
-  /** Empty where the system has no id for it. */
+  /** The id of the boot; empty where the system has none. */
   readonly boot: string;
 }
 
-/** A timer of Node has this. */
+/** The part of Node's timers that decides whether they keep the process alive. */
 export interface TimerHandle {
   ref(): unknown;
   unref(): unknown;
 }
 
 export interface World {
-  /** Answers, or rejects with a `WorldError`. */
-  perform<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, beside?: EffectOptions): Promise<EffectResult<Q>>;
-  /** Ends what is still running (processes with their children) and refuses new questions. */
+  /** Rejects with a `WorldError` when the effect fails. */
+  perform<K extends EffectKind>(effect: K, request: EffectRequest<K>, options?: EffectOptions): Promise<EffectResult<K>>;
+  /** Ends what is still running (processes with their children) and refuses further effects. */
   close(reason: string): Promise<void>;
 }

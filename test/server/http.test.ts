@@ -10,7 +10,7 @@ let listener: HttpListener | undefined;
 afterEach(() => listener?.close(0));
 
 async function answering(answer: (request: HttpRequest) => Promise<HttpResponse>): Promise<string> {
-  listener = await listen({ host: '127.0.0.1', port: 0, answer });
+  listener = await listen({ host: '127.0.0.1', port: 0, respond: answer });
   return `http://127.0.0.1:${listener.port}/`;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Bodies that are compiled once per text, parameter names and shadow functions, and called often.
+ * Compiles bodies once per text, parameter names and shadow functions, because they are called often.
  *
- * What surrounds a body (`console`, `process`, … and only if its text mentions the word) and the shadow functions stand in a
- * scope around it, so that parameters and the body's own declarations hide them.
+ * The globals of a body (`console`, `process`, … and only if its text mentions the word) and the shadow functions are in a scope around
+ * it, so that parameters and the body's own declarations hide them.
  */
 import { type Realm, type Timing, isBindable, resultBody } from './compile-code.js';
 import { Watch } from '../process/interruptible.js';
@@ -11,27 +11,27 @@ import { type EffectRequest, type Deadline, type ShadowFunction, WorldError } fr
 type CodeRequest = EffectRequest<'code.run'>;
 type Code = (...args: unknown[]) => unknown;
 
-/** What surrounds a call: a value by its name, made when a body mentions it. */
-export type Surroundings = (name: string) => unknown;
+/** Returns a global of a call by its name. It is made when a body mentions it. */
+export type CodeGlobals = (name: string) => unknown;
 
 interface ShadowSet {
   readonly functions: readonly ShadowFunction[];
   readonly names: readonly string[];
   readonly mentioned: readonly string[];
-  readonly make: (...surroundings: unknown[]) => readonly Code[];
+  readonly make: (...globals: unknown[]) => readonly Code[];
   /** Kept when nothing that changes from call to call is mentioned. */
   readonly made: readonly Code[] | undefined;
 }
 
 interface Unit {
-  /** Of the variables, then of the parameters that were not passed: what tells variants of one text apart. */
+  /** The names of variables, then of parameters that were not passed: they distinguish variants of one text. */
   readonly names: readonly string[];
   readonly shadow: ShadowSet | undefined;
   readonly parameters: readonly string[];
-  /** Surroundings and shadow functions that the body mentions. */
+  /** The globals that the body mentions. */
   readonly mentioned: readonly string[];
   readonly called: readonly number[];
-  /** Makes the body's function from those. */
+  /** Makes the body's function from the globals and shadow functions that it mentions. */
   readonly make: (...around: unknown[]) => Code;
   /** Kept when there are none. */
   readonly made: Code | undefined;
@@ -40,10 +40,10 @@ interface Unit {
 
 export interface CodeCache {
   /**
-   * Calls the body with native values. Throws what it throws, or a `WorldError` when it does not compile, or when it is broken into.
-   * `deadline`: of this call.
+   * Calls the body with native values. Throws what it throws, or a `WorldError` when it does not compile, or when it is interrupted.
+   * `deadline` limits this call.
    */
-  call(request: CodeRequest, surroundings: Surroundings, deadline?: Deadline): unknown;
+  call(request: CodeRequest, globals: CodeGlobals, deadline?: Deadline): unknown;
 }
 
 export function createCodeCache(options: {
@@ -51,7 +51,7 @@ export function createCodeCache(options: {
   /** The words that bodies may mention. */
   readonly ambient: readonly string[];
   readonly shadowTiming: Timing;
-  /** Of all calls. */
+  /** Limits all calls together. */
   readonly deadline?: Deadline;
 }): CodeCache {
   const units = new Map<string, Unit[]>();
@@ -103,9 +103,9 @@ export function createCodeCache(options: {
   }
 
   return {
-    call(request, surroundings, deadline) {
+    call(request, globals, deadline) {
       const unit = unitOf(request);
-      const run = unit.made ?? unit.make(...around(unit, surroundings));
+      const run = unit.made ?? unit.make(...around(unit, globals));
       const { variables } = request;
       const args: unknown[] = [];
       for (const name of unit.parameters) args.push(Object.hasOwn(variables, name) ? variables[name] : undefined);
@@ -116,14 +116,14 @@ export function createCodeCache(options: {
   };
 }
 
-function around({ mentioned, shadow, called }: Unit, surroundings: Surroundings): unknown[] {
-  const given = mentioned.map(surroundings);
-  if (!shadow || called.length === 0) return given;
-  const functions = shadow.made ?? shadow.make(...shadow.mentioned.map(surroundings));
-  return [...given, ...called.map((place) => functions[place])];
+function around({ mentioned, shadow, called }: Unit, globals: CodeGlobals): unknown[] {
+  const values = mentioned.map(globals);
+  if (!shadow || called.length === 0) return values;
+  const functions = shadow.made ?? shadow.make(...shadow.mentioned.map(globals));
+  return [...values, ...called.map((place) => functions[place])];
 }
 
-/** All functions of a set in one scope, so that they can call each other. */
+/** Compiles all functions of a set in one scope, so that they can call each other. */
 function compileShadow(functions: readonly ShadowFunction[], realm: Realm, timing: Timing, ambient: readonly string[]): ShadowSet {
   const usable = functions.filter(({ name }) => isBindable(name, realm));
   const names = usable.map(({ name }) => name);

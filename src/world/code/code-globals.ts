@@ -1,4 +1,4 @@
-/** What stands around a body of JavaScript: a console whose output is captured, a `process` that cannot end the run. */
+/** Makes the globals of a JavaScript body: a console whose output is captured, a `process` that cannot end the run. */
 import { Console } from 'node:console';
 import { statSync } from 'node:fs';
 import { Writable } from 'node:stream';
@@ -7,15 +7,15 @@ import { noSuchDirectory } from '../process/process.js';
 import { type EffectRequest, type Deadline, WorldError } from '../world.js';
 
 export interface CodeHost {
-  /** The world's own; bodies may change it. */
+  /** The world's environment; bodies may change it. */
   readonly environment: Record<string, string>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Of the whole run. */
+  /** Limits the whole run. */
   readonly deadline?: Deadline;
 }
 
-/** What `console.log` and its like write to standard output is added to `log`, and echoed when that is asked for. */
+/** Adds what `console.log` and its like write to standard output to `log`, and echoes it when requested. */
 export class CapturedOutput {
   log = '';
   private made: Console | undefined;
@@ -33,7 +33,7 @@ export class CapturedOutput {
       }),
       stderr: sink((text) => this.host.stderr(text)),
       colorMode: false,
-      // A body that writes without end has to be stopped by what it calls: nothing else of this thread gets a turn.
+      // A body that writes without end has to be stopped by what it calls: nothing else runs in this thread.
       ignoreErrors: false,
     });
     return this.made;
@@ -50,7 +50,7 @@ function sink(write: (text: string) => void): Writable {
   });
 }
 
-/** `process` as bodies see it: the world's environment, the working directory of the call, and no way to end the run. */
+/** Returns `process` as bodies see it: the world's environment, the working directory of the call, and no way to end the run. */
 export function guardedProcess(host: CodeHost, directory: string | undefined): NodeJS.Process {
   const refused = (what: string) => (): never => {
     throw new Error(`process.${what}() is not available in code: it would end the whole run`);
@@ -70,26 +70,26 @@ export function guardedProcess(host: CodeHost, directory: string | undefined): N
   });
 }
 
-/** What a body can learn about its own call. */
+/** Returns the global `mlld`, by which a body learns about its own call. */
 export function callFacts({ language, directory, unset }: EffectRequest<'code.run'>): object {
   return Object.freeze({ language, directory: directory ?? process.cwd(), unset: [...unset] });
 }
 
-/** Throws when a call names a working directory that is none; asks the disk once per directory. */
+/** Throws when the working directory of a call is not a directory; examines the disk once per directory. */
 export function checkDirectory(known: Set<string>, directory: string | undefined): void {
   if (directory === undefined || known.has(directory)) return;
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw noSuchDirectory(directory);
   known.add(directory);
 }
 
-/** What a body threw, with its message as it is. */
+/** Returns an error for what a body threw, with its message unchanged. */
 export function thrown(error: unknown): WorldError {
   if (error instanceof WorldError) return error;
   return new WorldError('CODE_THREW', messageOf(error), { cause: error });
 }
 
 function messageOf(error: unknown): string {
-  // Errors of another realm are no instances of our `Error`.
+  // Errors of another realm are not instances of this realm's `Error`.
   if (typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string') return error.message;
   try {
     return typeof error === 'object' && error !== null ? JSON.stringify(error) : String(error);

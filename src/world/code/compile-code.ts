@@ -1,13 +1,13 @@
 /**
- * JavaScript bodies as functions, and where their result comes from (control.md 5.5):
+ * Makes JavaScript bodies into functions that return their result (control.md 5.5):
  *
- * C1  A body with a `return` of its own is taken as it is.
- * C2  Without one the value of the last expression statement is the result. A body that is one expression, also one in
- *     braces, is that expression.
- * C3  Otherwise `eval` gives the completion value of the body, which is just what the rule says. `eval` cannot hold an
- *     `await`, so in a body that awaits the last statement is looked for and returned, if it is an expression.
+ * COMPILE-1 A body with a `return` of its own is compiled unchanged.
+ * COMPILE-2 Without one the value of the last expression statement is the result. A body that is one expression, also one in braces, is
+ *    that expression.
+ * COMPILE-3 Otherwise `eval` returns the completion value of the body, which is just what the rule demands. `eval` cannot hold an
+ *    `await`, so in a body that awaits the last statement is searched for and returned, if it is an expression.
  *
- * The engine's own parser answers every question about the text: it is asked whether a variant of it compiles.
+ * Only the engine's own parser decides about the text: variants of it are compiled to see whether they are valid.
  */
 import { Script } from 'node:vm';
 import type { Importing } from './importing.js';
@@ -16,8 +16,8 @@ import type { Importing } from './importing.js';
 type Compile = (...texts: readonly string[]) => unknown;
 
 /**
- * The two constructors of a realm: this one's, or those of a `vm` context. They say whether a text compiles. All calls go through `importing`,
- * because V8 keeps what it compiled: a text that was looked at from elsewhere would keep the answer to `import()` from there.
+ * The two constructors of a realm: this one's, or those of a `vm` context. They show whether a text compiles. All calls go through
+ * `importing`, because V8 keeps what it compiled: a text that was compiled from elsewhere would resolve `import()` as there.
  */
 export interface Realm {
   readonly Function: Compile;
@@ -28,7 +28,7 @@ export interface Realm {
 
 export type Timing = 'sync' | 'async';
 
-/** How many places a body that awaits is cut at in search of its last statement. */
+/** A body that awaits is cut at so many places in search of its last statement. */
 const CUTS_MAX = 2000;
 
 export function realmOf(FunctionOfRealm: FunctionConstructor, importing: Importing): Realm {
@@ -45,13 +45,13 @@ export function realmOf(FunctionOfRealm: FunctionConstructor, importing: Importi
   };
 }
 
-/** The text of a function body that returns the result of `code`. Throws the engine's SyntaxError. */
+/** Returns the text of a function body that returns the result of `code`. Throws the engine's SyntaxError. */
 export function resultBody(code: string, parameters: readonly string[], timing: Timing, realm: Realm): string {
   const make = timing === 'sync' ? realm.Function : realm.AsyncFunction;
   const compiles = (body: string): boolean => syntaxError(make, parameters, body) === undefined;
   const error = syntaxError(make, parameters, code);
   if (error !== undefined) {
-    // `{ a: 1, b: 2 }` is no statement, but there is no doubt what is meant.
+    // `{ a: 1, b: 2 }` is not a statement, but clearly means the object.
     const object = /^\s*\{/.test(code) ? asExpression(code, compiles) : undefined;
     if (object !== undefined) return object;
     throw error;
@@ -63,7 +63,7 @@ export function resultBody(code: string, parameters: readonly string[], timing: 
   return lastReturned(code, compiles) ?? code;
 }
 
-/** Names that a function can have as parameters: no reserved words, no hyphens. */
+/** True for names that a function can have as parameters: no reserved words, no hyphens. */
 export function isBindable(name: string, realm: Realm): boolean {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && syntaxError(realm.AsyncFunction, [name], '') === undefined;
 }
@@ -77,7 +77,7 @@ function syntaxError(make: Compile, parameters: readonly string[], body: string)
   }
 }
 
-/** A body that returns `code`; undefined when that is more, or something else, than one expression. */
+/** Returns a body that returns `code`; undefined when that is not exactly one expression. */
 function asExpression(code: string, compiles: (body: string) => boolean): string | undefined {
   if (isDeclaration(code)) return undefined;
   const whole = `return (${code}\n)`;
@@ -86,7 +86,7 @@ function asExpression(code: string, compiles: (body: string) => boolean): string
   return compiles(ended) ? ended : undefined;
 }
 
-/** A script may not have a `return` of its own, and in its functions it may. `void` stands where `await` stood. */
+/** A script may not have a `return` of its own, and its functions may. `await` is replaced by `void`. */
 function hasReturn(code: string): boolean {
   if (!code.includes('return')) return false;
   const script = code.replace(/\bfor(\s+)await\b/g, 'for$1').replace(/(?<![\w$.])await(?![\w$])/g, 'void ');
@@ -107,7 +107,7 @@ function isDeclaration(code: string): boolean {
   return DECLARATION.test(code);
 }
 
-/** `code` with its last statement returned; undefined when that is no expression. */
+/** Returns `code` with its last statement returned; undefined when that is not an expression. */
 function lastReturned(code: string, compiles: (body: string) => boolean): string | undefined {
   let cuts = 0;
   for (let at = code.length - 1; at > 0 && cuts < CUTS_MAX; at--) {
@@ -117,20 +117,20 @@ function lastReturned(code: string, compiles: (body: string) => boolean): string
     const tail = code.slice(at);
     const last = asExpression(tail, compiles);
     if (last === undefined || !compiles(head)) continue;
-    // Only inside a comment (or a text) does nonsense compile.
+    // Invalid text compiles only inside a comment or a string.
     if (compiles(`${head} @ ${tail}`)) continue;
     if (endsStatement(head, tail, compiles)) return `${head}\n${last}`;
   }
   return undefined;
 }
 
-/** Whether a statement ends between `head` and `tail`, both of which could stand alone. */
+/** Tells whether a statement ends between `head` and `tail`, each of which compiles alone. */
 function endsStatement(head: string, tail: string, compiles: (body: string) => boolean): boolean {
   const before = head.trimEnd();
   if (before.endsWith(';')) return true;
-  // These would go on with an expression of the line before. `++` and `--` never do.
-  const goesOn = /^(?:[([`/]|\+(?!\+)|-(?!-))/.test(tail.replace(LEADING_COMMENTS, ''));
-  if (!goesOn && /\n\s*$/.test(head)) return true;
+  // These would continue an expression of the line before. `++` and `--` never do.
+  const continues = /^(?:[([`/]|\+(?!\+)|-(?!-))/.test(tail.replace(LEADING_COMMENTS, ''));
+  if (!continues && /\n\s*$/.test(head)) return true;
   // After a block another statement may follow on the same line, after an expression it may not.
   return before.endsWith('}') && !before.slice(before.lastIndexOf('\n') + 1).includes('//') && compiles(`${before} 0`);
 }

@@ -1,4 +1,4 @@
-/** `js` bodies: functions of this process, compiled once. Not a sandbox: a script's code is its user's own. */
+/** Runs `js` bodies as functions of this process, compiled once. Not a sandbox: a script's code belongs to its user. */
 import { createCodeCache } from './code-cache.js';
 import { type Realm, realmOf } from './compile-code.js';
 import type { Importing } from './importing.js';
@@ -8,7 +8,7 @@ import type { EffectResult, EffectRequest, Deadline } from '../world.js';
 type CodeRequest = EffectRequest<'code.run'>;
 
 export interface CodeRunner {
-  /** `deadline`: of this call, beside that of the whole run. */
+  /** `deadline` limits this call, beside that of the whole run. */
   run(request: CodeRequest, deadline?: Deadline): Promise<EffectResult<'code.run'>>;
 }
 
@@ -33,14 +33,14 @@ export function createJavaScript(host: CodeHost, importing: () => Importing): Co
     async run(request, deadline) {
       checkDirectory(directories, request.directory);
       const output = new CapturedOutput(host, request.echo);
-      const surroundings = (word: string): unknown => {
+      const globals = (word: string): unknown => {
         if (word === 'console') return output.console;
         if (word === 'process') return processIn(request.directory);
         if (word === 'mlld') return callFacts(request);
         return undefined; // `require` belongs to `node` bodies, also where this file is bundled as a module that has one.
       };
       try {
-        const value = await cache.call(request, surroundings, deadline);
+        const value = await cache.call(request, globals, deadline);
         return { value, log: output.log };
       } catch (error) {
         throw thrown(error);

@@ -1,11 +1,11 @@
 /**
- * `node` bodies: a context of the Node runtime with globals of its own, one per world, made when the first body runs.
+ * Runs `node` bodies in a context of the Node runtime with globals of its own, one per world, made when the first body runs.
  *
- * N1  Timers never keep the run alive by themselves; a call that is running does.
- * N2  Data crosses the border as a copy made of the other side's objects and arrays, so that both sides recognise it.
- * N3  Relative paths are resolved in the working directory of the call until its first `await`: the operating system has
- *     one working directory per process, and other calls run in between.
- * N4  A body that is broken into leaves no module behind that was just being loaded: who requires it next would get a part of it.
+ * NODE-1 Timers never keep the run alive by themselves; a call that is running does.
+ * NODE-2 Data is copied into objects and arrays of the other realm, so that both realms recognise it.
+ * NODE-3 Relative paths are resolved in the working directory of the call until its first `await`: the operating system has one working
+ *    directory per process, and other calls run in between.
+ * NODE-4 A body that is interrupted leaves no half-loaded module in the cache: the next `require` would return a part of it.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -34,17 +34,17 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
     shadowTiming: 'async',
     ...(host.deadline && { deadline: host.deadline }),
   });
-  const places = new Map<string, { readonly process: NodeJS.Process; readonly require: NodeJS.Require }>();
+  const hosts = new Map<string, { readonly process: NodeJS.Process; readonly require: NodeJS.Require }>();
   const directories = new Set<string>();
 
-  function placeOf(directory: string): { readonly process: NodeJS.Process; readonly require: NodeJS.Require } {
-    let place = places.get(directory);
-    if (!place) {
+  function hostOf(directory: string): { readonly process: NodeJS.Process; readonly require: NodeJS.Require } {
+    let known = hosts.get(directory);
+    if (!known) {
       const guarded = guardedProcess(host, directory);
-      place = { process: guarded, require: guardedRequire(createRequire(join(directory, 'node-body.js')), guarded) };
-      places.set(directory, place);
+      known = { process: guarded, require: guardedRequire(createRequire(join(directory, 'node-body.js')), guarded) };
+      hosts.set(directory, known);
     }
-    return place;
+    return known;
   }
 
   return {
@@ -52,20 +52,20 @@ export function createNodeContext(host: CodeHost, importing: () => Importing): C
       checkDirectory(directories, request.directory);
       const directory = request.directory ?? process.cwd();
       const output = new CapturedOutput(host, request.echo);
-      const surroundings = (word: string): unknown => {
+      const globals = (word: string): unknown => {
         if (word === 'console') return output.console;
-        if (word === 'process') return placeOf(directory).process;
-        if (word === 'require') return placeOf(directory).require;
+        if (word === 'process') return hostOf(directory).process;
+        if (word === 'require') return hostOf(directory).require;
         return callFacts(request);
       };
       timers.hold();
       try {
         const variables: Record<string, unknown> = {};
         for (const [name, value] of Object.entries(request.variables)) variables[name] = crossed(value, context().builder);
-        const result = inDirectory(directory, () => cache.call({ ...request, variables }, surroundings, deadline));
+        const result = inDirectory(directory, () => cache.call({ ...request, variables }, globals, deadline));
         return { value: crossed(await result, outside), log: output.log };
       } catch (error) {
-        if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // N4
+        if (error instanceof WorldError && error.code === 'INTERRUPTED') forgetHalfLoaded(createRequire(join(directory, 'node-body.js'))); // NODE-4
         throw thrown(error);
       } finally {
         timers.release();
@@ -91,7 +91,7 @@ function inDirectory<T>(directory: string, call: () => T): T {
   }
 }
 
-/** Modules are loaded without a break, so it was the body that was loading all of these. */
+/** Modules are loaded without an interruption, so the body was loading all of these. */
 function forgetHalfLoaded({ cache }: NodeJS.Require): void {
   for (const [file, module] of Object.entries(cache)) if (module?.loaded === false) delete cache[file];
 }
@@ -103,7 +103,7 @@ function guardedRequire(require: NodeJS.Require, guarded: NodeJS.Process): NodeJ
   });
 }
 
-/** A context with everything that Node adds to the language, read when it is used: some of it is slow to load. */
+/** Makes a context with everything that Node adds to the language, read when it is used: some of it is slow to load. */
 function makeContext(own: Readonly<Record<string, unknown>>, importing: Importing): Context {
   const globals = createContext({}) as Record<string, unknown>;
   const inside = new Set(runInContext('Object.getOwnPropertyNames(globalThis)', globals) as string[]);
@@ -119,7 +119,7 @@ function makeContext(own: Readonly<Record<string, unknown>>, importing: Importin
     });
   }
   for (const [name, value] of Object.entries(own)) globals[name] = value;
-  // Binary data passes to and from Node's modules as it is.
+  // Binary data passes to and from Node's modules unchanged.
   for (const type of [
     ArrayBuffer,
     Uint8Array,

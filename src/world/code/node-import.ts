@@ -1,4 +1,4 @@
-/** Exports of Node modules, for `import { x } from node @path`. */
+/** Loads Node modules, for `import { x } from node @path`. */
 import { readFile } from 'node:fs/promises';
 import { createRequire, isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,20 +11,20 @@ export async function importNodeModule(
   importing: Importing,
   { module, from }: EffectRequest<'node.import'>,
 ): Promise<EffectResult<'node.import'>> {
-  const place = await placeOf(module, from);
+  const url = await urlOf(module, from);
   let loaded: Record<string, unknown>;
   try {
-    loaded = (await importing.load(place)) as Record<string, unknown>;
+    loaded = (await importing.load(url)) as Record<string, unknown>;
   } catch (error) {
     throw thrown(error);
   }
-  // A CommonJS module is the default export; what it holds counts as exported.
+  // A CommonJS module is the default export; its members count as exports.
   const whole = loaded['default'];
   const members = (typeof whole === 'object' || typeof whole === 'function') && whole !== null ? whole : {};
   return { exports: { ...members, ...loaded } };
 }
 
-async function placeOf(module: string, from: string): Promise<string> {
+async function urlOf(module: string, from: string): Promise<string> {
   if (isBuiltin(module)) return module.startsWith('node:') ? module : `node:${module}`;
   // Correct for a folder and for a file: the search goes upward from either.
   const require = createRequire(join(from, 'script.js'));
@@ -40,7 +40,7 @@ async function placeOf(module: string, from: string): Promise<string> {
   }
 }
 
-/** The main file of a package that can only be imported, not required. */
+/** Finds the main file of a package that can only be imported, not required. */
 async function importEntry(module: string, folders: readonly string[]): Promise<string | undefined> {
   for (const folder of folders) {
     const file = join(folder, module, 'package.json');

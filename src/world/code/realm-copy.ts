@@ -1,7 +1,7 @@
-/** Data of one realm as data of another: arrays and plain objects are rebuilt, dates too; anything else passes as it is. */
+/** Copies data of one realm into another: arrays, plain objects and dates are rebuilt, anything else passes unchanged. */
 import { types } from 'node:util';
 
-/** Makes empty things of one realm. */
+/** Makes empty objects of one realm. */
 export interface Builder {
   list(): unknown[];
   record(): Record<string, unknown>;
@@ -11,7 +11,7 @@ export interface Builder {
 /** Evaluates to the builder of the realm it is evaluated in. */
 export const BUILD = '({ list: () => [], record: () => ({}), date: (ms) => new Date(ms) })';
 
-/** This realm's. */
+/** Builds objects of this realm. */
 export const outside: Builder = { list: () => [], record: () => ({}), date: (ms) => new Date(ms) };
 
 export function crossed(value: unknown, builder: Builder, met?: Map<object, unknown>): unknown {
@@ -39,13 +39,13 @@ export function crossed(value: unknown, builder: Builder, met?: Map<object, unkn
   return withMx(value, copy);
 }
 
-/** The metadata of a file that was passed with `.keep` is no entry, and comes along. */
+/** Copies the metadata of a file that was passed with `.keep`, which is not an entry. */
 function withMx<T extends object>(value: object, copy: T): T {
   const mx = Object.getOwnPropertyDescriptor(value, 'mx');
   return mx && !mx.enumerable ? Object.defineProperty(copy, 'mx', mx) : copy;
 }
 
-/** An object made by a literal of either realm: its prototype is the end of the chain, or there is none. */
+/** True for an object made by a literal of either realm: its prototype ends the chain, or there is none. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === null) return true;

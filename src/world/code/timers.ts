@@ -1,9 +1,9 @@
-/** Timers for code that must not keep the run alive: they wait as long as somebody else holds the run, and no longer. */
+/** Makes timers for code that must not keep the run alive: they wait only as long as something else holds the run. */
 import { promisify } from 'node:util';
 
 export interface Timers {
   readonly globals: Readonly<Record<string, unknown>>;
-  /** Keeps the process alive until as many `release`s. */
+  /** Keeps the process alive until `release` was called as often. */
   hold(): void;
   release(): void;
   /** Ends all timers that are left. */
@@ -20,7 +20,7 @@ export function createTimers(onError: (error: unknown) => void): Timers {
   let holders = 0;
   let holder: NodeJS.Timeout | undefined;
 
-  /** Without a caller that could catch, a throwing callback would end the process. */
+  /** A throwing callback has no caller that could catch, so it would end the process. */
   const guarded = (callback: Callback, args: unknown[]): void => {
     try {
       callback(...args);

@@ -1,8 +1,8 @@
 /**
- * Files of the world: text in UTF-8, nothing trimmed.
+ * Reads and writes files: text in UTF-8, nothing trimmed.
  *
- * F1  Writes and appends to one path happen one after the other, in the order in which they were asked for.
- * F2  A file is read up to a limit, also one whose size the system does not tell.
+ * FILE-1 Writes and appends to one path happen one after the other, in the order in which they were requested.
+ * FILE-2 A file is read up to a limit, also one whose size the system does not report.
  */
 import { appendFile, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -80,7 +80,7 @@ export function createFiles(): Files {
   };
 }
 
-/** Makes the folder of a file only when it turns out to be missing. */
+/** Makes the folder of a file only when writing shows that it is missing. */
 async function inFolder(path: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
@@ -102,7 +102,7 @@ async function readFile(path: string): Promise<{ readonly bytes: Buffer } | Miss
       if (facts.size > FILE_BYTES_MAX) return tooLarge(path);
       const chunks: Buffer[] = [];
       let sizeBytes = 0;
-      // Files under /proc and pipes say that their size is 0. One byte more than expected, to meet the end at once.
+      // Files under /proc and pipes report a size of 0. One byte more than expected is read, to find the end at once.
       for (let expected = facts.size > 0 ? facts.size + 1 : CHUNK_BYTES; ; expected = CHUNK_BYTES) {
         const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(expected), 0, expected, null);
         if (bytesRead === 0) break;
@@ -152,7 +152,7 @@ function fileError(what: 'write' | 'list' | 'search', path: string, error: unkno
   return new WorldError(code, `Cannot ${what} ${path}: ${reason(error)}`, { cause: error });
 }
 
-/** Why the file system refused, in words. */
+/** Says in words why the file system refused. */
 export function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

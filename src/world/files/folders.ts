@@ -1,4 +1,4 @@
-/** Folders that a program keeps of its own, outside of any run. */
+/** Lists and removes folders that the program keeps for itself, outside of any run. */
 import { readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -6,11 +6,11 @@ export interface KeptFolder {
   /** Absolute. */
   readonly path: string;
   readonly files: readonly string[];
-  /** When something in it was last made or removed. */
+  /** The time at which an entry was last made or removed. */
   readonly changedMs: number;
 }
 
-/** In `folder`; those that can't be read, or vanish meanwhile, are left out. */
+/** Lists the folders in `folder`; those that can't be read, or vanish meanwhile, are left out. */
 export async function foldersIn(folder: string): Promise<readonly KeptFolder[]> {
   const found: KeptFolder[] = [];
   const names = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -26,7 +26,7 @@ export async function foldersIn(folder: string): Promise<readonly KeptFolder[]> 
   return found;
 }
 
-/** With all that is in it. */
+/** Removes a folder with all that is in it. */
 export async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }

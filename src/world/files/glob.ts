@@ -1,11 +1,11 @@
 /**
- * Files by pattern (world.md 6): `*`, `**`, `?` and classes; every other character stands for itself. Wraps tinyglobby.
+ * Finds files by pattern (world.md 6): `*`, `**`, `?` and classes; every other character means itself. Wraps tinyglobby.
  */
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 
 const IGNORED_FOLDERS = ['node_modules', '.git', 'dist', 'build'];
 
-/** Absolute paths in code unit order. `pattern` is absolute or relative to `root`. */
+/** Returns absolute paths in code unit order. `pattern` is absolute or relative to `root`. */
 export async function globFiles(root: string, pattern: string): Promise<string[]> {
   const { glob } = await import('tinyglobby');
   const { folder, rest } = split(root, pattern);
@@ -21,7 +21,7 @@ export async function globFiles(root: string, pattern: string): Promise<string[]
   return found.sort();
 }
 
-/** Where the search starts. What stands above it is not matched, so it may be called `build`. */
+/** Splits off the folder in which the search starts. Folders above it are not matched, so one of them may be called `build`. */
 function split(root: string, pattern: string): { folder: string; rest: string } {
   const parts = pattern.split('/');
   const first = parts.findIndex((part) => /[*?[]/.test(part));
@@ -30,7 +30,7 @@ function split(root: string, pattern: string): { folder: string; rest: string } 
   const start = isAbsolute(pattern) ? resolve('/', ...fixed) : resolve(root, ...fixed);
   const below = relative(root, start);
   const isBelowRoot = below !== '..' && !below.startsWith(`..${sep}`) && !isAbsolute(below);
-  // `/` as the root says no more than that the pattern is absolute.
+  // `/` as the root means only that the pattern is absolute.
   return isBelowRoot && root !== '/' ? { folder: root, rest: below === '' ? rest : `${below}/${rest}` } : { folder: start, rest };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Replaces a file as a whole: readers see the old text or the new one. A kill in between leaves the old text, and possibly a
- * hidden temporary file beside it. Not synced unless asked for: what a script writes is as durable as what a shell writes.
+ * hidden temporary file beside it. Not synced unless requested: what a script writes is as durable as what a shell writes.
  */
 import { randomBytes } from 'node:crypto';
 import { lstat, open, readlink, rename, unlink, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 
 const LINKS_MAX = 40;
 
-/** `synced`: after a loss of power the old text or the new one is there, never a part. */
+/** With `synced`, the old text or the new one is there after a loss of power, never a part. */
 export async function replaceFile(path: string, text: string | Uint8Array, durability: 'synced' | 'unsynced' = 'unsynced'): Promise<void> {
   const { target, before } = await behindLinks(path);
   // Devices and pipes (/dev/null, /dev/stdout) are written to, not replaced; a directory fails here.
@@ -21,7 +21,7 @@ export async function replaceFile(path: string, text: string | Uint8Array, durab
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     if (!before || !isRefused(error)) throw error;
-    // The folder may not be changed, the file may: a file that is mounted alone, or in a folder of somebody else.
+    // The folder may not be changed, the file may: a file that is mounted alone, or in a folder of another user.
     await writeFile(target, text);
   }
 }
@@ -37,7 +37,7 @@ async function writeNew(
     await file.writeFile(text);
     if (durability === 'synced') await file.datasync();
     if (!like) return;
-    // Owner first: changing it clears some bits of the mode. Only root can, for others the file becomes their own.
+    // The owner is set first: changing it clears some bits of the mode. Only root can; for others the file becomes their own.
     const isOurs = like.uid === process.geteuid?.() && like.gid === process.getegid?.();
     if (!isOurs) await file.chown(like.uid, like.gid).catch(() => undefined);
     await file.chmod(like.mode & 0o7777);
@@ -46,7 +46,7 @@ async function writeNew(
   }
 }
 
-/** Where a write through symbolic links ends, also when the last one points to nothing yet. */
+/** Follows symbolic links to the file that a write reaches, also when the last one points to nothing yet. */
 async function behindLinks(path: string): Promise<{ target: string; before: Stats | undefined }> {
   let target = path;
   for (let links = 0; links <= LINKS_MAX; links++) {

@@ -1,10 +1,10 @@
-/** Names like the first part of a path that does not exist, for "did you mean". */
+/** Finds names like the first missing part of a path, for "did you mean". */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
 const NAMES_MAX = 3;
 
-/** At most three names of the nearest folder that exists, most similar first. */
+/** Returns at most three names of the nearest folder that exists, most similar first. */
 export async function similarNames(path: string): Promise<string[]> {
   for (let missing = path; dirname(missing) !== missing; missing = dirname(missing)) {
     const names = await readdir(dirname(missing)).catch(() => undefined);
@@ -24,7 +24,7 @@ function nearest(wanted: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** Counts the insertions, deletions, replacements and swaps of neighbours that make one text the other. */
 function editDistance(from: string, to: string): number {
   let older: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, i) => i);

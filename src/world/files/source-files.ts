@@ -24,8 +24,8 @@ export function sourceFilesOnDisk(): SourceFiles {
   return {
     kindOf,
     async readText(absolute) {
-      const answer = await read({ path: absolute });
-      return 'text' in answer ? answer.text : undefined;
+      const result = await read({ path: absolute });
+      return 'text' in result ? result.text : undefined;
     },
     async list(absolute) {
       const found = { files: [] as string[], folders: [] as string[], linkedFolders: [] as string[] } satisfies FolderEntries;

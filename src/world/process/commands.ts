@@ -1,16 +1,16 @@
 /**
- * Commands in other languages: what is asked, as a process. Values reach shells as environment variables while the system
- * takes them, larger ones through a pipe of their own (one variable may have 128 KB on Linux, all together 1 MB on macOS).
+ * Runs commands in other languages, each as a process. Values reach shells as environment variables while the system accepts them,
+ * larger ones through a pipe of their own (one variable may have 128 KB on Linux, all together 1 MB on macOS).
  *
- * No command works before its process is recorded, and so before it gets input (P7): on descriptor 3 a shell waits for a line, Python for
- * its program. Where mlld is killed before, they read the end of the input there and end.
+ * No command works before its process is recorded, and so before it gets input (PROCESS-7): on descriptor 3 a shell waits for a line,
+ * Python for its program. When mlld is killed before, they read the end of the input there and end.
  */
 import type { Json } from '../../../journal/event.js';
 import type { ProcessRequest, ProcessRunner } from './process.js';
 import { PYTHON_PROGRAM, pythonJob } from './python.js';
 import { type EffectRequest, type EffectOptions, type CommandResult, WorldError } from '../world.js';
 
-/** Above this a text does not travel as an argument or an environment variable. */
+/** A larger text is not passed as an argument or an environment variable. */
 const ARGUMENT_BYTES_MAX = 120 * 1024;
 const ARGUMENTS_BYTES_MAX = 512 * 1024;
 
@@ -20,13 +20,13 @@ type Started = Pick<ProcessRequest, 'program' | 'args' | 'stdin' | 'channels'> &
 export function createCommands(host: {
   readonly environment: Readonly<Record<string, string>>;
   readonly processes: ProcessRunner;
-  /** What a streaming command prints, while it prints it: for people who watch. */
+  /** Receives the output of a streaming command while it arrives, for people who watch. */
   readonly live: (text: string) => void;
 }): (request: CommandRequest, beside: Pick<EffectOptions, 'signal' | 'onStarted' | 'newFile'>) => Promise<CommandResult> {
   return async (request, { signal, onStarted, newFile }) => {
-    const { added, ...how } = starters[request.language](request);
+    const { added, ...started } = starters[request.language](request);
     return host.processes.run({
-      ...how,
+      ...started,
       directory: request.directory,
       environment: added ? { ...host.environment, ...added } : host.environment,
       onOutput: request.stream ? host.live : undefined,
@@ -66,21 +66,21 @@ function shell(program: 'sh' | 'bash', { code: readable, executed: code = readab
       large.push({ name, text });
     }
   }
-  // The x keeps line breaks at the end, which $(...) would drop.
+  // The x keeps line breaks at the end, which $(...) would remove.
   const texts = large.map(({ text }) => `${text}x`);
   const begin = `exec 3<&-;${prologue(large, 4)}`;
   const common = { program, added, stdin };
   if (isSecret || Buffer.byteLength(code) > ARGUMENT_BYTES_MAX) {
-    // A code of this size reads itself from the first channel, and so does one that not everybody may see in the list of processes.
+    // A code of this size reads itself from the first channel, and so does one with a secret, which the list of processes would show.
     return { ...common, args: ['-c', `${GATE}eval "$(cat <&3)"`], channels: [`\n${begin}${code}`, ...texts] };
   }
   const channels = ['\n', ...texts];
   if (program === 'sh') return { ...common, args: ['-c', `${GATE}unset MLLD_GATE;${begin}${code}`], channels };
-  // bash shows the line of a syntax error: the code has lines of its own.
+  // bash shows the line of a syntax error, so the code keeps lines of its own.
   return { ...common, args: ['-c', `${GATE}${begin}MLLD_GATE=$1;shift;eval "$MLLD_GATE"`, program, code], channels };
 }
 
-/** Waits for a line; a shell reads no further than that. Not on the standard input: bash takes a socket there for a login from afar. */
+/** Waits for a line; a shell reads no further. Not on standard input, where bash takes a socket for a remote login. */
 const GATE = 'read -r MLLD_GATE <&3||exit 143;';
 
 /** Reads large values, on one line, so that the lines of the code keep their numbers. */
@@ -91,7 +91,7 @@ function prologue(large: readonly { readonly name: string }[], firstChannel: num
     .join('');
 }
 
-/** How a value reads in a shell: text as it is, a list one element a line, nothing for null. */
+/** Writes a value for a shell: text unchanged, a list with one element a line, nothing for null. */
 function shellText(value: Json): string {
   if (!Array.isArray(value)) return scalarText(value);
   return value.map((element: Json) => scalarText(element)).join('\n');

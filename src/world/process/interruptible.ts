@@ -1,27 +1,26 @@
 /**
- * Code that keeps the thread busy can't be called off: timers and the handler of a Ctrl-C wait for the thread like everything else. The
- * engine can break into a script from outside, but each thing that it watches for costs 0.1 ms, twenty times what a small body does. So a
- * body is watched when it is called first, where an endless loop mostly shows, and from then on as long as it is slow. Where it has a
- * deadline of its own, which is in hooks, it is always watched for that.
+ * Interrupts code that keeps the thread busy, which timers and the handler of a Ctrl-C can't do: they wait for the thread like everything
+ * else. The engine can interrupt a script from outside, but each thing that it watches for costs 0.1 ms, twenty times what a small body
+ * does. So a body is watched when it is called first, when an endless loop mostly shows, and from then on as long as it is slow. A call
+ * with a deadline of its own, which hooks have, is always watched for that.
  *
- * What a body does after its first `await` is not watched, nor is one that was fast and gets slow later; and no other signal than SIGINT
- * breaks into anything.
+ * A body is not watched after its first `await`, nor when it was fast and gets slow later; and no other signal than SIGINT interrupts.
  */
 import { Script } from 'node:vm';
 import { monotonicMs } from '../stopwatch.js';
 import { type Deadline, WorldError } from '../world.js';
 
-/** A body that takes longer stays watched: there the cost no longer counts. */
+/** A body that takes longer is watched at its next call too, when the cost no longer counts. */
 const SLOW_MS = 20;
 const CALLED = 'mlld.watched';
-/** A timer of the engine may be early by less than that. */
+/** A timer of the engine may be early by less than this. */
 const EARLY_MS = 1;
-/** The longest time that the engine can be told. */
+/** The longest timeout that the engine accepts. */
 const TIMEOUT_MS_MAX = 2 ** 32 - 1;
 
-/** Of one body. */
+/** Watches the calls of one body. */
 export class Watch {
-  /** For everything; otherwise only for a deadline of the call's own. */
+  /** True when calls are watched for everything; otherwise only for a deadline of the call's own. */
   isOn = true;
 
   /** Throws INTERRUPTED when the user or one of the deadlines ends it. */
@@ -36,10 +35,9 @@ export class Watch {
 }
 
 function watched(run: () => unknown, deadlines: readonly Deadline[], breakOnSigint: boolean): unknown {
-  const place = globalThis as unknown as Record<symbol, unknown>;
   const name = Symbol.for(CALLED);
   const nearest = nearestOf(deadlines);
-  place[name] = run; // a script is given nothing but what is global
+  Reflect.set(globalThis, name, run); // a script can reach nothing but globals
   try {
     return new Script(`globalThis[Symbol.for(${JSON.stringify(CALLED)})]()`).runInThisContext({
       breakOnSigint,
@@ -49,15 +47,15 @@ function watched(run: () => unknown, deadlines: readonly Deadline[], breakOnSigi
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' && nearest) {
-      nearest.expire(); // the timer of whoever set it has had no turn yet
+      nearest.expire(); // the timer of its owner could not fire yet
       throw new WorldError('INTERRUPTED', 'interrupted: its time is over');
     }
     if (code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
-    // Those who listened to the signal were not asked. Without any it would have ended the process.
+    // Listeners did not receive the signal. Without any it would have ended the process.
     if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
     throw new WorldError('INTERRUPTED', 'interrupted: SIGINT');
   } finally {
-    delete place[name];
+    Reflect.deleteProperty(globalThis, name);
   }
 }
 

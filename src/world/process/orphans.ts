@@ -1,9 +1,9 @@
 /**
- * Programs that a killed run left behind: finds those that still live, ends them, waits for them.
+ * Finds programs that a killed run left behind and that still live, ends them, or waits for them.
  *
- * N1  Nothing is signalled but a group whose first process lives and started when it was recorded, in this boot: a number that was given
- *     out again is left alone, and so is what a command left behind when it had ended itself.
- * N2  A process that was killed and that its parent hasn't asked about yet does nothing any more: it counts as gone.
+ * ORPHAN-1 Nothing is signalled but a group whose first process lives and started when it was recorded, in this boot: a number that was
+ *    reused is left alone, and so is what a command left behind when it had ended itself.
+ * ORPHAN-2 A process that was killed and that its parent hasn't waited for yet does nothing any more: it counts as gone.
  */
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -13,17 +13,17 @@ import { monotonicMs } from '../stopwatch.js';
 import type { StartedProcess } from '../world.js';
 
 export interface Orphan extends StartedProcess {
-  /** When it was recorded. */
+  /** The time at which it was recorded. */
   readonly atMs: number;
 }
 
 const POLL_MS = 50;
-/** While nobody has signalled them: an agent may work for an hour. */
+/** Used while they are not signalled: an agent may work for an hour. */
 const WAITING_POLL_MS = 500;
-/** How far apart record and start of a process may be where the system gives the start in seconds only. */
+/** Record and start of a process may differ by so much where the system reports the start in seconds only. */
 const START_MS_MAX = 2000;
 
-/** Those that still live. */
+/** Returns those that still live. */
 export async function livingOrphans(recorded: readonly Orphan[]): Promise<readonly Orphan[]> {
   const boot = bootId();
   const possible = recorded.filter((each) => each.boot === boot);
@@ -38,7 +38,7 @@ export async function livingOrphans(recorded: readonly Orphan[]): Promise<readon
   ];
 }
 
-/** SIGTERM, and SIGKILL after the grace time. Gives those that can't be ended. */
+/** Sends SIGTERM, and SIGKILL after the grace time. Returns those that can't be ended. */
 export async function endOrphans(orphans: readonly Orphan[]): Promise<readonly Orphan[]> {
   const signalled = (signal: NodeJS.Signals) => (living: readonly Orphan[]) => living.forEach(({ group }) => signalGroup(group, signal));
   signalled('SIGTERM')(orphans);
@@ -47,12 +47,12 @@ export async function endOrphans(orphans: readonly Orphan[]): Promise<readonly O
   return gone(left, GRACE_MS);
 }
 
-/** Resolves when all of them have ended. `ending`: nobody waits any more. */
+/** Resolves when all of them have ended, or when `ending` is aborted. */
 export async function awaitOrphans(orphans: readonly Orphan[], ending: AbortSignal): Promise<void> {
   await gone(orphans, Number.POSITIVE_INFINITY, { pollMs: WAITING_POLL_MS, ending });
 }
 
-/** Waits until their groups have no living member; gives those that have one when the time is over. */
+/** Waits until their groups have no living member. Returns those that have one when the time is over. */
 async function gone(
   orphans: readonly Orphan[],
   patienceMs: number,
@@ -71,14 +71,14 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-group, signal);
   } catch {
-    // It ended meanwhile, or is another user's: who waits for its end sees which.
+    // It ended meanwhile, or belongs to another user: waiting for its end shows which.
   }
 }
 
 interface LivingProcess {
   readonly pid: number;
   readonly group: number;
-  /** Where `/proc` doesn't tell more exactly. */
+  /** Present where there is no `/proc`, which is more exact. */
   readonly startedMs?: number;
 }
 
@@ -92,7 +92,7 @@ async function livingProcesses(): Promise<readonly LivingProcess[]> {
   });
 }
 
-/** What `ps` says, as macOS and the BSDs have it. Without one nothing is known to live. */
+/** Reads the list of `ps`, as macOS and the BSDs have it. Without `ps` no process is known to live. */
 export async function listedProcesses(): Promise<readonly LivingProcess[]> {
   const { execFile } = process.getBuiltinModule('node:child_process');
   const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };

@@ -1,17 +1,17 @@
 /**
- * What a program writes to one of its streams, as one text when it has ended.
+ * Collects what a program writes to one of its streams into one text.
  *
- * O1  A few megabytes are held. What is more goes to a file of the journal while it arrives, where there is one: memory doesn't grow with
- *     it. A kill leaves that file without a name (`journal/storage/blob-writer.ts`, BLOB-1).
- * O2  Where the disk takes no more of it, the rest is held, as all is where there is no file: up to what a text can be.
+ * OUTPUT-1 A few megabytes are held in memory. With a journal, the rest goes to a file of it while it arrives. A kill leaves that file
+ *    without a name (`journal/storage/blob-writer.ts`, BLOB-1).
+ * OUTPUT-2 When the disk takes no more of it, the rest is held in memory, as all is without a file, up to the largest size of a text.
  */
 import type { BlobWriter, StoredBlob } from '../../../journal/storage/blob-writer.js';
 import { TEXT_BYTES_MAX } from '../../../journal/payloads.js';
 import { WorldError } from '../world.js';
 
-/** Of a program's standard output. */
+/** Limits a program's standard output. */
 export const OUTPUT_BYTES_MAX = 1024 * 1024 * 1024;
-/** Of its standard error, and of what code in this process logs. */
+/** Limits its standard error, and what code in this process logs. */
 export const LOG_BYTES_MAX = 64 * 1024 * 1024;
 const HELD_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -21,18 +21,18 @@ export class Output {
   private file: BlobWriter | undefined;
   private isFileBroken = false;
 
-  /** `newFile`: where large output goes; without it there is only memory. */
+  /** `newFile` makes the file for large output; without it there is only memory. */
   constructor(
     private readonly bytesMax: number,
     private readonly newFile?: () => BlobWriter,
   ) {}
 
-  /** How much it may be. */
+  /** The largest size that is accepted now. */
   get limitBytes(): number {
     return this.newFile && !this.isFileBroken ? this.bytesMax : Math.min(this.bytesMax, TEXT_BYTES_MAX);
   }
 
-  /** False: it is too much, and nothing is kept of it. */
+  /** Returns false when it is too much; then nothing is kept. */
   add(chunk: Buffer): boolean {
     this.sizeBytes += chunk.length;
     this.chunks.push(chunk);
@@ -42,13 +42,13 @@ export class Output {
     return false;
   }
 
-  /** Nobody wants it any more. */
+  /** Discards what was collected. */
   drop(): void {
     this.chunks = [];
     void this.file?.discard();
   }
 
-  /** Either the text, or what has to be kept or discarded because no text can be so large. To be called once. */
+  /** Returns the text, or a file that has to be kept or discarded because no text can be so large. To be called once. */
   async end(): Promise<string | BlobWriter> {
     const { file, chunks } = this;
     this.chunks = [];
@@ -59,7 +59,7 @@ export class Output {
     return (chunks.length === 0 ? written : Buffer.concat([written, ...chunks])).toString('utf8');
   }
 
-  /** O2 */
+  /** OUTPUT-2 */
   private moveToFile(newFile: () => BlobWriter): void {
     if (this.isFileBroken) return;
     try {
@@ -82,7 +82,7 @@ export function outputTooLarge(writer: 'the command' | 'the code', stream: strin
   );
 }
 
-/** All of it is there, but a script can't have it. It is the same again whenever the recorded result is reused. */
+/** The output was recorded but is too large for a script. The error is the same whenever the recorded result is reused. */
 export class OutputExceedsText extends WorldError {
   constructor(readonly kept: StoredBlob) {
     super(
@@ -93,7 +93,7 @@ export class OutputExceedsText extends WorldError {
   }
 }
 
-/** What the error rose from. */
+/** Finds it among the causes of an error. */
 export function exceedingOutput(error: unknown): OutputExceedsText | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OutputExceedsText) return cause;
   return undefined;

@@ -1,16 +1,15 @@
 /**
  * Runs programs, each in a process group of its own, so that what a command started dies with it.
  *
- * P1  A run resolves when its program has ended and its output is complete: a program left in the background that still
- *     holds the output is waited for, one that was detached from it is left alone.
- * P2  `endAll` ends every group whose run has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
- * P3  After `endAll` nothing is started.
- * P4  Large output goes to a file while it arrives (`output.ts`), up to a limit; a program that writes more is ended.
- * P5  A program that is called off is ended like those of P2; its run resolves with what it had written.
- * P6  Where this process exits while programs run (a second Ctrl-C), their groups are killed: nobody is left to end them. Where it is
- *     killed, its watcher ends them.
- * P7  A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input (`commands.ts`):
- *     a kill in between leaves a record without a process, never a process without a record.
+ * PROCESS-1 `run` resolves when its program has ended and its output is complete: a program left in the background that still holds the
+ *    output is waited for, one that was detached from it is left alone.
+ * PROCESS-2 `endAll` ends every group whose `run` has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
+ * PROCESS-3 After `endAll` nothing is started.
+ * PROCESS-4 Large output goes to a file while it arrives (`output.ts`), up to a limit; a program that writes more is ended.
+ * PROCESS-5 A program that is cancelled is ended like those of PROCESS-2; its `run` resolves with what it had written.
+ * PROCESS-6 When this process exits while programs run (a second Ctrl-C), it kills their groups. When it is killed, its watcher ends them.
+ * PROCESS-7 A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input
+ *    (`commands.ts`): a kill in between leaves a record without a process, never a process without a record.
  */
 import type { ChildProcess } from 'node:child_process';
 import { stat } from 'node:fs/promises';
@@ -25,10 +24,10 @@ import { monotonicMs } from '../stopwatch.js';
 import { createWatcher } from './watcher.js';
 import { type CommandResult, type StartedProcess, WorldError } from '../world.js';
 
-/** From SIGTERM to SIGKILL. */
+/** The time from SIGTERM to SIGKILL. */
 export const GRACE_MS = 2000;
-/** How long the death of a killed group is waited for: where nobody buries orphans they stay members of their group. */
-const BURIAL_MS = 200;
+/** The end of a killed group is awaited so long: where no process waits for orphans, they are members of their group for ever. */
+const REAP_MS = 200;
 const GROUP_POLL_MS = 10;
 
 export interface ProcessRequest {
@@ -42,11 +41,11 @@ export interface ProcessRequest {
   readonly channels?: readonly string[];
   /** Gets what the program writes to its standard output, while it arrives. */
   readonly onOutput?: ((text: string) => void) | undefined;
-  /** Where large output goes while it arrives. */
+  /** Makes the file for large output. */
   readonly newFile?: (() => BlobWriter) | undefined;
-  /** Calls the program off. */
+  /** Cancels the program. */
   readonly signal?: AbortSignal | undefined;
-  /** Resolves when it is recorded that there is such a process. Must not reject. */
+  /** Resolves when the process is recorded. Must not reject. */
   readonly onStarted?: ((process: StartedProcess) => Promise<unknown>) | undefined;
 }
 
@@ -65,12 +64,12 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
   };
 
   function enter(child: ChildProcess): void {
-    if (running.size === 0) listenToExit(onExit); // P6
+    if (running.size === 0) listenToExit(onExit); // PROCESS-6
     running.add(child);
     if (child.pid !== undefined) watcher.add(child.pid);
   }
 
-  /** P7 */
+  /** PROCESS-7 */
   async function release(child: ChildProcess, { onStarted, stdin, channels = [] }: ProcessRequest): Promise<void> {
     if (onStarted && child.pid !== undefined) {
       boot ??= bootId();
@@ -96,7 +95,7 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
       throw await explained(request, error); // some errors are thrown, the others come as an event
     }
     enter(child);
-    const end = (): void => void endGroup(child); // P5
+    const end = (): void => void endGroup(child); // PROCESS-5
     if (request.signal?.aborted) end();
     else request.signal?.addEventListener('abort', end, { once: true });
     try {
@@ -130,14 +129,14 @@ function stopListening(onExit: () => void): void {
   moreListeners(-1);
 }
 
-/** Many runs in one process are no leak, which Node would warn of; 0 is no limit. */
+/** Raises Node's limit, so that it does not warn of a leak when many runs are in one process; 0 is no limit. */
 function moreListeners(change: 1 | -1): void {
   const limit = process.getMaxListeners();
   if (limit > 0) process.setMaxListeners(limit + change);
 }
 
 function start({ program, args, directory, environment, stdin, channels = [] }: ProcessRequest): ChildProcess {
-  // Not imported above: many runs have no command, and this module is slow to load.
+  // Loaded here because many runs have no command, and this module is slow to load.
   const { spawn } = process.getBuiltinModule('node:child_process');
   return spawn(program, args, {
     cwd: directory,
@@ -163,27 +162,27 @@ function outputOf(child: ChildProcess, request: ProcessRequest): Promise<Omit<Co
     collect(child.stderr, stderr, () => tooLarge('standard error', stderr));
     let failed = false;
     child.once('error', (error) => {
-      failed = true; // 'close' follows nevertheless, with a status that no program gave
+      failed = true; // 'close' follows nevertheless, with a status that no program returned
       void explained(request, error).then(reject);
     });
-    const answer = async (status: number) => ({
+    const resultOf = async (status: number) => ({
       stdout: await textOf(stdout, status),
       stderr: await textOf(stderr, status),
       exitCode: status,
     });
     child.once('close', (status, signal) => {
-      if (!failed) answer(exitCode(status, signal)).then(resolve, reject);
+      if (!failed) resultOf(exitCode(status, signal)).then(resolve, reject);
     });
   });
 }
 
 function feed(stream: Writable | null, text: string): void {
-  // A program need not read its input to the end: the broken pipe that follows is no failure.
+  // A program need not read its input to the end: the broken pipe that follows is not a failure.
   stream?.on('error', () => undefined);
   stream?.end(text);
 }
 
-/** Collects what the stream gives. Characters that were cut between two chunks are joined before `onText` gets them. */
+/** Collects what the stream emits. Characters that were cut between two chunks are joined before `onText` receives them. */
 function collect(stream: Readable | null, output: Output, onTooLarge: () => void, onText?: (text: string) => void): void {
   const decoder = onText && new StringDecoder('utf8');
   stream?.on('data', (chunk: Buffer) => {
@@ -200,12 +199,12 @@ function collect(stream: Readable | null, output: Output, onTooLarge: () => void
   });
 }
 
-/** The text of a stream that has ended. */
+/** Returns the text of a stream that has ended. */
 async function textOf(output: Output, exitCode: number): Promise<string> {
   try {
     const ended = await output.end();
     if (typeof ended === 'string') return ended;
-    // What a failed program has written is no result.
+    // A failed program has no result, so its output is not kept.
     if (exitCode === 0) throw new OutputExceedsText(await ended.keep());
     await ended.discard();
   } catch (error) {
@@ -223,9 +222,9 @@ async function endGroup(child: ChildProcess): Promise<void> {
   signalGroup(child, 'SIGTERM');
   if (!(await isGone(child, GRACE_MS))) {
     signalGroup(child, 'SIGKILL');
-    await isGone(child, BURIAL_MS);
+    await isGone(child, REAP_MS);
   }
-  // A grandchild in a session of its own may hold the pipes open: nobody reads them any more.
+  // A grandchild in a session of its own may hold the pipes open, which are not read any more.
   dropStreams(child);
   child.unref();
 }
@@ -239,13 +238,13 @@ async function isGone(child: ChildProcess, patienceMs: number): Promise<boolean>
   return true;
 }
 
-/** False when no member of the group is left. */
+/** Returns false when no member of the group is left. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   if (child.pid === undefined) return false;
   try {
     return process.kill(-child.pid, signal);
   } catch (error) {
-    // EPERM: members are left, but none that we may signal (they changed their user).
+    // EPERM: members are left, but none that this process may signal (they changed their user).
     return (error as NodeJS.ErrnoException).code === 'EPERM' && signal !== 0;
   }
 }

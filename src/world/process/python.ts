@@ -1,13 +1,13 @@
-/** How a Python body is run: one program, the same for all, that reads the body and its values from descriptor 3. */
+/** Runs Python bodies by one program, the same for all, which reads the body and its values from descriptor 3. */
 import type { EffectRequest } from '../world.js';
 
-/** What `PYTHON_PROGRAM` reads. */
+/** Writes the input of `PYTHON_PROGRAM`. */
 export function pythonJob({ code, variables, shadow = [] }: EffectRequest<'command.run'>): string {
   return JSON.stringify({ code, variables, shadow });
 }
 
 /**
- * The body runs as `__main__` with its parameters as globals; shadow functions run in a scope of their own and give None.
+ * The body runs as `__main__` with its parameters as globals; shadow functions run in a scope of their own and return None.
  * A body that is indented as a whole is moved to the margin. Tracebacks begin in the body, with its lines.
  */
 export const PYTHON_PROGRAM = `

@@ -1,12 +1,13 @@
 /**
- * A process beside a run that ends the run's programs when the run is killed: SIGKILL leaves the run no time to do it. It reads from a
- * pipe which process groups there are; the pipe ends with the run, however that ends.
+ * Starts a process beside a run that ends the run's programs when the run is killed: SIGKILL leaves the run no time to do it. The watcher
+ * reads from a pipe which process groups there are; the pipe ends with the run, however that ends.
  *
- * V1  A program begins to work only behind `add`, so a kill at any moment leaves no group that the watcher hasn't heard of.
- * V2  Groups that have ended were taken back by `remove` before their number can be given out again, so none of another is signalled.
- * V3  It keeps nothing alive and nothing busy: it has a session of its own, so Ctrl-C doesn't reach it, and ends with the pipe.
+ * WATCHER-1 A program starts to work only behind `add`, so a kill at any moment leaves no group that the watcher doesn't know.
+ * WATCHER-2 `remove` is called for an ended group before its number can be reused, so no other group is signalled.
+ * WATCHER-3 The watcher keeps nothing alive and nothing busy: it has a session of its own, so Ctrl-C doesn't reach it, and ends with the
+ *    pipe.
  *
- * Where it can't be started, or is killed itself, a later run finds what was left (`orphans.ts`).
+ * When it can't be started, or is killed itself, a later run finds what was left (`orphans.ts`).
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
@@ -14,20 +15,20 @@ import type { Writable } from 'node:stream';
 export interface Watcher {
   add(processGroup: number): void;
   remove(processGroup: number): void;
-  /** Nothing is left to watch: it ends by itself, and nobody waits for that. */
+  /** Must be called when nothing is left to watch: the watcher then ends by itself, which is not awaited. */
   end(): void;
 }
 
-/** `graceMs`: from SIGTERM to SIGKILL. */
+/** `graceMs` is the time from SIGTERM to SIGKILL. */
 export function createWatcher(environment: Readonly<Record<string, string>>, graceMs: number): Watcher {
   let watching: ChildProcess | undefined;
-  const tell = (line: string): void => void (watching?.stdin as Writable | null | undefined)?.write(`${line}\n`);
+  const send = (line: string): void => void (watching?.stdin as Writable | null | undefined)?.write(`${line}\n`);
   return {
     add(processGroup) {
       watching ??= startWatching(environment, graceMs);
-      tell(`+ ${processGroup}`);
+      send(`+ ${processGroup}`);
     },
-    remove: (processGroup) => tell(`- ${processGroup}`),
+    remove: (processGroup) => send(`- ${processGroup}`),
     end: () => void watching?.stdin?.end(),
   };
 }
@@ -43,13 +44,13 @@ function startWatching({ PATH = '/usr/bin:/bin' }: Readonly<Record<string, strin
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined); // it was killed
   child.unref();
-  (child.stdin as unknown as { unref(): void }).unref(); // a socket: it has one
+  (child.stdin as Writable & { unref(): void }).unref(); // it is a socket
   return child;
 }
 
 const POLL_MS = 100;
 
-/** The groups stand in `g` with a blank on either side; what is left at the end of the input is ended. */
+/** Keeps the groups in `g` with a blank on either side, and ends those that are left at the end of the input. */
 const PROGRAM = `
 g=' '
 while read -r what p; do
