@@ -5,23 +5,35 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const CONFORMANCE = fileURLToPath(new URL('.', import.meta.url));
-export const AREAS = ['values', 'control', 'world', 'instrumentation', 'checkpoint', 'graph'];
+export const AREAS = ['values', 'control', 'world', 'instrumentation', 'checkpoint', 'graph', 'calls'];
 
 /**
  * @typedef {object} Step
  * @property {string[]} argv
  * @property {Record<string, string>} [env]
  * @property {string} [stdin]
- * @property {number} [exit]
+ * @property {Record<string, string | object>} [write]
+ * @property {string[]} [remove]
+ * @property {number | number[]} [exit]
  * @property {string | { file: string }} [stdout]
  * @property {string[]} [stdoutContains]
  * @property {string[]} [stderrContains]
+ * @property {string[]} [stdoutMatches]
+ * @property {string[]} [stderrMatches]
+ * @property {string[]} [stdoutLacks]
+ * @property {string[]} [stderrLacks]
+ * @property {unknown} [stdoutJson]
+ * @property {[number, number]} [elapsedMs]
  * @property {Record<string, string | null>} [files]
- * @property {{ events?: object[], never?: object[] }} [journal]
+ * @property {{ events?: object[], never?: object[], counts?: [object, unknown][] }} [journal]
+ * @property {object} [ledger]
+ * @property {object} [provider]
  * @property {object} [checkpoint]
  * @property {object} [killAfter]
+ * @property {number} [killDelayMs]
+ * @property {string} [signal]
  *
- * @typedef {{ area: string, name: string, folder: string, about: string, needs: string[], steps: Step[] }} Case
+ * @typedef {{ area: string, name: string, folder: string, about: string, needs: string[], stubs: boolean, provider?: object, steps: Step[] }} Case
  */
 
 /** The cases of one area, in the order of their names. @returns {Promise<Case[]>} */
@@ -31,8 +43,8 @@ export async function casesOf(area) {
   return Promise.all(
     names.sort().map(async (name) => {
       const folder = join(root, name);
-      const { about, needs = [], steps } = JSON.parse(await readFile(join(folder, 'case.json'), 'utf8'));
-      return { area, name, folder, about, needs, steps };
+      const { about, needs = [], stubs = false, provider, steps } = JSON.parse(await readFile(join(folder, 'case.json'), 'utf8'));
+      return { area, name, folder, about, needs, stubs, provider, steps };
     }),
   );
 }

@@ -19,10 +19,36 @@ export function matches(expected, actual) {
     return Array.isArray(actual) && actual.length === expected.length && expected.every((item, i) => matches(item, actual[i]));
   }
   if (expected !== null && typeof expected === 'object') {
+    const operators = Object.keys(expected).filter((key) => Object.hasOwn(OPERATORS, key));
+    if (operators.length > 0) return operators.every((operator) => OPERATORS[operator](expected[operator], actual));
     if (actual === null || typeof actual !== 'object' || Array.isArray(actual)) return false;
-    return Object.keys(expected).every((key) => key in actual && matches(expected[key], actual[key]));
+    return Object.keys(expected).every((key) => (key in actual || isAbsent(expected[key])) && matches(expected[key], actual[key]));
   }
   return Object.is(expected, actual);
+}
+
+/** Patterns in the place of a value. */
+const OPERATORS = {
+  $gt: (bound, actual) => typeof actual === 'number' && actual > bound,
+  $lt: (bound, actual) => typeof actual === 'number' && actual < bound,
+  $near: ([value, by], actual) => typeof actual === 'number' && Math.abs(actual - value) <= by,
+  $match: (source, actual) => typeof actual === 'string' && new RegExp(source, 'mu').test(actual),
+  $exists: (exists, actual) => (actual !== undefined) === exists,
+  $type: (type, actual) => typeof actual === type,
+  $any: (patterns, actual) => patterns.some((pattern) => matches(pattern, actual)),
+  $not: (pattern, actual) => !matches(pattern, actual),
+  $length: (length, actual) => (Array.isArray(actual) || typeof actual === 'string') && actual.length === length,
+  $has: (patterns, actual) => Array.isArray(actual) && patterns.every((pattern) => actual.some((item) => matches(pattern, item))),
+};
+
+/** A pattern that a member which is not there may match. */
+function isAbsent(pattern) {
+  return (
+    pattern !== null &&
+    typeof pattern === 'object' &&
+    !Array.isArray(pattern) &&
+    ('$exists' in pattern || '$not' in pattern || '$any' in pattern)
+  );
 }
 
 /** As {@link matches}; a history may be written short, as node ids or as [id, outcome] pairs. */

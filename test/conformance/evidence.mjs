@@ -41,6 +41,27 @@ async function journalFiles(folder) {
   return entries.filter((entry) => /(^|\/)runs\/[^/]+\.ndjson$/.test(entry)).map((entry) => join(root, entry));
 }
 
+/** The lines of a ledger of stub programs. A call that is still being written, or was killed, may have torn the last one. */
+export async function ledgerLines(file) {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return completeLines(text);
+}
+
+/** What the stubs were asked since there were `before` lines: the sums and the calls in the order in which they began. */
+export function ledgerSince(lines, before) {
+  const calls = lines.slice(before).filter(({ event }) => event === 'start');
+  const ends = new Map(lines.filter(({ event }) => event === 'end').map((line) => [line.n, line]));
+  const charged = calls.reduce((sum, { n }) => sum + (ends.get(n)?.chargedUsd ?? 0), 0);
+  return {
+    count: calls.length,
+    prompts: calls.map(({ prompt }) => prompt),
+    programs: calls.map(({ program }) => program),
+    chargedUsd: Math.round(charged * 1e9) / 1e9,
+    maxInFlight: Math.max(0, ...calls.map(({ inFlight }) => inFlight)),
+    calls: calls.map(({ n, ...call }) => ({ n, ...call, outcome: ends.get(n)?.outcome, chargedUsd: ends.get(n)?.chargedUsd })),
+  };
+}
+
 /** The checkpoint.json written last for the graph file that `argv` names, or undefined. */
 export async function newestCheckpoint(folder, argv) {
   const found = [];

@@ -5,14 +5,15 @@
 // R2 Nothing of a step reaches the outside: it works in a temporary copy, and its process group is killed when it overstays.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { clip, matches, matchesCheckpoint, missingInOrder, normalise, shortDiff } from './compare.mjs';
-import { eventsSince, journalSizes, newestCheckpoint } from './evidence.mjs';
+import { eventsSince, journalSizes, ledgerLines, ledgerSince, newestCheckpoint } from './evidence.mjs';
+import { startProvider } from './provider.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
 // Where the program keeps its compiled code: shared, so that not every step compiles it anew.
@@ -21,6 +22,8 @@ const STEP_MS_MAX = 30_000;
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 ** 30;
 const POLL_MS = 5;
+/** Programs that stand in for `claude`, `codex`, `gemini` and `opencode`. */
+const STUBS = fileURLToPath(new URL('./stubs', import.meta.url));
 
 /** In memory where there is room and programs may be started: most of the wait is for syncs of a disk, and no case can tell. */
 const SCRATCH = isRoomy(MEMORY) ? MEMORY : tmpdir();
@@ -61,33 +64,62 @@ async function runCaseOneWay(theCase, surroundings) {
   const scratch = await realpath(await mkdtemp(join(SCRATCH, 'mlld-case-')));
   const project = join(scratch, 'project');
   const home = join(scratch, 'home');
+  let provider;
   try {
     await mkdir(home);
     await cp(theCase.folder, project, { recursive: true });
+    if (theCase.provider) provider = await startProvider(theCase.provider, join(scratch, 'provider.ndjson'));
+    const equipment = { ...(theCase.stubs ? stubsFor(project) : {}), ...(provider ? { PROVIDER_URL: provider.url } : {}) };
     for (const [index, step] of theCase.steps.entries()) {
-      const complaints = await runStep({ ...step, env: { ...surroundings, ...step.env } }, { theCase, project, home });
+      const env = { ...surroundings, ...equipment, ...step.env };
+      const complaints = await runStep({ ...step, env }, { theCase, project, home, provider });
       // Later steps build on this one: their complaints would only repeat the first.
       if (complaints.length > 0) return complaints.map((text) => `step ${index + 1} (${step.argv.join(' ')}): ${text}`);
     }
     return [];
   } finally {
+    await provider?.stop();
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-async function runStep(step, { theCase, project, home }) {
+/** The stub programs come first on the path; what they do is in `plan.json`, what they were asked in `ledger.ndjson`. */
+function stubsFor(project) {
+  const plan = join(project, 'plan.json');
+  return {
+    PATH: `${STUBS}${delimiter}${process.env.PATH}`,
+    STUB_LEDGER: join(project, 'ledger.ndjson'),
+    ...(existsSync(plan) ? { STUB_PLAN: plan } : {}),
+  };
+}
+
+async function runStep(step, { theCase, project, home, provider }) {
+  await changeFiles(step, project);
   const before = step.journal || step.killAfter ? await journalSizes(project) : new Map();
+  const ledger = join(project, 'ledger.ndjson');
+  const asked = step.ledger ? (await ledgerLines(ledger)).length : 0;
+  const startedMs = Date.now();
   const outcome = await execute(step, { project, home, before });
+  const elapsedMs = Date.now() - startedMs;
   const complaints = [];
   if (outcome.overstayed) complaints.push(`still running after ${STEP_MS_MAX} ms`);
-  if (step.killAfter) {
-    if (!outcome.killed) complaints.push(`ended before ${JSON.stringify(step.killAfter)}; stderr: ${clip(outcome.stderr)}`);
-  } else if (outcome.exit !== (step.exit ?? 0)) {
-    complaints.push(`exit ${outcome.exit}, expected ${step.exit ?? 0}; stderr: ${clip(outcome.stderr)}`);
+  if (step.killAfter && !outcome.killed) complaints.push(`ended before ${JSON.stringify(step.killAfter)}; stderr: ${clip(outcome.stderr)}`);
+  const exits = [step.exit ?? 0].flat();
+  if (!(step.killAfter && step.signal === undefined) && !exits.includes(outcome.exit)) {
+    complaints.push(`exit ${outcome.exit}, expected ${exits.join(' or ')}; stderr: ${clip(outcome.stderr)}`);
+  }
+  if (step.elapsedMs && (elapsedMs < step.elapsedMs[0] || elapsedMs > step.elapsedMs[1])) {
+    complaints.push(`took ${elapsedMs} ms, expected ${step.elapsedMs.join(' to ')}`);
   }
   complaints.push(...(await checkStreams(step, outcome, theCase.folder)));
   complaints.push(...(await checkFiles(step.files ?? {}, { project, byteForByte: theCase.area === 'graph' })));
   if (step.journal) complaints.push(...checkJournal(step.journal, await eventsSince(project, before)));
+  if (step.ledger) complaints.push(...checkLedger(step.ledger, ledgerSince(await ledgerLines(ledger), asked)));
+  if (step.provider) {
+    const actual = await provider.stats();
+    if (!matches(step.provider, actual))
+      complaints.push(`provider\n- ${clip(JSON.stringify(step.provider))}\n+ ${clip(JSON.stringify(actual))}`);
+  }
   if (step.checkpoint) {
     const actual = await newestCheckpoint(project, step.argv);
     if (!actual) complaints.push('no checkpoint.json');
@@ -100,7 +132,7 @@ async function runStep(step, { theCase, project, home }) {
 }
 
 /** @returns {Promise<{ exit: number | null, stdout: string, stderr: string, killed: boolean, overstayed: boolean }>} */
-function execute({ argv, env = {}, stdin = '', killAfter }, { project, home, before }) {
+function execute({ argv, env = {}, stdin = '', killAfter, killDelayMs = 0, signal = 'SIGKILL' }, { project, home, before }) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [PROGRAM, ...argv], {
       cwd: project,
@@ -118,8 +150,10 @@ function execute({ argv, env = {}, stdin = '', killAfter }, { project, home, bef
     }, STEP_MS_MAX);
     let ended = false;
     if (killAfter) {
-      void waitForEvent(killAfter, { project, before, given: () => ended }).then((seen) => {
-        if (seen && !ended) outcome.killed = killGroup(child.pid);
+      void waitForEvent(killAfter, { project, before, given: () => ended }).then(async (seen) => {
+        if (seen && killDelayMs > 0) await new Promise((wait) => setTimeout(wait, killDelayMs));
+        // Ctrl-C reaches the program alone here; it is what ends its commands.
+        if (seen && !ended) outcome.killed = signal === 'SIGKILL' ? killGroup(child.pid) : child.kill(signal);
       }, reject);
     }
     child.on('error', reject);
@@ -149,8 +183,21 @@ function killGroup(pid) {
   }
 }
 
-async function checkStreams({ stdout, stdoutContains = [], stderrContains = [] }, outcome, folder) {
+async function checkStreams(step, outcome, folder) {
+  const { stdout, stdoutContains = [], stderrContains = [], stdoutJson } = step;
   const complaints = [];
+  for (const stream of ['stdout', 'stderr']) {
+    for (const source of step[`${stream}Matches`] ?? [])
+      if (!new RegExp(source, 'mu').test(outcome[stream]))
+        complaints.push(`${stream} does not match /${source}/: ${clip(outcome[stream])}`);
+    for (const text of step[`${stream}Lacks`] ?? [])
+      if (outcome[stream].includes(text)) complaints.push(`${stream} has "${text}": ${clip(outcome[stream])}`);
+  }
+  if (stdoutJson !== undefined) {
+    const actual = parsed(outcome.stdout);
+    if (actual === undefined || !matches(stdoutJson, actual))
+      complaints.push(`stdout\n- ${clip(JSON.stringify(stdoutJson))}\n+ ${clip(outcome.stdout)}`);
+  }
   if (stdout !== undefined) {
     const expected = normalise(typeof stdout === 'string' ? stdout : await readFile(join(folder, stdout.file), 'utf8'));
     const actual = normalise(outcome.stdout);
@@ -182,10 +229,47 @@ async function checkFiles(files, { project, byteForByte }) {
   return complaints;
 }
 
-function checkJournal({ events = [], never = [] }, appended) {
+async function changeFiles({ write = {}, remove = [] }, project) {
+  for (const [name, content] of Object.entries(write)) {
+    await mkdir(dirname(join(project, name)), { recursive: true });
+    await writeFile(join(project, name), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+  for (const name of remove) await rm(join(project, name), { recursive: true, force: true });
+}
+
+/** `calls` is a subsequence, `never` lists what must not be among the calls; the sums are matched as they are. */
+function checkLedger({ calls = [], never = [], ...sums }, actual) {
+  const complaints = [];
+  if (!matches(sums, actual)) {
+    const { calls: _, ...shown } = actual;
+    complaints.push(`ledger\n- ${clip(JSON.stringify(sums))}\n+ ${clip(JSON.stringify(shown))}`);
+  }
+  const missing = missingInOrder(calls, actual.calls);
+  if (missing) complaints.push(`ledger lacks (in order) ${JSON.stringify(missing)}; it has ${clip(JSON.stringify(actual.prompts))}`);
+  for (const pattern of [never].flat()) {
+    const found = actual.calls.find((call) => matches(pattern, call));
+    if (found) complaints.push(`ledger has ${clip(JSON.stringify(found))}, which must never occur`);
+  }
+  return complaints;
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function checkJournal({ events = [], never = [], counts = [] }, appended) {
   const complaints = [];
   const missing = missingInOrder(events, appended);
   if (missing) complaints.push(`journal lacks (in order) ${JSON.stringify(missing)}; it has ${clip(appended.map(brief).join(' '))}`);
+  for (const [pattern, expected] of counts) {
+    const count = appended.filter((event) => matches(pattern, event)).length;
+    if (!matches(expected, count))
+      complaints.push(`journal has ${count} of ${JSON.stringify(pattern)}, expected ${JSON.stringify(expected)}`);
+  }
   for (const pattern of never) {
     const found = appended.find((event) => matches(pattern, event));
     if (found) complaints.push(`journal has ${clip(JSON.stringify(found))}, which must never occur`);
