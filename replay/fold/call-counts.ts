@@ -21,7 +21,7 @@ export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied';
 
 export interface EndedCall {
   readonly outcome: CallOutcome;
-  readonly elapsedMs?: number | undefined;
+  readonly durationMs?: number | undefined;
   readonly usage?: Usage | undefined;
   /** Why it failed, or why its result may not be reused. */
   readonly message?: string | undefined;
@@ -58,7 +58,7 @@ export function endedCall(event: EndOfCall): EndedCall {
       const denied = event.denied === true;
       return {
         outcome: denied ? 'denied' : 'failed',
-        elapsedMs: event.elapsedMs,
+        durationMs: event.elapsedMs,
         message: event.message,
         errorCode: event.code ?? (denied ? 'DENIED' : undefined),
       };
@@ -67,7 +67,7 @@ export function endedCall(event: EndOfCall): EndedCall {
       const flaw = flawOf(event);
       return {
         outcome: flaw === undefined ? 'executed' : flaw === 'denied' ? 'denied' : 'failed',
-        elapsedMs: event.elapsedMs,
+        durationMs: event.elapsedMs,
         usage: event.usage,
         message: event.unusable,
         errorCode: flaw === undefined ? undefined : flaw === 'denied' ? 'DENIED' : 'COMMAND_FAILED',
@@ -76,9 +76,9 @@ export function endedCall(event: EndOfCall): EndedCall {
   }
 }
 
-export function countCall(counts: CallCounts, { outcome, elapsedMs = 0, usage = {} }: EndedCall): void {
+export function countCall(counts: CallCounts, { outcome, durationMs = 0, usage = {} }: EndedCall): void {
   counts[outcome === 'denied' ? 'failed' : outcome] += 1;
-  counts.callsMs += elapsedMs;
+  counts.callsMs += durationMs;
   counts.inputTokens = sumOf(counts.inputTokens, usage.inputTokens);
   counts.outputTokens = sumOf(counts.outputTokens, usage.outputTokens);
   counts.costUsd = sumOf(counts.costUsd, usage.costUsd);

@@ -32,11 +32,11 @@ export interface NodeVisits {
   gates: EventOf<'gate.checked'> | undefined;
   readonly questions: Map<string, EventOf<'question.asked'>>;
   /** What the command line and the graph put into the context. */
-  given: { readonly [key: string]: Json };
+  inputs: { readonly [key: string]: Json };
 }
 
 export const nodeVisits: Projection<NodeVisits> = {
-  initial: () => ({ visits: new Map(), latest: new Map(), gates: undefined, questions: new Map(), given: {} }),
+  initial: () => ({ visits: new Map(), latest: new Map(), gates: undefined, questions: new Map(), inputs: {} }),
   apply(state, event) {
     switch (event.type) {
       case 'node.started': {
@@ -74,7 +74,7 @@ export const nodeVisits: Projection<NodeVisits> = {
         state.questions.delete(event.id);
         return state;
       case 'context.updated':
-        state.given = { ...state.given, ...event.updates };
+        state.inputs = { ...state.inputs, ...event.updates };
         return state;
       default:
         return state;

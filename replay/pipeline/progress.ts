@@ -29,7 +29,7 @@ export interface NodeProgress {
   /** `running`: it had begun, and the record has no end of it. */
   readonly status: NonNullable<Visit['status']> | 'running';
   readonly attempts: number;
-  readonly elapsedMs: number;
+  readonly durationMs: number;
   readonly reason: string;
 }
 
@@ -44,7 +44,7 @@ export function pipelineProgress({ visits, gates, questions }: NodeVisits, statu
       visit,
       status: ended ?? 'running',
       attempts,
-      elapsedMs: elapsedMs ?? untilMs - startedMs,
+      durationMs: elapsedMs ?? untilMs - startedMs,
       reason,
     })),
     unmetGate,

@@ -2,6 +2,7 @@
 import type { CallKey, Seq } from '../../journal/ids.js';
 import type { ReachedCheckpoint } from '../memo/checkpoints.js';
 import { previewOf } from '../fold/preview.js';
+import { measureConcurrency, noConcurrency, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { Projection } from '../fold/projection.js';
 
 interface AskedThen {
@@ -20,12 +21,14 @@ export interface LatestRun {
   readonly checkpoints: Map<string, ReachedCheckpoint>;
   /** By function: what its calls cost, where they told it. */
   readonly costs: Map<string, { usd: number; calls: number }>;
+  readonly concurrency: CallConcurrency;
 }
 
 /** Of one run. */
 export const latestRun: Projection<LatestRun> = {
-  initial: () => ({ asked: new Map(), checkpoints: new Map(), costs: new Map() }),
+  initial: () => ({ asked: new Map(), checkpoints: new Map(), costs: new Map(), concurrency: noConcurrency() }),
   apply(state, event) {
+    measureConcurrency(state.concurrency, event);
     switch (event.type) {
       case 'call.started':
         noteAsked(state, event, event.preview ?? previewOf(event.args));

@@ -15,13 +15,14 @@ import {
   type RecordedDefinition,
 } from '../memo/definitions.js';
 import type { ForkSource } from '../memo/overlay.js';
+import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { LatestRun } from './latest-run.js';
 import { usableEntry, type StoredResult, type UsableEntry, type MemoEntry } from '../memo/memo.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
 
 /** Why an answer that is usable now would not be served. */
-export type DropReason = 'invalidated' | 'forgotten' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
+export type DropReason = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
 
 /** How a function stands now. */
 export interface CurrentDefinition {
@@ -45,9 +46,9 @@ export interface PlannedFunction {
   again: number;
   readonly reasons: { [R in DropReason]?: number };
   /** Questions that come up and that no answer can be served to: failed, interrupted, dropped before. */
-  unanswered: number;
+  unresolved: number;
   /** Answers from before an edit that are served all the same. */
-  servedOld: number;
+  stale: number;
   /**
    * Answers to what the last run asked by a function that forwards, from before its body or a variable in it changed: they are not served
    * where it forwards something else now.
@@ -56,7 +57,7 @@ export interface PlannedFunction {
   /** Of those that are served: see `Plan`. */
   later: number;
   /** Usable answers that are not counted: see `Plan`. */
-  unasked: number;
+  unused: number;
   /** What differs between the definition now and those that the usable answers were made with. */
   readonly changes: DefinitionChange[];
   /** Captured variables of which that can't be told before the run. */
@@ -64,13 +65,13 @@ export interface PlannedFunction {
   /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
   readonly declared: boolean;
   /** A few of those that will be asked again or have no answer, in the order of first asking. */
-  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: DropReason | 'unanswered' }[];
+  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: DropReason | 'unresolved' }[];
 }
 
 export interface Plan {
   readonly usable: number;
   readonly again: number;
-  readonly unanswered: number;
+  readonly unresolved: number;
   /** The sum of those of the functions: another bound. */
   readonly forwarded: number;
   /**
@@ -79,7 +80,7 @@ export interface Plan {
    */
   readonly later: number;
   /** Answers that could be served to questions that don't come up: nothing asked them lately, or only calls that are served did. */
-  readonly unasked: number;
+  readonly unused: number;
   /** In the order of first asking. */
   readonly functions: readonly PlannedFunction[];
   /** If the run asks what the last one did. Undefined without a recorded run. */
@@ -88,8 +89,10 @@ export interface Plan {
 
 export interface Estimate {
   readonly calls: number;
-  /** Time in calls, those side by side added up; by what they took before, else by the mean of the function. */
-  readonly elapsedMs: number;
+  /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. */
+  readonly durationMs: number;
+  /** The same, with calls that run side by side added up. */
+  readonly callsMs: number;
   /** Only where recorded calls of the same functions told their cost. */
   readonly costUsd?: number;
 }
@@ -126,11 +129,11 @@ export function planRun(facts: PlanFacts): Plan {
       usable: 0,
       again: 0,
       reasons: {},
-      unanswered: 0,
-      servedOld: 0,
+      unresolved: 0,
+      stale: 0,
       forwarded: 0,
       later: 0,
-      unasked: 0,
+      unused: 0,
       changes: [],
       unknown: [...new Set(facts.current.get(fn)?.flatMap(({ unknown }) => unknown))],
       declared: facts.current.has(fn) || COMMANDS.has(fn),
@@ -139,7 +142,7 @@ export function planRun(facts: PlanFacts): Plan {
     functions.set(fn, made);
     return made;
   };
-  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: DropReason | 'unanswered'): void => {
+  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: DropReason | 'unresolved'): void => {
     if (entry.examples.length < EXAMPLES_MAX) entry.examples.push({ key, preview: preview ?? null, why });
   };
 
@@ -161,16 +164,17 @@ export function planRun(facts: PlanFacts): Plan {
       fn: question.fn,
       served: !comes || (standing.kind === 'served' && !standing.forwards),
       elapsedMs: standing.kind === 'none' ? undefined : standing.answer.elapsedMs,
+      endedMs: standing.kind === 'none' ? undefined : standing.answer.endedMs,
     });
     if (standing.kind === 'none') {
       if (!comes) continue;
-      entry.unanswered++;
+      entry.unresolved++;
       firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
-      example(entry, key, question.preview, 'unanswered');
+      example(entry, key, question.preview, 'unresolved');
       continue;
     }
     if (!comes) {
-      entry.unasked++;
+      entry.unused++;
       continue;
     }
     // What other runs forwarded is no matter of the next one.
@@ -183,7 +187,7 @@ export function planRun(facts: PlanFacts): Plan {
       continue;
     }
     if (standing.kind === 'served') {
-      if (standing.edited) entry.servedOld++;
+      if (standing.edited) entry.stale++;
       served.push({ key, entry });
       continue;
     }
@@ -193,14 +197,14 @@ export function planRun(facts: PlanFacts): Plan {
     example(entry, key, question.preview, standing.why);
   }
   for (const { key, entry } of served) if ((facts.latest?.asked.get(key)?.lastSeq ?? -1) > firstAnswer) entry.later++;
-  const all = [...functions.values()].filter(({ usable, unanswered }) => usable + unanswered > 0);
+  const all = [...functions.values()].filter(({ usable, unresolved }) => usable + unresolved > 0);
   return {
     usable: sum(all, ({ usable }) => usable),
     again: sum(all, ({ again }) => again),
-    unanswered: sum(all, ({ unanswered }) => unanswered),
+    unresolved: sum(all, ({ unresolved }) => unresolved),
     forwarded: sum(all, ({ forwarded }) => forwarded),
     later: sum(all, ({ later }) => later),
-    unasked: sum([...functions.values()], ({ unasked }) => unasked),
+    unused: sum([...functions.values()], ({ unused }) => unused),
     functions: all,
     estimate: facts.latest && estimateOf(facts.latest, asked, coming),
   };
@@ -269,7 +273,7 @@ function standingOf(key: CallKey, question: MemoEntry, facts: PlanFacts): Standi
 }
 
 function whyOwnIsDropped(isSelected: boolean, { fresh }: PolicyFlags): DropReason | undefined {
-  if (fresh === true) return 'forgotten';
+  if (fresh === true) return 'reset';
   return isSelected ? 'invalidated' : undefined;
 }
 
@@ -347,23 +351,50 @@ interface Asked {
   /** Or not come to. */
   readonly served: boolean;
   readonly elapsedMs: number | undefined;
+  /** When the recorded result was made: milliseconds since 1970; not finite where the journal does not tell. */
+  readonly endedMs: number | undefined;
 }
 
-function estimateOf({ asked: last, costs }: LatestRun, asked: ReadonlyMap<CallKey, Asked>, coming: ReadonlySet<CallKey>): Estimate {
+function estimateOf(
+  { asked: last, costs, concurrency }: LatestRun,
+  asked: ReadonlyMap<CallKey, Asked>,
+  coming: ReadonlySet<CallKey>,
+): Estimate {
   const means = meanTimes(asked);
-  let [calls, elapsedMs, costUsd, costKnown] = [0, 0, 0, false];
+  let [calls, callsMs, longestMs, costUsd, costKnown] = [0, 0, 0, 0, false];
   for (const key of new Set([...last.keys(), ...coming])) {
     const known = asked.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.served === true) continue;
     calls++;
-    elapsedMs += known?.elapsedMs ?? means.get(fn) ?? 0;
+    const callMs = known?.elapsedMs ?? means.get(fn) ?? 0;
+    callsMs += callMs;
+    longestMs = Math.max(longestMs, callMs);
     const cost = costs.get(fn);
     if (cost === undefined) continue;
     costKnown = true;
     costUsd += cost.usd / cost.calls;
   }
-  return { calls, elapsedMs: Math.round(elapsedMs), ...(costKnown && { costUsd }) };
+  return {
+    calls,
+    durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(asked.values()))),
+    callsMs: Math.round(callsMs),
+    ...(costKnown && { costUsd }),
+  };
+}
+
+/** For a last run that executed nothing: as the recorded results were made, whichever run made them. */
+function concurrencyOfResults(asked: Iterable<Asked>): Pick<CallConcurrency, 'callsMs' | 'busyMs'> {
+  let [callsMs, busyMs, untilMs] = [0, 0, Number.NEGATIVE_INFINITY];
+  const times = [...asked]
+    .filter(({ endedMs }) => Number.isFinite(endedMs))
+    .map(({ endedMs = 0, elapsedMs = 0 }) => ({ startedMs: endedMs - elapsedMs, endedMs }));
+  for (const { startedMs, endedMs } of times.sort((left, right) => left.startedMs - right.startedMs)) {
+    callsMs += endedMs - startedMs;
+    busyMs += Math.max(0, endedMs - Math.max(startedMs, untilMs));
+    untilMs = Math.max(untilMs, endedMs);
+  }
+  return { callsMs, busyMs };
 }
 
 function meanTimes(asked: ReadonlyMap<CallKey, Asked>): ReadonlyMap<string, number> {

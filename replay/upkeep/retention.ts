@@ -13,7 +13,7 @@ import type { RunFile } from '../../journal/store.js';
 import type { Lineage, PastPoint, RunTies } from './lineage.js';
 import { usable } from '../memo/memo.js';
 
-export type Reason = 'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'answers' | 'resume' | 'fork' | 'served' | 'takes-back';
+export type Reason = 'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'results' | 'resume' | 'fork' | 'reused' | 'revokes';
 
 /** The runs of one workflow, oldest first, with what they owe each other. */
 export interface Folded {
@@ -74,7 +74,7 @@ export function decide(
       if (own === undefined) continue;
       for (const other of own.unknown.names) keep(other, 'unknown');
       if (wish.needed === 'goes') continue;
-      for (const other of own.servedFrom.keys()) keep(other, 'served');
+      for (const other of own.servedFrom.keys()) keep(other, 'reused');
       for (const other of own.builtOn) keep(other.run, 'resume');
       for (const fork of own.forkedFrom) {
         keep(fork.run, 'fork');
@@ -82,7 +82,7 @@ export function decide(
         if (lent !== undefined) for (const [other] of servingRuns(lent)) keep(other, 'fork');
       }
     }
-    for (const { lineage } of workflows) for (const run of takingBack(lineage, stays)) keep(run, 'takes-back');
+    for (const { lineage } of workflows) for (const run of revokers(lineage, stays)) keep(run, 'revokes');
     if (queue.length === 0) break;
   }
   const wished = [...all.keys()].filter((run) => stays.get(run) !== 'recent').sort();
@@ -116,7 +116,7 @@ function* roots(
 /** N1 and N2. */
 function* servingRuns({ index, completedBy, insideBy }: Lineage): Generator<readonly [RunId, Reason]> {
   for (const [key, { result: answer }] of usable(index.memo)) {
-    yield [answer.ref.run, 'answers'];
+    yield [answer.ref.run, 'results'];
     for (const run of insideBy.get(key)?.values() ?? []) yield [run, 'resume'];
   }
   for (const { run } of index.memo.called.values()) yield [run, 'resume'];
@@ -124,7 +124,7 @@ function* servingRuns({ index, completedBy, insideBy }: Lineage): Generator<read
 }
 
 /** N4. */
-function* takingBack({ runs, index }: Lineage, stays: ReadonlyMap<RunId, Reason>): Generator<RunId> {
+function* revokers({ runs, index }: Lineage, stays: ReadonlyMap<RunId, Reason>): Generator<RunId> {
   const earlier: RunTies[] = [];
   for (const [run, ties] of runs) {
     const stillDropped = (key: CallKey): boolean => {

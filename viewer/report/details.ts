@@ -17,7 +17,7 @@ export function details(model: Model, span: number): HTMLElement {
   for (const call of told?.calls ?? []) {
     const numbers = [
       `@${call.fn} ${call.outcome}`,
-      ...(call.elapsedMs === null ? [] : [duration(call.elapsedMs)]),
+      ...(call.durationMs === null ? [] : [duration(call.durationMs)]),
       ...(call.costUsd === null ? [] : [money(call.costUsd)]),
       ...(call.inputTokens === null ? [] : [`${call.inputTokens} tokens in`]),
       ...(call.outputTokens === null ? [] : [`${call.outputTokens} out`]),

@@ -16,7 +16,7 @@ export function difference(diff: RunDiff): HTMLElement {
       row('executed', ({ executed }) => executed),
       row('reused', ({ reused }) => reused),
       row('failed', ({ failed }) => failed),
-      row('took', ({ elapsedMs }) => duration(elapsedMs)),
+      row('took', ({ durationMs }) => duration(durationMs)),
       row('cost', ({ costUsd }) => moneyOrDash(costUsd)),
     ],
   );

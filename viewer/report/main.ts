@@ -49,7 +49,7 @@ function header({ data, count, search, title }: Model, goTo: (span: number) => v
   const { total } = data;
   const numbers: readonly (readonly [string, string])[] = [
     ['status', data.status],
-    ['took', duration(data.elapsedMs)],
+    ['took', duration(data.durationMs)],
     ['operations', count.toLocaleString('en')],
     ['executed', total.executed.toLocaleString('en')],
     ['reused', total.reused.toLocaleString('en')],
@@ -112,13 +112,15 @@ function link(text: string, about: string, act: () => void): HTMLElement {
 /** Innermost ones: what fails inside makes what is around it fail. */
 function failuresOf(model: Model, goTo: (span: number) => void): HTMLElement | undefined {
   const { spans } = model.data;
-  const failing = (span: number): boolean => ['failed', 'denied', 'open'].includes(model.stateOf(span));
+  const failing = (span: number): boolean => ['failed', 'denied', 'unfinished'].includes(model.stateOf(span));
   const all = [...spans.op.keys()].filter((span) => failing(span) && !model.childrenOf(span).some(failing));
   if (all.length === 0) return undefined;
   const shown = all.slice(0, FAILURES_MAX).map((span) => {
     const state = model.stateOf(span);
-    return link(`${model.title(span)}: ${spans.message[span] || (state === 'open' ? 'never ended' : state)}`, spans.op[span] ?? '', () =>
-      goTo(span),
+    return link(
+      `${model.title(span)}: ${spans.message[span] || (state === 'unfinished' ? 'never ended' : state)}`,
+      spans.op[span] ?? '',
+      () => goTo(span),
     );
   });
   const more = all.length - shown.length;

@@ -16,10 +16,10 @@ export interface TimelineView {
 }
 
 export function timelineView(model: Model, onChoose: (span: number) => void): TimelineView {
-  const { spans, elapsedMs, marks } = model.data;
+  const { spans, durationMs, marks } = model.data;
   const rows = spans.row.reduce((most, row) => Math.max(most, row + 1), 1);
   const rowHeight = Math.max(3, Math.min(ROW, (HEIGHT_MAX - AXIS) / rows));
-  const whole = Math.max(elapsedMs, 1);
+  const whole = Math.max(durationMs, 1);
   let from = 0;
   let to = whole;
   let chosen = -1;
@@ -27,7 +27,7 @@ export function timelineView(model: Model, onChoose: (span: number) => void): Ti
   const canvas = element('canvas', { tabindex: '0', role: 'img' });
   canvas.setAttribute(
     'aria-label',
-    `Timeline of ${model.count} operations over ${duration(elapsedMs)}. Plus and minus zoom, arrows move, 0 shows all.`,
+    `Timeline of ${model.count} operations over ${duration(durationMs)}. Plus and minus zoom, arrows move, 0 shows all.`,
   );
   const button = (label: string, title: string, act: () => void): HTMLElement => {
     const made = element('button', { type: 'button', title }, label);
@@ -40,7 +40,7 @@ export function timelineView(model: Model, onChoose: (span: number) => void): Ti
     button('+', 'zoom in', () => zoom(ZOOM)),
     button('−', 'zoom out', () => zoom(1 / ZOOM)),
     button('all', 'show all', () => show(0, whole)),
-    ...(['executed', 'reused', 'failed', 'denied', 'open', 'done'] as const).map((state) =>
+    ...(['executed', 'reused', 'failed', 'denied', 'unfinished', 'done'] as const).map((state) =>
       element('span', { class: `state ${state}` }, state),
     ),
   );

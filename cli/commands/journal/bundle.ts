@@ -51,8 +51,8 @@ export async function bundle(io: Io, text: string, { output: file, redact, json 
   const output = openOutput(io, file);
   output.write(packed);
   output.finish();
-  const report = { file, bytes: packed.length, runs: runs.map((run) => run.ref), contents: blobs.size };
-  io.stderr(json ? '' : `${file}: ${counted(runs.length, 'run')}, ${counted(blobs.size, 'content')}, ${size(packed.length)}\n`);
+  const report = { file, bytes: packed.length, runs: runs.map((run) => run.ref), blobs: blobs.size };
+  io.stderr(json ? '' : `${file}: ${counted(runs.length, 'run')}, ${counted(blobs.size, 'blob')}, ${size(packed.length)}\n`);
   if (json) io.stdout(`${JSON.stringify(report, undefined, 2)}\n`);
 }
 

@@ -45,7 +45,7 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     return { ...common, durationMs: null, status: 'unreadable', executed: null, reused: null, failed: null, costUsd: null, inFlight: [] };
   }
   const {
-    elapsedMs = null,
+    durationMs = null,
     status,
     executed,
     reused,
@@ -53,6 +53,6 @@ async function listedRun(io: Io, store: JournalStore, project: Project, file: Ru
     costUsd,
     inFlight,
   } = crashed ?? (await summariseRun(store, file, { nowMs: io.todayMs() }));
-  const calls = inFlight.map(({ fn, preview = null, elapsedMs }) => ({ fn, preview, elapsedMs }));
-  return { ...common, durationMs: elapsedMs, status, executed, reused, failed, costUsd, inFlight: calls };
+  const calls = inFlight.map(({ fn, preview = null, durationMs: ms }) => ({ fn, preview, durationMs: ms }));
+  return { ...common, durationMs, status, executed, reused, failed, costUsd, inFlight: calls };
 }

@@ -29,12 +29,12 @@ interface RedactionReport {
   readonly dryRun: boolean;
   /** Events that were changed. */
   readonly events: number;
-  /** Answers of `llm` calls among what was taken out. What has no other answer is asked again. */
-  readonly answers: number;
-  /** Contents that were removed. */
+  /** Results of `llm` calls among what was taken out: a call that has no other result is executed again. */
+  readonly results: number;
+  /** Blobs that were removed. */
   readonly blobs: number;
   readonly blobsLeft: BlobsLeft | null;
-  /** Contents that this run doesn't name any more and another one does. */
+  /** Blobs that this run doesn't name any more and another one does. */
   readonly sharedBlobs: readonly BlobId[];
 }
 
@@ -55,10 +55,10 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   }
   const wish = await redactionRequest(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();
-  let answers = 0;
+  let results = 0;
   const edit = (event: JournalEvent): JournalEvent | undefined => {
     const changed = redactNoting(event, wish, taken);
-    if (changed !== undefined && isAnswer(event) && !isAnswer(changed)) answers++;
+    if (changed !== undefined && isResult(event) && !isResult(changed)) results++;
     return changed;
   };
 
@@ -74,7 +74,7 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, deleter, { going: [], dryRun });
   const shared = [];
   for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
-  const report: RedactionReport = { run: ref.run, dryRun, events, answers, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
+  const report: RedactionReport = { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
 }
 
@@ -112,22 +112,22 @@ function redactNoting(event: JournalEvent, wish: RedactionRequest, taken: Set<Bl
   return changed;
 }
 
-function isAnswer(event: JournalEvent): boolean {
+function isResult(event: JournalEvent): boolean {
   return event.type === 'call.completed' && event.unusable === undefined && !('redacted' in event.result);
 }
 
-function render({ run, dryRun, events, answers, blobs, blobsLeft, sharedBlobs }: RedactionReport): string {
+function render({ run, dryRun, events, results, blobs, blobsLeft, sharedBlobs }: RedactionReport): string {
   const lines = [
     dryRun
       ? `Would change ${counted(events, 'event')} of ${run}.`
-      : `Changed ${counted(events, 'event')} of ${run}, removed ${counted(blobs, 'content')}.`,
-    ...(answers === 0
+      : `Changed ${counted(events, 'event')} of ${run}, removed ${counted(blobs, 'blob')}.`,
+    ...(results === 0
       ? []
-      : [`${counted(answers, 'answer')} of llm calls among them: what has no other one is asked again by the next run.`]),
+      : [`${counted(results, 'result')} of llm calls among them: a call that has no other result is executed again by the next run.`]),
     ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
     ...(sharedBlobs.length === 0
       ? []
-      : [`${counted(sharedBlobs.length, 'content')} stayed, because another run has the same: redact that one too (mlld journal list).`]),
+      : [`${counted(sharedBlobs.length, 'blob')} kept, because another run has the same: redact that run too (mlld journal list).`]),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -29,14 +29,14 @@ function entryLine(entry: AuditEntry, style: Style): string {
 function sentenceOf(entry: AuditEntry, style: Style): string {
   switch (entry.entry) {
     case 'call': {
-      const { fn, preview, outcome, from, message, usage, elapsedMs, outputs = [] } = entry;
+      const { fn, preview, outcome, from, message, usage, durationMs, outputs = [] } = entry;
       const colour = outcome === 'executed' ? style.green : outcome === 'reused' ? style.dim : style.red;
       const facts = [
         ...(from === undefined
           ? []
           : [`from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`]),
         ...(message === undefined ? [] : [clip(oneLine(message), TEXT_UNITS_MAX)]),
-        ...(elapsedMs === undefined ? [] : [duration(elapsedMs)]),
+        ...(durationMs === undefined ? [] : [duration(durationMs)]),
         ...(usage?.inputTokens === undefined && usage?.outputTokens === undefined ? [] : [tokens(usage.inputTokens, usage.outputTokens)]),
         ...(usage?.costUsd === undefined ? [] : [money(usage.costUsd)]),
         ...(outputs.length === 0 ? [] : [`wrote ${outputs.map(({ path, hash }) => `${oneLine(path)}${shortHash(hash)}`).join(', ')}`]),
@@ -44,9 +44,9 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
       return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}) ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
     }
     case 'command': {
-      const { command, exitCode, error, elapsedMs } = entry;
+      const { command, exitCode, error, durationMs } = entry;
       const status = exitCode === undefined || exitCode === 0 ? '' : style.red(` ended with status ${exitCode}`);
-      return `${clip(oneLine(command), TEXT_UNITS_MAX)}${status}${because(error, style)}${elapsedMs === undefined ? '' : ` (${duration(elapsedMs)})`}`;
+      return `${clip(oneLine(command), TEXT_UNITS_MAX)}${status}${because(error, style)}${durationMs === undefined ? '' : ` (${duration(durationMs)})`}`;
     }
     case 'file':
       return `${entry.did} ${oneLine(entry.path)}${shortHash(entry.hash)}${because(entry.error, style)}`;
@@ -67,14 +67,14 @@ function tokens(input: number | null = null, output: number | null = null): stri
 export function renderConclusion({ totals, integrity }: AuditConclusion, style: Style): string {
   const { executed, reused, failed, unfinished, inputTokens, outputTokens, costUsd, callsMs } = totals;
   const { commands, filesRead, filesWritten, denials, hookErrors, hooks } = totals;
-  const dearest = hooks.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, HOOKS_SHOWN);
+  const dearest = hooks.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, HOOKS_SHOWN);
   const moreHooks = hooks.length - dearest.length;
   const lines = [
     `${counted(executed, 'call')} executed, ${reused} reused, ${failed} failed, ${unfinished} unfinished; ${duration(callsMs)} in calls, ${tokens(inputTokens, outputTokens)}, ${costUsd === null ? 'no call reported its cost' : money(costUsd)}`,
     `${counted(commands, 'command')}, ${counted(filesRead, 'file')} read, ${filesWritten} written; ${denials} denied by guards, ${counted(hookErrors, 'error')} in hooks`,
-    ...dearest.map(({ hook, timing, filter, firings, elapsedMs, errors }) => {
+    ...dearest.map(({ hook, timing, filter, firings, durationMs, errors }) => {
       const failed = errors === 0 ? '' : `, ${style.red(`${errors} failed`)}`;
-      return `  ${hook} ${timing} ${filter} fired ${counted(firings, 'time')}, ${duration(elapsedMs)}${failed}`;
+      return `  ${hook} ${timing} ${filter} fired ${counted(firings, 'time')}, ${duration(durationMs)}${failed}`;
     }),
     ...(moreHooks === 0 ? [] : [`  and ${counted(moreHooks, 'more hook')}`]),
     `journal: ${integrity.events} events, chain ${integrity.ok ? style.green('sound') : style.red('not sound')}`,
@@ -127,10 +127,10 @@ export function renderCsv(entry: AuditEntry): string {
         from: entry.from?.seq,
       });
       Object.assign(cells, { tokensIn: entry.usage?.inputTokens, tokensOut: entry.usage?.outputTokens, cost: entry.usage?.costUsd });
-      cells['elapsed'] = entry.elapsedMs;
+      cells['elapsed'] = entry.durationMs;
       break;
     case 'command':
-      Object.assign(cells, { subject: entry.command, detail: entry.error, elapsed: entry.elapsedMs, exit: entry.exitCode });
+      Object.assign(cells, { subject: entry.command, detail: entry.error, elapsed: entry.durationMs, exit: entry.exitCode });
       break;
     case 'file':
       Object.assign(cells, { subject: entry.path, detail: entry.error, outcome: entry.did, hash: entry.hash });
@@ -139,7 +139,7 @@ export function renderCsv(entry: AuditEntry): string {
       Object.assign(cells, { subject: entry.guard, detail: entry.reason, outcome: entry.decision });
       break;
     case 'hook':
-      Object.assign(cells, { subject: entry.hook, detail: entry.error, outcome: 'failed', elapsed: entry.elapsedMs });
+      Object.assign(cells, { subject: entry.hook, detail: entry.error, outcome: 'failed', elapsed: entry.durationMs });
   }
   const { subject, detail, outcome, run, from, tokensIn, tokensOut, cost, elapsed, exit, hash } = cells;
   const row = [

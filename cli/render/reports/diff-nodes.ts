@@ -6,13 +6,13 @@ import type { Style } from '../style.js';
 const NODES_SHOWN = 50;
 const VALUE_UNITS_MAX = 60;
 
-export function nodesDiffLines({ same, changed, onlyLeft, onlyRight, given, unmet }: NodesDiff, style: Style): readonly string[] {
+export function nodesDiffLines({ same, changed, onlyLeft, onlyRight, inputs, unmet }: NodesDiff, style: Style): readonly string[] {
   const head = `${same} ${same === 1 ? 'visit' : 'visits'} of nodes the same, ${changed.length} changed, ${onlyLeft.length} only left, ${onlyRight.length} only right`;
   const gates = (nodes: readonly string[]): string => (nodes.length === 0 ? 'none' : nodes.join(', '));
   const areGatesSame = unmet.left.join() === unmet.right.join();
   return [
     style.bold(head),
-    ...contextLines(given, '  ', style),
+    ...contextLines(inputs, '  ', style),
     ...changed.slice(0, NODES_SHOWN).flatMap((pair) => pairLines(pair, style)),
     ...more(changed),
     ...onlyLeft.slice(0, NODES_SHOWN).map((node) => style.red(`- ${described(node)}`)),
@@ -23,8 +23,8 @@ export function nodesDiffLines({ same, changed, onlyLeft, onlyRight, given, unme
   ];
 }
 
-export function nodesForkLines({ common, last, nextLeft, nextRight, changed, given }: NodesFork, style: Style): readonly string[] {
-  if (given.length > 0) return [style.bold('They begin with another context.'), ...contextLines(given, '  ', style)];
+export function nodesForkLines({ common, last, nextLeft, nextRight, changed, inputs }: NodesFork, style: Style): readonly string[] {
+  if (inputs.length > 0) return [style.bold('They begin with another context.'), ...contextLines(inputs, '  ', style)];
   const head = `${common} ${common === 1 ? 'visit' : 'visits'} of nodes the same${last === null ? '' : `; the last: ${described(last)}`}`;
   if (nextLeft === null && nextRight === null) return [head];
   const next = (side: NodeSide | null): string => (side === null ? 'nothing more' : described(side));

@@ -56,7 +56,7 @@ export function renderForkPoint(report: ForkPointReport, style: Style): string {
     lines.push(`${counted(common)} the same, with the same answers${last === null ? '' : `; the last: ${described(last)}`}`);
     if (ancestor) {
       lines.push(
-        `  of these answers ${ancestor.answers} from run ${ancestor.run}${ancestor.workflow === undefined ? '' : ` of ${ancestor.workflow}`}, up to its event ${ancestor.seq}`,
+        `  of these results ${ancestor.results} from run ${ancestor.run}${ancestor.workflow === undefined ? '' : ` of ${ancestor.workflow}`}, up to its event ${ancestor.seq}`,
       );
     }
   }
@@ -77,7 +77,7 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     { title: 'STATUS' },
     ...figures('CALLS', 'EXECUTED', 'REUSED', 'FAILED', 'TOOK', 'IN CALLS', 'COST'),
   ];
-  const row = (name: string, { run, status, calls, executed, reused, failed, elapsedMs, callsMs, costUsd }: DiffSide): string[] => [
+  const row = (name: string, { run, status, calls, executed, reused, failed, durationMs, callsMs, costUsd }: DiffSide): string[] => [
     name,
     run,
     status,
@@ -85,7 +85,7 @@ function totalsOf({ left, right }: { readonly left: DiffSide; readonly right: Di
     String(executed),
     String(reused),
     String(failed),
-    duration(elapsedMs),
+    duration(durationMs),
     duration(callsMs),
     moneyOrDash(costUsd),
   ];

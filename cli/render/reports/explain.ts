@@ -1,4 +1,4 @@
-/** `mlld journal explain` as text: what the run came to, then a line per call. */
+/** Prints `mlld journal explain` as text: counts, then a line per call. */
 import { describeEdit } from '../../../replay/memo/definitions.js';
 import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../replay/reports/explain/explain-run.js';
@@ -18,25 +18,25 @@ export function renderExplanation({ workflow, run, calls }: RunExplanation, styl
 }
 
 function countsOf(calls: readonly ReportedCall[]): string {
-  const served = calls.filter(({ hit }) => hit !== undefined);
-  const edited = served.filter(({ hit }) => hit?.edited === true).length;
-  const parts = [`${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`, `${served.length} served`];
+  const reused = calls.filter(({ hit }) => hit !== undefined);
+  const edited = reused.filter(({ hit }) => hit?.edited === true).length;
+  const parts = [`${calls.length} ${calls.length === 1 ? 'call' : 'calls'}`, `${reused.length} reused`];
   if (edited > 0) parts.push(`${edited} of them from before an edit`);
-  parts.push(`${calls.length - served.length} asked`);
+  parts.push(`${calls.length - reused.length} executed`);
   return parts.join(', ');
 }
 
 function lineOf(call: ReportedCall, run: string, style: Style): string {
   const { op, fn, preview, attempt, hit, miss, resembles, outcome } = call;
-  const asked = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}`;
-  const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not answered' : '';
+  const called = `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${attempt === undefined ? '' : ` attempt ${attempt}`}`;
+  const ended = outcome === 'failed' || outcome === 'denied' ? `, and ${outcome}` : outcome === 'unfinished' ? ', and not ended' : '';
   const verdict = hit
-    ? `${style.green('served')} ${servedFrom(hit, run)}`
-    : `${style.yellow('asked')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
-  return `${style.dim(op)} ${oneLine(asked)} ${oneLine(verdict)}`;
+    ? `${style.green('reused')} ${reusedFrom(hit, run)}`
+    : `${style.yellow('executed')}: ${miss ? because(miss, run, resembles) : ''}${ended}`;
+  return `${style.dim(op)} ${oneLine(called)} ${oneLine(verdict)}`;
 }
 
-function servedFrom({ from, edited, changes }: Hit, run: string): string {
+function reusedFrom({ from, edited, changes }: Hit, run: string): string {
   const whose = from.workflow === undefined ? '' : ` of ${from.workflow}`;
   const where = from.run === run ? `from event ${from.seq}` : `from event ${from.seq} of ${from.run}${whose}`;
   return edited ? `${where}, from before ${describeEdit(changes)}` : where;
@@ -46,39 +46,41 @@ function because(miss: Miss, run: string, resembles: Resembles | undefined): str
   const inRun = (at: { readonly run: string }): string => (at.run === run ? 'in this run' : `in run ${at.run}`);
   switch (miss.why) {
     case 'new':
-      return resembles === undefined ? 'no recorded run asked it' : changed(resembles);
+      return resembles === undefined ? 'no recorded run made this call' : changed(resembles);
     case 'invalidated':
-      return `--resume ${miss.selector} dropped its answer ${inRun(miss)}`;
+      return `--resume ${miss.selector} invalidated its result ${inRun(miss)}`;
     case 'refused':
-      return `--resume ${miss.selector} refused the fork's answer ${inRun(miss)}`;
-    case 'forgotten':
-      return miss.by === 'fresh' ? `--fresh forgot its answer ${inRun(miss)}` : `mlld checkpoint clean forgot its answer ${inRun(miss)}`;
+      return `--resume ${miss.selector} refused the forked result ${inRun(miss)}`;
+    case 'reset':
+      return miss.by === 'fresh'
+        ? `--fresh invalidated its result ${inRun(miss)}`
+        : `mlld checkpoint clean invalidated its result ${inRun(miss)}`;
     case 'failed':
       return `it ${miss.denied ? 'was denied' : 'failed'} ${inRun(miss)}: ${miss.message}`;
     case 'unusable':
-      return `its result ${inRun(miss)} is no answer: ${miss.message}`;
+      return `its result ${inRun(miss)} can't be reused: ${miss.message}`;
     case 'interrupted':
-      return `the run ended while it was asked, ${inRun(miss)}`;
+      return `the run ended while it was in flight, ${inRun(miss)}`;
     case 'expired':
-      return `its answer is ${duration(miss.ageMs)} old, and the ttl is ${duration(miss.ttlMs)}`;
+      return `its result is ${duration(miss.ageMs)} old, and the ttl is ${duration(miss.ttlMs)}`;
     case 'incomplete':
       return `checkpoint "${miss.checkpoint}" was not complete`;
     case 'manual':
-      return `there is an answer ${inRun(miss)}, and the mode is manual`;
+      return `there is a result ${inRun(miss)}, and the mode is manual`;
     case 'off':
-      return `there is an answer ${inRun(miss)}, and --checkpoint was not given`;
+      return `there is a result ${inRun(miss)}, and --checkpoint was not given`;
     case 'edited':
       return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
     case 'outputs':
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
     case 'damaged':
-      return `its answer ${inRun(miss)} can't be read`;
+      return `its result ${inRun(miss)} can't be read`;
     case 'redacted':
-      return `its answer was taken out of run ${miss.run} (${miss.reason})`;
+      return `its result was taken out of run ${miss.run} (${miss.reason})`;
     case 'collected':
-      return `its answer went with run ${miss.run}, which was removed`;
-    case 'lent':
-      return `its answer is one of ${miss.workflow}, from which this run does not fork`;
+      return `its result was removed with run ${miss.run}`;
+    case 'not-forked':
+      return `its result belongs to ${miss.workflow}, from which this run does not fork`;
   }
 }
 

@@ -1,4 +1,4 @@
-/** What `mlld journal gc` did, as text. */
+/** Prints `mlld journal gc` as text. */
 import type { RunRef } from '../../../journal/ids.js';
 import type { Kept, Reason } from '../../../replay/upkeep/retention.js';
 import type { BlobsLeft } from '../../commands/journal/collect-blobs.js';
@@ -8,14 +8,14 @@ import type { Style } from '../style.js';
 import { table } from '../table.js';
 import { size } from '../units.js';
 
-/** What `--json` prints. */
+/** The report as `--json` prints it. */
 export interface CollectionReport {
   readonly dryRun: boolean;
   readonly removed: readonly RunRef[];
-  /** Runs that stay although they are old enough, and why. */
+  /** Runs that are old enough to go and are kept, each with its reason. */
   readonly kept: readonly Kept[];
   readonly blobs: { readonly count: number; readonly bytes: number };
-  /** Why blobs were left alone. */
+  /** The reason for which no blob was looked at; null where unused ones were removed. */
   readonly blobsLeft: BlobsLeft | null;
 }
 
@@ -25,21 +25,21 @@ const WHY: { readonly [R in Reason]: string } = {
   unknown: 'has, or is named by, events that this mlld does not know',
   damaged: 'damaged: see mlld journal verify',
   latest: 'the latest run of its script',
-  answers: 'has answers that the next run is served',
-  resume: 'a --resume looks here',
+  results: 'the next run reuses its results',
+  resume: 'a --resume is resolved in it',
   fork: 'a fork was made from it',
-  served: 'a run that stays was served from it',
-  'takes-back': 'took back answers of a run that stays',
+  reused: 'a run that is kept reused its results',
+  revokes: 'invalidated results of a run that is kept',
 };
 export const LEFT: { readonly [L in BlobsLeft]: string } = {
-  running: 'Contents were left alone: a run is going on.',
-  damaged: 'Contents were left alone: a run that is not readable in full may name any of them (mlld journal verify).',
+  running: 'Blobs were left alone: a run is in flight.',
+  damaged: 'Blobs were left alone: a run that is not readable in full may name any of them (mlld journal verify).',
 };
 
 export function renderCollection({ dryRun, removed, kept, blobs, blobsLeft }: CollectionReport, style: Style): string {
   const did = dryRun ? 'Would remove' : 'Removed';
   const lines = [
-    `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'content')} (${size(blobs.bytes)}).`,
+    `${did} ${counted(removed.length, 'run')} and ${counted(blobs.count, 'blob')} (${size(blobs.bytes)}).`,
     ...(blobsLeft === null ? [] : [LEFT[blobsLeft]]),
     ...removed.map(({ workflow, run }) => `  ${run}  ${oneLine(workflow)}`),
   ];

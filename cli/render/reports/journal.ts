@@ -25,7 +25,7 @@ export interface ListedRun {
   readonly failed: number | null;
   readonly costUsd: number | null;
   /** What a running run waits for, what a crashed one was waiting for. */
-  readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly elapsedMs: number }[];
+  readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly durationMs: number }[];
 }
 
 const IN_FLIGHT_SHOWN = 5;

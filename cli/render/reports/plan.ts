@@ -32,10 +32,10 @@ function flagsOf({ flags: { checkpoint, fresh, resume, changed, keepFiles, forks
   return words.length === 0 ? '' : ` with ${words.join(' ')}`;
 }
 
-function headline({ usable, again, unanswered, forwarded, later, unasked, records, serves, lastRun }: RunPlan): string {
-  if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be asked.';
-  if (!records && !serves) return `Nothing is recorded or served here: ${counted(usable, 'recorded answer')} would stay unused.`;
-  const open = unanswered === 0 ? '' : `; ${counted(unanswered, 'call')} ${unanswered === 1 ? 'has' : 'have'} no answer yet`;
+function headline({ usable, again, unresolved, forwarded, later, unused, records, reuses, lastRun }: RunPlan): string {
+  if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be executed.';
+  if (!records && !reuses) return `Nothing is recorded or reused here: ${counted(usable, 'recorded result')} would be unused.`;
+  const open = unresolved === 0 ? '' : `; ${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
   const others =
     forwarded === 0
       ? ''
@@ -43,52 +43,51 @@ function headline({ usable, again, unanswered, forwarded, later, unasked, record
   const least = forwarded + later === 0 ? '' : 'At least ';
   const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
   const aside =
-    unasked === 0
+    unused === 0
       ? ''
-      : ` ${counted(unasked, 'more recorded answer')} ${unasked === 1 ? 'is' : 'are'} not needed: inside calls that are served, or not asked for lately.`;
+      : ` This run does not need ${counted(unused, 'further recorded result')}: calls inside reused ones, or calls that recent runs did not make.`;
   if (later === 0) return `${known}${aside}`;
   const [come, their] =
     later === 1
-      ? ['comes after them and does so if an answer changes', 'its']
-      : ['come after them and do so where an answer changes', 'their'];
+      ? ['comes after them and does so if a result changes', 'its']
+      : ['come after them and do so where a result changes', 'their'];
   return `${known} ${later} more ${come} ${their} arguments.${aside}`;
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {
-  const { fn, usable, again, unanswered, forwarded, later, declared } = entry;
-  const served = usable - again - forwarded;
-  const parts = [later === 0 ? `${served} served` : `${served} served (${later} of them if asked the same)`];
-  if (forwarded > 0) parts.push(style.yellow(`${forwarded} served only if it forwards what it did`));
+  const { fn, usable, again, unresolved, forwarded, later, declared } = entry;
+  const reused = usable - again - forwarded;
+  const parts = [later === 0 ? `${reused} reused` : `${reused} reused (${later} of them if their arguments are the same)`];
+  if (forwarded > 0) parts.push(style.yellow(`${forwarded} reused only if it forwards what it did`));
   if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
-  if (unanswered > 0) parts.push(style.yellow(`${unanswered} without an answer`));
+  if (unresolved > 0) parts.push(style.yellow(`${unresolved} without a result`));
   const lines = [`${style.bold(`@${fn}`)}: ${parts.join(', ')}`];
   if (!declared) lines.push('  the script does not declare it any more');
   const changes = entry.changes.slice(0, CHANGES_SHOWN).map(describeChange);
   const more = entry.changes.length - changes.length;
   if (changes.length > 0) {
-    const effect =
-      entry.servedOld > 0 ? `; ${counted(entry.servedOld, 'answer')} from before ${entry.servedOld === 1 ? 'is' : 'are'} served` : '';
+    const effect = entry.stale > 0 ? `; ${counted(entry.stale, 'result')} from before ${entry.stale === 1 ? 'is' : 'are'} reused` : '';
     lines.push(`  edited: ${changes.join(', ')}${more > 0 ? ` and ${more} more` : ''}${effect}`);
   }
   if (entry.unknown.length > 0) lines.push(`  only the run will tell: ${entry.unknown.map((name) => `@${name}`).join(', ')}`);
   for (const { preview, why } of entry.examples) {
     lines.push(
-      `  ${why === 'unanswered' ? 'ask' : 'again'}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`,
+      `  ${why === 'unresolved' ? 'execute' : 'again'}: ${preview === null ? '(no argument that can be shown)' : clip(oneLine(preview), PREVIEW_UNITS_MAX)}`,
     );
   }
-  const others = again + unanswered - entry.examples.length;
+  const others = again + unresolved - entry.examples.length;
   if (others > 0) lines.push(`  and ${others} more`);
   return lines;
 }
 
 const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
   invalidated: ({ resume }) => `--resume ${resume}`,
-  forgotten: () => '--fresh',
+  reset: () => '--fresh',
   edited: ({ flags }) => `--changed ${flags.changed ?? 'ask'}`,
   expired: () => 'older than the ttl',
   incomplete: () => 'their checkpoint is not complete',
   manual: () => 'resume: manual',
-  off: () => 'nothing is served here',
+  off: () => 'nothing is reused here',
   outputs: () => 'their files changed since; --keep-files keeps what is there',
 };
 
@@ -99,10 +98,10 @@ function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
 
 function estimateLine({ estimate, lastRun }: RunPlan): string {
   if (estimate === undefined) return '';
-  const { calls, elapsedMs, costUsd } = estimate;
+  const { calls, durationMs, costUsd } = estimate;
   const cost = costUsd === undefined ? '' : `, ${money(costUsd)}`;
-  const rest = calls === 0 ? '' : `, ${duration(elapsedMs)} in calls${cost}`;
-  return `If it asks what run ${lastRun} asked: ${counted(calls, 'call')} to make${rest}.`;
+  const rest = calls === 0 ? '' : `, ${duration(durationMs)}${cost}`;
+  return `Estimate, if it makes the same calls as run ${lastRun}: ${counted(calls, 'call')}${rest}`;
 }
 
 function counted(number: number, what: string): string {

@@ -61,7 +61,7 @@ export function renderPostMortem(report: PostMortemReport, style: Style): string
 export function renderResumeAdvice(report: PostMortemReport): string {
   const { failures, resume } = report;
   const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
-  const kept = `${counted(resume.served, 'result')} kept${failed}${checkpointOf(report)}`;
+  const kept = `${counted(resume.reused, 'result')} kept${failed}${checkpointOf(report)}`;
   return `  ${oneLine(kept)}\n${renderShortResumeAdvice(report.run, report)}`;
 }
 
@@ -70,9 +70,9 @@ export function renderShortResumeAdvice(run: string, command: RecordedCommand): 
   return [`resume: ${resumeCommand(command)}`, `look at it: mlld journal postmortem ${run}`].map((line) => `  ${oneLine(line)}\n`).join('');
 }
 
-function headOf({ name, workflow, run, status, startedMs, elapsedMs, error, torn, events }: PostMortemReport, style: Style): string[] {
+function headOf({ name, workflow, run, status, startedMs, durationMs, error, torn, events }: PostMortemReport, style: Style): string[] {
   const when = startedMs === undefined ? '' : `, started ${time(startedMs)}`;
-  const took = elapsedMs === undefined ? '' : `, after ${duration(elapsedMs)}`;
+  const took = durationMs === undefined ? '' : `, after ${duration(durationMs)}`;
   const colour = status === 'completed' ? style.green : status === 'running' ? style.yellow : style.red;
   const lines = [
     style.bold(`${name ?? workflow} ${colour(ENDINGS[status])}`),
@@ -128,12 +128,12 @@ function nodesOf({ pipeline, status }: PostMortemReport, style: Style): string[]
 }
 
 /** Inside a branch it stands deeper. */
-function nodeOf({ op, node, visit, status, attempts, elapsedMs, reason }: NodeProgress, isLive: boolean, style: Style): string {
+function nodeOf({ op, node, visit, status, attempts, durationMs, reason }: NodeProgress, isLive: boolean, style: Style): string {
   const colour = status === 'success' || status === 'partial_success' ? style.green : status === 'running' ? style.yellow : style.red;
   const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
   const again = visit === 0 ? '' : ` (visit ${visit + 1})`;
   const why = reason === '' ? '' : `: ${clip(oneLine(reason), MESSAGE_UNITS_MAX)}`;
-  return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(elapsedMs)}${why}`;
+  return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(durationMs)}${why}`;
 }
 
 /** What became of it since: who resumes now goes on with what the later run left. */
@@ -160,9 +160,9 @@ function standOf(report: PostMortemReport): string[] {
   if (checkpoint !== undefined) lines.push(`Last checkpoint: "${oneLine(checkpoint.name)}" (event ${checkpoint.seq})`);
   else if (!pipeline && status !== 'completed') lines.push('No checkpoint was reached.');
   if (inFlight.length > 0) lines.push(`${status === 'running' ? 'In flight' : 'Was in flight'}:`);
-  for (const { what, preview, elapsedMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
+  for (const { what, preview, durationMs, op } of inFlight.slice(0, IN_FLIGHT_SHOWN)) {
     lines.push(
-      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`} for ${duration(elapsedMs)}  ${op}`,
+      `  ${what}${preview === undefined ? '' : `(${clip(oneLine(preview), PREVIEW_UNITS_MAX)})`} for ${duration(durationMs)}  ${op}`,
     );
   }
   return [...lines, ...moreThan(inFlight.length, IN_FLIGHT_SHOWN)];
@@ -190,16 +190,18 @@ function failuresOf({ failures, hookErrors, denials }: PostMortemReport, style: 
 
 function resumeOf({ resume, status, since }: PostMortemReport): string[] {
   if (status === 'completed' || since?.status === 'completed') return [];
-  const { served, again, notBegun, elapsedMs, costUsd, comparedWith } = resume;
-  const why = [...new Set(again.map((call) => call.why))].map((word) => `${again.filter((call) => call.why === word).length} ${word}`);
-  const estimated = comparedWith === undefined ? 'as far as its open loops tell' : `if it makes as many calls as run ${comparedWith}`;
+  const { reused, unresolved, notStarted, durationMs, costUsd, comparedWith } = resume;
+  const why = [...new Set(unresolved.map((call) => call.why))].map(
+    (word) => `${unresolved.filter((call) => call.why === word).length} ${word}`,
+  );
+  const estimated = comparedWith === undefined ? 'from its unfinished loops' : `if it makes as many calls as run ${comparedWith}`;
   const lines = [
-    `Resuming now reuses ${counted(served, 'result')} and makes ${counted(again.length + notBegun, 'call')}:`,
-    `  ${again.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notBegun} that the run had not started, ${estimated}`,
+    `Resuming reuses ${counted(reused, 'result')} and makes ${counted(unresolved.length + notStarted, 'call')}:`,
+    `  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}, ${notStarted} not started yet (estimated ${estimated})`,
   ];
-  if (elapsedMs !== undefined) {
+  if (durationMs !== undefined) {
     lines.push(
-      `  about ${duration(elapsedMs)} in calls, one after the other${costUsd === undefined ? '; no call reported its cost' : `, and ${money(costUsd)}`}`,
+      `  about ${duration(durationMs)} at the concurrency of this run${costUsd === undefined ? '; no call reported its cost' : `, and ${money(costUsd)}`}`,
     );
   }
   return lines;

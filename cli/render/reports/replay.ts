@@ -1,4 +1,4 @@
-/** What a replay came to, for people and as JSON. */
+/** Prints a replay as text and as JSON. */
 import type { Divergence } from '../../../src/session/rerun/divergence.js';
 import type { ReplayReport } from '../../../src/session/rerun/replay-options.js';
 import { toJson } from '../../../src/values/native.js';
@@ -12,15 +12,15 @@ const PREVIEW_UNITS_MIN = 20;
 /** Of a request, in a divergence. */
 const REQUEST_UNITS = 2000;
 
-export function renderReplay({ ref, verdict, status, answers, divergences, stopped, error }: ReplayReport, style: Style): string {
-  const count = answers === 1 ? '1 recorded answer' : `${answers} recorded answers`;
+export function renderReplay({ ref, verdict, status, effects, divergences, stopped, error }: ReplayReport, style: Style): string {
+  const count = effects === 1 ? '1 recorded effect' : `${effects} recorded effects`;
   switch (verdict) {
     case 'same': {
       const ended = status === 'completed' || error === undefined ? '' : `, and failed with the same error: ${(error as Error).message}`;
       return `${style.green('same')}: run ${ref.run} replayed with ${count}${ended}\n`;
     }
     case 'cut':
-      return `${style.green('same')} up to the end of the record: run ${ref.run} ${status ?? 'stopped without a word'}; ${count}\n`;
+      return `${style.green('same')} up to the end of the record: run ${ref.run} ${status ?? 'ended without recording why'}; ${count}\n`;
     case 'stopped':
       return `stopped before event ${stopped?.seq}, in ${stopped?.op}\n`;
     case 'diverged':
@@ -29,12 +29,12 @@ export function renderReplay({ ref, verdict, status, answers, divergences, stopp
 }
 
 const REASONS: { readonly [R in Divergence['reason']]: string } = {
-  changed: 'asks something else than then',
-  new: 'asks what it did not ask then',
-  missing: 'does not ask what it asked then',
+  changed: 'does something else than in the record',
+  new: 'does what the record does not have',
+  missing: 'does not do what the record has',
   ending: 'ended otherwise',
   'not-recordable': 'needs functions of a Node module: these are not recorded',
-  unreadable: 'was answered then with what the journal does not hold in clear any more',
+  unreadable: 'has an outcome that the journal does not hold in clear any more',
 };
 
 function renderDivergence({ reason, op, kind, expected, actual }: Divergence, style: Style): string {

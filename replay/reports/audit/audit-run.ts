@@ -37,7 +37,7 @@ export interface HookCost {
   firings: number;
   errors: number;
   /** With everything that its body did; hooks that ran side by side are added up. */
-  elapsedMs: number;
+  durationMs: number;
 }
 
 export interface AuditConclusion {
@@ -136,10 +136,10 @@ function count(totals: AuditTotals, entry: AuditEntry): void {
   }
 }
 
-function addFiring(hooks: HookCost[], { hook, timing, filter, elapsedMs, error }: AuditedHook): void {
+function addFiring(hooks: HookCost[], { hook, timing, filter, durationMs, error }: AuditedHook): void {
   let cost = hooks.find((known) => known.hook === hook && known.timing === timing && known.filter === filter);
-  if (cost === undefined) hooks.push((cost = { hook, timing, filter, firings: 0, errors: 0, elapsedMs: 0 }));
+  if (cost === undefined) hooks.push((cost = { hook, timing, filter, firings: 0, errors: 0, durationMs: 0 }));
   cost.firings += 1;
-  cost.elapsedMs += elapsedMs;
+  cost.durationMs += durationMs;
   if (error !== undefined) cost.errors += 1;
 }

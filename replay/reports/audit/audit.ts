@@ -36,7 +36,7 @@ export interface AuditedCall extends Common {
   /** Where a served answer came from. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
   readonly usage?: Usage;
-  readonly elapsedMs?: number;
+  readonly durationMs?: number;
   /** Declared output files. */
   readonly outputs?: readonly { readonly path: string; readonly hash?: string }[];
 }
@@ -47,7 +47,7 @@ export interface AuditedCommand extends Common {
   readonly command: string;
   readonly exitCode?: number;
   readonly error?: string;
-  readonly elapsedMs?: number;
+  readonly durationMs?: number;
 }
 
 export interface AuditedFile extends Common {
@@ -76,7 +76,7 @@ export interface AuditedHook extends Common {
   readonly hook: string;
   readonly timing: 'before' | 'after';
   readonly filter: string;
-  readonly elapsedMs: number;
+  readonly durationMs: number;
   readonly error?: string;
 }
 
@@ -138,9 +138,9 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
           break;
         }
         case 'hook.fired': {
-          const { hook, timing, filter, elapsedMs, error } = event;
+          const { hook, timing, filter, elapsedMs: durationMs, error } = event;
           const why = error === undefined ? {} : { error };
-          state.entries.push({ entry: 'hook', ...common(state, event), hook, timing, filter, elapsedMs, ...why });
+          state.entries.push({ entry: 'hook', ...common(state, event), hook, timing, filter, durationMs, ...why });
           break;
         }
         default:
@@ -173,7 +173,7 @@ function complete(state: AuditTrail, event: EventOf<'call.completed'>, { positio
 /** A damaged `call.started` loses the names, not the entry. */
 function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): AuditedCall {
   const { op, key } = event;
-  const { outcome, message, usage, elapsedMs } = endedCall(event);
+  const { outcome, message, usage, durationMs } = endedCall(event);
   const begun = state.open.get(op);
   state.open.delete(op);
   const { fn = '', site, preview } = begun ?? {};
@@ -188,7 +188,7 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
     outcome,
     ...(message !== undefined && { message }),
     ...(usage !== undefined && { usage }),
-    ...(elapsedMs !== undefined && { elapsedMs }),
+    ...(durationMs !== undefined && { durationMs }),
   };
 }
 
@@ -216,7 +216,7 @@ const FILE_EFFECTS: { readonly [kind: string]: AuditedFile['did'] } = {
 };
 
 function effect(state: AuditTrail, event: EventOf<'effect.performed'>): void {
-  const { kind, subject, file, error, elapsedMs, result } = event;
+  const { kind, subject, file, error, elapsedMs: durationMs, result } = event;
   const why = error === undefined ? {} : { error };
   const did = kind === 'file.read' && isMissing(result) ? 'missed' : FILE_EFFECTS[kind];
   if (did !== undefined) {
@@ -229,7 +229,7 @@ function effect(state: AuditTrail, event: EventOf<'effect.performed'>): void {
       command: subject,
       ...(exitCode !== undefined && { exitCode }),
       ...why,
-      ...(elapsedMs !== undefined && { elapsedMs }),
+      ...(durationMs !== undefined && { durationMs }),
     });
   }
 }

@@ -38,7 +38,7 @@ export interface NodesDiff {
   readonly onlyLeft: readonly NodeSide[];
   readonly onlyRight: readonly NodeSide[];
   /** What the graph and the command line put into the context at the start. */
-  readonly given: readonly ContextChange[];
+  readonly inputs: readonly ContextChange[];
   /** Goal gates that are not satisfied at the end. */
   readonly unmet: { readonly left: readonly string[]; readonly right: readonly string[] };
 }
@@ -57,7 +57,7 @@ export function diffNodes(left: NodeVisits, right: NodeVisits): NodesDiff {
     changed,
     onlyLeft: without(left.visits, right.visits),
     onlyRight: without(right.visits, left.visits),
-    given: contextChanges(left.given, right.given),
+    inputs: contextChanges(left.inputs, right.inputs),
     unmet: { left: unmetOf(left), right: unmetOf(right) },
   };
 }
@@ -73,15 +73,15 @@ export interface NodesFork {
   /** How the next visit differs, when it is the same one. */
   readonly changed: NodePair | null;
   /** What the two began with; they part there when it differs. */
-  readonly given: readonly ContextChange[];
+  readonly inputs: readonly ContextChange[];
 }
 
 /** Time plays no part: branches side by side are taken in the order of the pipeline. */
 export function forkOfNodes(left: NodeVisits, right: NodeVisits): NodesFork {
   const [ours, theirs] = [inExecutionOrder([...left.visits.values()]), inExecutionOrder([...right.visits.values()])];
-  const given = contextChanges(left.given, right.given);
+  const inputs = contextChanges(left.inputs, right.inputs);
   let common = 0;
-  while (given.length === 0 && isSameVisit(ours[common], theirs[common])) common++;
+  while (inputs.length === 0 && isSameVisit(ours[common], theirs[common])) common++;
   const [last, one, other] = [ours[common - 1], ours[common], theirs[common]];
   return {
     common,
@@ -89,7 +89,7 @@ export function forkOfNodes(left: NodeVisits, right: NodeVisits): NodesFork {
     nextLeft: one ? sideOf(one) : null,
     nextRight: other ? sideOf(other) : null,
     changed: one && other && one.op === other.op && !isSameVisit(one, other) ? compared(one, other) : null,
-    given,
+    inputs,
   };
 }
 
@@ -97,8 +97,8 @@ function isSameVisit(one: Visit | undefined, other: Visit | undefined): boolean 
   return one !== undefined && other !== undefined && one.op === other.op && compared(one, other).changes.length === 0;
 }
 
-export function areNodesSame({ changed, onlyLeft, onlyRight, given, unmet }: NodesDiff): boolean {
-  return changed.length + onlyLeft.length + onlyRight.length + given.length === 0 && unmet.left.join() === unmet.right.join();
+export function areNodesSame({ changed, onlyLeft, onlyRight, inputs, unmet }: NodesDiff): boolean {
+  return changed.length + onlyLeft.length + onlyRight.length + inputs.length === 0 && unmet.left.join() === unmet.right.join();
 }
 
 function compared(ours: Visit, theirs: Visit): NodePair {

@@ -33,7 +33,7 @@ export interface DiffSide {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
-  readonly elapsedMs: number;
+  readonly durationMs: number;
   readonly callsMs: number;
   /** Null when no call told its cost. */
   readonly costUsd: number | null;
@@ -293,7 +293,7 @@ function sideOf({ ref, liveness }: RunFile, state: RunCalls): DiffSide {
     executed,
     reused,
     failed,
-    elapsedMs: state.startedMs === undefined ? 0 : state.lastMs - state.startedMs,
+    durationMs: state.startedMs === undefined ? 0 : state.lastMs - state.startedMs,
     callsMs,
     costUsd,
   };

@@ -75,7 +75,7 @@ export interface ForkPoint {
   readonly right: ComparedCall | undefined;
   /** The run most of the common answers come from. */
   readonly ancestor:
-    { readonly run: string; readonly workflow: Workflow | undefined; readonly answers: number; readonly seq: number } | undefined;
+    { readonly run: string; readonly workflow: Workflow | undefined; readonly results: number; readonly seq: number } | undefined;
 }
 
 /** Where two runs that share a past stop being the same. Time plays no part: calls side by side are taken in the order of the script. */
@@ -90,20 +90,20 @@ export function forkPoint({ pairs }: CallsDiff, left: RunCalls, right: RunCalls)
 }
 
 function ancestorOf(calls: readonly ComparedCall[]): ForkPoint['ancestor'] {
-  const counts = new Map<string, { readonly run: string; workflow: Workflow | undefined; answers: number; seq: number }>();
+  const counts = new Map<string, { readonly run: string; workflow: Workflow | undefined; results: number; seq: number }>();
   for (const { answer } of calls) {
     if (answer === undefined) continue;
     const { run, seq, workflow }: EventRef & { readonly workflow?: Workflow } = answer;
     const known = counts.get(run);
-    if (known === undefined) counts.set(run, { run, workflow, answers: 1, seq });
+    if (known === undefined) counts.set(run, { run, workflow, results: 1, seq });
     else {
-      known.answers += 1;
+      known.results += 1;
       known.seq = Math.max(known.seq, seq);
       known.workflow ??= workflow;
     }
   }
   return [...counts.values()].reduce<ForkPoint['ancestor']>(
-    (most, each) => (most === undefined || each.answers > most.answers ? each : most),
+    (most, each) => (most === undefined || each.results > most.results ? each : most),
     undefined,
   );
 }

@@ -19,7 +19,7 @@ export interface ComparedCall {
   outcome: CallOutcome | 'unfinished';
   /** Of the result or of the message; undefined where it is served, or there is none. */
   digest: string | undefined;
-  /** Where its answer was first given: its own event, or that of another run. */
+  /** Where its answer was first recorded: its own event, or that of another run. */
   answer: (EventRef & { readonly workflow?: Workflow }) | undefined;
   /** Of `call.started` and of what ended it. */
   readonly asked: Position | undefined;

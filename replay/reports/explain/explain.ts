@@ -33,7 +33,7 @@ export type Miss =
   | { readonly why: 'invalidated'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
   /** A fork source has an answer that this script does not borrow any more. */
   | { readonly why: 'refused'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
-  | { readonly why: 'forgotten'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
+  | { readonly why: 'reset'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'failed'; readonly message: string; readonly denied: boolean; readonly run: RunId; readonly seq: Seq }
   /** There was a result, and it was no answer: a command that failed. */
   | { readonly why: 'unusable'; readonly message: string; readonly run: RunId; readonly seq: Seq }
@@ -63,7 +63,7 @@ export type Miss =
   /** An earlier run was served an answer of `run`, which is not in the journal any more. */
   | { readonly why: 'collected'; readonly run: RunId; readonly seq: Seq }
   /** An earlier run borrowed the answer; this one does not fork `workflow`. */
-  | { readonly why: 'lent'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
+  | { readonly why: 'not-forked'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -88,7 +88,7 @@ export interface ExplainedCall {
 }
 
 /** The latest thing that happened to a question that has no usable answer. */
-type Fate = Extract<Miss, { why: 'invalidated' | 'forgotten' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
+type Fate = Extract<Miss, { why: 'invalidated' | 'reset' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
 
 export interface Explanation {
   /** The past as the call that comes next sees it. */
@@ -250,7 +250,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
     }
     case 'memo.reset':
       for (const [key, { result: answer }] of usable(state.index.memo)) {
-        if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'forgotten', by: event.reason, run, seq: event.seq });
+        if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'reset', by: event.reason, run, seq: event.seq });
       }
       state.refusals.clear();
       state.servedFrom.clear();
@@ -291,7 +291,7 @@ function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: r
 function whereItWent(from: Hit['from'] | undefined): Miss {
   if (from === undefined) return { why: 'new' };
   const { workflow, run, seq } = from;
-  return workflow === undefined ? { why: 'collected', run, seq } : { why: 'lent', workflow, run, seq };
+  return workflow === undefined ? { why: 'collected', run, seq } : { why: 'not-forked', workflow, run, seq };
 }
 
 function isLater(left: EventRef, right: EventRef): boolean {

@@ -25,7 +25,7 @@ export interface PostMortemReport {
   /** `place`: file, line and column; `source`: that line. */
   readonly error: { readonly code: string; readonly message: string; readonly place?: string; readonly source?: string } | undefined;
   readonly startedMs: number | undefined;
-  readonly elapsedMs: number | undefined;
+  readonly durationMs: number | undefined;
   readonly events: number;
   /** The last line was cut off: the process was killed while it wrote. */
   readonly torn: boolean;
@@ -64,7 +64,7 @@ export interface Pending {
   /** `@review`, or the kind of the operation. */
   readonly what: string;
   readonly preview: string | undefined;
-  readonly elapsedMs: number;
+  readonly durationMs: number;
 }
 
 export interface PostMortemOptions {
@@ -140,7 +140,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     status,
     error: await errorOf(finished, known.lines),
     startedMs,
-    elapsedMs: startedMs === undefined ? undefined : untilMs - startedMs,
+    durationMs: startedMs === undefined ? undefined : untilMs - startedMs,
     events: state.lastSeq + 1,
     torn: known.torn,
     chain: await linksOf(causeChain(state), known.lines),
@@ -150,7 +150,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
       kind,
       what: call === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${call.fn}`,
       preview: call === undefined ? item : call.preview,
-      elapsedMs: untilMs - (call?.startedMs ?? begunMs),
+      durationMs: untilMs - (call?.startedMs ?? begunMs),
     })),
     failures: [...state.failures.values()].sort((left, right) => right.count - left.count),
     hookErrors: [...state.hookFailures.values()],

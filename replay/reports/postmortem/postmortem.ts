@@ -11,6 +11,7 @@ import { beginningOf, countFailure, SAID_UNITS_MAX, tally, type GuardDenial, typ
 import { ancestorsOf } from '../../fold/op-path.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
 import { endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
+import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../fold/call-concurrency.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
@@ -28,7 +29,7 @@ export interface Had {
 /** What the calls of a function took and cost. */
 export interface Rate {
   calls: number;
-  elapsedMs: number;
+  durationMs: number;
   priced: number;
   costUsd: number;
 }
@@ -47,6 +48,7 @@ export interface PostMortem extends InFlightOperations {
   readonly answered: Map<CallKey, Had>;
   readonly unanswered: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unanswered }>;
   readonly rates: Map<string, Rate>;
+  readonly concurrency: CallConcurrency;
 }
 
 /** Of one run. */
@@ -69,11 +71,13 @@ export const postMortem: Projection<PostMortem> = {
     answered: new Map(),
     unanswered: new Map(),
     rates: new Map(),
+    concurrency: noConcurrency(),
   }),
   apply(state, event, place) {
     nodeVisits.apply(state.nodes, event, place);
     state.lastMs = Date.parse(event.ts);
     state.lastSeq = event.seq;
+    measureConcurrency(state.concurrency, event);
     switch (event.type) {
       case 'run.started':
         state.started = event;
@@ -153,7 +157,7 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void
   if (step !== undefined) step.call = undefined;
   const rate = rateOf(state, fn);
   rate.calls += 1;
-  rate.elapsedMs += elapsedMs;
+  rate.durationMs += elapsedMs;
   if (usage?.costUsd !== undefined) {
     rate.priced += 1;
     rate.costUsd += usage.costUsd;
@@ -206,6 +210,6 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
 
 function rateOf(state: PostMortem, fn: string): Rate {
   let rate = state.rates.get(fn);
-  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, elapsedMs: 0, priced: 0, costUsd: 0 }));
+  if (rate === undefined) state.rates.set(fn, (rate = { calls: 0, durationMs: 0, priced: 0, costUsd: 0 }));
   return rate;
 }

@@ -1,17 +1,20 @@
 /** What resuming a run would take now: results that are there, calls to make, time and cost by what the run itself measured. */
 import type { CallKey } from '../../../journal/ids.js';
+import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
 import { causeChain } from './in-flight-operations.js';
 import type { Had, PostMortem, Rate, Unanswered } from './postmortem.js';
 
 export interface ResumeEstimate {
   /** Calls of the run that have a result which can be reused now, whoever recorded it. */
-  readonly served: number;
+  readonly reused: number;
   /** Calls of the run that have none now. */
-  readonly again: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[];
+  readonly unresolved: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[];
   /** Calls that the run had not made yet, as far as its loops and a complete run tell. */
-  readonly notBegun: number;
-  /** Time in calls, those side by side added up; by the mean of the function in this run. */
-  readonly elapsedMs: number | undefined;
+  readonly notStarted: number;
+  /** Wall time at the concurrency of this run: a call takes the mean of its function in this run. Undefined where nothing was measured. */
+  readonly durationMs: number | undefined;
+  /** The same, with calls that run side by side added up. */
+  readonly callsMs: number | undefined;
   readonly costUsd: number | undefined;
 }
 
@@ -31,10 +34,11 @@ export function estimateResume(
 ): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
-  const again: { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[] = [];
-  for (const [key, call] of state.unanswered) if (!now.has(key, undefined)) again.push(call);
-  for (const [key, had] of state.answered) if (!now.has(key, had)) again.push({ fn: had.fn, preview: had.preview, why: 'invalidated' });
-  for (const { fn } of again) add(fn, 1);
+  const unresolved: { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[] = [];
+  for (const [key, call] of state.unanswered) if (!now.has(key, undefined)) unresolved.push(call);
+  for (const [key, had] of state.answered)
+    if (!now.has(key, had)) unresolved.push({ fn: had.fn, preview: had.preview, why: 'invalidated' });
+  for (const { fn } of unresolved) add(fn, 1);
   let inLoops = 0;
   const inLoopsBy = new Map<string, number>();
   const loops = new Set([...state.steps.values(), ...causeChain(state)].map(({ loop }) => loop).filter((loop) => loop !== undefined));
@@ -53,32 +57,39 @@ export function estimateResume(
   const part = missing === 0 ? 0 : 1 - recorded / missing;
   const inLoopsLeft = inLoops * part;
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);
-  const notBegun = missing - recorded;
-  const price = priced(state, ahead, Math.max(0, notBegun - inLoopsLeft));
-  return { served: seen - again.length + recorded, again, notBegun, ...price };
+  const notStarted = missing - recorded;
+  const price = priced(state, ahead, Math.max(0, notStarted - inLoopsLeft));
+  return { reused: seen - unresolved.length + recorded, unresolved, notStarted, ...price };
 }
 
-/** `ahead` by function; `beyond` are calls of which only the number is known. Undefined where nothing was measured. */
-function priced(
-  state: PostMortem,
-  ahead: ReadonlyMap<string, number>,
-  beyond: number,
-): { readonly elapsedMs: number | undefined; readonly costUsd: number | undefined } {
-  const all: Rate = { calls: 0, elapsedMs: 0, priced: 0, costUsd: 0 };
-  for (const rate of state.rates.values()) {
+type Price = Pick<ResumeEstimate, 'durationMs' | 'callsMs' | 'costUsd'>;
+
+/** `ahead` counts calls by function; of `others` only the number is known. Undefined where nothing was measured. */
+function priced({ rates, concurrency }: PostMortem, ahead: ReadonlyMap<string, number>, others: number): Price {
+  const all: Rate = { calls: 0, durationMs: 0, priced: 0, costUsd: 0 };
+  for (const rate of rates.values()) {
     all.calls += rate.calls;
-    all.elapsedMs += rate.elapsedMs;
+    all.durationMs += rate.durationMs;
     all.priced += rate.priced;
     all.costUsd += rate.costUsd;
   }
-  if (all.calls === 0) return { elapsedMs: undefined, costUsd: undefined };
-  let [elapsedMs, costUsd] = [(beyond * all.elapsedMs) / all.calls, all.priced === 0 ? 0 : (beyond * all.costUsd) / all.priced];
+  if (all.calls === 0) return { durationMs: undefined, callsMs: undefined, costUsd: undefined };
+  const meanMs = all.durationMs / all.calls;
+  let callsMs = others * meanMs;
+  let longestMs = Math.min(callsMs, meanMs);
+  let costUsd = all.priced === 0 ? 0 : (others * all.costUsd) / all.priced;
   for (const [fn, calls] of ahead) {
-    const own = state.rates.get(fn);
+    const own = rates.get(fn);
     const rate = own !== undefined && own.calls > 0 ? own : all;
-    elapsedMs += (calls * rate.elapsedMs) / rate.calls;
+    const ownMs = rate.durationMs / rate.calls;
+    callsMs += calls * ownMs;
+    longestMs = Math.max(longestMs, Math.min(calls, 1) * ownMs);
     const price = rate.priced > 0 ? rate : all;
     if (price.priced > 0) costUsd += (calls * price.costUsd) / price.priced;
   }
-  return { elapsedMs: Math.round(elapsedMs), costUsd: all.priced === 0 ? undefined : costUsd };
+  return {
+    durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)),
+    callsMs: Math.round(callsMs),
+    costUsd: all.priced === 0 ? undefined : costUsd,
+  };
 }

@@ -10,7 +10,7 @@ import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.
 interface FunctionCounts {
   readonly calls: CallCounts;
   /** Of those that were executed. */
-  readonly elapsedMs: number[];
+  readonly durationMs: number[];
 }
 
 export interface RunCounts {
@@ -38,10 +38,10 @@ export const runCounts: Projection<RunCounts> = {
       case 'call.reused': {
         const call = endedCall(event);
         // A damaged `call.started` loses the name: its call counts for no function in particular.
-        const { calls, elapsedMs } = countsOf(state, event.type === 'call.reused' ? event.fn : (state.open.get(event.op) ?? ''));
+        const { calls, durationMs } = countsOf(state, event.type === 'call.reused' ? event.fn : (state.open.get(event.op) ?? ''));
         state.open.delete(event.op);
         countCall(calls, call);
-        if (call.outcome === 'executed' && call.elapsedMs !== undefined) elapsedMs.push(call.elapsedMs);
+        if (call.outcome === 'executed' && call.durationMs !== undefined) durationMs.push(call.durationMs);
         break;
       }
       default:
@@ -88,7 +88,7 @@ export interface RunStats {
 
 interface Measured {
   readonly day: string;
-  readonly elapsedMs: number;
+  readonly durationMs: number;
   readonly status: ReportedStatus;
   readonly counts: RunCounts;
 }
@@ -102,7 +102,7 @@ export async function statsOf(store: JournalStore, files: readonly RunFile[], on
     const startedMs = startOf(ref.run);
     measured.push({
       day: new Date(startedMs).toISOString().slice(0, 10),
-      elapsedMs: counts.lastTs === undefined ? 0 : Date.parse(counts.lastTs) - startedMs,
+      durationMs: counts.lastTs === undefined ? 0 : Date.parse(counts.lastTs) - startedMs,
       status: reportedStatus(counts.status, liveness),
       counts,
     });
@@ -133,7 +133,7 @@ function groupedByDay(measured: readonly Measured[]): ReadonlyMap<string, readon
 
 function figuresOf(runs: readonly Measured[]): Figures {
   const { executed, reused, failed, costUsd } = merged(runs.flatMap(({ counts }) => [...counts.functions.values()]));
-  const took = sorted(runs.filter(({ status }) => status === 'completed').map(({ elapsedMs }) => elapsedMs));
+  const took = sorted(runs.filter(({ status }) => status === 'completed').map(({ durationMs }) => durationMs));
   return {
     runs: runs.length,
     completed: runs.filter(({ status }) => status === 'completed').length,
@@ -158,7 +158,7 @@ function functionFigures(runs: readonly Measured[]): readonly FunctionFigures[] 
   }
   return [...byName]
     .map(([fn, all]) => {
-      const elapsed = sorted(all.flatMap(({ elapsedMs }) => elapsedMs));
+      const elapsed = sorted(all.flatMap(({ durationMs }) => durationMs));
       const { executed, reused, failed, costUsd } = merged(all);
       return {
         fn,
@@ -195,6 +195,6 @@ function quantile(ascending: readonly number[], part: number): number | null {
 
 function countsOf(state: RunCounts, fn: string): FunctionCounts {
   let counts = state.functions.get(fn);
-  if (counts === undefined) state.functions.set(fn, (counts = { calls: noCalls(), elapsedMs: [] }));
+  if (counts === undefined) state.functions.set(fn, (counts = { calls: noCalls(), durationMs: [] }));
   return counts;
 }

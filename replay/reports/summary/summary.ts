@@ -117,7 +117,7 @@ export interface RunReport {
   readonly error?: RunSummary['error'];
   readonly startedMs: number | undefined;
   readonly endedMs: number | undefined;
-  readonly elapsedMs: number | undefined;
+  readonly durationMs: number | undefined;
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
@@ -131,7 +131,7 @@ export interface RunReport {
     readonly op: string;
     readonly fn: string;
     readonly preview: string | undefined;
-    readonly elapsedMs: number;
+    readonly durationMs: number;
   }[];
   readonly loops: readonly { readonly op: string; readonly done: number; readonly total: number }[];
 }
@@ -149,7 +149,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     ...(state.error !== undefined && { error: state.error }),
     startedMs: state.startedMs,
     endedMs,
-    elapsedMs: state.startedMs === undefined ? undefined : untilMs - state.startedMs,
+    durationMs: state.startedMs === undefined ? undefined : untilMs - state.startedMs,
     executed: state.executed,
     reused: state.reused,
     failed: state.failed,
@@ -158,7 +158,7 @@ export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness,
     outputTokens: state.outputTokens,
     costUsd: state.costUsd,
     checkpoints: [...state.checkpoints],
-    inFlight: [...state.inFlight.values()].map(({ op, fn, preview, startedMs }) => ({ op, fn, preview, elapsedMs: untilMs - startedMs })),
+    inFlight: [...state.inFlight.values()].map(({ op, fn, preview, startedMs }) => ({ op, fn, preview, durationMs: untilMs - startedMs })),
     loops: [...state.loops.values()].map(({ op, done, total }) => ({ op, done, total })),
   };
 }

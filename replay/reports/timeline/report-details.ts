@@ -11,7 +11,7 @@ const TEXT_MAX = 16_384;
 export interface CallDetails {
   readonly fn: string;
   readonly outcome: string;
-  readonly elapsedMs: number | null;
+  readonly durationMs: number | null;
   readonly costUsd: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
@@ -38,11 +38,11 @@ export async function spanDetails(store: JournalStore, ref: RunRef, span: Span):
 }
 
 async function callDetails(store: JournalStore, ref: RunRef, call: TimelineCall): Promise<CallDetails> {
-  const { fn, outcome, elapsedMs = null, usage, from, message = null, askedAt, answeredAt, key } = call;
+  const { fn, outcome, durationMs = null, usage, from, message = null, askedAt, answeredAt, key } = call;
   return {
     fn,
     outcome,
-    elapsedMs,
+    durationMs,
     costUsd: usage?.costUsd ?? null,
     inputTokens: usage?.inputTokens ?? null,
     outputTokens: usage?.outputTokens ?? null,

@@ -10,8 +10,8 @@ export interface Tally extends CallCounts {
 }
 
 /** `open`: it never ended. `done`: it asked nothing by itself. */
-export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'open';
-const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'open'];
+export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'unfinished';
+const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'unfinished'];
 
 /** A column each; the n-th of every column belongs to the n-th span, in the order in which they began. */
 export interface SpanColumns {
@@ -42,7 +42,7 @@ export interface ReportData {
   readonly error: string | null;
   /** ISO 8601, UTC. */
   readonly started: string;
-  readonly elapsedMs: number;
+  readonly durationMs: number;
   readonly total: Tally;
   readonly functions: readonly Tally[];
   readonly phases: readonly Tally[];
@@ -71,7 +71,7 @@ export function reportData({ workflow, run }: RunRef, state: Timeline, status: s
     status: state.status ?? status,
     error: state.error?.message ?? null,
     started: new Date(startedMs).toISOString(),
-    elapsedMs: (state.lastMs ?? startedMs) - startedMs,
+    durationMs: (state.lastMs ?? startedMs) - startedMs,
     total,
     functions: [...functions.values()].sort((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0) || right.callsMs - left.callsMs),
     phases: [...phases.values()],
@@ -111,7 +111,7 @@ function rowsOf(state: Timeline): readonly number[] {
 
 /** A call that failed shows in its span also where the script went on with what the call gave. */
 function stateOf({ outcome, calls }: Span): SpanState {
-  if (outcome === undefined) return 'open';
+  if (outcome === undefined) return 'unfinished';
   if (outcome !== 'ok') return outcome;
   const last = calls.at(-1)?.outcome;
   if (last === undefined) return 'done';

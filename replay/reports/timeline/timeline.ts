@@ -30,7 +30,7 @@ export interface TimelineCall {
   outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
   /** As the call measured it. */
-  elapsedMs: number | undefined;
+  durationMs: number | undefined;
   usage: Usage | undefined;
   message: string | undefined;
   /** Of a call that failed: the code of its error, where that is known. */
@@ -244,7 +244,7 @@ function spanOf(state: Timeline, event: EndOfCall | EventOf<'call.started'>, atM
   return state.byPath.get(event.op) ?? open(state, event, atMs, { kind: 'exe', ...described });
 }
 
-const NOTHING_ENDED = { elapsedMs: undefined, usage: undefined, message: undefined, errorCode: undefined };
+const NOTHING_ENDED = { durationMs: undefined, usage: undefined, message: undefined, errorCode: undefined };
 
 function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, fn: string, startedMs: number): TimelineCall {
   return {

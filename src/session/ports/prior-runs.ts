@@ -5,7 +5,7 @@
 import type { FactOf } from '../../../journal/event.js';
 import type { Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
-import { invalidationImpact, type Dropped } from '../../../replay/resume/predict-calls.js';
+import { invalidationImpact, type InvalidationImpact } from '../../../replay/resume/predict-calls.js';
 import type { Declarations } from '../../../replay/resume/invalidation.js';
 import { loadWorkflow, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
 import { resolveTarget } from '../../../replay/resume/resolve-target.js';
@@ -71,11 +71,11 @@ export async function openPriorRuns({
   return { loaded, usable, forks, invalidations, notices };
 }
 
-function describeImpact({ again, coming, beyond, unanswered }: Dropped): string {
-  const without = unanswered === 0 ? '' : `; ${unanswered} more ${unanswered === 1 ? 'has' : 'have'} no result yet`;
+function describeImpact({ again, predicted, unaffected, unresolved }: InvalidationImpact): string {
+  const without = unresolved === 0 ? '' : `; ${unresolved} more ${unresolved === 1 ? 'has' : 'have'} no result yet`;
   const unneeded =
-    beyond === 0
+    unaffected === 0
       ? ''
-      : `; ${beyond} further ${beyond === 1 ? 'result is' : 'results are'} invalidated but this run does not need ${beyond === 1 ? 'it' : 'them'}`;
-  return `${again} of ${coming} ${coming === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
+      : `; ${unaffected} further ${unaffected === 1 ? 'result is' : 'results are'} invalidated but this run does not need ${unaffected === 1 ? 'it' : 'them'}`;
+  return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
 }

@@ -51,7 +51,7 @@ export interface ReplayReport {
   readonly verdict: 'same' | 'diverged' | 'stopped' | 'cut';
   /** How the recorded run ended; undefined when it did not end in order. */
   readonly status: RunStatus | undefined;
-  readonly answers: number;
+  readonly effects: number;
   readonly divergences: readonly Divergence[];
   readonly walk?: ReplayedWalk;
   readonly stopped?: StopPoint;

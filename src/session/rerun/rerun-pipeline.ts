@@ -79,7 +79,7 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
     ref,
     verdict,
     status: recording.finished?.status,
-    answers: setting.replayedWorld.effectCount(),
+    effects: setting.replayedWorld.effectCount(),
     divergences,
     walk: { pipeline: plan.graph.name, history: main.history, context: main.context },
     ...(stopped ? { stopped } : {}),

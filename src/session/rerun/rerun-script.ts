@@ -82,7 +82,7 @@ export async function replayScript({
     ref,
     verdict,
     status: recording.finished?.status,
-    answers: replayed.effectCount(),
+    effects: replayed.effectCount(),
     divergences,
     ...(stopped ? { stopped } : {}),
     ...(verdict === 'same' && error !== undefined ? { error } : {}),

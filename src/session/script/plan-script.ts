@@ -27,7 +27,7 @@ export interface RunPlan extends Plan {
   readonly flags: CacheRequest;
   /** Whether a run with these flags records anything, and is served from before. */
   readonly records: boolean;
-  readonly serves: boolean;
+  readonly reuses: boolean;
   /** The target of `--resume`, where one was given. */
   readonly resume: string | null;
   /** Id of the last recorded run. */
@@ -86,7 +86,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       name: options.name,
       flags: { ...cache },
       records: policy.records,
-      serves: policy.reuses !== 'no',
+      reuses: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
       notices: invalidations.length === 0 ? notices : [], // else they count what the report counts

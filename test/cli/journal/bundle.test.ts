@@ -32,7 +32,7 @@ describe('mlld journal bundle and unbundle', () => {
   it('carry a run to another project, with the run that it was served from', async () => {
     const cwd = await project();
     const made = await runCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
-    expect(made).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/^run\.tgz: 2 runs, 1 content, /) });
+    expect(made).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/^run\.tgz: 2 runs, 1 blob, /) });
     const there = await projectFolder();
     await fs.copyFile(path.join(cwd, 'run.tgz'), path.join(there, 'run.tgz'));
     const taken = await runCli(['journal', 'unbundle', 'run.tgz'], { cwd: there });

@@ -14,7 +14,7 @@ show @shaky("x")
 `;
 
 describe('mlld journal explain', () => {
-  it('says of every call whether it was served, and if not, why', async () => {
+  it('says of every call whether its result was reused, and if not, why', async () => {
     const cwd = await projectFolder({ 'job.mld': script('sonnet', 'b') });
     const mlld = (...argv: string[]) => runCli(argv, { cwd });
     await mlld('job.mld', '--checkpoint');
@@ -22,22 +22,22 @@ describe('mlld journal explain', () => {
     await mlld('job.mld', '--checkpoint');
 
     const { stdout } = await mlld('journal', 'explain', 'job');
-    const [head, served, changed, failed] = stdout.split('\n');
-    expect(head).toMatch(/^\S+ of job\.mld: 3 calls, 1 served, 1 of them from before an edit, 2 asked$/);
-    expect(served).toMatch(
-      /^main\/review#0 @review\(docs\/a\.md\) served from event \d+ of \S+, from before its definition was edited \(@model was sonnet, is opus\)$/,
+    const [head, reused, changed, failed] = stdout.split('\n');
+    expect(head).toMatch(/^\S+ of job\.mld: 3 calls, 1 reused, 1 of them from before an edit, 2 executed$/);
+    expect(reused).toMatch(
+      /^main\/review#0 @review\(docs\/a\.md\) reused from event \d+ of \S+, from before its definition was edited \(@model was sonnet, is opus\)$/,
     );
-    expect(changed).toBe('main/review#1 @review(docs/c.md) asked: argument 1 was "docs/b.md", is "docs/c.md"');
+    expect(changed).toBe('main/review#1 @review(docs/c.md) executed: argument 1 was "docs/b.md", is "docs/c.md"');
     expect(failed).toMatch(
-      /^main\/shaky#0 @shaky\(x\) asked: its result in run \S+ is no answer: its command ended with status 3, and failed$/,
+      /^main\/shaky#0 @shaky\(x\) executed: its result in run \S+ can't be reused: its command ended with status 3, and failed$/,
     );
 
     await mlld('job.mld', '--resume', '@review');
     expect((await mlld('journal', 'explain', 'job', 'main/review#1')).stdout).toMatch(
-      /asked\nmain\/review#1 @review\(docs\/c\.md\) asked: --resume @review dropped its answer in this run\n$/,
+      /executed\nmain\/review#1 @review\(docs\/c\.md\) executed: --resume @review invalidated its result in this run\n$/,
     );
     await mlld('job.mld', '--fresh');
-    expect((await mlld('journal', 'explain', 'latest')).stdout).toContain('--fresh forgot its answer in this run');
+    expect((await mlld('journal', 'explain', 'latest')).stdout).toContain('--fresh invalidated its result in this run');
   });
 
   it('names what was edited where a function forwards something else', async () => {
@@ -51,9 +51,9 @@ describe('mlld journal explain', () => {
     };
     await explained(wraps('sonnet'));
     expect(await explained(wraps('opus'))).toContain(
-      '@wrap(a) asked: what it forwards changed: its definition was edited (@model was sonnet, is opus)\n',
+      '@wrap(a) executed: what it forwards changed: its definition was edited (@model was sonnet, is opus)\n',
     );
-    expect(await explained(wraps('opus', '@ask(@q, "small")'))).toContain('@wrap(a) asked: what it forwards changed: its ');
+    expect(await explained(wraps('opus', '@ask(@q, "small")'))).toContain('@wrap(a) executed: what it forwards changed: its ');
   });
 
   it('prints a report for programs', async () => {
@@ -88,19 +88,19 @@ describe('mlld journal explain', () => {
     await mlld('job.mld', '--checkpoint');
     await mlld('other.mld', '--fork', 'job');
     await mlld('other.mld', '--checkpoint');
-    expect(await explained('other')).toMatch(/asked: its answer is one of job\.mld, from which this run does not fork\n$/);
+    expect(await explained('other')).toMatch(/executed: its result belongs to job\.mld, from which this run does not fork\n$/);
 
     const { stdout } = await mlld('journal', 'redact', 'job', '--op', 'main/ask#0', '--reason', 'asked by customer');
-    expect(stdout).toContain('1 answer of llm calls among them: what has no other one is asked again by the next run.\n');
+    expect(stdout).toContain('1 result of llm calls among them: a call that has no other result is executed again by the next run.\n');
     await mlld('job.mld', '--checkpoint');
-    expect(await explained('job')).toMatch(/asked: its answer was taken out of run \S+ \(asked by customer\)\n$/);
+    expect(await explained('job')).toMatch(/executed: its result was taken out of run \S+ \(asked by customer\)\n$/);
 
     await mlld('job.mld', '--checkpoint');
     for (const journal of fs.readdirSync(path.join(cwd, '.mlld/journal/job.mld/runs')).slice(0, 2)) {
       fs.rmSync(path.join(cwd, '.mlld/journal/job.mld/runs', journal), { recursive: true });
     }
     await mlld('job.mld', '--checkpoint');
-    expect(await explained('job')).toMatch(/asked: its answer went with run \S+, which was removed\n$/);
+    expect(await explained('job')).toMatch(/executed: its result was removed with run \S+\n$/);
   });
 
   it('tells of earlier runs what held then, whatever was taken out of the journal since', async () => {
@@ -116,10 +116,10 @@ describe('mlld journal explain', () => {
       ['job@4', 'job@3', 'job@2', 'job@1'].map(async (run) => (await mlld('journal', 'explain', run)).stdout),
     );
     expect(reasons.map((text) => text.split('\n')[1])).toEqual([
-      expect.stringMatching(/asked: --fresh forgot its answer in this run$/),
-      expect.stringMatching(/asked: --resume @ask dropped its answer in this run$/),
-      expect.stringMatching(/served from event \d+ of \S+$/),
-      expect.stringMatching(/asked: its answer was taken out of run \S+ \(redacted\)$/),
+      expect.stringMatching(/executed: --fresh invalidated its result in this run$/),
+      expect.stringMatching(/executed: --resume @ask invalidated its result in this run$/),
+      expect.stringMatching(/reused from event \d+ of \S+$/),
+      expect.stringMatching(/executed: its result was taken out of run \S+ \(redacted\)$/),
     ]);
   });
 
@@ -130,6 +130,8 @@ describe('mlld journal explain', () => {
     await runCli(['job.mld', '--checkpoint'], { cwd });
     fs.writeFileSync(path.join(cwd, 'done'), '');
     expect((await runCli(['job.mld', '--checkpoint'], { cwd })).stdout).toBe('A:ebb\n');
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/asked: the run ended while it was asked, in run \S+\n$/);
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(
+      /executed: the run ended while it was in flight, in run \S+\n$/,
+    );
   });
 });

@@ -39,14 +39,14 @@ describe('mlld journal gc', () => {
       string,
       unknown
     >;
-    expect(dry).toMatchObject({ removed: [runRef(1), runRef(2)], kept: [{ ref: runRef(3), reason: 'answers' }], blobs: { count: 1 } });
+    expect(dry).toMatchObject({ removed: [runRef(1), runRef(2)], kept: [{ ref: runRef(3), reason: 'results' }], blobs: { count: 1 } });
     expect(blobsIn(cwd)).toHaveLength(3);
     const done = JSON.parse((await runCli(['journal', 'gc', '--keep', '1', '--json'], { cwd })).stdout) as Record<string, unknown>;
     expect(done).toEqual({ ...dry, dryRun: false });
     expect(blobsIn(cwd)).toHaveLength(2);
     const { stdout } = await runCli(['journal', 'gc', '--keep', '1'], { cwd });
     expect(stdout).toMatch(
-      /^Removed 0 runs and 0 contents \(0 B\)\.\nKept 1 run .*\n {2}RUN +SCRIPT +WHY\n.*has answers that the next run is served\n$/,
+      /^Removed 0 runs and 0 blobs \(0 B\)\.\nKept 1 run .*\n {2}RUN +SCRIPT +WHY\n.*the next run reuses its results\n$/,
     );
   });
 

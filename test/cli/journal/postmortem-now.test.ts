@@ -89,10 +89,10 @@ describe('advice and estimate', () => {
   it('count what was recorded and invalidated since', async () => {
     const cwd = await projectFolder();
     const { run } = await record(cwd, 1, [...crashed]);
-    expect((await postMortem(cwd, run))?.resume).toMatchObject({ served: 2, again: [], notBegun: 2 });
+    expect((await postMortem(cwd, run))?.resume).toMatchObject({ reused: 2, unresolved: [], notStarted: 2 });
     await record(cwd, 2, [{ type: 'memo.invalidated', selector: '@ask("a")', keys: [questionKey('a')] }, ...ask('main/ask#0', 'c')]);
     const report = await postMortem(cwd, run);
-    expect(report?.resume).toMatchObject({ served: 2, again: [{ fn: 'ask', preview: 'a', why: 'invalidated' }], notBegun: 1 });
+    expect(report?.resume).toMatchObject({ reused: 2, unresolved: [{ fn: 'ask', preview: 'a', why: 'invalidated' }], notStarted: 1 });
     expect(report?.since).toEqual({ run: runRef(2).run, status: 'crashed' });
     const { stdout } = await runCli(['journal', 'postmortem', run], { cwd });
     expect(stdout).toContain(`mlld journal postmortem ${runRef(2).run}`);
@@ -107,7 +107,7 @@ describe('advice and estimate', () => {
     const cwd = await projectFolder({ 'job.mld': '' });
     const { run } = await record(cwd, 1, [...crashed]);
     await runCli(['checkpoint', 'clean', 'job.mld'], { cwd });
-    expect((await postMortem(cwd, run))?.resume).toMatchObject({ served: 0, again: [{ preview: 'a' }, { preview: 'b' }] });
+    expect((await postMortem(cwd, run))?.resume).toMatchObject({ reused: 0, unresolved: [{ preview: 'a' }, { preview: 'b' }] });
   });
 
   it('name the checkpoint only while --resume finds it', async () => {

@@ -29,7 +29,7 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toMatch(/at llm\/run\/tide\.mld:1:\d+ {2}exe llm @ask/);
     expect(stdout).toMatch(/for#0\[2\] with slack\n\s+@ask {2}llm\/run\/tide\.mld:3:\d+ {2}var @r = for/);
     expect(stdout).toContain('1 x rate limit in ask: 429 rate limit');
-    expect(stdout).toContain('Resuming now reuses 2 results and makes 1 call:');
+    expect(stdout).toContain('Resuming reuses 2 results and makes 1 call:');
     expect(stdout).toContain("mlld run tide --place 'the pier' --resume begun ");
   });
 
@@ -45,7 +45,7 @@ describe('mlld journal postmortem', () => {
       status: 'crashed',
       torn: true,
       inFlight: [{ op: 'main/ask#0', what: '@ask', preview: 'flow' }],
-      resume: { served: 0, again: [{ fn: 'ask', preview: 'flow', why: 'in-flight' }] },
+      resume: { reused: 0, unresolved: [{ fn: 'ask', preview: 'flow', why: 'in-flight' }] },
     });
   });
 

@@ -73,7 +73,7 @@ describe('files that an llm function declares to write', () => {
     const { stdout, stderr } = await run();
     expect({ stdout, calls: calls(), bin: bytes('out/a.bin') }).toEqual({ stdout: 'drew a\n', calls: 2, bin: before });
     expect(stderr).toContain('out/a.bin changed since @draw wrote it; the call is executed again (--keep-files keeps what is there)');
-    expect((await mlld('journal', 'explain', 'job')).stdout).toMatch(/asked: out\/a\.bin is not what it had written in run \S+\n$/);
+    expect((await mlld('journal', 'explain', 'job')).stdout).toMatch(/executed: out\/a\.bin is not what it had written in run \S+\n$/);
     expect((await mlld('journal', 'verify', 'job')).status).toBe(0);
   });
 

@@ -65,18 +65,18 @@ describe('mlld run NAME --plan', () => {
       write('llm/run/job.mld', wraps(model));
       await mlld('run', 'job', '--checkpoint');
     }
-    for (const [target, again, usable, unanswered, told] of [
+    for (const [target, again, usable, unresolved, told] of [
       ['@wrap', 2, 5, 0, '2 of 5 calls will run again; 2 further results are invalidated but this run does not need them'],
       ['@ask', 1, 3, 0, '1 of 3 calls will run again; 4 further results are invalidated but this run does not need them'],
       ['@wrap', 2, 3, 2, '2 of 3 calls will run again; 2 more have no result yet'],
     ] as const) {
-      const estimate = { calls: again + unanswered };
-      expect(await planned(mlld, '--resume', target)).toMatchObject({ again, usable, unanswered, estimate });
+      const estimate = { calls: again + unresolved };
+      expect(await planned(mlld, '--resume', target)).toMatchObject({ again, usable, unresolved, estimate });
       const { stderr } = await mlld('run', 'job', '--resume', target);
       expect(stderr).toContain(`--resume ${target}: ${told}\n`);
       const { stdout } = await mlld('journal', 'explain', 'job', '--json');
       const { calls } = JSON.parse(stdout) as { calls: { miss?: unknown }[] };
-      expect(calls.filter(({ miss }) => miss !== undefined && miss !== null)).toHaveLength(again + unanswered);
+      expect(calls.filter(({ miss }) => miss !== undefined && miss !== null)).toHaveLength(again + unresolved);
     }
     expect(fs.existsSync(path.join(cwd, 'written.txt'))).toBe(false);
   });
@@ -130,18 +130,18 @@ show @plain(@review("b"))
     expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, forwarded: 2, later: 1, estimate: { calls: 2 } });
     const { stdout } = await mlld('run', 'job', '--plan');
     expect(stdout).toContain('At least 0 of 3 calls will run again. 2 more do so where what their function forwards has changed. 1 more');
-    expect(stdout).toContain('@review: 0 served, 2 served only if it forwards what it did\n  edited: its body was edited\n');
+    expect(stdout).toContain('@review: 0 reused, 2 reused only if it forwards what it did\n  edited: its body was edited\n');
     expect((await mlld('run', 'job', '--checkpoint')).stdout).toBe('opus: a\nopus: b!\n');
-    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unasked: 3, forwarded: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unused: 3, forwarded: 0, estimate: { calls: 0 } });
     // A helper that was edited changes nothing in what is forwarded.
     write('llm/run/job.mld', wrapper('opus').replace('@model: @prompt', '@model, @prompt'));
-    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unasked: 3, forwarded: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unused: 3, forwarded: 0, estimate: { calls: 0 } });
   });
 
   it('counts what would be asked again, and why', async () => {
     const { mlld } = await project();
     await mlld('run', 'job', '--checkpoint');
-    expect(await planned(mlld)).toMatchObject({ flags: { checkpoint: true }, usable: 4, again: 0, unanswered: 0, estimate: { calls: 0 } });
+    expect(await planned(mlld)).toMatchObject({ flags: { checkpoint: true }, usable: 4, again: 0, unresolved: 0, estimate: { calls: 0 } });
     expect(await planned(mlld, '--resume', '@review("b")')).toMatchObject({
       usable: 4,
       again: 2,
@@ -156,14 +156,14 @@ show @plain(@review("b"))
     expect(await planned(mlld, '--fresh')).toMatchObject({
       usable: 4,
       again: 4,
-      functions: [{ reasons: { forgotten: 3 } }, { reasons: { forgotten: 1 } }],
+      functions: [{ reasons: { reset: 3 } }, { reasons: { reset: 1 } }],
     });
     const { stdout } = await mlld('run', 'job', '--resume', '@review', '--plan');
     expect(stdout).toContain(
-      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\nAt least 3 of 4 calls will run again. 1 more comes after them and does so if an answer changes its arguments.\n',
+      'Plan for job (llm/run/job.mld) with --resume @review; nothing was run or recorded.\nAt least 3 of 4 calls will run again. 1 more comes after them and does so if a result changes its arguments.\n',
     );
-    expect(stdout).toContain('@judge: 1 served (1 of them if asked the same)\n');
-    expect(stdout).toContain('@review: 0 served, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
+    expect(stdout).toContain('@judge: 1 reused (1 of them if their arguments are the same)\n');
+    expect(stdout).toContain('@review: 0 reused, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
   });
 
   it('comes to what the run then says and does', async () => {
@@ -179,7 +179,7 @@ show @plain(@review("b"))
   it('names edits of the script, of its modules and of the values it captures, and what only the run can tell', async () => {
     const { mlld, write } = await project();
     await mlld('run', 'job', '--checkpoint');
-    expect((await planned(mlld)).functions[1]).toMatchObject({ fn: 'judge', servedOld: 0, changes: [], unknown: ['today'] });
+    expect((await planned(mlld)).functions[1]).toMatchObject({ fn: 'judge', stale: 0, changes: [], unknown: ['today'] });
     write('llm/run/job.mld', script({ model: 'opus' }));
     write('llm/run/lib.mld', LIB.replace('"!"', '"?"'));
     const changes = [
@@ -187,7 +187,7 @@ show @plain(@review("b"))
       { kind: 'variable', name: 'mark', was: '!', is: '?' },
     ];
     const [, judge] = (await planned(mlld)).functions;
-    expect(judge).toMatchObject({ usable: 1, again: 0, servedOld: 1 });
+    expect(judge).toMatchObject({ usable: 1, again: 0, stale: 1 });
     expect(judge?.changes).toEqual(expect.arrayContaining(changes.map((change) => expect.objectContaining(change))));
     expect(await planned(mlld, '--changed', 'ask')).toMatchObject({
       again: 1,
@@ -198,7 +198,7 @@ show @plain(@review("b"))
 
   it('says that nothing is recorded, and refuses what the run would refuse', async () => {
     const { mlld } = await project();
-    expect((await mlld('run', 'job', '--plan')).stdout).toContain('Nothing is recorded for this script: every call will be asked.');
+    expect((await mlld('run', 'job', '--plan')).stdout).toContain('Nothing is recorded for this script: every call will be executed.');
     await mlld('run', 'job', '--checkpoint');
     expect(await mlld('run', 'job', '--resume', '@nobody', '--plan')).toMatchObject({ status: 1, stdout: '' });
     expect((await mlld('-e', 'show 1', '--plan')).stderr).toContain('--plan does nothing for -e');
@@ -210,9 +210,9 @@ show @plain(@review("b"))
     await mlld('run', 'job', '--checkpoint');
     write('llm/run/other.mld', 'exe llm @review(file) = sh { exit 3 }\nshow @review("a")\nshow @review("z")\n');
     const forked = async () => JSON.parse((await mlld('run', 'other', '--fork', 'job', '--plan', '--json')).stdout) as RunPlan;
-    expect(await forked()).toMatchObject({ usable: 4, again: 0, unanswered: 0 });
+    expect(await forked()).toMatchObject({ usable: 4, again: 0, unresolved: 0 });
     await mlld('run', 'other', '--fork', 'job');
-    expect(await forked()).toMatchObject({ usable: 1, unasked: 3, unanswered: 1, estimate: { calls: 1 } });
+    expect(await forked()).toMatchObject({ usable: 1, unused: 3, unresolved: 1, estimate: { calls: 1 } });
   });
 
   it('leaves --json to the script when nothing is planned', async () => {

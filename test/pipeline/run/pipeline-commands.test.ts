@@ -114,7 +114,7 @@ it('tells in `journal explain` that a pipeline asks anew without --checkpoint, a
     await runCli(['run', 'ask.dot', '--backend', 'cmd:echo reply', ...flags], { cwd });
     return (await runCli(['journal', 'explain', 'ask.dot'], { cwd })).stdout;
   };
-  expect(await explained()).toContain('no recorded run asked it');
-  expect(await explained()).toMatch(/there is an answer in run \S+, and --checkpoint was not given/);
+  expect(await explained()).toContain('no recorded run made this call');
+  expect(await explained()).toMatch(/there is a result in run \S+, and --checkpoint was not given/);
   expect(await explained('--checkpoint')).toContain('1 call, 1 served');
 });

@@ -309,7 +309,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(await summariseRun(store, file!, { nowMs: Date.now() + 1000 })).toMatchObject({
       status: 'running',
       executed: 1,
-      inFlight: [{ op: 'main/ask#1', fn: 'ask', preview: 'flow', elapsedMs: expect.toSatisfy((ms: number) => ms >= 1000) }],
+      inFlight: [{ op: 'main/ask#1', fn: 'ask', preview: 'flow', durationMs: expect.toSatisfy((ms: number) => ms >= 1000) }],
     });
   });
 });

@@ -103,7 +103,7 @@ describe('an audit', () => {
       { entry: 'hook', error: 'no' },
     ]);
     expect(totals).toMatchObject({ commands: 1, filesWritten: 1, denials: 1, hookErrors: 1 });
-    expect(totals.hooks).toEqual([{ hook: 'h', timing: 'after', filter: 'op:run', firings: 2, errors: 1, elapsedMs: 2 }]);
+    expect(totals.hooks).toEqual([{ hook: 'h', timing: 'after', filter: 'op:run', firings: 2, errors: 1, durationMs: 2 }]);
   });
 
   it('chooses by operation, label and time', async () => {

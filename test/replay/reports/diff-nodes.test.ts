@@ -65,7 +65,7 @@ describe('the difference of two walks', () => {
   });
 
   it('is the same from the other side, mirrored', () => {
-    const mirrored = ({ same, changed, onlyLeft, onlyRight, given, unmet }: NodesDiff): NodesDiff => ({
+    const mirrored = ({ same, changed, onlyLeft, onlyRight, inputs, unmet }: NodesDiff): NodesDiff => ({
       same,
       changed: changed.map(({ left, right, changes, context }) => ({
         left: right,
@@ -75,7 +75,7 @@ describe('the difference of two walks', () => {
       })),
       onlyLeft: onlyRight,
       onlyRight: onlyLeft,
-      given: given.map((change) => ({ key: change.key, left: change.right, right: change.left })),
+      inputs: inputs.map((change) => ({ key: change.key, left: change.right, right: change.left })),
       unmet: { left: unmet.right, right: unmet.left },
     });
     const byPlace = (diff: NodesDiff): NodesDiff => ({
@@ -160,8 +160,11 @@ describe('the point at which two walks part', () => {
     expect(forkOfNodes(other, one)).toMatchObject({ common: 3, nextLeft: null, nextRight: null });
   });
 
-  it('is the beginning when they were given something else', () => {
-    const given = (depth: string): NodeVisits => ({ ...walk([plan]), given: { depth } });
-    expect(forkOfNodes(given('1 m'), given('2 m'))).toMatchObject({ common: 0, given: [{ key: 'depth', left: '1 m', right: '2 m' }] });
+  it('is the beginning when they were started with other inputs', () => {
+    const withDepth = (depth: string): NodeVisits => ({ ...walk([plan]), inputs: { depth } });
+    expect(forkOfNodes(withDepth('1 m'), withDepth('2 m'))).toMatchObject({
+      common: 0,
+      inputs: [{ key: 'depth', left: '1 m', right: '2 m' }],
+    });
   });
 });

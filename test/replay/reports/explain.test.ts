@@ -43,7 +43,7 @@ describe('why a call was asked', () => {
 
   it.each(['fresh', 'clean'] as const)('says that %s forgot it', (reason) => {
     const second = secondRun([{ type: 'memo.reset', reason }], ask('main/ask#0', 'ebb'));
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), second)).toEqual([{ why: 'forgotten', by: reason, run: SECOND, seq: 1 }]);
+    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), second)).toEqual([{ why: 'reset', by: reason, run: SECOND, seq: 1 }]);
   });
 
   it('says how it failed before, and that a result was no answer', () => {

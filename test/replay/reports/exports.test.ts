@@ -137,7 +137,7 @@ describe('rows of calls', () => {
   it('are one for each question', () => {
     const rows = [...callRows(ref, fold(timeline, run(ref, LOOP)))];
     expect(rows).toMatchObject([
-      { fn: 'ask', outcome: 'executed', argument: 'ebb', elapsedMs: 5 },
+      { fn: 'ask', outcome: 'executed', argument: 'ebb', durationMs: 5 },
       { fn: 'ask', outcome: 'reused', fromRun: runRef(0).run, fromSeq: 0 },
     ]);
     expect(Object.keys(rows[0]!)).toEqual([...CALL_COLUMNS]);

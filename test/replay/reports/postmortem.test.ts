@@ -79,18 +79,19 @@ describe('what a resume would come to', () => {
       ask('main/for#0[2]/ask#0', 'c', { outcome: 'killed' }),
     );
     expect(estimateResume(state, undefined)).toEqual({
-      served: 2,
-      again: [{ fn: 'ask', preview: 'c', why: 'in-flight' }],
-      notBegun: 2,
-      elapsedMs: 15,
+      reused: 2,
+      unresolved: [{ fn: 'ask', preview: 'c', why: 'in-flight' }],
+      notStarted: 2,
+      durationMs: 15,
+      callsMs: 15,
       costUsd: undefined,
     });
-    expect(estimateResume(state, 10).notBegun).toBe(7);
+    expect(estimateResume(state, 10).notStarted).toBe(7);
   });
 
   it('counts an answer that came later, and not one that can not be served', () => {
     const state = stateOf(failing('main/ask#0', 'ebb', 'no'), ask('main/ask#1', 'ebb'), ask('main/ask#2', 'flow', { outcome: 'unusable' }));
-    expect(estimateResume(state, undefined)).toMatchObject({ served: 1, again: [{ preview: 'flow', why: 'unusable' }] });
+    expect(estimateResume(state, undefined)).toMatchObject({ reused: 1, unresolved: [{ preview: 'flow', why: 'unusable' }] });
   });
 
   it('tells what the calls ahead will cost from what those behind did', () => {

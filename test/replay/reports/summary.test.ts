@@ -35,7 +35,7 @@ describe('run summary', () => {
       loops: [],
       startedMs: AT(0),
       endedMs: AT(history.length - 1),
-      elapsedMs: (history.length - 1) * 1000,
+      durationMs: (history.length - 1) * 1000,
     });
   });
 
@@ -47,12 +47,12 @@ describe('run summary', () => {
   it.each([
     ['running', 'running', AT(60), 60_000],
     ['crashed', 'crashed', AT(60), 2000],
-  ] as const)('tells a run without an end that is %s', (liveness, status, nowMs, elapsedMs) => {
+  ] as const)('tells a run without an end that is %s', (liveness, status, nowMs, durationMs) => {
     const open = fold(summary, entries(REF, [started(REF), ...ask('main/ask#0', 'ebb', { outcome: 'killed' })]));
     expect(reportRun(open, REF, liveness, nowMs)).toMatchObject({
       status,
-      elapsedMs,
-      inFlight: [{ op: 'main/ask#0', fn: 'ask', preview: 'ebb', elapsedMs: elapsedMs - 2000 }],
+      durationMs,
+      inFlight: [{ op: 'main/ask#0', fn: 'ask', preview: 'ebb', durationMs: durationMs - 2000 }],
     });
   });
 

@@ -17,7 +17,7 @@ describe('the timeline', () => {
       ['main/for#0[1]', 'main/for#0'],
       ['main/for#0[1]/ask#0', 'main/for#0[1]'],
     ]);
-    expect([...callsOf(state)].map(({ call }) => [call.fn, call.preview, call.outcome, call.elapsedMs])).toEqual([
+    expect([...callsOf(state)].map(({ call }) => [call.fn, call.preview, call.outcome, call.durationMs])).toEqual([
       ['ask', 'ebb', 'executed', 5],
       ['ask', 'flow', 'executed', 5],
     ]);

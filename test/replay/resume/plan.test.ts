@@ -53,8 +53,8 @@ describe('a plan', () => {
   it('counts what was dropped, and what the last run left without an answer', () => {
     const last = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'failed' }));
     const plan = planRun(facts(last, { droppedKeys: new Set([questionKey('ebb')]) }));
-    expect(plan).toMatchObject({ usable: 1, again: 1, unanswered: 1, estimate: { calls: 2, elapsedMs: 10 } });
-    expect(plan.functions[0]?.examples.map(({ why }) => why)).toEqual(['invalidated', 'unanswered']);
+    expect(plan).toMatchObject({ usable: 1, again: 1, unresolved: 1, estimate: { calls: 2, durationMs: 10, callsMs: 10 } });
+    expect(plan.functions[0]?.examples.map(({ why }) => why)).toEqual(['invalidated', 'unresolved']);
   });
 
   it('tells what came up when something that is asked again had its answer: that may be asked otherwise', () => {
@@ -75,8 +75,8 @@ describe('a plan', () => {
     const lent = fold(index, run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap')));
     const forks = [{ workflow: workflowOf('collect.mld'), memo: lent.memo, definitions: lent.definitions }];
     const alone = run(runRef(1), ask('main/ask#0', 'ebb'));
-    expect(planRun(facts(alone, { forks }))).toMatchObject({ usable: 1, again: 0, unasked: 1 });
-    expect(planRun(facts([], { forks }))).toMatchObject({ usable: 2, again: 0, unasked: 0 });
+    expect(planRun(facts(alone, { forks }))).toMatchObject({ usable: 1, again: 0, unused: 1 });
+    expect(planRun(facts([], { forks }))).toMatchObject({ usable: 2, again: 0, unused: 0 });
     const own = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap', { outcome: 'reused' }));
     expect(planRun(facts(own, { forks }))).toMatchObject({ usable: 2, again: 0 });
     const droppedBorrowed = new Set([questionKey('ebb'), questionKey('neap')]);
@@ -109,21 +109,21 @@ describe('a plan', () => {
         ],
       ]);
     expect(planRun(facts(last, { current: now({}) })).functions).toMatchObject([
-      { servedOld: 1, changes: [{ name: 'model', was: 'sonnet', is: 'opus' }] },
+      { stale: 1, changes: [{ name: 'model', was: 'sonnet', is: 'opus' }] },
     ]);
     expect(planRun(facts(last, { current: now({ unknown: ['model'] }) })).functions).toMatchObject([
-      { servedOld: 0, changes: [], unknown: ['model'] },
+      { stale: 0, changes: [], unknown: ['model'] },
     ]);
     expect(planRun(facts(last, { current: now({ parts: parts('opus', 'edited'), unknown: ['model'] }) })).functions).toMatchObject([
-      { servedOld: 1, changes: [{ kind: 'body' }] },
+      { stale: 1, changes: [{ kind: 'body' }] },
     ]);
-    expect(planRun(facts(last, { current: now({ fingerprint: FINGERPRINT }) })).functions).toMatchObject([{ servedOld: 0, changes: [] }]);
+    expect(planRun(facts(last, { current: now({ fingerprint: FINGERPRINT }) })).functions).toMatchObject([{ stale: 0, changes: [] }]);
     expect(planRun(facts(last, { current: now({}), flags: { checkpoint: true, changed: 'ask' } })).functions).toMatchObject([
       { again: 1, reasons: { edited: 1 } },
     ]);
     const forwards = { forwards: true };
     expect(planRun(facts(last, { current: now(forwards) }))).toMatchObject({ usable: 1, again: 0, forwarded: 1, estimate: { calls: 1 } });
-    expect(planRun(facts(last, { current: now(forwards) })).functions).toMatchObject([{ servedOld: 0, forwarded: 1 }]);
+    expect(planRun(facts(last, { current: now(forwards) })).functions).toMatchObject([{ stale: 0, forwarded: 1 }]);
     expect(planRun(facts(last, { current: now({ ...forwards, fingerprint: FINGERPRINT }) }))).toMatchObject({ forwarded: 0 });
     expect(planRun(facts(last)).functions).toMatchObject([{ declared: false }]);
   });
@@ -131,6 +131,6 @@ describe('a plan', () => {
   it('estimates the cost where calls told theirs', () => {
     const priced = ask('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact));
     const last = run(runRef(1), priced, ask('main/ask#1', 'flow', { outcome: 'failed' }));
-    expect(planRun(facts(last)).estimate).toEqual({ calls: 1, elapsedMs: 5, costUsd: 0.5 });
+    expect(planRun(facts(last)).estimate).toEqual({ calls: 1, durationMs: 5, callsMs: 5, costUsd: 0.5 });
   });
 });

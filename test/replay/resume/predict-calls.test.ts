@@ -16,7 +16,7 @@ const WRAP = questionKey('ebb', 'wrap');
 const INNER = questionKey('ebb');
 
 /** Sorted, as the order says nothing. */
-function coming(own: Memo, forks: readonly Memo[] = [], missed: readonly CallKey[] = []): CallKey[] {
+function predicted(own: Memo, forks: readonly Memo[] = [], missed: readonly CallKey[] = []): CallKey[] {
   return [...predictCalls(own, forks, (key) => !missed.includes(key))].sort();
 }
 const keys = (...texts: string[]): CallKey[] => texts.map((text) => questionKey(text)).sort();
@@ -24,35 +24,35 @@ const keys = (...texts: string[]): CallKey[] => texts.map((text) => questionKey(
 describe('what comes up', () => {
   it('is what stands inside a call only where that is executed', () => {
     const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'flow')));
-    expect(coming(state)).toEqual([WRAP, questionKey('flow')].sort());
-    expect(coming(state, [], [WRAP])).toEqual([WRAP, INNER, questionKey('flow')].sort());
-    expect(coming(state, [], [INNER])).not.toContain(INNER);
+    expect(predicted(state)).toEqual([WRAP, questionKey('flow')].sort());
+    expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER, questionKey('flow')].sort());
+    expect(predicted(state, [], [INNER])).not.toContain(INNER);
   });
 
   it('is also inside when the last run was served the call around it', () => {
     const served = run(runRef(2), ask('main/wrap#0', 'ebb', { fn: 'wrap', outcome: 'reused' }));
     const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb')), served);
-    expect(coming(state)).toEqual([WRAP]);
-    expect(coming(state, [], [WRAP])).toEqual([WRAP, INNER].sort());
+    expect(predicted(state)).toEqual([WRAP]);
+    expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER].sort());
   });
 
   it('counts for itself where it was asked outside as well', () => {
-    expect(coming(memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'ebb'))))).toEqual([WRAP, INNER].sort());
+    expect(predicted(memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'ebb'))))).toEqual([WRAP, INNER].sort());
   });
 
   it('is what the last run that completed and the broken ones since asked', () => {
     const [first, second, third] = ['one', 'two', 'three'].map((text, at) => run(runRef(at + 1), ask('main/ask#0', text)));
-    expect(coming(memoOf(first as Entry[], second as Entry[]))).toEqual(keys('two'));
+    expect(predicted(memoOf(first as Entry[], second as Entry[]))).toEqual(keys('two'));
     const half = broken(third as Entry[]);
-    expect(coming(memoOf(first as Entry[], second as Entry[], half))).toEqual(keys('two', 'three'));
-    expect(coming(memoOf(broken(first as Entry[]), broken(second as Entry[]), half))).toEqual(keys('one', 'two', 'three'));
-    expect(coming(memoOf(broken(first as Entry[]), second as Entry[], half))).toEqual(keys('two', 'three'));
+    expect(predicted(memoOf(first as Entry[], second as Entry[], half))).toEqual(keys('two', 'three'));
+    expect(predicted(memoOf(broken(first as Entry[]), broken(second as Entry[]), half))).toEqual(keys('one', 'two', 'three'));
+    expect(predicted(memoOf(broken(first as Entry[]), second as Entry[], half))).toEqual(keys('two', 'three'));
   });
 
   it('is what the fork sources asked, for a script that has asked nothing', () => {
     const source = memoOf(run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow')));
-    expect(coming(memoOf(), [source])).toEqual(keys('ebb', 'flow'));
-    expect(coming(memoOf(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'reused' }))), [source])).toEqual(keys('ebb'));
+    expect(predicted(memoOf(), [source])).toEqual(keys('ebb', 'flow'));
+    expect(predicted(memoOf(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'reused' }))), [source])).toEqual(keys('ebb'));
   });
 });
 
@@ -66,19 +66,19 @@ describe('what an invalidation comes to', () => {
       run(runRef(2), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'flow')),
     );
     const asks = keys('stale', 'ebb', 'flow');
-    expect(told(state, asks)).toEqual({ coming: 2, again: 1, beyond: 2, unanswered: 0 });
+    expect(told(state, asks)).toEqual({ predicted: 2, again: 1, unaffected: 2, unresolved: 0 });
     expect(
       told(
         state,
         [...usable(state)].map(([key]) => key),
       ),
-    ).toEqual({ coming: 3, again: 3, beyond: 1, unanswered: 0 });
+    ).toEqual({ predicted: 3, again: 3, unaffected: 1, unresolved: 0 });
   });
 
   it('takes the other owner’s answer where only one is dropped', () => {
     const own = memoOf(run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'failed' })));
     const source = memoOf(run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
-    expect(told(own, keys('ebb'), [source])).toEqual({ coming: 1, again: 0, beyond: 1, unanswered: 1 });
-    expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({ coming: 1, again: 1, beyond: 1, unanswered: 1 });
+    expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1 });
+    expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({ predicted: 1, again: 1, unaffected: 1, unresolved: 1 });
   });
 });

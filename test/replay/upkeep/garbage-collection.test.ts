@@ -93,7 +93,7 @@ describe('what may be removed', () => {
     ];
     const { remove, protectedRuns } = await planCollection(await storeOf(runs), WISH);
     expect(remove).toEqual([]);
-    expect(protectedRuns.map(({ reason }) => reason)).toEqual(['answers', 'takes-back', 'latest']);
+    expect(protectedRuns.map(({ reason }) => reason)).toEqual(['results', 'revokes', 'latest']);
   });
 
   it('is neither a run that goes on nor what a staying run was served from', async () => {
@@ -114,7 +114,7 @@ describe('what may be removed', () => {
     const store = await storeOf(runs);
     await store.create(runRef(5)); // nobody closes it
     const recent = await planCollection(store, { ...WISH, keep: 4 });
-    expect(recent).toEqual({ remove: [], protectedRuns: [{ ref: runRef(1), reason: 'served' }] });
+    expect(recent).toEqual({ remove: [], protectedRuns: [{ ref: runRef(1), reason: 'reused' }] });
     const none = await planCollection(store, { ...WISH, keep: 0 });
     expect(none.protectedRuns).toContainEqual({ ref: runRef(5), reason: 'running' });
     expect(none.remove).toContainEqual(runRef(1));
