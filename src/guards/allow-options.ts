@@ -1,7 +1,7 @@
 /**
- * `allow … with { addLabels, removeLabels, warning }`. instrumentation.md 3.3 and 11: only a privileged guard takes labels away.
+ * `allow … with { addLabels, removeLabels, warning }`. instrumentation.md 3.3 and 11: only a privileged guard removes labels.
  *
- * A label is taken from the value itself; loaded files in a list keep their own.
+ * A label is removed from the value itself; loaded files in a list keep their own.
  */
 import type { Guard, GuardRule, Options } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
@@ -11,7 +11,7 @@ import type { Module } from '../runtime/module.js';
 import { textOf } from '../values/text.js';
 import { annotate, dataOf, labelsOf, union, Annotated, NO_LABELS, type Value } from '../values/value.js';
 
-/** What a guard says about the value that it lets through. */
+/** The options of `allow` for the value that the guard lets through. */
 export interface AllowOptions {
   readonly add: readonly string[];
   readonly remove: readonly string[];
@@ -21,7 +21,7 @@ export interface AllowOptions {
 const NAMES = ['addLabels', 'removeLabels', 'warning'];
 const LABEL = /^[A-Za-z][\w-]*(:[A-Za-z][\w-]*)*$/;
 
-/** Throws GUARD_OPTION for what can be seen before the guard is ever asked. */
+/** Throws GUARD_OPTION for mistakes that can be found when the guard is registered. */
 export function refuseBadOptions({ rules, privileged }: Guard, module: Module): void {
   for (const { action } of rules.filter((rule): rule is GuardRule => rule.kind === 'rule')) {
     for (const { name, at } of action.kind === 'allow' ? (action.options ?? []) : []) {
@@ -30,9 +30,9 @@ export function refuseBadOptions({ rules, privileged }: Guard, module: Module): 
         throw new MlldError('GUARD_OPTION', `allow … with { ${name} } means nothing`, { location, hint: `there are ${NAMES.join(', ')}` });
       }
       if (name === 'removeLabels' && privileged !== true) {
-        throw new MlldError('GUARD_OPTION', 'Only a privileged guard takes labels away', {
+        throw new MlldError('GUARD_OPTION', 'Only a privileged guard removes labels', {
           location,
-          hint: 'guard privileged @name …, which nobody can switch off',
+          hint: 'declare it as `guard privileged @name …`, which no call can switch off',
         });
       }
     }

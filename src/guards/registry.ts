@@ -2,11 +2,11 @@
 import type { Filter, Guard } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';
+import { interceptor } from '../hooks/interceptor.js';
+import type { Interceptor } from '../runtime/definable.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
-import { interceptor } from '../hooks/interceptor.js';
-import type { Interceptor } from '../runtime/definition.js';
 import type { GuardSwitch, Operation } from '../runtime/operation.js';
 import type { Reach } from '../runtime/reach.js';
 import { labelsOf } from '../values/value.js';
@@ -23,7 +23,7 @@ export interface RegisteredGuard extends Watcher {
 
 export type Phase = 'before' | 'after';
 
-/** A guard and what it looks at: one input by its data label, or the operation. */
+/** A guard and its object: one input, by its data label, or the operation. */
 export interface Match {
   readonly guard: RegisteredGuard;
   readonly index?: number;
@@ -33,7 +33,7 @@ export class GuardRegistry {
   private readonly names = new Set<string>();
   private readonly tables = { before: new FilterTable<RegisteredGuard>(), after: new FilterTable<RegisteredGuard>() };
   private registered = 0;
-  /** Those that are looked up by the labels of values. */
+  /** The guards that are looked up by the labels of values. */
   readonly byLabel: Interceptor[] = [];
 
   get count(): number {
@@ -58,7 +58,7 @@ export class GuardRegistry {
     if (filter.kind === 'label') this.byLabel.push(guard.interceptor);
   }
 
-  /** Those registered so far that match the operation; undefined when none does and none could match a value. */
+  /** Returns the guards registered so far that match the operation; undefined when none does and none could match a value. */
   watching(operation: Operation): { readonly [P in Phase]: readonly RegisteredGuard[] } | undefined {
     const names = namesOf(operation);
     const before = this.tables.before.matching(names);
@@ -66,7 +66,7 @@ export class GuardRegistry {
     return before.length > 0 || after.length > 0 || this.byLabel.length > 0 ? { before, after } : undefined;
   }
 
-  /** Those that this operation, or one inside it, would consult now. In the order of registration. */
+  /** Returns the guards that this operation, or one inside it, would consult now, in the order of registration. */
   holding(operation: Operation, reach: Reach | undefined): readonly Interceptor[] {
     const found = new Set<RegisteredGuard>();
     const own = this.watching(operation);
@@ -77,7 +77,7 @@ export class GuardRegistry {
     return [...found].sort((left, right) => left.number - right.number).map((guard) => guard.interceptor);
   }
 
-  /** In the order in which they are evaluated: by the labels of each input, then by the operation. The first `count` may take part. */
+  /** Returns matches in the order of evaluation: by the labels of each input, then by the operation. Guards after `count` are left out. */
   matching(phase: Phase, byOperation: readonly RegisteredGuard[], operation: Operation, count: number): readonly Match[] {
     const matches: Match[] = [];
     const { inputs, call } = operation;
@@ -89,7 +89,7 @@ export class GuardRegistry {
   }
 }
 
-/** The labels of an iteration are those of its item, which is looked at as an input. */
+/** Leaves out the labels of an iteration: they are those of its item, which is an input. */
 function namesOf(operation: Operation): Names {
   const { kind, labels, call } = operation;
   const language = call?.language === undefined ? [] : [call.language];
@@ -110,7 +110,7 @@ function isSwitchedOff({ node: { name, privileged } }: RegisteredGuard, guards: 
 
 const FILTER_KINDS = { function: 'function', operation: 'operation', label: 'data' } as const;
 
-/** As reasons and `@mx.guard.filter` name it: `function:open`, `operation:exe`, `data:secret`. */
+/** Returns the filter as reasons and `@mx.guard.filter` show it: `function:open`, `operation:exe`, `data:secret`. */
 export function displayFilter(filter: Filter): string {
   return `${FILTER_KINDS[filter.kind]}:${filterName(filter)}`;
 }

@@ -1,15 +1,15 @@
 /** The rules of one guard: the first whose condition holds decides. instrumentation.md 4.3. */
 import type { GuardRule } from '../../grammar/ast.js';
 import { bodyFrame } from '../hooks/body-frame.js';
-import { rise } from '../runtime/errors.js';
-import type { Frame } from '../runtime/frame.js';
 import { executeLet } from '../language/statements/variables.js';
+import { rise } from '../runtime/errors.js';
+import { lenient } from '../runtime/evaluator-ports.js';
+import type { Frame } from '../runtime/frame.js';
 import type { Operation } from '../runtime/operation.js';
 import { isTruthy } from '../values/truth.js';
 import type { Value } from '../values/value.js';
 import { allowOptions, type AllowOptions } from './allow-options.js';
 import { displayFilter, type Phase, type RegisteredGuard } from './registry.js';
-import { lenient } from '../runtime/evaluator-ports.js';
 
 export type Verdict =
   | { readonly decision: 'allow'; readonly value?: { readonly value: Value }; readonly options?: AllowOptions }
@@ -20,13 +20,13 @@ export interface Case {
   readonly operation: Operation;
   /** `@input` */
   readonly input: Value;
-  /** What `@mx.labels` speaks of. */
+  /** The values whose labels are `@mx.labels`. */
   readonly inputs: readonly Value[];
   /** `@output`, after the operation. */
   readonly output?: Value;
 }
 
-/** No rule holds: the operation is allowed. An error in a condition rises: what can't be judged does not happen. */
+/** Allows the operation when no rule holds. Throws the error of a condition, so that an operation that can't be judged does not happen. */
 export async function judge(guard: RegisteredGuard, frame: Frame, about: Case): Promise<Verdict> {
   const { module, node } = guard;
   const inside = guardFrame(guard, frame, about);
@@ -48,7 +48,7 @@ async function act({ action }: GuardRule, frame: Frame): Promise<Verdict> {
   return { decision: 'allow', ...(value && { value }), ...(options && { options }) };
 }
 
-/** Inside a guard neither hooks nor guards act: a guard can't be stopped by guards. */
+/** Makes the frame of the rules, where neither hooks nor guards act: guards can't stop a guard. */
 function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, input, inputs, output }: Case): Frame {
   const { node, module, number } = guard;
   const about = {
@@ -79,7 +79,7 @@ function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, in
   });
 }
 
-/** The arguments of a call by parameter name. */
+/** Returns the arguments of a call by parameter name. */
 export function namedArguments({ call, inputs }: Operation): readonly { readonly name: string; readonly value: Value }[] {
   return call ? call.params.map((name, i) => ({ name, value: inputs[i] ?? null })) : [];
 }

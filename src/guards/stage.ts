@@ -1,17 +1,17 @@
 /**
- * Guards around one operation. instrumentation.md 4.3 and 4.5.
+ * Runs the guards around one operation. instrumentation.md 4.3 and 4.5.
  *
- * G1  All matching guards of a phase are evaluated, also behind a denial: every reason is known.
- * G2  `deny` beats `retry` beats `allow`; the first denial gives the reason.
- * G3  What they allow instead chains: the next guard sees the replaced value. It keeps the labels of what it replaces, unless a
- *     privileged guard takes them away by name.
+ * GUARD-1  All matching guards of a phase are evaluated, also after a denial, so that every reason is known.
+ * GUARD-2  `deny` beats `retry` beats `allow`; the first denial has the reason.
+ * GUARD-3  Replaced values chain: the next guard sees the replaced value. It keeps the labels of the value that it replaces, unless a
+ *          privileged guard removes them by name.
  */
 import { arrayOf } from '../hooks/inputs.js';
-import type { Frame } from '../runtime/frame.js';
-import type { GuardWatch } from '../runtime/ports.js';
 import { Denial } from '../runtime/denial.js';
+import type { Frame } from '../runtime/frame.js';
 import { GuardRetry } from '../runtime/guard-retry.js';
 import type { Operation } from '../runtime/operation.js';
+import type { GuardWatch } from '../runtime/ports.js';
 import { addInputTests } from '../values/methods/input-test.js';
 import { flow, type Value } from '../values/value.js';
 import { relabelled } from './allow-options.js';
@@ -35,7 +35,7 @@ class OperationGuards implements GuardWatch {
   constructor(
     private readonly registry: GuardRegistry,
     private readonly byOperation: { readonly [P in Phase]: readonly RegisteredGuard[] },
-    /** Guards that are registered while the operation runs don't see it. */
+    /** The number of guards at the start: those that are registered while the operation runs don't see it. */
     private readonly count: number,
   ) {}
 
@@ -44,7 +44,7 @@ class OperationGuards implements GuardWatch {
     const refusals = new Refusals();
     for (const match of this.registry.matching('before', this.byOperation.before, received, this.count)) {
       const operation = { ...received, inputs };
-      const verdict = refusals.note(match, await decide(match, frame, { phase: 'before', operation, ...view(match, inputs) }));
+      const verdict = refusals.add(match, await decide(match, frame, { phase: 'before', operation, ...view(match, inputs) }));
       const place = match.index ?? 0;
       if (changes(verdict)) inputs = inputs.map((input, i) => (i === place ? allowed(verdict, input) : input));
     }
@@ -57,14 +57,14 @@ class OperationGuards implements GuardWatch {
     const refusals = new Refusals();
     for (const match of this.registry.matching('after', this.byOperation.after, received, this.count)) {
       const about = { phase: 'after', operation: received, output, ...view(match, received.inputs) } as const;
-      const verdict = refusals.note(match, await decide(match, frame, about));
+      const verdict = refusals.add(match, await decide(match, frame, about));
       if (changes(verdict)) output = allowed(verdict, output);
     }
     this.conclude(frame, 'after', received, refusals);
     return output;
   }
 
-  /** G2. A retry that nothing can run again is a denial with the hint as its reason. */
+  /** GUARD-2. A retry of an operation that can't run again is a denial with the hint as its reason. */
   private conclude(frame: Frame, timing: Phase, operation: Operation, { denials, retries }: Refusals): void {
     const [first] = denials;
     const [again] = retries;
@@ -89,7 +89,7 @@ class Refusals {
   readonly denials: Refusal[] = [];
   readonly retries: Refusal[] = [];
 
-  note(match: Match, verdict: Verdict): Verdict {
+  add(match: Match, verdict: Verdict): Verdict {
     if (verdict.decision === 'deny') this.denials.push({ match, reason: verdict.reason });
     if (verdict.decision === 'retry') this.retries.push({ match, reason: verdict.reason });
     return verdict;
@@ -102,10 +102,10 @@ function changes(verdict: Verdict): verdict is Allowance {
   return verdict.decision === 'allow' && (verdict.value !== undefined || verdict.options !== undefined);
 }
 
-/** What takes the place of a value (G3). */
+/** Returns the value that replaces another (GUARD-3). */
 function allowed({ value, options }: Allowance, before: Value): Value {
-  const instead = value ? flow(value.value, [before]) : before;
-  return options ? relabelled(instead, options) : instead;
+  const replacement = value ? flow(value.value, [before]) : before;
+  return options ? relabelled(replacement, options) : replacement;
 }
 
 function view({ index }: Match, inputs: readonly Value[]): Pick<Case, 'input' | 'inputs'> {

@@ -1,13 +1,14 @@
 /**
- * What a hook or a guard watches, in tables: an operation looks its names up and asks nobody else. instrumentation.md 4.2 and 5.3.
+ * The filters of hooks and guards, in tables by name: an operation looks its own names up, and no other filter is evaluated.
+ * instrumentation.md 4.2 and 5.3.
  *
- * F1  A list that was handed out never changes: whoever registers later is not in it.
+ * FILTER-1  A list that was returned never changes: a later registration is not in it.
  */
 import type { Filter } from '../../grammar/ast.js';
 import type { Operation } from '../runtime/operation.js';
 
 export interface Watcher {
-  /** In the order of registration, from 1. */
+  /** The place in the order of registration, from 1. */
   readonly number: number;
   readonly filter: Filter;
 }
@@ -19,7 +20,7 @@ export interface Names {
   readonly labels: Iterable<string>;
 }
 
-const NOBODY: readonly never[] = [];
+const NONE: readonly never[] = [];
 
 export class FilterTable<W extends Watcher> {
   private readonly tables: { readonly [K in Filter['kind']]: Map<string, readonly W[]> } = {
@@ -32,19 +33,19 @@ export class FilterTable<W extends Watcher> {
     const { filter } = watcher;
     const table = this.tables[filter.kind];
     const name = filterName(filter);
-    table.set(name, [...(table.get(name) ?? NOBODY), watcher]); // F1
+    table.set(name, [...(table.get(name) ?? NONE), watcher]); // FILTER-1
   }
 
-  /** In the order of registration, each once. */
+  /** Returns the matches in the order of registration, each once. */
   matching({ functions, operations, labels }: Names): readonly W[] {
-    let found: readonly W[] = NOBODY;
+    let found: readonly W[] = NONE;
     for (const name of functions) found = merged(found, this.tables.function.get(name));
     for (const name of operations) found = merged(found, this.tables.operation.get(name));
     return merged(found, this.labelled(labels));
   }
 
   labelled(labels: Iterable<string>): readonly W[] {
-    let found: readonly W[] = NOBODY;
+    let found: readonly W[] = NONE;
     for (const label of labels) found = merged(found, this.tables.label.get(label));
     return found;
   }
@@ -68,7 +69,7 @@ export function filterName(filter: Filter): string {
   }
 }
 
-/** As it is written. */
+/** Returns the filter as it is written in the source. */
 export function filterText(filter: Filter): string {
   switch (filter.kind) {
     case 'function':
@@ -80,7 +81,7 @@ export function filterText(filter: Filter): string {
   }
 }
 
-/** The names of a called function: as it was called, with its namespace, as it was declared. */
+/** Returns the names of a called function: as it was called, with its namespace, and as it was declared. */
 export function functionNames({ call }: Operation): readonly string[] {
-  return call ? [...call.called, call.declared] : NOBODY;
+  return call ? [...call.called, call.declared] : NONE;
 }

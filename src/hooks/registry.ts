@@ -1,15 +1,15 @@
 /** The hooks of a run. instrumentation.md 5.2 and 5.3. */
 import type { Hook } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
+import { isStatement } from '../language/statements/statement-kinds.js';
+import type { Interceptor } from '../runtime/definable.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
-import { isStatement } from '../language/statements/statement-kinds.js';
-import { interceptor } from './interceptor.js';
-import type { Interceptor } from '../runtime/definition.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Reach } from '../runtime/reach.js';
 import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
+import { interceptor } from './interceptor.js';
 
 export interface RegisteredHook extends Watcher {
   /** The name, or `<unnamed-hook-N>`. */
@@ -24,7 +24,7 @@ export class HookRegistry {
   private readonly names = new Set<string>();
   private readonly tables = { before: new FilterTable<RegisteredHook>(), after: new FilterTable<RegisteredHook>() };
   private count = 0;
-  /** A hook on `op:for:batch` exists. */
+  /** True when a hook on `op:for:batch` exists. */
   watchesBatches = false;
 
   get isEmpty(): boolean {
@@ -53,7 +53,7 @@ export class HookRegistry {
     if (filter.kind === 'operation' && filter.name === 'for:batch') this.watchesBatches = true;
   }
 
-  /** Those that watch one of these operations and may replace a value. In the order of registration. */
+  /** Returns the hooks that watch one of these operations and may replace a value, in the order of registration. */
   transforming(reach: Reach): readonly Interceptor[] {
     const found = new Set([...this.tables.before.matching(reach), ...this.tables.after.matching(reach)]);
     return [...found]
@@ -62,18 +62,18 @@ export class HookRegistry {
       .map((hook) => hook.interceptor);
   }
 
-  /** Those registered so far, in their order; prefixes are not looked at yet. */
+  /** Returns the hooks registered so far, in their order; prefixes are not tested yet. */
   watching(operation: Operation): { readonly before: readonly RegisteredHook[]; readonly after: readonly RegisteredHook[] } {
     const names = namesOf(operation);
     return { before: this.tables.before.matching(names), after: this.tables.after.matching(names) };
   }
 }
 
-/** A label filter sees where data receives a label: a declaration or a call. */
+/** A label filter matches where data receives a label: a declaration or a call. */
 function namesOf(operation: Operation): Names {
   const { kind, labels } = operation;
-  const gives = kind === 'var' || kind === 'exe';
-  return { functions: functionNames(operation), operations: [kind, ...labels], labels: gives ? labels : [] };
+  const addsLabels = kind === 'var' || kind === 'exe';
+  return { functions: functionNames(operation), operations: [kind, ...labels], labels: addsLabels ? labels : [] };
 }
 
 /** A block returns with `=>`, also inside other statements; a `when` by the value of an arm. */

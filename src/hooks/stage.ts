@@ -1,19 +1,19 @@
 /**
- * Running hooks around one operation. instrumentation.md 5.4 to 5.7, 5.11, 5.12.
+ * Runs the hooks around one operation. instrumentation.md 5.4 to 5.7, 5.11, 5.12.
  *
- * H1  All matching hooks of a phase run, in the order of registration; each sees what those before it made of the values.
- * H2  Prefixes are tested once per phase, against the arguments as they were when the phase began.
- * H3  Nothing that a hook does fails the operation. Only the end of the whole run (an interrupt, its time limit) passes through.
+ * HOOK-1  All matching hooks of a phase run, in the order of registration; each sees the values as those before it left them.
+ * HOOK-2  Prefixes are tested once per phase, against the arguments as they were when the phase began.
+ * HOOK-3  Nothing that a hook does fails the operation. Only the end of the whole run (an interrupt, its time limit) passes through.
  */
 import type { Filter } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
-import { Return, Signal } from '../runtime/completion.js';
-import type { Frame } from '../runtime/frame.js';
-import type { Context } from '../runtime/context.js';
-import type { Ended, HookWatch } from '../runtime/ports.js';
 import { decide } from '../language/statements/when.js';
+import { Return, Signal } from '../runtime/completion.js';
+import type { Context } from '../runtime/context.js';
 import { denialContext } from '../runtime/denial.js';
+import type { Frame } from '../runtime/frame.js';
 import type { Operation } from '../runtime/operation.js';
+import type { Ended, HookWatch } from '../runtime/ports.js';
 import { textOf } from '../values/text.js';
 import { flow, type DataObject, type Value } from '../values/value.js';
 import { WorldError } from '../world/world.js';
@@ -23,11 +23,11 @@ import { oneOrAll, arrayOf, replaced, takesInput } from './inputs.js';
 import type { HookRegistry, RegisteredHook } from './registry.js';
 import type { WithinLimit } from './time-limit.js';
 
-/** Undefined when no hook watches the operation. */
+/** Returns undefined when no hook watches the operation. */
 export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit, operation: Operation): HookWatch | undefined {
   const { before, after } = registry.watching(operation);
   if (before.length === 0 && after.length === 0) return undefined;
-  /** Of this operation only: what its hooks see as `@mx.hooks.errors`. */
+  /** The errors of the hooks of this operation: its hooks see them as `@mx.hooks.errors`. */
   const errors: Value[] = [];
 
   async function runBefore(frame: Frame): Promise<readonly Value[]> {
@@ -55,7 +55,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     return output;
   }
 
-  /** What the body returns; undefined for nothing, and when it fails (H3). */
+  /** Runs a hook and returns the value of its body; undefined for none, and when it fails (HOOK-3). */
   async function fire(
     hook: RegisteredHook,
     frame: Frame,
@@ -68,17 +68,17 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     const startedMs = run.monotonicMs();
     let returned: Value = undefined;
     let error: string | undefined;
-    /** As the journal may hear of it. */
-    let told: { error: string; errorCode?: string } | undefined;
+    /** The error as it may be recorded. */
+    let recorded: { error: string; errorCode?: string } | undefined;
     try {
       const segment = `hook:${node.name ?? hook.number}`;
       const body = bodyFrame({ module, frame, operation: seen, segment, ambient, context });
       const timeOut = run.replayed?.timeOut({ op: frame.op.path, timing: node.timing, hook: id }, body);
-      returned = await withinLimit((ending) => returnedBy(hook, { ...body, deadline: ending }), run, timeOut);
+      returned = await withinLimit((deadline) => returnedBy(hook, { ...body, deadline }), run, timeOut);
     } catch (caught) {
       if (isEndOfRun(caught)) throw caught;
       error = caught instanceof Error ? caught.message : String(caught);
-      told = { error: run.secrets.messageOf(caught), ...codeOf(caught) };
+      recorded = { error: run.secrets.messageOf(caught), ...codeOf(caught) };
       const record = errorRecord(hook, error);
       errors.push(record);
       run.hookErrors.push(record);
@@ -96,7 +96,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
         filter: filterText(filter),
         transformed,
         elapsedMs,
-        ...told,
+        ...recorded,
       });
     }
     return returned;
@@ -105,7 +105,7 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
   return { before: runBefore, after: runAfter };
 }
 
-/** H2 */
+/** HOOK-2 */
 function matchingPrefix(hooks: readonly RegisteredHook[], inputs: readonly Value[]): readonly RegisteredHook[] {
   if (!hooks.some(({ filter }) => prefixOf(filter) !== undefined)) return hooks;
   const first = textOf(inputs[0]);
@@ -116,7 +116,7 @@ function prefixOf(filter: Filter): string | undefined {
   return filter.kind === 'function' ? filter.prefix : undefined;
 }
 
-/** A body returns with `=>`; a `when` also by the value of the branch that it takes. Control words mean nothing to a hook. */
+/** A body returns with `=>`; a `when` also by the value of the branch that it takes. Control words have no effect in a hook. */
 async function returnedBy({ node: { body } }: RegisteredHook, frame: Frame): Promise<Value> {
   if (body.kind === 'block') {
     const completion = await frame.execute(body.statements, frame);
@@ -131,7 +131,7 @@ function aboutGuards(denial: Ended['denial']): Pick<Context, 'denied'> & Partial
   return { denied: !denial.handled, guard: denialContext(denial.denial.facts) };
 }
 
-/** Only an llm call has been looked up; what is known further out is about the call around. */
+/** Only an llm call has a lookup of its own; the one in the frame of another operation is about the call around. */
 function aboutLookup({ context }: Frame, { llm }: Operation): Partial<Context> {
   return llm && context.checkpoint ? { checkpoint: context.checkpoint } : {};
 }

@@ -1,13 +1,13 @@
 /**
- * A hook that never ends must not hold up the operation it watches.
+ * Limits the time of hooks: a hook that never ends must not hold up the operation that it watches.
  *
- * T1  One sleeper at a time watches all bodies that run: their limits are equal, so the oldest is always the next to pass.
- * T2  The sleep is asked of the world directly. It is no answer that a script could see, so it is no fact of the run. While no body runs
- *     it keeps no process alive.
- * T3  The operation goes on before the body is told to end: what that makes of the body is nobody's result.
- * T4  A body that ends after its time has failed, although no sleeper could say so: code in this process didn't give way. Mostly the world
- *     breaks into that when the time is over (`world/process/interruptible.ts`).
- * T5  In a replay a body's time is over when it was then, and whatever else came of the body is not looked at.
+ * LIMIT-1  One sleeper at a time watches all bodies that run: their limits are equal, so the oldest is always the next to expire.
+ * LIMIT-2  The sleep is an effect of the world that is not recorded, because no script can see it. While no body runs it keeps no process
+ *          alive.
+ * LIMIT-3  The operation continues before the body is ended: its result is not used any more.
+ * LIMIT-4  A body that ends after its time has failed, although no sleeper could end it: code in this process blocked the event loop.
+ *          Mostly the world interrupts that code when the time is over (`world/process/interruptible.ts`).
+ * LIMIT-5  In a replay a body times out where it did in the recorded run, and any other result of the body is ignored.
  */
 import { MlldError } from '../errors.js';
 import type { RunState } from '../runtime/frame.js';
@@ -17,10 +17,10 @@ import type { TimerHandle } from '../world/world.js';
 type Ports = Pick<RunState, 'world' | 'monotonicMs'> & { readonly settings: Pick<RunState['settings'], 'hookLimitMs'> };
 
 /**
- * Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and tells it to end. `timeOut`: in a replay; resolves with the
- * message when its time is over, and nothing else ends it (T5).
+ * Throws HOOK_TIMEOUT when the work takes longer than the limit of hooks, and ends it. `timeOut` is present in a replay: it resolves with
+ * the message at the point where the work timed out, and nothing else ends it (LIMIT-5).
  */
-export type WithinLimit = <T>(work: (ending: HookDeadline) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
+export type WithinLimit = <T>(work: (deadline: HookDeadline) => Promise<T>, run: Ports, timeOut?: Promise<string>) => Promise<T>;
 
 export function createTimeLimit(): WithinLimit {
   const running = new Set<{ readonly endMs: number; expire(): void }>();
@@ -41,24 +41,24 @@ export function createTimeLimit(): WithinLimit {
     new Promise((resolve, reject) => {
       const { hookLimitMs } = run.settings;
       const endMs = run.monotonicMs() + hookLimitMs;
-      const ending = new HookDeadline(() => endMs - run.monotonicMs());
+      const deadline = new HookDeadline(() => endMs - run.monotonicMs());
       const expire = (message: string): void => {
-        reject(new MlldError('HOOK_TIMEOUT', message)); // T3
-        ending.expire();
+        reject(new MlldError('HOOK_TIMEOUT', message)); // LIMIT-3
+        deadline.expire();
       };
       if (timeOut) {
         void timeOut.then(expire);
-        work(ending).catch(() => undefined); // T5
+        work(deadline).catch(() => undefined); // LIMIT-5
         return;
       }
       const entry = { endMs, expire: () => expire(`it did not end within ${hookLimitMs / 1000} seconds`) };
       running.add(entry);
       if (running.size === 1) timer?.ref();
-      work(ending)
+      work(deadline)
         .then(
-          (value) => (ending.isOver ? entry.expire() : resolve(value)),
-          (error: unknown) => (ending.isOver ? entry.expire() : reject(error)),
-        ) // T4
+          (value) => (deadline.isOver ? entry.expire() : resolve(value)),
+          (error: unknown) => (deadline.isOver ? entry.expire() : reject(error)),
+        ) // LIMIT-4
         .finally(() => {
           running.delete(entry);
           if (running.size === 0) timer?.unref();

@@ -4,13 +4,13 @@
  *
  * CACHE-1  `call.started` is with the kernel before the body runs; `call.completed` is on disk before the result is seen.
  * CACHE-2  Failures, denials and outputs of failed commands are recorded and never reused.
- * CACHE-3  Where results are reused, a call that is in flight is not executed a second time: an identical one waits and reuses its result.
+ * CACHE-3  A call that is in flight is not executed a second time where results are reused: an identical one waits for its result.
  * CACHE-4  A journal that can't be written is waited for. One that is lost costs no result of a call that has started; no other call
  *          starts, unless the user chose to run without a record.
  * CACHE-5  A call with a secret in its request is recorded under a keyed digest. It is the same call as the plain one all the same.
  */
-import type { CallKey } from '../../journal/ids.js';
 import { isTooDeep } from '../../journal/canonical.js';
+import type { CallKey } from '../../journal/ids.js';
 import type { Definition } from '../runtime/definition.js';
 import { callKey, type CallRequest } from '../runtime/identity.js';
 import { isSecret } from '../runtime/secret-registry.js';
@@ -24,7 +24,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const { run, op, llm, operation } = call;
   const { cache } = run;
   const policy = cache.policy();
-  if (!policy.records && !policy.serves) return executeUnrecorded(call, undefined, execute);
+  if (!policy.records && !policy.reuses) return executeUnrecorded(call, undefined, execute);
   const forming = llm.request(operation.inputs);
   const { request, body, recordedAs, hasSecret: readsSecret = false } = forming instanceof Promise ? await forming : forming;
   const hasSecret = readsSecret || call.secret || operation.inputs.some(isSecret) || run.secrets.contains(request.args);
@@ -40,7 +40,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
   const identity = { key, plainKey, hasSecret, definition, request };
   let outdated: OutdatedOutputs | undefined;
   do {
-    const waiting = policy.serves ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
+    const waiting = policy.reuses ? cache.inFlight.wait(plainKey, op.path) : undefined; // CACHE-3
     if (waiting) await waiting;
     const search = findReusable(call, identity);
     const found = search instanceof Promise ? await search : search;
@@ -49,7 +49,7 @@ export async function callOrReuse(call: CacheableCall, execute: Execute): Promis
       return reuse(call, identity, found);
     }
     outdated = found.outdated ?? outdated;
-  } while (policy.serves && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
+  } while (policy.reuses && cache.inFlight.isInFlight(plainKey, op.path)); // an identical call that was looked up meanwhile has started
   if (outdated) run.warn(`${outdated.because}; the call is executed again${outdated.hint === undefined ? '' : ` (${outdated.hint})`}`);
   const lookup = { hit: false, key };
   const endFlight = cache.inFlight.start(plainKey, op.path);

@@ -2,10 +2,10 @@
  * The journal stores the data of a result, or its text where the text is that data written as JSON (so that the text view is restored as
  * well). A text may be JSON and mean other data: that of a JSONL file with one record is a list.
  */
-import type { Encoded } from '../runtime/result-cache.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, ResultForm } from '../../journal/event.js';
 import { Signal, type Outcome } from '../runtime/completion.js';
+import type { Encoded } from '../runtime/result-cache.js';
 import { toJson } from '../values/native.js';
 import { Annotated, annotate, dataOf, type Data, type Value } from '../values/value.js';
 import { withMetadata, recordedMetadata } from './result-metadata.js';

@@ -167,7 +167,7 @@ function notStored(result: Payload): string | undefined {
 function unusableBecause({ run, op }: CacheableCall, encoded: Encoded, exitCode: number | undefined): string | undefined {
   if (!run.cache.policy().records) return 'recording is off here';
   if (run.deniedInside.has(op)) return 'the value of its own denied branch';
-  // Reused, it would ask for another result once more, until the limit of retries.
+  // Reused, it would request another result once more, until the limit of retries.
   if (wordOf(encoded) === 'retry') return 'it asked for another result (`retry`)';
   return exitCode === undefined ? undefined : `its command ended with status ${exitCode}`;
 }

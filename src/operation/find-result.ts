@@ -12,7 +12,7 @@ export interface Hit {
   readonly kind: 'hit';
   readonly known: CachedResult;
   readonly outputs: readonly ReusedOutput[];
-  /** Of a result that was passed over, because its declared files are not as its call left them. */
+  /** An earlier result was passed over, because its declared files are not as its call left them. */
   readonly outdated: OutdatedOutputs | undefined;
 }
 

@@ -1,39 +1,33 @@
 /**
- * Was it asked the same way? design.md 3: a digest over the definition of a function, of every function and template file
- * that it refers to, transitively, and of the outer variables that it captures. Places, comments and layout don't count;
- * neither do ambient values (`@now`, `@mx`, `@payload`). Guards and hooks are defined in the same way.
+ * Fingerprints: a digest of the definition of a function, of every function and template file that it refers to, transitively, and of the
+ * outer variables that it captures. Equal fingerprints mean that a call would be executed the same way. Places, comments and layout don't
+ * count; neither do ambient values (`@now`, `@mx`, `@payload`). Guards and hooks have a fingerprint made in the same way. design.md 3.
  */
-import type { Definable } from '../runtime/definition.js';
 import type { Template } from '../../grammar/ast.js';
+import { sha256 } from '../../journal/canonical.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
-import { sha256 } from '../../journal/canonical.js';
+import type { Awaitable } from '../runtime/awaitable.js';
+import type { Definable } from '../runtime/definable.js';
+import type { DefinitionShape, Definition } from '../runtime/definition.js';
 import { Executable } from '../runtime/executable.js';
+import { createReach, addReach, type MutableReach } from '../runtime/reach.js';
 import type { Scope } from '../runtime/scope.js';
+import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 import { shortened } from '../values/shortened.js';
 import { compactJson } from '../values/text.js';
 import { dataOf, type Value } from '../values/value.js';
-import type { Awaitable } from '../runtime/awaitable.js';
-import type { Definition } from '../runtime/definition.js';
-import { createReach, reachesInto, type GrowingReach } from '../runtime/reach.js';
-import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 
-interface Kept {
-  readonly definition: Definition;
-  /** The scopes that were looked into, and how often they had changed by then. */
-  readonly seen: readonly { readonly scope: Scope; readonly version: number }[];
-}
-
-/** Digests of what is secret. */
+/** Digests secret texts with the key of the project. */
 export type KeyedDigest = (text: string) => Promise<string>;
 
-/** Worked out once per state of the modules it looks into. `secrets`: what previews must not tell. */
+/** Computed once per state of the modules that it reads. `secrets` are hidden from previews. */
 export function definitionOf(definable: Definable, keyed: KeyedDigest, secrets?: SecretRegistry): Awaitable<Definition> {
-  const kept = definable.derived.get('definition') as Kept | undefined;
-  return kept?.seen.every(({ scope, version }) => scope.version === version) ? kept.definition : define(definable, keyed, secrets);
+  const cached = definable.derived.definition;
+  return cached?.seen.every(({ scope, version }) => scope.version === version) ? cached.definition : define(definable, keyed, secrets);
 }
 
-/** Of the parts of a definition, in their order. */
+/** Digests the parts of a definition; their order counts. */
 export function fingerprintOf(parts: readonly DefinitionPart[]): Fingerprint {
   return sha256(parts.map(({ kind, name, digest }) => `${kind} ${name} ${digest}`).join('\n')) as string as Fingerprint;
 }
@@ -44,13 +38,13 @@ async function define(definable: Definable, keyed: KeyedDigest, secrets: SecretR
   const reach = createReach();
   await collect(definable, { parts, reach, done: new Set(), seen, keyed, secrets }, 'body');
   const definition = { fingerprint: fingerprintOf(parts), parts, reach };
-  definable.derived.set('definition', { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) } satisfies Kept);
+  definable.derived.definition = { definition, seen: [...seen].map(([scope, version]) => ({ scope, version })) };
   return definition;
 }
 
 interface Collection {
   readonly parts: DefinitionPart[];
-  readonly reach: GrowingReach;
+  readonly reach: MutableReach;
   readonly done: Set<Definable>;
   readonly seen: Map<Scope, number>;
   readonly keyed: KeyedDigest;
@@ -68,7 +62,7 @@ async function collect(definable: Definable, collection: Collection, kind: 'body
   const template = definable instanceof Executable ? definable.template : undefined;
   if (template) parts.push({ kind: 'template', name: template.written, digest: sha256(template.module.text) });
   const written: Template | undefined = template?.template;
-  reachesInto(reach, [tree, written]);
+  addReach(reach, [tree, written]);
   if (kind === 'function' && definable instanceof Executable) {
     reach.functions.add(definable.name);
     for (const label of definable.labels) reach.operations.add(label);
@@ -94,19 +88,11 @@ async function variablePart(name: string, value: Value, keyed: KeyedDigest, secr
   return { kind: 'variable', name, digest: sha256(text), preview: shortened(secrets?.redact(text) ?? text, PREVIEW_UNITS) };
 }
 
-interface Shape {
-  readonly tree: readonly unknown[];
-  readonly digest: string;
-  readonly names: readonly string[];
-}
-
-/** The tree without places, and the names in it. It never changes, so it is looked at once. */
-function shapeOf({ node, derived }: Definable): Shape {
-  const kept = derived.get('shape') as Shape | undefined;
-  if (kept) return kept;
+function shapeOf({ node, derived }: Definable): DefinitionShape {
+  if (derived.shape) return derived.shape;
   const tree = treeOf(node);
   const shape = { tree, digest: sha256(JSON.stringify(tree, withoutPlaces)), names: namesIn(tree) };
-  derived.set('shape', shape);
+  derived.shape = shape;
   return shape;
 }
 

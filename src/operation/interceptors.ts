@@ -2,14 +2,14 @@
  * Guards and hooks are part of the definition that a call is executed with: a reused result has passed those that held then, and none
  * since. A call's own hooks are left out, because they see reused results as well (`perform`).
  */
-import type { Interceptor } from '../runtime/definition.js';
-import type { DefinitionPart } from '../../journal/event.js';
 import { sha256 } from '../../journal/canonical.js';
+import type { DefinitionPart } from '../../journal/event.js';
+import type { Awaitable } from '../runtime/awaitable.js';
+import type { Interceptor } from '../runtime/definable.js';
+import type { Definition } from '../runtime/definition.js';
+import type { SecretRegistry } from '../runtime/secret-registry.js';
 import type { CacheableCall } from './cacheable-call.js';
 import { definitionOf, fingerprintOf, type KeyedDigest } from './fingerprint.js';
-import type { Definition } from '../runtime/definition.js';
-import type { Awaitable } from '../runtime/awaitable.js';
-import type { SecretRegistry } from '../runtime/secret-registry.js';
 
 /** Returns the definition that the call would be executed with now. */
 export function definitionFor({ run, operation, llm, suppress }: CacheableCall): Awaitable<Definition> {

@@ -2,9 +2,9 @@
  * Declared output files: `exe llm @draw(name) = … with { writes: ["out/@name.svg"] }`. The files that a call wrote are stored with its
  * result, and put back when the result is reused. `docs/decisions/0010-declared-outputs.md` has the table that `decideOutput` is.
  *
- * OUTPUT-1  The content is a durable blob before `call.completed` names it.
+ * OUTPUT-1  A file is stored as a durable blob before `call.completed` names it.
  * OUTPUT-2  Nothing is put back before every file of the call is decided, and every blob that is needed has been read.
- * OUTPUT-3  A content that no recorded call can bring back is never replaced without a warning.
+ * OUTPUT-3  A file that no recorded call can bring back is never replaced without a warning.
  * OUTPUT-4  A file is replaced as a whole: a kill leaves some files put back and others not, and the next run continues with those.
  */
 import path from 'node:path';

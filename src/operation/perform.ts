@@ -5,19 +5,19 @@
  * PERFORM-2  `op.started` and `op.finished` enclose every operation that starts, however it ends.
  * PERFORM-3  An operation costs nothing for journal, hooks and guards that are not there.
  */
-import type { CallOperation, LlmCall } from '../runtime/llm-call.js';
 import { Signal, type Outcome } from '../runtime/completion.js';
+import { Denial, denialObject } from '../runtime/denial.js';
 import type { Frame } from '../runtime/frame.js';
+import type { OpNode } from '../runtime/identity.js';
+import type { CallOperation, LlmCall } from '../runtime/llm-call.js';
+import type { Operation } from '../runtime/operation.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
+import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
-import { Denial, denialObject } from '../runtime/denial.js';
-import type { OpNode } from '../runtime/identity.js';
 import { callOrReuse } from './cache-stage.js';
 import type { CacheableCall, Lookup } from './cacheable-call.js';
 import { performEffect } from './perform-effect.js';
-import type { Operation } from '../runtime/operation.js';
-import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
 
 /** An operation whose body alone makes its result. */
 type PlainOperation = Operation & { readonly call?: undefined; readonly llm?: undefined };

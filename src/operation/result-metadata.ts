@@ -1,13 +1,16 @@
 /**
- * What is known about a result beside its data and its labels: the file that it was loaded from, the command that printed it, the text
- * that it was read from. It is recorded beside the result, so that a served answer knows what a fresh one knows.
+ * The metadata of a result: the file that it was loaded from, the command that printed it, the text that it was read from. It is recorded
+ * beside the result, so that a reused result has the metadata of a fresh one.
  *
- * N1  Files are recorded by their path in the project: where that was moved, they are served where they are now.
- * N2  A long command line is cut, in a fresh answer as in a served one: it may hold a whole prompt.
+ * METADATA-1  Files are recorded by their path in the project, so that they are found after the project was moved.
+ * METADATA-2  A long command line is cut, in a fresh result as in a reused one: it may hold a whole prompt.
  */
 import path from 'node:path';
 import type { Json, ResultMetadata } from '../../journal/event.js';
 import { Signal, type Outcome } from '../runtime/completion.js';
+import { toJson } from '../values/native.js';
+import { isDataObject, putEntry } from '../values/plain-object.js';
+import { shortened } from '../values/shortened.js';
 import {
   FILE_SOURCES,
   annotate,
@@ -20,44 +23,41 @@ import {
   type Metadata,
   type Value,
 } from '../values/value.js';
-import { toJson } from '../values/native.js';
-import { isDataObject, putEntry } from '../values/plain-object.js';
-import { shortened } from '../values/shortened.js';
 
 const COMMAND_UNITS = 1000;
 
-/** `hasText`: the text of the whole is what is recorded. `hasParts`: its data holds values with notes of their own. */
+/** `hasText`: the text of the whole value is the recorded result. `hasParts`: its data holds values with metadata of their own. */
 export function recordedMetadata(
   value: Value,
   { hasText, hasParts }: { readonly hasText: boolean; readonly hasParts: boolean },
 ): ResultMetadata[] {
-  const notes: ResultMetadata[] = [];
-  note(value, [], hasText, notes);
-  if (hasParts) noteParts(dataOf(value), [], notes);
-  return notes;
+  const found: ResultMetadata[] = [];
+  collect(value, [], hasText, found);
+  if (hasParts) collectFromParts(dataOf(value), [], found);
+  return found;
 }
 
-function note(value: Value, at: readonly (string | number)[], hasText: boolean, notes: ResultMetadata[]): void {
+function collect(value: Value, at: readonly (string | number)[], hasText: boolean, found: ResultMetadata[]): void {
   if (!(value instanceof Annotated)) return;
   const { file, command, isResult, isKept } = value.note;
   const text = hasText ? undefined : value.text;
-  const found = {
+  const known = {
     ...(text !== undefined && { text }),
     ...(file && { file: recordedFile(file) }),
     ...(command && { command: recordedCommand(command) }),
     ...(isResult && { isResult }),
     ...(isKept && { isKept }),
   };
-  if (Object.keys(found).length > 0) notes.push({ ...(at.length > 0 && { at }), ...found });
+  if (Object.keys(known).length > 0) found.push({ ...(at.length > 0 && { at }), ...known });
 }
 
-function noteParts(data: Data | undefined, at: readonly (string | number)[], notes: ResultMetadata[]): void {
+function collectFromParts(data: Data | undefined, at: readonly (string | number)[], found: ResultMetadata[]): void {
   if (typeof data !== 'object' || data === null) return;
   const entries = Array.isArray(data) ? data.entries() : isDataObject(data) ? Object.entries(data) : [];
   for (const [key, part] of entries as Iterable<[string | number, Value]>) {
     const place = [...at, key];
-    note(part, place, false, notes);
-    noteParts(dataOf(part), place, notes);
+    collect(part, place, false, found);
+    collectFromParts(dataOf(part), place, found);
   }
 }
 
@@ -69,7 +69,7 @@ function recordedCommand({ source, command, exitCode, durationMs, stderr }: Comm
   return { source, line: command, durationMs, ...(exitCode !== 0 && { exitCode }), ...(stderr !== '' && { stderr }) };
 }
 
-/** N2, of a fresh answer. */
+/** Cuts the command line of a fresh result (METADATA-2). */
 export function withShortCommand(result: Outcome): Outcome {
   if (result instanceof Signal) return result.given ? new Signal(result.word, shortCommandIn(result.value), true) : result;
   return shortCommandIn(result);
@@ -82,12 +82,12 @@ function shortCommandIn(result: Value): Value {
   return result.withNote({ ...result.note, command: { ...command, command: shortened(command.command, COMMAND_UNITS) } });
 }
 
-/** A decoded result with what was known about it. `root`: the project's folder (N1). */
-export function withMetadata(value: Value, notes: readonly ResultMetadata[], root: string): Value {
-  if (notes.length === 0) return value;
-  const parts = notes.filter(({ at }) => at !== undefined);
+/** Adds the recorded metadata to a decoded result. `root`: the project's folder (METADATA-1). */
+export function withMetadata(value: Value, recorded: readonly ResultMetadata[], root: string): Value {
+  if (recorded.length === 0) return value;
+  const parts = recorded.filter(({ at }) => at !== undefined);
   const data = parts.length === 0 ? dataOf(value) : withParts(toJson(value), parts, root);
-  const whole = notes.find(({ at }) => at === undefined);
+  const whole = recorded.find(({ at }) => at === undefined);
   const text = value instanceof Annotated ? value.note.text : undefined;
   return annotate(data, { ...(text !== undefined && { text }), ...(whole && metadataFrom(whole, root)) });
 }
@@ -114,7 +114,7 @@ function memberOf(holder: Value, key: string | number): Value {
   return (data as { readonly [key: string]: Value })[key];
 }
 
-/** The note of a whole or a part; without its labels, which come from the call that is served. */
+/** Returns the metadata of a whole or a part, without labels: they follow from the call that reuses the result. */
 export function metadataFrom({ text, file, command, isResult, isKept }: ResultMetadata, root: string): Partial<Metadata> {
   return {
     ...(text !== undefined && { text }),

@@ -3,7 +3,7 @@ import { parseScript } from '../../grammar/parse.js';
 import { HIDDEN, SECRET } from '../runtime/secret-registry.js';
 
 export interface HiddenSource {
-  /** With marks in the place of the literals. */
+  /** The source with marks in the place of the literals. */
   readonly text: string;
   readonly literals: readonly string[];
 }
@@ -12,7 +12,7 @@ export interface HiddenSource {
 export function hideLiterals(source: string): HiddenSource | undefined {
   if (!/\b(var|exe)\s[^@\n]*\bsecret\b/.test(source)) return undefined;
   const script = parsed(source);
-  // Nobody can tell what is secret in it; it can't run either.
+  // A source that can't be parsed can't run either, and its secrets can't be found.
   if (!script) return { text: HIDDEN, literals: [] };
   const found = declarationsIn(script, source.length).flatMap(({ node, end }) => {
     const literals = literalsIn(node);
@@ -20,7 +20,7 @@ export function hideLiterals(source: string): HiddenSource | undefined {
   });
   if (found.length === 0) return undefined;
   let text = source;
-  // From the end, so that the places before stay right.
+  // From the end, so that the offsets before remain valid.
   for (const { begin, end, literals } of found.toReversed())
     text = text.slice(0, begin) + hidden(text.slice(begin, end), literals) + text.slice(end);
   return { text, literals: found.flatMap(({ literals }) => literals) };
@@ -31,7 +31,7 @@ function parsed(source: string): unknown {
     try {
       return parseScript(source, { mode });
     } catch {
-      // Perhaps it is of the other kind.
+      // The other mode is tried.
     }
   }
   return undefined;
@@ -43,11 +43,11 @@ interface Declaration {
   readonly labels: readonly string[];
 }
 
-/** The declarations anywhere in a tree, in order, each with the offset at which what follows begins. */
+/** Returns the declarations anywhere in a tree, in order, each with the offset of the node after it. */
 function declarationsIn(tree: unknown, end: number): { readonly node: Declaration; readonly end: number }[] {
   if (typeof tree !== 'object' || tree === null) return [];
   if (Array.isArray(tree)) {
-    return tree.flatMap((element: unknown, i) => declarationsIn(element, placeOf(tree[i + 1]) ?? end));
+    return tree.flatMap((element: unknown, i) => declarationsIn(element, offsetOf(tree[i + 1]) ?? end));
   }
   if (isSecretDeclaration(tree)) return [{ node: tree, end }];
   return Object.values(tree).flatMap((member: unknown) => declarationsIn(member, end));
@@ -58,7 +58,7 @@ function isSecretDeclaration(node: object): node is Declaration {
   return (kind === 'var' || kind === 'exe') && Array.isArray(labels) && labels.includes(SECRET);
 }
 
-function placeOf(node: unknown): number | undefined {
+function offsetOf(node: unknown): number | undefined {
   const at = typeof node === 'object' && node !== null ? (node as { at?: unknown }).at : undefined;
   return typeof at === 'number' ? at : undefined;
 }
@@ -77,7 +77,7 @@ function written(text: string): string[] {
   return word === '' ? [] : [word];
 }
 
-/** What stands behind the equals sign, with marks; all of it where a literal is spelled in another way than it reads. */
+/** Replaces the literals after the equals sign; all the text there where a literal is spelled in another way than it reads. */
 function hidden(declaration: string, literals: readonly string[]): string {
   const value = declaration.indexOf('=') + 1;
   const head = declaration.slice(0, value);

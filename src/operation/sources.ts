@@ -1,19 +1,23 @@
-/** Sources that a run read: kept as blobs, so that it can be replayed when the files are gone. */
+/** Records the sources that a run reads as blobs, so that it can be replayed when the files are gone. */
 import path from 'node:path';
-import type { Frame } from '../runtime/frame.js';
+import type { RunState } from '../runtime/frame.js';
+import type { Settings } from '../runtime/settings.js';
 import { hideLiterals } from './secret-literals.js';
 
 export type SourceRole = 'script' | 'module' | 'template';
 
-export async function recordSource(frame: Frame, absolute: string, text: string, role: SourceRole): Promise<void> {
-  const { recorder, cache: answers, settings, secrets } = frame.run;
+/** The ports that recording a source needs. */
+type SourceRun = Pick<RunState, 'cache' | 'recorder' | 'secrets'> & { readonly settings: Pick<Settings, 'projectRoot'> };
+
+export async function recordSource({ run }: { readonly run: SourceRun }, absolute: string, text: string, role: SourceRole): Promise<void> {
+  const { recorder, cache, settings, secrets } = run;
   if (!recorder.on) return;
   const hidden = role === 'template' ? undefined : hideLiterals(text);
   hidden?.literals.forEach((literal) => secrets.add(literal));
-  const blob = await answers.keepText(secrets.redact(hidden?.text ?? text));
+  const blob = await cache.keepText(secrets.redact(hidden?.text ?? text));
   if (blob === undefined) return;
   const relative = path.relative(settings.projectRoot, absolute);
   const name = relative.startsWith('..') ? absolute : relative.replaceAll(path.sep, '/');
-  const whole = hidden ? { whole: await answers.secretPayload(text, name) } : {};
+  const whole = hidden ? { whole: await cache.secretPayload(text, name) } : {};
   recorder.post({ type: 'source.loaded', path: name, blob, role, ...whole });
 }

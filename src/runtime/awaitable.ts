@@ -1,2 +1,2 @@
-/** At hand, or only later. An `await` that waits for nothing still costs a turn of the event loop, and a run makes thousands of calls. */
+/** At hand, or only later. An `await` of a value that is at hand still costs a microtask, and a run makes thousands of calls. */
 export type Awaitable<T> = T | Promise<T>;

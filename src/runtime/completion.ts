@@ -1,4 +1,4 @@
-/** How a statement ends when it does not simply end: control.md 2, 14 to 18. */
+/** The ends of a statement after which the next one does not run, and the results of bodies. control.md 2, 14 to 18. */
 import type { Value } from '../values/value.js';
 
 /** `=> V` reached in a block: it leaves the function, the iteration or the script, whichever is nearest. */

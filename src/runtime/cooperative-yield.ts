@@ -1,27 +1,30 @@
-/** Loops and recursion that never wait for anything must not keep timers and signals waiting, nor go on in a run, or a hook, that has to end. */
+/**
+ * Yields to the event loop from loops and recursion that never wait for anything: they must not block timers and signals, nor continue in
+ * a run, or in a hook, that has to end.
+ */
 import { MlldError } from '../errors.js';
-import { type HookDeadline, timeIsOver } from './hook-deadline.js';
+import { hookTimedOut, type HookDeadline } from './hook-deadline.js';
 
-/** Of all loops of a run together: small loops inside each other are a large one. */
-const TURNS_BETWEEN_BREATHS = 256;
+/** Counted over all loops of a run together, because small loops inside each other make a large one. */
+const STEPS_BETWEEN_YIELDS = 256;
 
 export class CooperativeYield {
-  private turns = 0;
+  private steps = 0;
 
-  constructor(private readonly ending: AbortSignal) {}
+  constructor(private readonly signal: AbortSignal) {}
 
   /**
-   * To be called in every turn of a loop and by every function that may call itself, and waited for unless it is undefined, which it is
-   * mostly. Rejects with INTERRUPTED. `ending`: of the hook in whose body that is.
+   * Must be called in every iteration of a loop and by every function that may call itself. Returns undefined, mostly, or a promise that
+   * must be awaited and that rejects with INTERRUPTED. `deadline`: of the hook in whose body the loop runs.
    */
-  afterTurn(ending: HookDeadline | undefined): Promise<void> | undefined {
-    this.turns++;
-    return this.turns % TURNS_BETWEEN_BREATHS === 0 ? this.breathe(ending) : undefined;
+  step(deadline: HookDeadline | undefined): Promise<void> | undefined {
+    this.steps++;
+    return this.steps % STEPS_BETWEEN_YIELDS === 0 ? this.yield(deadline) : undefined;
   }
 
-  private async breathe(ending: HookDeadline | undefined): Promise<void> {
+  private async yield(deadline: HookDeadline | undefined): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    if (this.ending.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
-    if (ending?.isOver) throw timeIsOver();
+    if (this.signal.aborted) throw new MlldError('INTERRUPTED', 'The run was ended');
+    if (deadline?.isOver) throw hookTimedOut();
   }
 }

@@ -1,30 +1,32 @@
 /** The code that a call would be executed with. design.md 3. */
-import type { Exe, Guard, Hook } from '../../grammar/ast.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
-import type { Module } from './module.js';
 import type { Reach } from './reach.js';
+import type { Scope } from './scope.js';
 
 /** A function with everything it uses, and the guards and hooks that hold for it. */
 export interface Definition {
   readonly fingerprint: Fingerprint;
   readonly parts: readonly DefinitionPart[];
-  /** Of a function: the operations that may happen while it is executed. */
+  /** The operations that may happen while a function is executed. */
   readonly reach?: Reach;
 }
 
-/** A function, a guard or a hook. */
-export interface Definable {
-  readonly name: string;
-  /** Names that have values from outside the definition. */
-  readonly params: readonly string[];
-  readonly labels: readonly string[];
-  readonly node: Exe | Guard | Hook;
-  readonly module: Module;
-  /** Caches what follows from the whole definition, by name: see `operation/fingerprint.ts`. */
-  readonly derived: Map<string, unknown>;
+/** Caches what follows from a definition: it never changes, but the modules that it refers to may. */
+export interface DerivedCache {
+  shape: DefinitionShape | undefined;
+  definition: DatedDefinition | undefined;
 }
 
-export interface Interceptor extends Definable {
-  readonly node: Guard | Hook;
+/** The tree of a definition without places, and the names in it. */
+export interface DefinitionShape {
+  readonly tree: readonly unknown[];
+  readonly digest: string;
+  readonly names: readonly string[];
+}
+
+export interface DatedDefinition {
+  readonly definition: Definition;
+  /** The scopes that were read, with their versions at that time. */
+  readonly seen: readonly { readonly scope: Scope; readonly version: number }[];
 }

@@ -1,7 +1,7 @@
-/** A guard's refusal on its way to whoever handles it. instrumentation.md 4.4. */
+/** A guard's refusal: it travels as an error to the `denied` branch that handles it. instrumentation.md 4.4. */
 import { MlldError } from '../errors.js';
-import type { GuardContext } from './context.js';
 import type { DataObject, Value } from '../values/value.js';
+import type { GuardContext } from './context.js';
 
 export interface DenialFacts {
   /** Display form, `@watchman`; null for an unnamed guard. */
@@ -17,8 +17,8 @@ export interface DenialFacts {
 
 export class Denial extends MlldError {
   constructor(readonly facts: DenialFacts) {
-    const who = facts.guardName ?? facts.guardFilter;
-    super('DENIED', `Guard ${who} denied the operation: ${facts.reason}`, {
+    const guard = facts.guardName ?? facts.guardFilter;
+    super('DENIED', `Guard ${guard} denied the operation: ${facts.reason}`, {
       hint: 'handle it with a `denied => …` branch in the function that makes the call',
     });
     this.name = 'Denial';
@@ -30,7 +30,7 @@ export function denialContext({ guardName, guardFilter, timing, reason, reasons 
   return { denied: true, name: guardName?.slice(1) ?? null, reason, reasons, hints: [], filter: guardFilter, timing, try: 0 };
 }
 
-/** What hooks see as the output of an operation that did not happen. */
+/** The output that hooks see of an operation that did not happen. */
 export function denialObject({ reason, guardName, guardFilter }: DenialFacts): DataObject {
   return { denied: true, decision: 'deny', reason, guardName, guardFilter };
 }

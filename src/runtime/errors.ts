@@ -1,8 +1,8 @@
-/** Errors of running code, and where they happened. */
+/** Errors of running code, with the places that they passed on their way up. */
 import { locate } from '../../grammar/parse.js';
 import { MlldError, type SourceLocation } from '../errors.js';
-import { WorldError } from '../world/world.js';
 import { closest } from '../values/suggest.js';
+import { WorldError } from '../world/world.js';
 import type { Module } from './module.js';
 import type { Scope } from './scope.js';
 
@@ -10,7 +10,7 @@ export function locationOf(module: Module, at: number): SourceLocation {
   return { file: module.display, at, text: module.text };
 }
 
-/** Gives an error the place where it came up, unless a deeper one is known; keeps the places further out as the trail. */
+/** Adds a place to an error on its way up: the first one is its location, the ones further out are its trail. */
 export function rise(error: unknown, module: Module, at: number, what: string): unknown {
   const known = asUsersError(error);
   if (!(known instanceof MlldError)) return known;
@@ -18,14 +18,14 @@ export function rise(error: unknown, module: Module, at: number, what: string): 
   if (!known.location) known.location = here;
   else if (known.location.file !== here.file || known.location.at !== at) {
     const inner = known.trail.at(-1);
-    // A statement tells of the call on its own line; a call further down in it, or in a template, has a line to itself.
+    // A statement replaces the call on its own line; a call on a further line of it, or in a template, keeps a line of its own.
     if (inner?.what.startsWith('@') && !what.startsWith('@') && isSameLine(inner.location, here)) known.trail.pop();
     known.trail.push({ what, location: here });
   }
   return known;
 }
 
-/** For a warning about an error that goes no further: ` (job.mld:3:8)`, and a line for each call around it. */
+/** Returns the places for a warning about an error that is not thrown: ` (job.mld:3:8)`, and a line for each call around it. */
 export function placesOf(error: unknown): string {
   if (!(error instanceof MlldError) || !error.location) return '';
   const around = error.trail.map(({ what, location }) => `\n  in ${what} (${placeOf(location)})`);
@@ -75,7 +75,7 @@ export class Bail extends MlldError {
   }
 }
 
-/** `bail`, an interrupt and a broken invariant of ours are never collected. */
+/** True for errors that no loop collects: `bail`, an interrupt, and a broken invariant of the runtime. */
 export function endsTheRun(error: unknown): boolean {
   if (error instanceof Bail) return true;
   if (error instanceof MlldError || error instanceof WorldError) return error.code === 'INTERRUPTED' || error.code === 'TIMED_OUT';

@@ -1,6 +1,7 @@
 /** A function that a script declares. control.md 3. */
 import type { Code, Exe, Expression, Pipeline, Reference, Template, When } from '../../grammar/ast.js';
 import { Callable } from '../values/kinds/callable.js';
+import type { DerivedCache } from './definition.js';
 import type { Module } from './module.js';
 
 export interface LoadedTemplate {
@@ -16,19 +17,18 @@ export class Executable extends Callable {
   readonly params: readonly string[];
   readonly labels: readonly string[];
   readonly body: Expression;
-  /** The code that the body is, below a pipeline or `stream` as well. */
+  /** The code that the body consists of, also inside a pipeline or `stream`. */
   readonly code: Code | undefined;
-  /** The one call that the body consists of: what it forwards belongs to the question (checkpoint-resume.md 6.3). */
+  /** The one call that the body consists of: the arguments that it forwards are part of the call key (checkpoint-resume.md 6.3). */
   readonly forwarded: Reference | undefined;
-  /** The body when it has a branch for refusals. */
+  /** The body, when it has a `denied` branch. */
   readonly deniedBody: When | undefined;
-  /** What the question is made of instead of the arguments. */
+  /** Replaces the arguments in the call key. */
   readonly keyOption: Expression | undefined;
   readonly writesOption: Expression | undefined;
   /** Set when the function is declared, if its body is a template file. world.md 13. */
   template: LoadedTemplate | undefined;
-  /** What depends on the whole definition and is worked out once: see `fingerprint.ts`. */
-  readonly derived = new Map<string, unknown>();
+  readonly derived: DerivedCache = { shape: undefined, definition: undefined };
 
   constructor(
     readonly node: Exe,

@@ -1,4 +1,4 @@
-/** A guard asks for another result: the pipeline around runs its source again. instrumentation.md 4.5. */
+/** A guard's `retry`: it travels to the pipeline around, which runs its source again. instrumentation.md 4.5. */
 export class GuardRetry extends Error {
   constructor(readonly reason: string) {
     super(reason);

@@ -1,22 +1,22 @@
-/** Work that may be told to end before it is done: the body of a hook. */
+/** The time limit of the body of a hook, and the signal that ends what the body started. */
 import { type EffectOptions, type Deadline, WorldError } from '../world/world.js';
 
 export class HookDeadline implements EffectOptions, Deadline {
   private controller: AbortController | undefined;
-  private over = false;
+  private expired = false;
 
-  /** `leftMs`: by it its time is over also while no timer can say so because code of the script doesn't give way. */
+  /** `leftMs` tells that the time is over also while no timer can fire because code of the script blocks the event loop. */
   constructor(readonly leftMs: () => number) {}
 
   get isOver(): boolean {
-    return this.over || this.leftMs() <= 0;
+    return this.expired || this.leftMs() <= 0;
   }
 
   get deadline(): Deadline {
     return this;
   }
 
-  /** Made when somebody asks the world: most bodies never do, and one costs more than the rest of a firing. */
+  /** Made when an effect is performed: most bodies perform none, and a controller costs more than the rest of a firing. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
     if (this.isOver) this.controller.abort();
@@ -24,12 +24,12 @@ export class HookDeadline implements EffectOptions, Deadline {
   }
 
   expire(): void {
-    this.over = true;
+    this.expired = true;
     this.controller?.abort();
   }
 }
 
-/** In work that took too long: nobody waits for it any more, and it goes no further. */
-export function timeIsOver(): WorldError {
+/** Ends a body that took too long. The operation has continued without it, so that no caller sees this error. */
+export function hookTimedOut(): WorldError {
   return new WorldError('INTERRUPTED', 'the time of the hook is over');
 }

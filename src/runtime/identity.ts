@@ -1,7 +1,7 @@
-/** Who an operation is: its path in the run, and for a call the key of its question. design.md 3. */
-import type { CallKey, OpPath } from '../../journal/ids.js';
-import type { Json } from '../../journal/event.js';
+/** The identity of an operation: its path in the run, and for a call its key. design.md 3. */
 import { canonicalJson, sha256 } from '../../journal/canonical.js';
+import type { Json } from '../../journal/event.js';
+import type { CallKey, OpPath } from '../../journal/ids.js';
 
 /** A place in the tree of operations. Names and ordinals come from the program, never from timing. */
 export class OpNode {
@@ -20,7 +20,7 @@ export class OpNode {
     return new OpNode(this, `/${name}#${ordinal}`);
   }
 
-  /** A part whose number is known: a visit of a graph node, which may begin again in another run. */
+  /** A part whose number is known: a visit of a graph node, which may start again in another run. */
   nth(name: string, ordinal: number): OpNode {
     return new OpNode(this, `/${name}#${ordinal}`);
   }
@@ -39,7 +39,7 @@ export class OpNode {
   }
 }
 
-/** What one call asks. `via` is what a one-call wrapper forwards; `attempt` counts retries from 2. */
+/** The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2. */
 export interface CallRequest {
   readonly fn: string;
   readonly args: readonly Json[];

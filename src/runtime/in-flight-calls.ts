@@ -1,6 +1,6 @@
 /**
- * Questions that are being asked. Whoever has the same question waits for the answer, unless that wait could never end: a guard or a
- * hook inside the call that asks again, two calls that ask each other's question side by side.
+ * The calls that are executed at this moment. An identical call waits for the result of the one in flight, unless that wait could never
+ * end: a guard or a hook inside the call makes the same call again, or two calls in flight each make the other one.
  */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 
@@ -11,50 +11,50 @@ interface InFlightCall {
 
 export class InFlightCalls {
   private readonly running = new Map<CallKey, InFlightCall>();
-  private readonly waits = new Set<{ readonly op: OpPath; readonly turn: InFlightCall }>();
+  private readonly waits = new Set<{ readonly op: OpPath; readonly flight: InFlightCall }>();
 
-  /** Resolves when nobody asks the question any more whose answer `op` may wait for; undefined when nobody does. */
+  /** Resolves when no call of this key is in flight any more that `op` may wait for; undefined when none is now. */
   wait(key: CallKey, op: OpPath): Promise<void> | undefined {
     return this.isInFlight(key, op) ? this.untilNoneInFlight(key, op) : undefined;
   }
 
   private async untilNoneInFlight(key: CallKey, op: OpPath): Promise<void> {
     // A loop, because the one in flight may fail and another may already be trying.
-    for (let turn = this.awaited(key, op); turn; turn = this.awaited(key, op)) {
-      const wait = { op, turn };
+    for (let flight = this.awaited(key, op); flight; flight = this.awaited(key, op)) {
+      const wait = { op, flight };
       this.waits.add(wait);
-      await turn.ended;
+      await flight.ended;
       this.waits.delete(wait);
     }
   }
 
-  /** Whether somebody asks the question now whose answer `op` may wait for. */
+  /** True while a call of this key is in flight that `op` may wait for. */
   isInFlight(key: CallKey, op: OpPath): boolean {
     return this.awaited(key, op) !== undefined;
   }
 
-  /** Gives the function that ends the turn. Who asks in spite of a turn stays in its shadow. */
+  /** Returns the function that ends the flight. A call that starts although one of its key is in flight is not waited for. */
   start(key: CallKey, op: OpPath): () => void {
     let finish = (): void => {};
-    const turn: InFlightCall = { op, ended: new Promise((resolve) => (finish = resolve)) };
-    if (!this.running.has(key)) this.running.set(key, turn);
+    const flight: InFlightCall = { op, ended: new Promise((resolve) => (finish = resolve)) };
+    if (!this.running.has(key)) this.running.set(key, flight);
     return () => {
-      if (this.running.get(key) === turn) this.running.delete(key);
+      if (this.running.get(key) === flight) this.running.delete(key);
       finish();
     };
   }
 
   private awaited(key: CallKey, op: OpPath): InFlightCall | undefined {
-    const turn = this.running.get(key);
-    return turn && !this.needs(turn, op, new Set()) ? turn : undefined;
+    const flight = this.running.get(key);
+    return flight && !this.needs(flight, op, new Set()) ? flight : undefined;
   }
 
-  /** The turn can't end before the operation does: it is around it, or something inside the turn waits for one that is. */
-  private needs(turn: InFlightCall, op: OpPath, seen: Set<InFlightCall>): boolean {
-    if (isInside(op, turn.op)) return true;
-    if (seen.has(turn)) return false;
-    seen.add(turn);
-    for (const wait of this.waits) if (isInside(wait.op, turn.op) && this.needs(wait.turn, op, seen)) return true;
+  /** True when the flight can't end before `op` does: it is around `op`, or something inside it waits for a flight that is. */
+  private needs(flight: InFlightCall, op: OpPath, seen: Set<InFlightCall>): boolean {
+    if (isInside(op, flight.op)) return true;
+    if (seen.has(flight)) return false;
+    seen.add(flight);
+    for (const wait of this.waits) if (isInside(wait.op, flight.op) && this.needs(wait.flight, op, seen)) return true;
     return false;
   }
 }

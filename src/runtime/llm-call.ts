@@ -1,4 +1,4 @@
-/** How a call is executed, or found by its key instead. checkpoint-resume.md 4 to 6. */
+/** The parts of a call that only its execution and its lookup need. checkpoint-resume.md 4 to 6. */
 import type { CallKey } from '../../journal/ids.js';
 import type { Value } from '../values/value.js';
 import type { Awaitable } from './awaitable.js';

@@ -1,9 +1,9 @@
 /**
- * Ends a run before it pays for what can't be recorded. Reference: language on calls, section 14.3.
+ * Ends a run before it pays for a call that can't be recorded.
  *
- * PAID-1 Once the journal is lost no further call begins. The branch that makes one waits.
- * PAID-2 Calls that have begun end, and what they came to is seen. When only such are left as wait for a call inside them that may not
- *    begin, the run is paused: then no statement starts.
+ * PAID-1 Once the journal is lost no further call starts. The branch that makes one waits.
+ * PAID-2 Calls that have started end, and their results are used. When the only ones left wait for a call inside them that may not start,
+ *    the run is paused: then no statement starts.
  */
 import type { OpPath } from '../../journal/ids.js';
 import { MlldError } from '../errors.js';
@@ -14,21 +14,21 @@ export class PaidCalls {
   private isWanted = false;
   private endWait: () => void = () => {};
   private readonly paused = new Promise<void>((resolve) => (this.endWait = resolve));
-  private why: Error | undefined;
+  private reason: Error | undefined;
 
   /** `pause` ends the run. */
   constructor(private readonly pause: () => void) {}
 
-  /** Why no call may begin; undefined: they may. */
+  /** The reason that no call may start; undefined while calls may. */
   get stoppedBy(): Error | undefined {
-    return this.why;
+    return this.reason;
   }
 
   stop(because: Error): void {
-    this.why ??= because;
+    this.reason ??= because;
   }
 
-  /** A call begins that is recorded, or need not be; gives what is to be called at its end. */
+  /** Counts a call that is recorded, or need not be, as started; returns the function that its end must call. */
   begin(op: OpPath): () => void {
     this.running.add(op);
     return () => {
@@ -37,7 +37,7 @@ export class PaidCalls {
     };
   }
 
-  /** To be awaited before a call that could not be recorded: rejects with INTERRUPTED when the run is paused. */
+  /** Must be awaited before a call that could not be recorded: rejects with INTERRUPTED when the run is paused. */
   async refuse(op: OpPath): Promise<never> {
     for (const other of this.running) if (other === op || isInside(op, other)) this.running.delete(other);
     this.isWanted = true;

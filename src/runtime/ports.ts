@@ -5,7 +5,7 @@ import type { Callable } from '../values/kinds/callable.js';
 import type { Value } from '../values/value.js';
 import type { EffectKind, EffectRequest, EffectResult } from '../world/world.js';
 import type { Outcome } from './completion.js';
-import type { Interceptor } from './definition.js';
+import type { Interceptor } from './definable.js';
 import type { Denial } from './denial.js';
 import type { Frame } from './frame.js';
 import type { GuardSwitch, Operation } from './operation.js';

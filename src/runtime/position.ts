@@ -1,4 +1,4 @@
-/** Lines and columns of a running module; only messages and call sites ask. */
+/** Lines and columns of a running module, for messages and call sites. */
 import { locate } from '../../grammar/parse.js';
 import type { Module } from './module.js';
 
@@ -6,7 +6,7 @@ export function positionOf(module: Module, at: number): { readonly line: number;
   return locate(module.text, at);
 }
 
-/** `llm/run/job.mld:12:9`; a loop asks for the same place again and again. */
+/** Returns `llm/run/job.mld:12:9`. Cached, because a loop needs the same place in every iteration. */
 export function siteOf(module: Module, at: number): string {
   const known = module.sites.get(at);
   if (known !== undefined) return known;

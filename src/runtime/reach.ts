@@ -1,6 +1,6 @@
 /**
- * Which operations a definition may perform, by the names under which filters of guards and hooks look for them. An outer bound: what is
- * written may not be reached, and what a value or an argument brings along is not seen.
+ * The operations that a definition may perform, by the names that filters of guards and hooks look for. An estimate: not everything that is
+ * written is executed, and a function that arrives as a value or an argument is not seen.
  */
 
 /** The names of operations, by kind of filter. */
@@ -10,13 +10,13 @@ export interface Reach {
   readonly labels: ReadonlySet<string>;
 }
 
-export type GrowingReach = { readonly [K in keyof Reach]: Set<string> };
+export type MutableReach = { readonly [K in keyof Reach]: Set<string> };
 
-export function createReach(): GrowingReach {
+export function createReach(): MutableReach {
   return { functions: new Set(), operations: new Set(), labels: new Set() };
 }
 
-/** Operations that are not called after the node that performs them. */
+/** The operations of nodes whose kind has another name. */
 const OPERATIONS: { readonly [kind: string]: readonly string[] } = {
   for: ['for', 'for:iteration', 'for:batch'],
   foreach: ['for', 'for:iteration', 'for:batch'],
@@ -24,10 +24,10 @@ const OPERATIONS: { readonly [kind: string]: readonly string[] } = {
   'call-stage': ['exe'],
 };
 
-/** Adds what the nodes of a tree perform. */
-export function reachesInto(reach: GrowingReach, tree: unknown): void {
+/** Adds the operations that the nodes of a tree perform. */
+export function addReach(reach: MutableReach, tree: unknown): void {
   if (typeof tree !== 'object' || tree === null) return;
-  if (Array.isArray(tree)) return tree.forEach((node) => reachesInto(reach, node));
+  if (Array.isArray(tree)) return tree.forEach((node) => addReach(reach, node));
   const { kind, name, steps, labels } = tree as { kind?: unknown; name?: unknown; steps?: unknown; labels?: unknown };
   if (typeof kind === 'string') for (const operation of OPERATIONS[kind] ?? [kind]) reach.operations.add(operation);
   if ((kind === 'reference' || kind === 'call-stage') && typeof name === 'string') addFunction(reach, name, steps);
@@ -37,11 +37,11 @@ export function reachesInto(reach: GrowingReach, tree: unknown): void {
       reach.labels.add(label);
     }
   }
-  Object.values(tree).forEach((node) => reachesInto(reach, node));
+  Object.values(tree).forEach((node) => addReach(reach, node));
 }
 
-/** `@mine.dig()` is found as `mine.dig`, and as the function is declared. */
-function addFunction({ functions }: GrowingReach, name: string, steps: unknown): void {
+/** `@mine.dig()` is found as `mine.dig`, and by the name at the declaration. */
+function addFunction({ functions }: MutableReach, name: string, steps: unknown): void {
   functions.add(name);
   let path = name;
   for (const step of Array.isArray(steps) ? (steps as readonly { kind?: unknown; name?: unknown }[]) : []) {

@@ -11,8 +11,8 @@ import type { InFlightCalls } from './in-flight-calls.js';
 import type { ResultLabels } from './result-labels.js';
 
 export interface ResultCache {
-  /** What the flags, the header and the current checkpoint scope say about llm calls right now. */
-  policy(): { readonly records: boolean; readonly serves: boolean };
+  /** The policy for llm calls at this moment: it follows from the flags, the header and the current checkpoint scope. */
+  policy(): CachePolicy;
   readonly files: OutputFiles;
   /** Definitions that this run has recorded. */
   readonly recordedDefinitions: Set<Fingerprint>;
@@ -21,7 +21,7 @@ export interface ResultCache {
   lookup(query: CacheQuery): Awaitable<CachedResult | undefined>;
   /** From now on this run reuses the next recorded result instead of this one. */
   decline(known: CachedResult): void;
-  /** Returns a result that is durable now in the form that scripts get: a large one is read from the journal when it is looked at. */
+  /** Returns a result that is durable now as scripts get it: a large one is read from the journal when it is looked at. */
   recall(recorded: Recorded, encoded: Encoded, call: { readonly key: CallKey; readonly fn: string }, fresh: Value): Value;
   /**
    * Encodes arguments and results: inline, or as a blob that is durable before this resolves. `isPaid`: of a call; a disk that refuses
@@ -46,6 +46,11 @@ export interface ResultCache {
   enterScope(scope: CheckpointScope): void;
   /** Warns that a result is reused although its definition has changed since. */
   warnStaleHit(fn: string, recorded: Fingerprint, now: Fingerprint): void;
+}
+
+export interface CachePolicy {
+  readonly records: boolean;
+  readonly reuses: boolean;
 }
 
 export interface CacheQuery {

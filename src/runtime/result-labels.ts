@@ -1,17 +1,17 @@
 /**
- * The labels and source markers of an answer. Those of its arguments and its function follow from the call that is served; the rest is
- * recorded, so that a served answer has what a fresh one has. checkpoint-resume.md 5.5.
+ * The labels and source markers of a result. Those of the arguments and the function follow from the call that reuses it; the others are
+ * recorded, so that a reused result has the labels of a fresh one. checkpoint-resume.md 5.5.
  *
- * C1  One function gives served answers their labels, and fresh ones, recorded or not: what the script sees can't differ, nor its order.
- * C2  What a guard took away stays away; a label that only this call's arguments bring stays on.
+ * LABEL-1  One function adds the labels to reused and to fresh results, recorded or not, so that neither labels nor their order can differ.
+ * LABEL-2  A label that a guard removed is removed from a reused result too; a label that only this call's arguments have is not.
  */
 import type { FactOf } from '../../journal/event.js';
-import { Signal, valueIn, type Outcome } from './completion.js';
 import { annotate, Annotated, flow, labelsOf, NO_LABELS, sourcesOf, union, type Value } from '../values/value.js';
+import { Signal, valueIn, type Outcome } from './completion.js';
 import type { LlmFacts } from './operation.js';
 import { SECRET } from './secret-registry.js';
 
-/** What a result has beyond arguments and function, and what it lacks of them. */
+/** The labels and sources that a result has beyond those of arguments and function, and the labels of those that it lacks. */
 export interface ResultLabels {
   readonly labels: readonly string[];
   readonly sources: readonly string[];
@@ -20,7 +20,7 @@ export interface ResultLabels {
 
 export const NO_RESULT_LABELS: ResultLabels = { labels: NO_LABELS, sources: NO_LABELS, removed: NO_LABELS };
 
-/** `sealed`: whatever the result says of itself, it may not be read where it is served, unless a guard has taken just that away. */
+/** `sealed`: the result is stored encrypted, so that it is secret where it is reused, unless a guard removed that very label. */
 export function labelsOfResult(result: Outcome, inputs: readonly Value[], llm: LlmFacts, sealed: boolean): ResultLabels {
   const value = valueIn(result);
   const known = inputs.reduce((all: readonly string[], input) => union(all, labelsOf(input)), llm.labels);
@@ -34,16 +34,16 @@ export function labelsOfResult(result: Outcome, inputs: readonly Value[], llm: L
   return labels.length + sources.length + removed.length === 0 ? NO_RESULT_LABELS : { labels, sources, removed };
 }
 
-/** C1 */
-export function withResultLabels(result: Outcome, inputs: readonly Value[], llm: LlmFacts, carried: ResultLabels): Outcome {
-  if (!(result instanceof Signal)) return labelled(result, inputs, llm, carried);
-  return result.given ? new Signal(result.word, labelled(result.value, inputs, llm, carried), true) : result;
+/** LABEL-1 */
+export function withResultLabels(result: Outcome, inputs: readonly Value[], llm: LlmFacts, resultLabels: ResultLabels): Outcome {
+  if (!(result instanceof Signal)) return labelled(result, inputs, llm, resultLabels);
+  return result.given ? new Signal(result.word, labelled(result.value, inputs, llm, resultLabels), true) : result;
 }
 
 function labelled(value: Value, inputs: readonly Value[], llm: LlmFacts, { labels, sources, removed }: ResultLabels): Value {
   const full = flow(bareOf(value, labels, sources), inputs, llm.labels, llm.sources);
   if (removed.length === 0 || !(full instanceof Annotated)) return full;
-  return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // C2
+  return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // LABEL-2
 }
 
 function bareOf(value: Value, labels: readonly string[], sources: readonly string[]): Value {
@@ -52,7 +52,7 @@ function bareOf(value: Value, labels: readonly string[], sources: readonly strin
   return note.labels === labels && note.sources === sources ? value : value.withNote({ ...note, labels, sources });
 }
 
-/** As `call.completed` has it; a journal of before knew of labels that were added to sealed results, and of nothing else. */
+/** Reads them from a `call.completed`. Old journals have only the labels that were added to sealed results. */
 export function recordedResultLabels({
   labels,
   sources,
@@ -62,7 +62,7 @@ export function recordedResultLabels({
   return { labels: labels ?? NO_LABELS, sources: sources ?? NO_LABELS, removed: removed ?? NO_LABELS };
 }
 
-/** The members of `call.completed`. */
+/** Returns them as members of `call.completed`. */
 export function membersOf({ labels, sources, removed }: ResultLabels): Partial<ResultLabels> {
   return {
     ...(labels.length > 0 && { labels }),

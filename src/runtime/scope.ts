@@ -1,4 +1,4 @@
-/** Names and what they stand for. values.md 3, control.md 2.3 and 6. */
+/** Names and their values. values.md 3, control.md 2.3 and 6. */
 import type { Value } from '../values/value.js';
 
 export type BindingKind = 'var' | 'let' | 'exe' | 'import' | 'param' | 'loop' | 'ambient';
@@ -16,13 +16,13 @@ export interface Binding {
 
 /**
  * `module`: a file. `function`: parameters and locals of one call, directly below its module. `block`: brackets, an iteration.
- * `branch`: an iteration that runs beside others and may not change what they share.
+ * `branch`: an iteration that runs concurrently with others and may not change what they share.
  */
 export type ScopeKind = 'module' | 'function' | 'block' | 'branch';
 
 export class Scope {
   private names: Map<string, Binding> | undefined;
-  /** Counts changes of a module's names, so that what was derived from them can be kept until the next. */
+  /** Counts changes of a module's names, so that results derived from them can be cached until the next. */
   version = 0;
 
   constructor(
@@ -47,7 +47,7 @@ export class Scope {
     if (this.kind === 'module') this.version++;
   }
 
-  /** The nearest binding, and whether it lies beyond an iteration that runs beside others. */
+  /** Returns the nearest binding; `shared`: it is outside an iteration that runs concurrently with others. */
   findForChange(name: string): { readonly binding: Binding; readonly owner: Scope; readonly shared: boolean } | undefined {
     let shared = false;
     for (let scope: Scope | undefined = this; scope; scope = scope.parent) {
@@ -58,7 +58,7 @@ export class Scope {
     return undefined;
   }
 
-  /** The binding that a `let` of this name would unlawfully hide: a parameter of the same function or a name of the module. */
+  /** Returns the binding that a `let` of this name must not hide: a parameter of the same function or a name of the module. */
   takenFor(name: string): Binding | undefined {
     for (let scope: Scope | undefined = this; scope; scope = scope.parent) {
       const binding = scope.names?.get(name);
@@ -73,7 +73,7 @@ export class Scope {
     if (this.names) yield* this.names.values();
   }
 
-  /** Names that can be seen from here, for "did you mean". */
+  /** Returns the names that are visible here, for "did you mean". */
   visible(): string[] {
     const names: string[] = [];
     for (let scope: Scope | undefined = this; scope; scope = scope.parent) if (scope.names) names.push(...scope.names.keys());

@@ -1,19 +1,20 @@
 /**
- * Finds pieces of secrets in texts about errors. A message may quote a secret cut off, escaped or encoded, so that no whole secret is in it.
+ * Finds pieces of secrets in error messages. A message may quote a secret cut off, escaped or encoded, so that it does not have the whole
+ * secret in it.
  *
- * A filter of hashes tells the pieces that no secret has; what it lets pass is looked for in the secrets. So a message costs its own length,
- * and a secret is looked at once.
+ * A filter of hashes excludes the pieces that no secret has; only the others are searched for in the secrets. So a message costs its own
+ * length, and a secret is read once.
  */
 
 /** UTF-16 units. */
 const PIECE_UNITS = 8;
-/** Of all spellings together. Beyond that secrets are hidden where they stand whole. */
+/** The limit for all spellings together. Secrets beyond it are hidden only as a whole. */
 const SPELLED_UNITS_MAX = 4 * 1024 * 1024;
 /** A power of two; far more than the pieces of a few tokens. */
 const FILTER_BITS = 1 << 22;
 
 const FACTOR = 0x01000193;
-/** Of the unit that leaves the piece. */
+/** The factor of the unit that leaves the piece. */
 const FACTOR_OF_FIRST = Array.from({ length: PIECE_UNITS - 1 }).reduce((power: number) => Math.imul(power, FACTOR), 1);
 
 export class SecretFragments {
@@ -32,7 +33,7 @@ export class SecretFragments {
     }
   }
 
-  /** The text with a mark in the place of each stretch that is part of a secret. */
+  /** Returns the text with a mark in the place of each stretch that is part of a secret. */
   hide(text: string, mark: string): string {
     if (text.length < PIECE_UNITS || this.spellings.length === 0) return text;
     let shown = '';
@@ -40,14 +41,14 @@ export class SecretFragments {
     let hiddenTo = -1;
     eachPiece(text, (hash, at) => {
       if (((this.filter[hash >>> 5] ?? 0) & (1 << (hash & 31))) === 0 || !this.isPart(text.slice(at, at + PIECE_UNITS))) return;
-      if (at > hiddenTo) shown += text.slice(shownTo, at) + mark; // else the stretch goes on
+      if (at > hiddenTo) shown += text.slice(shownTo, at) + mark; // else the stretch continues
       hiddenTo = at + PIECE_UNITS;
       shownTo = hiddenTo;
     });
     return shown + text.slice(shownTo);
   }
 
-  /** Blanks and rules are parts of every text. */
+  /** Pieces without a letter or digit, such as blanks and rules, are in every text. */
   private isPart(piece: string): boolean {
     return /[\p{L}\p{N}]/u.test(piece) && this.spellings.some((spelling) => spelling.includes(piece));
   }
@@ -63,7 +64,7 @@ function eachPiece(text: string, look: (hash: number, at: number) => void): void
   }
 }
 
-/** As it is, in JSON, in a URL, in base64 wherever it begins in what is encoded, in hex. */
+/** Returns it unchanged, in JSON, in a URL, in base64 at each offset in the encoded text, and in hex. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const base64 = [0, 1, 2].map((before) => withoutNeighbours(Buffer.concat([Buffer.alloc(before), bytes]), before));
@@ -71,7 +72,7 @@ function spellingsOf(secret: string): string[] {
   return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(bytes.toString()), ...base64, ...forUrls, bytes.toString('hex')];
 }
 
-/** Characters of base64 that neighbours have a part in are left out. */
+/** Leaves out the characters of base64 that also encode neighbouring bytes. */
 function withoutNeighbours(bytes: Buffer, before: number): string {
   const whole = Math.floor((bytes.length * 8) / 6);
   return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), whole);

@@ -1,25 +1,25 @@
 /**
- * What is secret in a run. The label decides wherever there is a value; for texts that carry no labels - messages of errors, what a
- * script wrote to a file and read back - the run remembers the secrets that it met.
+ * The secrets of a run. A value is secret by its label; for texts without labels (error messages, a file that the script wrote and read
+ * back) the run remembers the texts of the secrets that it met.
  *
- * T1  A value that is labelled `secret` is recorded as such, whatever is remembered here: these texts only ever hide more.
- * T2  An error that rose from something with a secret in it says nothing to the journal but that.
+ * SECRET-1  A value that is labelled `secret` is recorded as such, whatever is remembered here: these texts only ever hide more.
+ * SECRET-2  The journal records of an error that comes from an operation with a secret in it only that it is withheld.
  */
 import type { Json } from '../../journal/event.js';
-import { labelsOf, LazyData, Annotated, type Value } from '../values/value.js';
 import { isDataObject } from '../values/plain-object.js';
+import { labelsOf, LazyData, Annotated, type Value } from '../values/value.js';
 import { SecretFragments } from './secret-fragments.js';
 
 export const SECRET = 'secret';
-/** Stands where a secret was. */
+/** Replaces a secret. */
 export const HIDDEN = '[secret]';
 const WITHHELD = 'withheld: a secret went into it';
 
-/** UTF-16 units. Shorter texts are words like any other; to hide them would hide everything. */
+/** UTF-16 units. Shorter texts are ordinary words; hiding them would hide everything. */
 export const UNITS_MIN = 6;
-/** From this length on a text without blanks is met by chance nowhere. */
+/** From this length on a text without blanks does not occur by chance. */
 const UNMISTAKABLE_UNITS_MIN = 16;
-/** At most so many are remembered, the first ones: the label is what counts (T1). */
+/** Only the first ones are remembered: the label decides (SECRET-1). */
 const TEXTS_MAX = 1000;
 
 export function isSecret(value: Value): boolean {
@@ -28,13 +28,13 @@ export function isSecret(value: Value): boolean {
 
 export class SecretRegistry {
   private readonly known = new Set<string>();
-  /** Those texts and how they look in JSON, a URL, base64 and hex; the longest first. Made when it is wanted. */
+  /** The known texts, plain and in JSON, a URL, base64 and hex, the longest first. Made at the first use. */
   private spellings: readonly string[] | undefined;
-  /** Made when the first error is told of. */
+  /** Made when the first error is recorded. */
   private fragments: SecretFragments | undefined;
-  private readonly touched = new WeakSet<object>();
+  private readonly tainted = new WeakSet<object>();
 
-  /** Remembers the texts in a value. A result that lies in the journal stays there: what is sealed is never looked for. */
+  /** Remembers the texts in a value. A large result in the journal is not read for it: sealed results are never searched. */
   add(value: Value): void {
     const rest: Value[] = [value];
     while (rest.length > 0 && this.known.size < TEXTS_MAX) {
@@ -55,14 +55,14 @@ export class SecretRegistry {
     return this.known.size === 0;
   }
 
-  /** A text with marks in the place of the secrets in it. */
+  /** Returns a text with marks in the place of the secrets in it. */
   redact(text: string): string {
     let hidden = text;
     for (const spelling of this.all()) if (hidden.includes(spelling)) hidden = hidden.replaceAll(spelling, HIDDEN);
     return hidden;
   }
 
-  /** A text about an error: pieces of secrets are hidden as well, because a message may quote one cut off or encoded. */
+  /** Redacts an error message: pieces of secrets too, because a message may quote one cut off or encoded. */
   hideParts(text: string): string {
     if (this.isEmpty) return text;
     if (this.fragments === undefined) {
@@ -72,7 +72,7 @@ export class SecretRegistry {
     return this.fragments.hide(this.redact(text), HIDDEN);
   }
 
-  /** Of a source: stars in the place of secrets, so that everything else stays at its place. */
+  /** Returns a source with stars in the place of secrets, so that every other character keeps its offset. */
   blank(source: string): string {
     let blanked = source;
     for (const spelling of this.all())
@@ -84,22 +84,22 @@ export class SecretRegistry {
     return this.all().some((spelling) => text.includes(spelling));
   }
 
-  /** Whether a value that carries no label holds a secret that can't be there by chance. */
+  /** True when a value without labels holds a secret that can't be there by chance. */
   contains(value: Json): boolean {
     if (this.isEmpty) return false;
-    const telling = [...this.known].filter((text) => text.length >= UNMISTAKABLE_UNITS_MIN && !/\s/.test(text));
-    return telling.length > 0 && someText(value, (text) => telling.some((secret) => text.includes(secret)));
+    const unmistakable = [...this.known].filter((text) => text.length >= UNMISTAKABLE_UNITS_MIN && !/\s/.test(text));
+    return unmistakable.length > 0 && someText(value, (text) => unmistakable.some((secret) => text.includes(secret)));
   }
 
-  /** T2 */
+  /** SECRET-2 */
   taint(error: unknown): void {
-    if (typeof error === 'object' && error !== null) this.touched.add(error);
+    if (typeof error === 'object' && error !== null) this.tainted.add(error);
   }
 
-  /** What the journal is told of an error. */
+  /** Returns the message of an error as it may be recorded. */
   messageOf(error: unknown): string {
     for (let cause = error; typeof cause === 'object' && cause !== null; cause = (cause as { cause?: unknown }).cause) {
-      if (this.touched.has(cause)) return WITHHELD;
+      if (this.tainted.has(cause)) return WITHHELD;
     }
     return this.hideParts(error instanceof Error ? error.message : String(error));
   }
@@ -120,7 +120,7 @@ export class SecretRegistry {
   }
 }
 
-/** A value of plain data with marks in the place of the secrets in its texts; the value itself when there are none. */
+/** Returns plain data with marks in the place of the secrets in its texts; the value itself when no secret is known. */
 export function concealed<T>(value: T, secrets: SecretRegistry): T {
   return secrets.isEmpty ? value : (concealedIn(value, secrets) as T); // of the same shape
 }

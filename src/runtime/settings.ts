@@ -1,6 +1,6 @@
 /** The settings of one run that its code can see or feel. */
-import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 import type { Value } from '../values/value.js';
+import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 
 export interface Settings {
   readonly projectRoot: string;

@@ -1,4 +1,4 @@
-/** Guards around one operation: who is asked, what they decide, what comes of it. instrumentation.md 4. */
+/** The guards around one operation: which of them are evaluated, and the effect of their decisions. instrumentation.md 4. */
 import { describe, expect, it } from 'vitest';
 import { Denial } from '../../src/runtime/denial.js';
 import type { EffectRequest } from '../../src/world/world.js';
@@ -13,7 +13,7 @@ async function shown(text: string): Promise<string[]> {
   return output.trimEnd().split('\n');
 }
 
-describe('who is asked', () => {
+describe('the guards that are evaluated', () => {
   it('first by the labels of each input, then by the operation, in the order of declaration', async () => {
     const { facts } = await runScript(
       `${SEND}guard @byName before @send = when [ * => allow ]
@@ -26,10 +26,10 @@ guard @other before op:show = when [ * => allow ]
 var @r = @send(@owner, @pin)`,
       { records: true },
     );
-    const asked = facts.flatMap((fact) =>
+    const evaluated = facts.flatMap((fact) =>
       fact.type === 'guard.decided' && fact.op === 'main/send#0' ? [`${fact.guard} ${fact.filter}`] : [],
     );
-    expect(asked).toEqual([
+    expect(evaluated).toEqual([
       'byPii data:pii',
       'byLabel data:secret',
       'byName function:send',
@@ -118,7 +118,7 @@ show @f("1", { k: 2 })`);
   });
 });
 
-describe('G1, G2: composition', () => {
+describe('GUARD-1, GUARD-2: composition', () => {
   it('evaluates all, the first denial gives the reason, deny beats retry beats allow', async () => {
     const { error } = await runScript(`exe @f(x) = @x
 guard @again before @f = when [ * => retry "once more" ]
@@ -140,7 +140,7 @@ show @f("b")`);
     expect(lines).toEqual(['first', 'b']);
   });
 
-  it('G3: chains what is allowed instead, keeps the other inputs and all labels', async () => {
+  it('GUARD-3: chains what is allowed instead, keeps the other inputs and all labels', async () => {
     const lines = await shown(`${SEND}guard before @send = when [ * => allow \`1@input[0]\` ]
 guard before @send = when [ * => allow \`2@input[0]\` ]
 guard after @send = when [ * => allow "masked" ]
@@ -214,7 +214,7 @@ show @open("door")`);
     expect(lines).toEqual(['no front door']);
   });
 
-  it('that nobody handles end the script with reason and name', async () => {
+  it('that no branch handles end the script with reason and name', async () => {
     const { error, shown: output } = await runScript('guard @mute before op:show = when [ * => deny "quiet, please" ]\nshow "x"\nlog "y"');
     expect(output).toBe('');
     expect(error).toMatchObject({ code: 'DENIED', message: expect.stringMatching(/@mute.*quiet, please/) as string });

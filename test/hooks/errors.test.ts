@@ -1,4 +1,4 @@
-/** H3: nothing that a hook does fails the operation. instrumentation.md 5.11. */
+/** HOOK-3: nothing that a hook does fails the operation. instrumentation.md 5.11. */
 import { describe, expect, it } from 'vitest';
 import { createTimeLimit } from '../../src/hooks/time-limit.js';
 import type { RunState } from '../../src/runtime/frame.js';
@@ -8,7 +8,7 @@ import { runScript } from '../support/in-fake-world.js';
 
 const TELL = 'exe @tell(x) = `t(@x)`\n';
 
-describe('H3: a failing hook', () => {
+describe('HOOK-3: a failing hook', () => {
   it.each([
     ['an unknown variable', 'show @nowhere', '@nowhere'],
     ['bail', 'bail "enough"', 'enough'],
@@ -49,7 +49,7 @@ var hot @y = 1`);
     expect(warnings[0]).toMatch(/^hook <unnamed-hook-2>: /);
   });
 
-  it('is told to the hooks of its own operation, and to everybody else with all others', async () => {
+  it('is seen by the hooks of its own operation, and with all others in the rest of the run', async () => {
     const { shown } = await runScript(`${TELL}hook @bad before @tell = [ show @nowhere ]
 hook @report after @tell = [ show \`here @mx.hooks.errors.length @mx.hooks.errors[0].hookName\` ]
 var @a = @tell("1")
@@ -122,7 +122,7 @@ describe('the time limit', () => {
     expect(ended).toHaveLength(2);
   });
 
-  it('T1: lets one sleeper watch all bodies, and none when nothing runs', async () => {
+  it('LIMIT-1: lets one sleeper watch all bodies, and none when nothing runs', async () => {
     const clock = new Clock();
     const within = createTimeLimit();
     for (let i = 0; i < 50; i++) expect(await within(() => Promise.resolve(i), clock)).toBe(i);

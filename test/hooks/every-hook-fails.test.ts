@@ -33,18 +33,18 @@ const masked = (source: string): string => source.replaceAll('@mx.hooks.errors',
 
 interface Failure {
   readonly statement: string;
-  /** What the warning says, once for each firing. */
-  readonly told: RegExp;
+  /** The text of the warning, which appears once for each firing. */
+  readonly warned: RegExp;
 }
 
-const THROWS: Failure = { statement: 'bail "injected"', told: /: injected$/gm };
-const FULL_DISK: Failure = { statement: 'append "x" to "/dev/full"', told: /: Cannot write \/dev\/full: no space left on the disk$/gm };
+const THROWS: Failure = { statement: 'bail "injected"', warned: /: injected$/gm };
+const FULL_DISK: Failure = { statement: 'append "x" to "/dev/full"', warned: /: Cannot write \/dev\/full: no space left on the disk$/gm };
 const HANGS: Failure = {
   statement: 'run sh { echo $$ >> "$PROCESSES"; exec sleep 600 }',
-  told: /it did not end within 0\.04 seconds$/gm,
+  warned: /it did not end within 0\.04 seconds$/gm,
 };
 
-const BUSY: Failure = { statement: 'run js { for (;;) {} }', told: HANGS.told };
+const BUSY: Failure = { statement: 'run js { for (;;) {} }', warned: HANGS.warned };
 
 type Rewrite = (source: string, hook: Hook, end: number) => string;
 
@@ -200,8 +200,8 @@ function cacheOf([flag, target = '', ...more]: readonly string[]): CacheRequest 
   return known;
 }
 
-function firings({ told }: Failure, stderr: string): number {
-  return stderr.match(told)?.length ?? 0;
+function firings({ warned }: Failure, stderr: string): number {
+  return stderr.match(warned)?.length ?? 0;
 }
 
 function isAlive(pid: number): boolean {

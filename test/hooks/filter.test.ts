@@ -18,7 +18,7 @@ function registered(filters: readonly Filter[]): readonly Watcher[] {
 }
 
 describe('a table of filters', () => {
-  it('finds whoever watches one of the names, each once, in the order of registration', () => {
+  it('finds all that watch one of the names, each once, in the order of registration', () => {
     fc.assert(
       fc.property(fc.array(anyFilter, { maxLength: 12 }), anyNames, (filters, names) => {
         const watchers = registered(filters);
@@ -30,7 +30,7 @@ describe('a table of filters', () => {
     );
   });
 
-  it('F1: keeps out of a list that was handed out whoever registers later', () => {
+  it('FILTER-1: keeps a later registration out of a list that was returned', () => {
     const table = new FilterTable();
     const names: Names = { functions: ['f'], operations: [], labels: [] };
     const [first, second] = registered([{ kind: 'function', at: 0, path: ['f'] }, { kind: 'function', at: 0, path: ['f'] }]); // prettier-ignore

@@ -1,4 +1,4 @@
-/** A hook that takes too long is ended, with what it started, while the run goes on. Decision 8. */
+/** A hook that takes too long is ended, with everything it started, while the run continues. Decision 8. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ async function eventsOf(folder: string): Promise<JournalEvent[]> {
 }
 
 describe('a hook that hangs', () => {
-  it('loses its process while the run goes on', async () => {
+  it('loses its process while the run continues', async () => {
     const folder = await projectFolder({
       'job.mld': `hook @stuck before op:var = [ run sh { echo $$ > pid.txt; exec sleep 600 } ]
 var @x = "bound"
@@ -50,7 +50,7 @@ show @x
     await expect(fs.readFile(path.join(folder, 'trail.txt'), 'utf8')).rejects.toThrow('ENOENT');
   });
 
-  it('leaves no answer: what a program wrote until it was ended is none', async () => {
+  it('leaves no result: the output that a program wrote until it was ended is not one', async () => {
     const folder = await projectFolder({
       'job.mld': `exe llm @ask(q) = sh { trap "echo half an answer; exit 0" TERM; echo "$q" >> calls.log; for i in $(seq 600); do sleep 0.1; done }
 hook before op:log = [ let @a = @ask("in a hook") ]

@@ -10,7 +10,7 @@ async function shown(text: string): Promise<string[]> {
 
 const TELL = 'exe @tell(x) = `t(@x)`\n';
 
-describe('H1: order', () => {
+describe('HOOK-1: order', () => {
   it('is that of registration, whatever the filters are', async () => {
     const lines = await shown(`exe net:w @send(x) = \`sent @x\`
 hook before op:net:w = [ show "1 label of the operation" ]
@@ -47,7 +47,7 @@ show @send("x")`);
   });
 });
 
-describe('H2: prefixes', () => {
+describe('HOOK-2: prefixes', () => {
   it('are tested before any before-hook has run, and after against what the function received', async () => {
     const lines = await shown(`${TELL}hook before @tell = [ => "new" ]
 hook before @tell("old") = [ show "before old" ]
@@ -166,7 +166,7 @@ show @r`);
 });
 
 describe('a body', () => {
-  it('stands below its file: no name of the place of the operation, and calls of the function that runs', async () => {
+  it('belongs to its file: no name of the place of the operation, and calls of the function that runs', async () => {
     const lines = await shown(`exe @inner(x) = \`in@x\`
 exe @outer(x) = [
   let @mine = "local"

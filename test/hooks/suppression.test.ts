@@ -1,4 +1,4 @@
-/** What may trigger what. instrumentation.md 7: every cell of the table, directly and through a function. */
+/** Hooks and guards don't trigger inside each other. instrumentation.md 7: every cell of the table, directly and through a function. */
 import { describe, expect, it } from 'vitest';
 import { runScript } from '../support/in-fake-world.js';
 

@@ -107,7 +107,7 @@ describe('evaluating a module', () => {
         files,
       },
     );
-    expect(world.asked.filter((question) => question === 'file.read /p/lib/tally.mld')).toHaveLength(1);
+    expect(world.performed.filter((effect) => effect === 'file.read /p/lib/tally.mld')).toHaveLength(1);
   });
 
   it('is silent at the top level, also inside if, for and when, but not in functions', async () => {

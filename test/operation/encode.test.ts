@@ -1,4 +1,4 @@
-/** What the journal keeps of a result, and what is made of that again. */
+/** Encoding a result for the journal, and decoding it again. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ResultMetadata } from '../../journal/event.js';
@@ -120,7 +120,7 @@ describe('a result', () => {
     expect(encodeResult(annotate('x', { command: SH })).notes).toEqual([{ command: { source: 'sh', line: 'seq 3', durationMs: 1.5 } }]);
   });
 
-  it('stands when a note is about a part that is not there', () => {
+  it('is unchanged where metadata is about a part that does not exist', () => {
     const notes: ResultMetadata[] = [
       { at: ['b', 0], isResult: true },
       { at: ['a', 7], isResult: true },

@@ -8,13 +8,13 @@ const OTHER = `sha256:${'b'.repeat(64)}` as BlobId;
 const KEPT: OutputFile = { path: 'out/a', blob: WRITTEN, bytes: 1 };
 
 /** The table of the decision record, row by row. */
-describe('a declared output file when its call is served', () => {
+describe('a declared output file when the result of its call is reused', () => {
   it.each<readonly [string, Partial<OutputState>, string]>([
     ['is restored when it is missing', { onDisk: 'absent' }, 'restore'],
     ['stays when it is what the call wrote', { onDisk: WRITTEN }, 'same'],
     ['is restored when a recorded call wrote what is there', { onDisk: OTHER, isKnown: true }, 'restore'],
-    ['has the call run again when nobody knows what is there', { onDisk: OTHER }, 'again'],
-    ['stays when nobody knows it and files are to be kept', { onDisk: OTHER, keepsNewer: true }, 'keep'],
+    ['has the call executed again when no recorded call wrote what is there', { onDisk: OTHER }, 'again'],
+    ['is kept with --keep-files when no recorded call wrote it', { onDisk: OTHER, keepsNewer: true }, 'keep'],
     [
       'is restored although files are to be kept when a recorded call wrote it',
       { onDisk: OTHER, isKnown: true, keepsNewer: true },

@@ -17,8 +17,8 @@ const NOW_MS = Date.UTC(2026, 0, 1);
 export class FakeWorld implements World {
   readonly files: Map<string, string>;
   readonly environment: Map<string, string>;
-  /** Every question and what it was about, in order. */
-  readonly asked: string[] = [];
+  /** Every effect with its path or pattern, in order. */
+  readonly performed: string[] = [];
   private readonly table: Table;
 
   constructor({ files = {}, stdin, environment = {}, node = {} }: FakeWorldOptions = {}) {
@@ -53,11 +53,11 @@ export class FakeWorld implements World {
     };
   }
 
-  async perform<Q extends EffectKind>(question: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
-    this.asked.push(`${question} ${'path' in request ? request.path : 'root' in request ? request.pattern : ''}`.trimEnd());
-    const answer = this.table[question];
-    if (!answer) throw new Error(`the fake world knows no ${question}`);
-    return answer(request);
+  async perform<Q extends EffectKind>(kind: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
+    this.performed.push(`${kind} ${'path' in request ? request.path : 'root' in request ? request.pattern : ''}`.trimEnd());
+    const respond = this.table[kind];
+    if (!respond) throw new Error(`the fake world has no ${kind}`);
+    return respond(request);
   }
 
   async close(): Promise<void> {

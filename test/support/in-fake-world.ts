@@ -1,4 +1,4 @@
-/** Runs a script in a fake world, without a journal, and tells what came of it. */
+/** Runs a script in a fake world, without a journal, and returns its output, warnings and facts. */
 import { parseScript } from '../../grammar/parse.js';
 import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
@@ -16,7 +16,7 @@ import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
 export interface ScriptOptions extends FakeWorldOptions {
   readonly records?: boolean;
-  /** Instead of a fake world with the files and answers that are given here. */
+  /** Replaces the fake world that is made from the other options. */
   readonly world?: FakeWorld;
   /** Absolute; the project root is `/p`. */
   readonly path?: string;
@@ -31,7 +31,7 @@ export interface ScriptResult {
   readonly shown: string;
   readonly stderr: string;
   readonly warnings: readonly string[];
-  /** What was recorded, with `records`. */
+  /** The recorded facts, with `records`. */
   readonly facts: readonly Fact[];
   readonly error: MlldError | undefined;
   readonly world: FakeWorld;
@@ -90,7 +90,7 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     signal: ending,
     cooperativeYield: new CooperativeYield(ending),
     warn: (message: string) => void warnings.push(message),
-    // Without a call that carries `llm` nothing asks for answers.
+    // No result cache: nothing needs one without a call that carries `llm`.
   } as unknown as RunState;
   const module = createModule({ path, display: path.slice('/p/'.length), directory, text, isMain: true });
   const frame = rootFrame(run, module, execute);

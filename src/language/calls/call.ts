@@ -38,7 +38,7 @@ export async function call(callee: Callable, args: readonly Value[], frame: Fram
 async function callExecutable(executable: Executable, args: readonly Value[], frame: Frame, details: CallDetails): Promise<Outcome> {
   const stack = enterFunction(executable, frame, details.at);
   // A function that calls itself twice soon makes 2^64 calls: timers and signals get their chance between them.
-  const pause = executable.isRecursive ? frame.run.cooperativeYield.afterTurn(frame.deadline) : undefined;
+  const pause = executable.isRecursive ? frame.run.cooperativeYield.step(frame.deadline) : undefined;
   if (pause) await pause;
   const body: Body = (inner, inputs) => runBody(executable, inputs, { ...inner, stack }, details);
   const labels = details.labels ? union(details.labels, executable.labels) : executable.labels;

@@ -125,7 +125,7 @@ async function iteration(node: For, entry: Entry, position: number, total: numbe
     const body = { ...inner, scope };
     const passes = node.filter === undefined || isTruthy(await lenient(node.filter, body));
     const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);
-    const pause = frame.run.cooperativeYield.afterTurn(frame.deadline);
+    const pause = frame.run.cooperativeYield.step(frame.deadline);
     if (pause) await pause;
     return outcome as Value; // a word travels through the operation as its result
   });

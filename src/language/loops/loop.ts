@@ -39,7 +39,7 @@ async function runLoop(node: Loop, frame: Frame): Promise<Ended> {
     if (pass.left) return { value: null, left: pass.left };
     if (pass.status !== 'continue') return { value: pass.status === 'done' ? pass.value : null };
     input = pass.value;
-    const pause = frame.run.cooperativeYield.afterTurn(frame.deadline);
+    const pause = frame.run.cooperativeYield.step(frame.deadline);
     if (pause) await pause;
   }
   return { value: null };

@@ -22,7 +22,7 @@ export async function runWhile(stage: WhileStage, input: Value, frame: Frame, am
     if (!(outcome instanceof Signal)) state = outcome;
     else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
     else if (outcome.given) state = outcome.value;
-    const pause = frame.run.cooperativeYield.afterTurn(frame.deadline);
+    const pause = frame.run.cooperativeYield.step(frame.deadline);
     if (pause) await pause;
   }
   throw new MlldError('WHILE_CAP', `while: no \`done\` after ${cap} iterations, which is the cap`, {

@@ -32,7 +32,7 @@ export function executableBackend(written: string): Backend {
       const attributes = Object.fromEntries([...node.attributes].map(([key, { value }]) => [key, value.text]));
       const about: Value = { id: node.id, visit: stage.visit, attempt: stage.attempt, model, provider, effort, attributes };
       // The call of the stage has been looked up already: the function's own call is recorded, but not looked up again.
-      const cache = { ...frame.run.cache, policy: () => ({ records: true, serves: false }) };
+      const cache = { ...frame.run.cache, policy: () => ({ records: true, reuses: false }) };
       const result = await callValue(
         executable,
         [text, about, context as Value],

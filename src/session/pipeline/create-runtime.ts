@@ -118,7 +118,7 @@ export function limitReuse(
   if (checkpoint || forks.length > 0) return cache;
   return {
     ...cache,
-    policy: () => ({ records: true, serves: true }),
+    policy: () => ({ records: true, reuses: true }),
     lookup: async (call) => {
       const mayReuse = replies.has(call.key) || [...state.received.values()].some(({ reply }) => reply === call.key);
       return mayReuse ? cache.lookup(call) : undefined;

@@ -25,7 +25,7 @@ import { fitsInMemory, HELD_BYTES_MAX, lazyResult } from './lazy-result.js';
 /** For runs that record nothing. */
 export function NO_RESULT_CACHE(): ResultCache {
   return {
-    policy: () => ({ records: false, serves: false }),
+    policy: () => ({ records: false, reuses: false }),
     inFlight: new InFlightCalls(),
     recordedDefinitions: new Set(),
     files: NO_OUTPUT_FILES,
@@ -188,7 +188,7 @@ export function createRunCache(sources: CacheSources): RunCache {
   let allowed: ReturnType<ResultCache['policy']>;
   const enter = (scope: Scope | undefined): void => {
     policy = cachePolicy({ flags, header, scope });
-    allowed = { records: policy.records, serves: policy.reuses !== 'no' };
+    allowed = { records: policy.records, reuses: policy.reuses !== 'no' };
   };
   enter(undefined);
   const candidate = (key: CallKey, { definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
@@ -232,7 +232,7 @@ export function createRunCache(sources: CacheSources): RunCache {
     files: sources.files,
     policy: () => allowed,
     lookup(query) {
-      if (!allowed.serves) return undefined;
+      if (!allowed.reuses) return undefined;
       const found = next(query);
       const read = found && readableResult(sources, found.key, found.hit.entry);
       if (found && read && !(read instanceof Promise)) return cacheHit(store, found, read);

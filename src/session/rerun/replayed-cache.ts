@@ -109,7 +109,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     ...NO_RESULT_CACHE(),
     policy() {
       const { records, reuses: serves } = cachePolicy({ flags, header, scope });
-      return { records, serves: serves !== 'no' };
+      return { records, reuses: serves !== 'no' };
     },
     files: {
       keepsNewer: true,

@@ -128,7 +128,7 @@ function frameOf(
     world: replayed.world,
     replayed: { perform: ask, timeOut: hooks.timeOut },
     recorder,
-    cache: { ...answers, policy: () => ({ records: true, serves: true }) },
+    cache: { ...answers, policy: () => ({ records: true, reuses: true }) },
     secrets: new SecretRegistry(),
     document: createDocument({ streaming: true, collects: false }),
     settings,

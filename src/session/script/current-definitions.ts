@@ -118,7 +118,7 @@ function readOnlyWorld(world: World, refusals: Refusals): World {
 function refusingCache(refusals: Refusals): ResultCache {
   return {
     ...NO_RESULT_CACHE(),
-    policy: () => ({ records: true, serves: true }),
+    policy: () => ({ records: true, reuses: true }),
     lookup: async ({ key }) => {
       throw refusals.refuse(`the llm call ${key}`);
     },

@@ -31,7 +31,7 @@ describe('the key of a call', () => {
   });
 });
 
-it('a call of -0 is not answered with that of 0, and a recorded -0 is reused as such', async () => {
+it('a call of -0 does not reuse the result of 0, and a recorded -0 is reused as such', async () => {
   const cwd = await projectFolder({
     'job.mld': `exe llm @sign(x) = js { return Object.is(x, -0) ? "negative" : "positive"; }
 exe llm @zero() = js { return { n: [-0] }; }
