@@ -1,7 +1,7 @@
 /**
- * What the functions of a script are made of now, without running it. Declarations at the top level of the script and of what it imports
- * are evaluated in a world that can be looked at and not changed: files are read, nothing is written, no command, no code of another
- * language and no llm call runs. A value that would need one of these is unknown, and so is whatever looks at it.
+ * Finds the definitions of a script's functions as they are now, without running it. Evaluates the declarations at the top level of the
+ * script and of its imports in a read-only world: files are read, nothing is written, and no command, no code of another language and no
+ * llm call runs. A value that would need one of these is unknown, and so is every value that depends on it.
  */
 import type { Guard, Hook, Script, Statement } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
@@ -28,7 +28,7 @@ import { rootFrame, createRunState } from './root-frame.js';
 import { NO_RECORDER } from '../ports/recorder.js';
 import { settingsFor, stateFor } from './settings.js';
 
-/** What can be asked without leaving a trace. */
+/** These effects leave no trace. */
 const READ_ONLY_EFFECTS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'file.read',
   'file.stat',
@@ -41,14 +41,14 @@ const READ_ONLY_EFFECTS: ReadonlySet<EffectKind> = new Set<EffectKind>([
 
 const DECLARATIONS: ReadonlySet<string> = new Set<Statement['kind']>(['var', 'let', 'append-to', 'exe', 'shadow', 'import', 'export']);
 
-/** Stands for an unknown value in a definition: no script can have it, because no text of a script holds a NUL. */
+/** Replaces an unknown value in a definition. No script can have this text, because no text of a script holds a NUL. */
 const UNKNOWN_TEXT = '\0unknown before the run';
 const UNKNOWN_DIGEST = sha256(compactJson(UNKNOWN_TEXT));
 
-/** Counts what was refused; the message never reaches anybody, because whatever meets it is unknown. */
+/** Counts the refused effects. The error is never shown: the declaration that caught it is unknown. */
 class Refusals {
   count = 0;
-  /** Guards and hooks at the top level: they do not act on declarations here, and are registered when all of them were evaluated. */
+  /** Guards and hooks of the top level do not act on declarations here: they are registered after all declarations. */
   readonly interceptors: { readonly node: Guard | Hook; readonly frame: Frame }[] = [];
   refuse(what: string): Error {
     this.count++;
@@ -61,11 +61,11 @@ interface DefinitionsRequest {
   readonly module: Module;
   readonly options: RunOptions;
   readonly world: World;
-  /** As the runs made theirs. */
+  /** Digests secret texts with the key that recorded runs used. */
   readonly keyed: KeyedDigest;
 }
 
-/** By the name of the function; several where modules declare the same name. */
+/** Returns the definitions by name of the function; there are several if modules declare the same name. */
 export async function currentDefinitions({
   script,
   module,
@@ -95,23 +95,23 @@ export async function currentDefinitions({
   return definitionsIn(modules, keyed, run.interceptors);
 }
 
-/** The run itself says what is wrong with one that can't be registered. */
+/** Skips one that can't be registered: the run itself reports why. */
 function register(node: Guard | Hook, frame: Frame): void {
   try {
     if (node.kind === 'guard') frame.run.interceptors.registerGuard(node, frame);
     else frame.run.interceptors.registerHook(node, frame);
   } catch {
-    // It holds for nothing.
+    // It applies to no call.
   }
 }
 
 function readOnlyWorld(world: World, refusals: Refusals): World {
   return {
-    perform: async (question, request) => {
-      if (!READ_ONLY_EFFECTS.has(question)) throw refusals.refuse(question);
-      return world.perform(question, request);
+    perform: async (kind, request) => {
+      if (!READ_ONLY_EFFECTS.has(kind)) throw refusals.refuse(kind);
+      return world.perform(kind, request);
     },
-    close: async () => undefined, // whoever opened the world closes it
+    close: async () => undefined, // the world belongs to the caller
   };
 }
 
@@ -143,12 +143,12 @@ async function declareOne(statement: Statement, frame: Frame, refusals: Refusals
   const names = namesOf(statement);
   try {
     await execute([statement], frame);
-    // A collection may hold what can't be told.
+    // Throws if a collection holds an unknown value.
     if (statement.kind === 'var' || statement.kind === 'let') compactJson(frame.scope.own(statement.name)?.value);
-    // What a module could not tell is unknown there, name by name.
+    // The unknown names of a module are marked in the module itself.
     if (statement.kind === 'import' || refusals.count === before) return;
   } catch {
-    // The run itself says what is wrong, if it comes to that.
+    // The run itself reports the error, if it gets there.
   }
   for (const name of names) markUnknown(name, statement.kind === 'exe' ? 'exe' : 'let', frame, refusals);
 }
@@ -167,7 +167,7 @@ function namesOf(statement: Statement): readonly string[] {
   }
 }
 
-/** Names that statements inside, which were not executed, may have given other values. */
+/** Collects the names to which statements inside may append; they were not executed. */
 function changedIn(statement: Statement): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: unknown): void => {
@@ -181,7 +181,7 @@ function changedIn(statement: Statement): ReadonlySet<string> {
   return names;
 }
 
-/** From here on nobody can look at the value. */
+/** Makes every later use of the value an error. */
 function markUnknown(name: string, kind: BindingKind, { scope }: Frame, refusals: Refusals): void {
   const look = (): never => {
     throw refusals.refuse(`@${name}`);
@@ -189,7 +189,7 @@ function markUnknown(name: string, kind: BindingKind, { scope }: Frame, refusals
   scope.define({ name, kind, value: new Unknown({ data: look, text: look }, { labels: NO_LABELS, sources: NO_LABELS }) });
 }
 
-/** It stays unknown whatever labels it gets. */
+/** Remains unknown whatever labels it gets. */
 class Unknown extends LazyData {
   override withNote(): Unknown {
     return this;
@@ -199,7 +199,7 @@ class Unknown extends LazyData {
 async function definitionsIn(
   modules: readonly Module[],
   keyed: KeyedDigest,
-  instruments: Interceptors,
+  interceptors: Interceptors,
 ): Promise<ReadonlyMap<string, readonly CurrentDefinition[]>> {
   const unknown = modules.flatMap(({ scope }) =>
     [...scope.entries()].flatMap((binding) => (binding.value instanceof Unknown ? [{ scope, binding }] : [])),
@@ -213,14 +213,14 @@ async function definitionsIn(
       if (executable === undefined || seen.has(executable)) continue;
       seen.add(executable);
       const definition = await definitionOf(executable, keyed);
-      const held = instruments.holding(callOf(executable), definition.reach, 'nothing');
+      const held = interceptors.holding(callOf(executable), definition.reach, 'nothing');
       const { fingerprint, parts } = await withInterceptors(definition, held, keyed);
       const unknown = parts.filter(({ digest }) => digest === UNKNOWN_DIGEST).map(({ name }) => name);
       const current = {
         fingerprint,
         parts,
         unknown,
-        guardsByLabel: instruments.guardsByLabel(),
+        guardsByLabel: interceptors.guardsByLabel(),
         forwards: executable.forwarded !== undefined,
         writes: declaresFiles(executable),
       };
@@ -230,7 +230,7 @@ async function definitionsIn(
   return found;
 }
 
-/** A call as far as the declaration tells: by its own name, of arguments without labels, with all guards. */
+/** A call as far as its declaration determines it: called by its own name, with arguments without labels, under all guards. */
 function callOf({ name, labels, params, code }: Executable): Operation {
   const nowhere = (): string => '';
   return {

@@ -1,8 +1,8 @@
-/** The functions that a script declares, for `--resume @fn` on a function that was never called. */
+/** Lists the functions that a script declares, so that `--resume @fn` accepts a function that was never called. */
 import type { Script, Statement } from '../../../grammar/ast.js';
 import type { Declarations } from '../../../replay/resume/invalidation.js';
 
-/** Of the script itself, and the names that it imports. */
+/** Includes the names that the script imports, because they may be functions. */
 export function declarationsOf(script: Script): Declarations {
   const names = new Set<string>();
   const visit = (statement: Statement): void => {

@@ -1,4 +1,4 @@
-/** The document of a run: to standard output as it grows, or kept and printed at the end. world.md 3. */
+/** Collects the document of a run, and writes it to standard output as it grows or leaves that to the end. world.md 3. */
 import type { Document, DocumentEffect } from '../../runtime/ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import { performEffect } from '../../operation/perform-effect.js';
@@ -7,14 +7,14 @@ import type { Value } from '../../values/value.js';
 
 export interface KeptDocument extends Document {
   readonly effects: readonly DocumentEffect[];
-  /** The whole text, normalised. */
+  /** Returns the whole text, normalised. */
   normalised(): string;
 }
 
 export function createDocument({ streaming, collects }: { readonly streaming: boolean; readonly collects: boolean }): KeptDocument {
   const chunks: string[] = [];
   const effects: DocumentEffect[] = [];
-  const note = (type: DocumentEffect['type'], content: string, value: Value): void => {
+  const collect = (type: DocumentEffect['type'], content: string, value: Value): void => {
     if (collects) effects.push({ type, content, value });
   };
   const emit = async (text: string, value: Value, frame: Frame): Promise<void> => {
@@ -25,15 +25,15 @@ export function createDocument({ streaming, collects }: { readonly streaming: bo
     effects,
     async show(text, value, frame) {
       const line = text.endsWith('\n') ? text : `${text}\n`;
-      note('both', line, value);
+      collect('both', line, value);
       await emit(line, value, frame);
     },
     async prose(text, frame) {
-      note('doc', text, text);
+      collect('doc', text, text);
       await emit(text, text, frame);
     },
     async write(stream, text, value, frame) {
-      note(stream, text, value);
+      collect(stream, text, value);
       if (streaming || stream === 'stderr') await performEffect(frame, 'stream.write', { stream, text }, { values: [value] });
       else chunks.push(text);
     },

@@ -1,4 +1,4 @@
-/** Runs a script from its first statement to its last, in whatever world its run has. */
+/** Runs a script from its first statement to its last, in the world of its run or of a replay. */
 import type { Script } from '../../../grammar/ast.js';
 import { Return } from '../../runtime/completion.js';
 import { execute } from '../../language/evaluate.js';
@@ -14,11 +14,11 @@ export interface ScriptRun {
   readonly document: KeptDocument;
   /** The document is printed when the script has ended. */
   readonly printsAtEnd: boolean;
-  /** Its text is kept with its record. */
+  /** The text of the script is stored with its record. */
   readonly keepsSource: boolean;
 }
 
-/** The user's error that ended it; undefined when the script ran to its end. */
+/** Resolves with the error that ended the script, if a user can cause it; with undefined when the script ran to its end. Rejects with others. */
 export async function executeScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
   const { run, module } = frame;
   try {

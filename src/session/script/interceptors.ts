@@ -1,4 +1,4 @@
-/** The hooks and guards of one run. design.md 2. */
+/** Holds the hooks and guards of one run. design.md 2. */
 import { GuardRegistry } from '../../guards/registry.js';
 import { watchOperation as guardsOf } from '../../guards/stage.js';
 import { HookRegistry } from '../../hooks/registry.js';

@@ -1,4 +1,4 @@
-/** The script of a run: its text, its tree, and the module that it is. Nothing is recorded before all of this has gone well. */
+/** Opens the script of a run: its text, its tree and its module. Nothing is recorded before this has succeeded. */
 import path from 'node:path';
 import type { Script } from '../../../grammar/ast.js';
 import { SyntaxFailure } from '../../../grammar/errors.js';
@@ -16,7 +16,7 @@ export interface OpenedScript {
   readonly module: Module;
 }
 
-/** Errors: FILE_NOT_FOUND, those of the parser, CHECKPOINT_PLACE. */
+/** Throws FILE_NOT_FOUND, the errors of the parser, and CHECKPOINT_PLACE. */
 export async function openScript(options: Pick<RunOptions, 'script' | 'mode' | 'workingDirectory'>, world: World): Promise<OpenedScript> {
   const { module, mode } = await readScript(options, world);
   const script = parse(module, mode);
@@ -24,7 +24,7 @@ export async function openScript(options: Pick<RunOptions, 'script' | 'mode' | '
   return { script, module };
 }
 
-/** A text that stands for the file at this path. Errors as above, but FILE_NOT_FOUND. */
+/** Parses a text in the place of the file at this path. Throws as `openScript` does, without FILE_NOT_FOUND. */
 export function parseScriptText(
   text: string,
   { path: file, mode, workingDirectory }: { readonly path: string; readonly mode: RunOptions['mode']; readonly workingDirectory: string },
@@ -55,15 +55,15 @@ async function readScript({ script, mode, workingDirectory }: Parameters<typeof 
     const module = createModule({ path: recordAs ?? label, display: label, directory, text, isMain: true });
     return { module, mode: mode ?? modeOf(recordAs ?? label) };
   }
-  const answer = await world.perform('file.read', { path: script.path });
+  const read = await world.perform('file.read', { path: script.path });
   const display = displayPath(script.path, { workingDirectory });
-  if (!('text' in answer)) {
+  if (!('text' in read)) {
     throw new MlldError(
       'FILE_NOT_FOUND',
-      answer.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${answer.detail}`,
+      read.missing === 'absent' ? `There is no file ${display}` : `${display} can't be read: ${read.detail}`,
     );
   }
-  return { module: scriptModule(script.path, answer.text, workingDirectory), mode: mode ?? modeOf(script.path) };
+  return { module: scriptModule(script.path, read.text, workingDirectory), mode: mode ?? modeOf(script.path) };
 }
 
 function parse({ text, display }: Module, mode: Script['mode']): Script {

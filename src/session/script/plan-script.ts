@@ -1,4 +1,4 @@
-/** `--plan`: what a run with these flags would be served and what it would ask. Nothing is executed, written or recorded. */
+/** `--plan`: predicts which calls a run with these flags would execute, and which results it would reuse. Writes and executes nothing. */
 import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import type { FactOf } from '../../../journal/event.js';
@@ -23,20 +23,21 @@ import { writtenScopes } from './written-scopes.js';
 export interface RunPlan extends Plan {
   readonly workflow: Workflow;
   readonly name: string;
-  /** The flags that the plan is for: `--checkpoint` where none were given and the script says nothing. */
+  /** The flags that the plan assumes: `--checkpoint` if neither the command line nor the script has any. */
   readonly flags: CacheRequest;
-  /** Whether a run with these flags records anything, and is served from before. */
+  /** True if a run with these flags records its results. */
   readonly records: boolean;
+  /** True if it reuses results of earlier runs. */
   readonly reuses: boolean;
-  /** The target of `--resume`, where one was given. */
+  /** The target of `--resume`, if it has one. */
   readonly resume: string | null;
-  /** Id of the last recorded run. */
+  /** The id of the last recorded run. */
   readonly lastRun: string | null;
-  /** What the run would say before it starts. */
+  /** Lines that the run would write to stderr before it starts. */
   readonly notices: readonly string[];
 }
 
-/** Throws what a run with these options would refuse to start with. `options.script` is a file. */
+/** `options.script` must be a file. Throws the errors with which a run with these options would not start. */
 export async function planScript(options: RunOptions, store: JournalStore): Promise<RunPlan> {
   const { script: source, project, io } = options;
   if (source.kind !== 'file') throw new Error('only a file has a record');
@@ -56,9 +57,9 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       declarations: declarationsOf(script),
       onDefect: () => undefined,
     });
-    const { loaded, forks, invalidations: drops, notices } = opened;
+    const { loaded, forks, notices } = opened;
     const last = loaded.runs.at(-1)?.ref;
-    const invalidations = drops.filter((drop): drop is FactOf<'memo.invalidated'> => drop.type === 'memo.invalidated');
+    const invalidations = opened.invalidations.filter((fact): fact is FactOf<'memo.invalidated'> => fact.type === 'memo.invalidated');
     const policy = cachePolicy({ flags: cache, header: script.resume, scope: undefined });
     const current = await currentDefinitions({
       script,
@@ -89,7 +90,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       reuses: policy.reuses !== 'no',
       resume: cache.resume === undefined || cache.resume === '' ? null : cache.resume,
       lastRun: last?.run ?? null,
-      notices: invalidations.length === 0 ? notices : [], // else they count what the report counts
+      notices: invalidations.length === 0 ? notices : [], // the report itself counts what is invalidated
       ...report,
     };
   } finally {
@@ -97,8 +98,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
   }
 }
 
-/** A run without any flag would be served nothing, and nobody needs a plan for that. */
-function assumedFlags(given: CacheRequest, header: ResumeMode | undefined): CacheRequest {
-  const isBare = cachePolicy({ flags: given, header, scope: undefined }).reuses === 'no';
-  return isBare && header === undefined ? { ...given, checkpoint: true } : given;
+/** A run without any flag reuses nothing, which needs no plan: `--checkpoint` is assumed. */
+function assumedFlags(cache: CacheRequest, header: ResumeMode | undefined): CacheRequest {
+  const isBare = cachePolicy({ flags: cache, header, scope: undefined }).reuses === 'no';
+  return isBare && header === undefined ? { ...cache, checkpoint: true } : cache;
 }

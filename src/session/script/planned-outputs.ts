@@ -1,4 +1,4 @@
-/** Declared output files, as a plan sees them: it looks where the recorded calls had written, and puts nothing back. Decision 10. */
+/** Finds out, for a plan, which calls would run again because of their declared output files; restores no file. Decision 10. */
 import path from 'node:path';
 import type { Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -16,11 +16,11 @@ interface OutdatedRequest {
   readonly root: string;
   readonly keepsNewer: boolean;
   readonly current: PlanFacts['current'];
-  /** One's own and those of the fork sources. */
+  /** The memo of the workflow itself, and those of its fork sources. */
   readonly memos: readonly { readonly workflow: Workflow; readonly memo: Memo }[];
 }
 
-/** The answers for whose files their calls would run again. Reads only what functions that declare files have answered. */
+/** Returns the results whose calls would run again. Reads only results of functions that declare output files. */
 export async function outdatedResults({
   store,
   world,
@@ -33,14 +33,14 @@ export async function outdatedResults({
   const files = createOutputFiles({ store, workflows, keepsNewer, onTrouble: () => undefined });
   const outdated = new Set<StoredResult>();
   for (const { memo } of memos) {
-    for (const [, { fn, result: answer }] of usable(memo)) {
+    for (const [, { fn, result }] of usable(memo)) {
       if (current.get(fn)?.some(({ writes }) => writes) !== true) continue;
-      const outputs = await readOutputs(store, answer);
-      if (outputs === undefined) outdated.add(answer); // from before it declared any
+      const outputs = await readOutputs(store, result);
+      if (outputs === undefined) outdated.add(result); // recorded before the function declared any
       for (const recorded of outputs ?? []) {
         const { path: name } = recorded;
         const decision = await decisionFor({ absolute: path.resolve(root, name), name, recorded }, { world, files });
-        if (decision === 'again') outdated.add(answer);
+        if (decision === 'again') outdated.add(result);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Where an evaluation begins: the state that all code of a run shares, and the frame of its first statement. */
+/** Creates the state that all code of a run shares, and the frame of its first statement. */
 import { createInterceptors } from './interceptors.js';
 import { CooperativeYield } from '../../runtime/cooperative-yield.js';
 import { evaluate, evaluator } from '../../language/evaluate.js';

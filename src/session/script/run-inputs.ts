@@ -1,4 +1,4 @@
-/** What a run was given, as its first event says it, and the settings that can be made of that again. */
+/** Turns the inputs of a run into what its first event records, and back into settings for a replay. */
 import type { EventOf, Json } from '../../../journal/event.js';
 import type { RecordedInputs } from '../../../journal/run-event.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -30,7 +30,7 @@ export async function inputFacts(options: RunOptions, { settings, state }: RunIn
   };
 }
 
-/** The settings and the state of a recorded run. Undefined when the journal doesn't hold them any more. */
+/** Returns the settings and the state of a recorded run; undefined when the journal doesn't hold them any more. */
 export async function recordedInputs(
   { payload, given }: EventOf<'run.started'>,
   { root, scriptDirectory, store }: { readonly root: string; readonly scriptDirectory: string; readonly store: JournalStore },
@@ -51,7 +51,7 @@ export async function recordedInputs(
       streaming: given?.streaming ?? true,
       parallelLimit: given?.parallelLimit ?? PARALLEL_LIMIT,
       recursionDepth: given?.recursionDepth ?? RECURSION_DEPTH,
-      hookLimitMs: HOOK_LIMIT_MS, // a replay has no time of its own
+      hookLimitMs: HOOK_LIMIT_MS, // not used: a replay takes time-outs from the record
     },
     state: state === undefined ? undefined : annotate(state as Data, {}),
   };

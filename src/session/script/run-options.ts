@@ -1,4 +1,4 @@
-/** What a caller of the library says about a run, and what it gets back. `run.ts` puts the run together. */
+/** Declares the options and the report of a script's run. `run-script.ts` puts the run together. */
 import type { FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags, RunStatus } from '../../../journal/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -15,7 +15,7 @@ export type ScriptSource =
       readonly text: string;
       readonly directory: string;
       readonly label: string;
-      /** Absolute: the text stands for the file at this path, and its record goes by it. Without it there is none. */
+      /** Absolute. The text is recorded as if it were the file at this path; without it nothing can be recorded. */
       readonly recordAs?: string;
     };
 
@@ -23,16 +23,16 @@ export interface CacheRequest extends CacheFlags {
   readonly noCheckpoint?: boolean;
   /** Names or paths of other scripts, or `other@run` and `other@run:seq`. */
   readonly forks?: readonly string[];
-  /** What a killed run left running is waited for, not ended. */
+  /** Wait for commands that a killed run left running, instead of ending them. */
   readonly keepOrphans?: boolean;
 }
 
 export interface RunIo {
-  /** The whole of standard input, read at most once; undefined when it is empty or a terminal. */
+  /** Returns the whole of standard input; called at most once. Undefined when it is empty or a terminal. */
   readonly stdin: () => Promise<string | undefined>;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Takes the run's own messages, whole lines; `stderr` unless it is given. */
+  /** Takes the messages of the run itself, in whole lines; by default `stderr`. */
   readonly message?: (text: string) => void;
   /** Wall clock, milliseconds since 1970. */
   readonly nowMs: () => number;
@@ -40,7 +40,7 @@ export interface RunIo {
   readonly monotonicMs: () => number;
 }
 
-/** The journal of a pipeline's run says more at its start, and is followed by the run itself. */
+/** A pipeline adds facts to the journal of its run, and follows it. */
 export interface PipelineRecord {
   readonly facts: (ref: RunRef) => Partial<FactOf<'run.started'>>;
   readonly afterStart: readonly FactOf<'memo.invalidated'>[];
@@ -56,7 +56,7 @@ export interface RunOptions {
   /** For paths in messages and for the default directory of `-e`. */
   readonly workingDirectory: string;
   readonly argv: readonly string[];
-  /** `@payload`: unknown flags, as given. */
+  /** `@payload`: the unknown flags. */
   readonly payload: { readonly [name: string]: string | true };
   /** `--inject NAME=VALUE`, unparsed. */
   readonly inject: readonly string[];
@@ -65,9 +65,9 @@ export interface RunOptions {
   readonly cache: CacheRequest;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;
-  /** How long a journal that can't be written is waited for; 60 s by default. */
+  /** Wait so long for a journal that can't be written; 60 s by default. */
   readonly journalWaitMs?: number;
-  /** Go on making calls when the journal is lost. By default the run is paused before the next one. */
+  /** Continue to make calls when the journal is lost. By default the run is paused before the next one. */
   readonly unrecorded?: boolean;
   readonly errorBehavior: 'continue' | 'halt';
   /** False: the document is kept and printed at the end, normalised. */
@@ -79,9 +79,9 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** The journal's home; by default the file store of the project. Opened only when the run records. */
   readonly openStore?: (sealingKey: SealingKey) => Promise<JournalStore>;
-  /** What a run of a pipeline adds to its journal; `run-graph.ts` fills it. */
+  /** Filled by `run-pipeline.ts`. */
   readonly pipeline?: PipelineRecord;
-  /** Called after events that change the picture, at most as often as they come; the summary is live, don't keep it. */
+  /** Called after each event. The summary is live: it changes with the next one. */
   readonly onProgress?: (summary: RunSummary) => void;
 }
 
@@ -94,13 +94,13 @@ export interface StructuredResult {
 }
 
 export interface RunReport {
-  /** How many calls gave a result that no later run can reuse, because nothing asked for a record. */
+  /** Counts the results that no later run can reuse, because nothing asked for a record. */
   readonly unrecordedResults?: number;
   readonly status: RunStatus;
   /** Undefined when nothing was recorded. */
   readonly journal?: RunRef;
-  /** A user's error that ended the run; already has place and trail. Never a broken invariant: those are thrown. */
+  /** The error that ended the run, with its location. A user can cause it: broken invariants are thrown instead. */
   readonly error?: unknown;
-  /** Notices that the caller may render (served although edited, store trouble); already written to stderr. */
+  /** With the option `structured`, unless the run failed. */
   readonly structured?: StructuredResult;
 }

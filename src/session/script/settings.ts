@@ -1,4 +1,4 @@
-/** What the command line gives a run besides its script: payload, injected modules, state. world.md 16. */
+/** Reads the settings of a run from options and environment: payload, injected modules, state and limits. world.md 16. */
 import path from 'node:path';
 import { MlldError } from '../../errors.js';
 import { parseDuration } from '../../values/durations.js';
@@ -10,7 +10,7 @@ import type { World } from '../../world/world.js';
 
 export const PARALLEL_LIMIT = 4;
 export const RECURSION_DEPTH = 64;
-/** Hooks may ask models, which take minutes. */
+/** Hooks may call models, which take minutes. */
 export const HOOK_LIMIT_MS = 600_000;
 
 export async function settingsFor(options: RunOptions, directory: string, world: World): Promise<Settings> {
@@ -31,7 +31,7 @@ export async function settingsFor(options: RunOptions, directory: string, world:
   };
 }
 
-/** Throws BAD_DURATION: a limit that is not the one that was meant would end hooks too early, or let them hang. */
+/** Throws BAD_DURATION: a limit that was misread would end hooks too early, or let them hang. */
 function hookLimit(text: string | undefined): number {
   if (text === undefined || text.trim() === '') return HOOK_LIMIT_MS;
   const limitMs = parseDuration(text);
@@ -41,7 +41,7 @@ function hookLimit(text: string | undefined): number {
   return limitMs;
 }
 
-/** Undefined for what is no whole number from 1. */
+/** Undefined for a text that is not a whole number of at least 1. */
 function wholeNumber(text: string | undefined): number | undefined {
   const number = Number(text);
   return text !== undefined && Number.isInteger(number) && number > 0 ? number : undefined;
@@ -58,10 +58,11 @@ async function injectedModules(inject: readonly string[], directory: string, wor
         hint: `--inject '@cfg={"a": 1}'`,
       });
     }
-    const given = entry.slice(at + 1).trim();
-    const text = given.startsWith('@') ? await readText(path.resolve(directory, given.slice(1)), `--inject ${entry}`, world) : given;
-    const module = moduleOf(text, given.startsWith('@'), `--inject ${entry}`);
-    // What can't be read ends the run before its first statement, also where nothing imports it.
+    const source = entry.slice(at + 1).trim();
+    const isFile = source.startsWith('@');
+    const text = isFile ? await readText(path.resolve(directory, source.slice(1)), `--inject ${entry}`, world) : source;
+    const module = moduleOf(text, isFile, `--inject ${entry}`);
+    // A module that does not parse ends the run before its first statement, even if nothing imports it.
     if (module.kind === 'source') parseModule(createModule({ path: name, display: name, directory, text: module.text }), 'strict');
     modules.set(name, module);
   }
@@ -75,10 +76,10 @@ function moduleOf(text: string, isFile: boolean, option: string): { kind: 'data'
   } catch {
     if (isFile || !text.startsWith('{')) return { kind: 'source', text };
   }
-  throw new MlldError('BAD_INJECTION', `${option}: the value is no JSON object`, { hint: 'a JSON object, @file, or mlld source' });
+  throw new MlldError('BAD_INJECTION', `${option}: the value is not a JSON object`, { hint: 'a JSON object, @file, or mlld source' });
 }
 
-/** `--state`: merged from left to right; undefined without any. */
+/** Merges the values of `--state` from left to right; undefined if there is none. */
 export async function stateFor(state: readonly string[], directory: string, world: World): Promise<Value> {
   if (state.length === 0) return undefined;
   let merged: DataObject = {};
@@ -98,13 +99,13 @@ async function stateEntry(entry: string, directory: string, world: World): Promi
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as DataObject;
   } catch {
-    // Said below, together with values of another kind.
+    // Refused below, like a value of another kind.
   }
-  throw new MlldError('BAD_STATE', `--state ${entry}: the state is no JSON object`);
+  throw new MlldError('BAD_STATE', `--state ${entry}: the state is not a JSON object`);
 }
 
 async function readText(file: string, option: string, world: World): Promise<string> {
-  const answer = await world.perform('file.read', { path: file });
-  if ('text' in answer) return answer.text.replace(/^\uFEFF/, '');
+  const read = await world.perform('file.read', { path: file });
+  if ('text' in read) return read.text.replace(/^\uFEFF/, '');
   throw new MlldError('FILE_NOT_FOUND', `${option}: there is no file ${file}`);
 }

@@ -1,4 +1,4 @@
-/** The result of `--structured`. world.md 17.5. */
+/** Builds the result of `--structured`. world.md 17.5. */
 import type { RunState } from '../../runtime/frame.js';
 import type { Module } from '../../runtime/module.js';
 import type { StructuredResult } from './run-options.js';

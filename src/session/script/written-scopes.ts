@@ -1,10 +1,10 @@
-/** The options of a script's checkpoints, as far as its text tells them: for a plan, which looks at the script as it is now. */
+/** Reads the options of a script's checkpoints from its text, for a plan, which does not run the script. */
 import type { Checkpoint, Expression, Script } from '../../../grammar/ast.js';
 import type { ResumeMode, Scope } from '../../../replay/memo/policy.js';
 import { placedCheckpoints, writtenName } from '../../language/statements/checkpoint-positions.js';
 import { parseDuration } from '../../values/durations.js';
 
-/** By name. A checkpoint whose name or an option is computed is left out: only a run can tell those. */
+/** Returns scopes by name. Leaves out checkpoints with a computed name or option: only a run knows those. */
 export function writtenScopes(script: Script): ReadonlyMap<string, Scope> {
   const scopes = new Map<string, Scope>();
   for (const checkpoint of placedCheckpoints(script)) {
