@@ -6,19 +6,19 @@ import { renderValue, renderVariables } from '../../render/reports/replay.js';
 const HELP = 'Enter: next answer · @name: its value · v: all variables · c: go on to the end · q: stop\n';
 
 /** Lines come from the terminal, or from standard input where that is none; its end goes on to the end. */
-export function stepper(io: Io): (place: StopPoint) => Promise<'go on' | 'stop'> {
+export function stepper(io: Io): (place: StopPoint) => Promise<'continue' | 'stop'> {
   const nextLine = linesOf(io);
   let steps = true;
   let greeted = false;
   return async (place) => {
-    if (!steps) return 'go on';
+    if (!steps) return 'continue';
     if (!greeted) io.stderr(HELP);
     greeted = true;
     for (;;) {
       io.stderr(`before event ${place.seq}, in ${place.op}> `);
       const line = (await nextLine())?.trim();
       if (line === undefined || line === 'c') steps = false;
-      if (line === undefined || line === 'c' || line === '') return 'go on';
+      if (line === undefined || line === 'c' || line === '') return 'continue';
       if (line === 'q') return 'stop';
       look(io, place, line);
     }

@@ -1,25 +1,25 @@
-/** Where a replay left its record. */
+/** Declares how a replay can differ from its record. */
 import type { OpPath } from '../../../journal/ids.js';
 
 export interface Divergence {
   /**
-   * `changed`: the operation asked something else then · `new`: it did not ask anything like it · `missing`: what was asked then is not
-   * asked now · `ending`: the run ended otherwise · `not-recordable`: functions of the host · `unreadable`: the journal doesn't hold
-   * the answer any more, or only sealed.
+   * `changed`: the operation makes another request than recorded · `new`: the record has no such request of it · `missing`: a recorded
+   * request is not made · `ending`: the run ends in another way · `not-recordable`: functions of the host · `unreadable`: the journal
+   * doesn't hold the result any more, or holds it sealed.
    */
   readonly reason: 'changed' | 'new' | 'missing' | 'ending' | 'not-recordable' | 'unreadable';
   readonly op: OpPath;
-  /** What was asked: `command.run`, `file.read`, `stream.write`, `call`, `run`. */
+  /** The kind of request: `command.run`, `file.read`, `stream.write`, `call`, `run`. */
   readonly kind: string;
   readonly expected?: DivergentRequest;
   readonly actual?: DivergentRequest;
 }
 
 export interface DivergentRequest {
-  /** Of the recorded event. */
+  /** The sequence number of the recorded event. */
   readonly seq?: number;
-  /** A path, a command, a text: as `journal show` has it. */
+  /** A path, a command or a text, as `journal show` prints it. */
   readonly subject: string;
-  /** The whole request, where it is known. */
+  /** The whole request, if it is known. */
   readonly request?: unknown;
 }

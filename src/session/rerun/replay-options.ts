@@ -1,4 +1,4 @@
-/** What a replay takes and returns, and what its parts hand each other. */
+/** Declares the options and the report of a replay, and what its parts share. */
 import type { EventOf, JournalEvent, Json } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
@@ -13,32 +13,32 @@ import type { Sinks } from './replayed-world.js';
 export interface ReplayOptions {
   readonly store: JournalStore;
   readonly ref: RunRef;
-  /** The project's folder now: used where the run does not say what it was. */
+  /** The folder of the project; the folder that the run recorded, if it did, has precedence. */
   readonly root: string;
-  /** The text of the script, or of the pipeline, in place of the recorded one. */
+  /** Replaces the recorded text of the script or pipeline. */
   readonly scriptText?: string;
-  /** The present text of a recorded module or template, by its recorded path (relative to the project where it lies in it). */
+  /** Returns the present text of a recorded module or template by its recorded path, which is relative to the project if inside it. */
   readonly sourceText?: (name: string) => Promise<string | undefined>;
-  /** Stops behind this event; or at this checkpoint, or when this node first starts. */
+  /** Stops after this event; or at this checkpoint, or when this node first starts. */
   readonly until?: { readonly seq: number } | { readonly at: string };
-  /** Asked before each answer that the record has. */
-  readonly onStep?: (place: StopPoint) => Promise<'go on' | 'stop'>;
-  /** Of a pipeline: its facts as they come. */
+  /** Called before each recorded result is returned. */
+  readonly onStep?: (place: StopPoint) => Promise<'continue' | 'stop'>;
+  /** Called with the facts of a pipeline as they are replayed. */
   readonly onEvent?: (event: JournalEvent) => void;
-  /** Goes on behind a divergence with the next best answer. */
+  /** `all` continues after a divergence with the next best result. */
   readonly divergences: 'first' | 'all';
   readonly sinks: Sinks;
 }
 
 export interface StopPoint {
-  /** The event that comes next in the record. */
+  /** The next event of the record. */
   readonly seq: number;
   readonly op: OpPath;
-  /** Of a pipeline: its context, behind what is in scope of a function that answers a stage. The nearest one of a name comes first. */
+  /** Variables in scope, inner ones first; for a pipeline, followed by its context. */
   readonly variables: readonly { readonly name: string; readonly value: Value }[];
 }
 
-/** Where a pipeline came to. */
+/** The history and context of a pipeline at the end of its replay. */
 export interface ReplayedWalk {
   readonly pipeline: string;
   readonly history: readonly HistoryEntry[];
@@ -49,7 +49,7 @@ export interface ReplayReport {
   readonly ref: RunRef;
   /** `cut`: the record ends before the run did, and the replay agrees with all of it. */
   readonly verdict: 'same' | 'diverged' | 'stopped' | 'cut';
-  /** How the recorded run ended; undefined when it did not end in order. */
+  /** The recorded status; undefined when the run did not end in order. */
   readonly status: RunStatus | undefined;
   readonly effects: number;
   readonly divergences: readonly Divergence[];
@@ -59,7 +59,7 @@ export interface ReplayReport {
   readonly error?: unknown;
 }
 
-/** A run that can be played: its record, and what it was given. */
+/** A run that can be replayed: its record and its inputs. */
 export interface ReplayableRun {
   readonly options: ReplayOptions;
   readonly recording: Recording;

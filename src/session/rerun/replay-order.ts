@@ -1,63 +1,63 @@
 /**
- * Gives recorded answers in the order in which they were recorded, whatever the order in which they are asked for now.
+ * Releases recorded results in the order in which they were recorded, regardless of the order in which code waits for them.
  *
- * T1  An answer is given only when nothing else can happen: of all that waits then, the earliest. What follows from an answer depends on
- *     nothing but earlier answers, so the earliest that waits is the one that came next in the recorded run.
- *     Reading an answer from the disk is something that happens: nothing else is given meanwhile.
- * T2  What has no place in the record (`seq` -1) is given before all that has one.
+ * ORDER-1  A result is released only when nothing else can happen, and then the earliest of all that are waited for. What follows from a
+ *          result depends only on earlier results, so the earliest one waited for is the one that came next in the recorded run. Reading a
+ *          result from the disk counts as something that happens: nothing else is released meanwhile.
+ * ORDER-2  What has no place in the record (`seq` -1) is released before everything that has one.
  */
 import type { Frame } from '../../runtime/frame.js';
 
 export interface ReplayOrder {
-  /** Resolves when it is the turn of the event `seq`. `frame`: who waits for it, where that is known. */
+  /** Resolves when the event `seq` is the next one. `frame` is the code that waits, if that is known. */
   waitFor(seq: number, frame?: Frame): Promise<void>;
-  /** Nothing is given until what it gave back is called (T1). */
+  /** Releases nothing until the returned function is called (ORDER-1). */
   hold(): () => void;
-  /** Resolves when nobody waits any more and nothing has happened for a while. */
+  /** Resolves when no code waits any more and nothing has happened for a while. */
   idle(): Promise<void>;
 }
 
-/** Long enough for code of ours that is loaded when it is first needed. */
+/** Long enough to load a module of the program that is imported when it is first needed. */
 const QUIET_MS = 100;
 
 interface Waiting {
   readonly seq: number;
   readonly frame: Frame | undefined;
-  readonly go: () => void;
+  readonly release: () => void;
 }
 
-/** `before` is asked before each turn; false: nothing is given any more. */
-export function createReplayOrder(before: (seq: number, frame: Frame | undefined) => boolean | Promise<boolean>): ReplayOrder {
+/** `mayRelease` is called before each release; once it returns false, nothing is released any more. */
+export function createReplayOrder(mayRelease: (seq: number, frame: Frame | undefined) => boolean | Promise<boolean>): ReplayOrder {
   const waiting: Waiting[] = [];
   let scheduled = false;
   let held = 0;
-  let turns = 0;
+  let releases = 0;
 
   function schedule(): void {
     if (scheduled || held > 0 || waiting.length === 0) return;
     scheduled = true;
-    // By then every promise that could be kept without us has been.
-    setImmediate(() => void giveNext());
+    // By then every promise that does not depend on this order has settled.
+    setImmediate(() => void releaseNext());
   }
 
-  async function giveNext(): Promise<void> {
+  async function releaseNext(): Promise<void> {
     if (held > 0) {
       scheduled = false;
       return;
     }
     const next = takeEarliest(waiting);
-    const allowed = before(next.seq, next.frame);
-    if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return; // and stays scheduled for good
+    const allowed = mayRelease(next.seq, next.frame);
+    if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return; // `scheduled` stays true, so nothing is released again
     scheduled = false;
-    turns++;
-    next.go();
+    releases++;
+    next.release();
     schedule();
   }
 
   return {
     waitFor: (seq, frame) =>
       new Promise((resolve) => {
-        waiting.push({ seq, frame, go: resolve });
+        waiting.push({ seq, frame, release: resolve });
         schedule();
       }),
     hold() {
@@ -71,8 +71,8 @@ export function createReplayOrder(before: (seq: number, frame: Frame | undefined
       };
     },
     async idle() {
-      for (let seen = -1; seen !== turns || waiting.length > 0 || held > 0;) {
-        seen = turns;
+      for (let seen = -1; seen !== releases || waiting.length > 0 || held > 0;) {
+        seen = releases;
         await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
       }
     },

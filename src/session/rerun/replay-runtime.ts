@@ -1,8 +1,8 @@
-/** What a replay plays in: the world of the record, its order, and whether it goes on. Script and pipeline share it. */
+/** Builds what the replays of scripts and pipelines share: the recorded world, hooks and cache, their order, and the end of the replay. */
 import path from 'node:path';
 import type { Fact } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { hasTurn, isWhole, nextTurn, notGiven, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
+import { hasTurn, isWhole, nextTurn, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { ResultCache } from '../../runtime/result-cache.js';
 import type { Recorder } from '../../runtime/recorder.js';
@@ -15,12 +15,14 @@ import { changedCall, createReplayedCache } from './replayed-cache.js';
 import { createReplayedHooks, type ReplayedHooks } from './replayed-hooks.js';
 import { createReplayedWorld, endOfReplay, type ReplayedWorld } from './replayed-world.js';
 
-/** Whether the replay goes on, and what it met on its way. */
+/** Collects divergences, and ends the replay. */
 export interface ReplayControl {
+  /** Aborted when the replay ends. */
   readonly signal: AbortSignal;
   readonly divergences: Divergence[];
+  /** Resolves when the replay is ended from here; never if the script ends by itself. */
   readonly ended: Promise<undefined>;
-  /** Notes it, and says whether the replay goes on. */
+  /** Records the divergence; returns true if the replay continues. */
   readonly diverge: (divergence: Divergence) => boolean;
   readonly end: () => void;
 }
@@ -31,15 +33,15 @@ export interface ReplayRuntime {
   readonly replayedWorld: ReplayedWorld;
   readonly hooks: ReplayedHooks;
   readonly cache: ResultCache;
-  /** Takes what is said of calls and checkpoints, each in its turn. */
+  /** Compares calls and checkpoints with the record, in the order of the record. */
   readonly recorder: Recorder;
-  /** Somebody waits for what the record does not have. */
+  /** Called when code waits for something that the record does not have: ends the replay as soon as nothing else happens. */
   readonly stuck: () => void;
-  /** Ends the replay in front of this event. Without an operation it is that of whoever asked last. */
+  /** Ends the replay before this event. By default at the operation that performed the last effect. */
   stopAt(seq: number, op?: OpPath): void;
-  /** Where it was stopped. */
+  /** Undefined when it was not stopped by `stopAt`. */
   stopped(): StopPoint | undefined;
-  /** The frame of whoever asked last is looked at; this one until somebody asks. */
+  /** Sets the frame whose variables a stop shows; every effect sets it to its own. */
   enter(frame: Frame): void;
 }
 
@@ -47,12 +49,12 @@ export interface ReplayRuntimeOptions {
   readonly options: ReplayOptions;
   readonly recording: Recording;
   readonly root: string;
-  /** It stops behind this event. */
+  /** The replay stops after this event. */
   readonly lastSeq: number;
   readonly variablesAt: (frame: Frame, op: OpPath) => StopPoint['variables'];
-  readonly isCalledOff?: (answer: RecordedEffect) => boolean;
-  /** A fact that was told in its turn. */
-  readonly onFact?: (fact: Fact) => void;
+  readonly isCalledOff?: ((effect: RecordedEffect) => boolean) | undefined;
+  /** Called with each fact that the recorder was given, in the order of the record. */
+  readonly onFact?: ((fact: Fact) => void) | undefined;
 }
 
 export function createReplayRuntime({
@@ -62,18 +64,18 @@ export function createReplayRuntime({
   lastSeq,
   variablesAt,
   isCalledOff,
-  onFact: onTold,
+  onFact,
 }: ReplayRuntimeOptions): ReplayRuntime {
   const { store, sinks, sourceText } = options;
-  const course = createReplayControl(options.divergences);
+  const control = createReplayControl(options.divergences);
   let stopped: StopPoint | undefined;
   let last: Frame | undefined;
   const stopAt = (seq: number, op = last?.op.path): void => {
     if (last && op !== undefined) stopped ??= { seq, op, variables: variablesAt(last, op) };
-    course.end();
+    control.end();
   };
   const order = createReplayOrder((seq, waiting) => {
-    if (course.signal.aborted) return false;
+    if (control.signal.aborted) return false;
     last = waiting ?? last;
     if (seq > lastSeq) {
       stopAt(seq);
@@ -83,29 +85,29 @@ export function createReplayRuntime({
     const { path: op } = last.op;
     return options.onStep({ seq, op, variables: variablesAt(last, op) }).then((next) => {
       if (next === 'stop') stopAt(seq);
-      return next === 'go on';
+      return next === 'continue';
     });
   });
-  const stuck = (): void => void order.idle().then(course.end);
+  const stuck = (): void => void order.idle().then(control.end);
   const hooks = createReplayedHooks(recording, order);
-  const replayed = createReplayedWorld({
+  const replayedWorld = createReplayedWorld({
     store,
     recording,
     order,
     sinks,
-    diverge: course.diverge,
+    diverge: control.diverge,
     onStuck: stuck,
     hooks,
-    ...(isCalledOff ? { isCalledOff } : {}),
-    ...(sourceText ? { currentText: (file) => currentSource(recording, root, file, sourceText) } : {}),
+    isCalledOff,
+    currentText: sourceText && ((file) => currentSource(recording, root, file, sourceText)),
   });
-  const answers = createReplayedCache({
+  const cache = createReplayedCache({
     store,
     root,
     recording,
     order,
-    diverge: course.diverge,
-    placeFile: (name, file) => replayed.files.set(path.resolve(root, name), file),
+    diverge: control.diverge,
+    placeFile: (name, file) => replayedWorld.files.set(path.resolve(root, name), file),
   });
   const recorder: Recorder = {
     on: false,
@@ -115,19 +117,19 @@ export function createReplayRuntime({
       const release = order.hold();
       const change = fact.type === 'call.started' ? await changedCall(recording, store, fact).finally(release) : undefined;
       release();
-      if (change && isWhole(recording) && !course.diverge(change)) throw endOfReplay();
+      if (change && isWhole(recording) && !control.diverge(change)) throw endOfReplay();
       const about = 'op' in fact ? fact.op : 'name' in fact ? fact.name : '';
       await order.waitFor(nextTurn(recording, fact.type, about) ?? -1);
-      onTold?.(fact);
+      onFact?.(fact);
       return undefined;
     },
   };
   return {
-    control: course,
+    control,
     order,
-    replayedWorld: replayed,
+    replayedWorld,
     hooks,
-    cache: answers,
+    cache,
     recorder,
     stuck,
     stopAt,
@@ -162,47 +164,10 @@ async function currentSource(
   return sources.has(name) ? read(name) : undefined;
 }
 
-/** The nearest one of a name comes first. What is secret is not told. */
+/** Lists the variables in scope; an inner one hides an outer one of the same name. Secret values are replaced by a mark. */
 export function inScope({ scope: innermost, run: { secrets } }: Frame): StopPoint['variables'] {
   const variables = new Map<string, Value>();
   for (let scope: Frame['scope'] | undefined = innermost; scope; scope = scope.parent)
     for (const { name, value, kind } of scope.entries()) if (kind !== 'ambient' && !variables.has(name)) variables.set(name, value);
   return [...variables].map(([name, value]) => ({ name, value: concealValue(value, secrets) }));
-}
-
-export interface ReplayEnd {
-  readonly code?: string | undefined;
-  readonly message?: string;
-  /** Of a pipeline: where the run behind it begins. */
-  readonly next?: string | undefined;
-}
-
-/** What is only known when all is over: something was left out, or the run ended in another way. */
-export function endDivergences(
-  recording: Recording,
-  actual: ReplayEnd | undefined,
-  isMissed: (answer: RecordedEffect) => boolean = () => true,
-): readonly Divergence[] {
-  const [left] = notGiven(recording).filter(
-    (answer) => answer.kind !== 'clock.sleep' && answer.holds !== 'interrupted' && isMissed(answer),
-  );
-  if (left) return [{ reason: 'missing', op: left.op, kind: left.kind, expected: { seq: left.seq, subject: left.subject } }];
-  if (!isWhole(recording)) return [];
-  const { error, next } = recording.finished ?? {};
-  const expected: ReplayEnd = { ...error, next };
-  if (expected.code === actual?.code && next === actual?.next) return [];
-  return [
-    {
-      reason: 'ending',
-      op: 'main' as OpPath,
-      kind: 'run',
-      expected: { seq: recording.last, subject: describeEnd(expected) },
-      actual: { subject: describeEnd(actual) },
-    },
-  ];
-}
-
-function describeEnd({ code, message, next }: ReplayEnd = {}): string {
-  if (code !== undefined) return `${code}: ${message}`;
-  return next === undefined ? 'completed' : `restarted at ${next}`;
 }

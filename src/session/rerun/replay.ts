@@ -1,9 +1,9 @@
 /**
  * Runs a recorded script or pipeline again in the world of its record. design.md 5, docs/decisions/0022-replay.md.
  *
- * P1  Nothing outside is touched but the journal, which is read, and the two sinks.
- * P2  Hooks, guards, blocks and bodies of calls run again; what they ask the world is answered from the record.
- * P3  The replay is the same when every question had its answer, every answer was asked for, and the run ended the same way.
+ * REPLAY-1  Nothing outside is touched except the journal, which is read, and the two sinks.
+ * REPLAY-2  Hooks, guards, blocks and bodies of calls run again; their effects get the recorded results.
+ * REPLAY-3  The verdict is `same` if every effect was recorded, every recorded effect was performed, and the run ended in the same way.
  */
 import path from 'node:path';
 import type { RunRef } from '../../../journal/ids.js';
@@ -15,8 +15,8 @@ import { replayImpossible } from './replay-errors.js';
 import type { ReplayableRun, ReplayOptions, ReplayReport } from './replay-options.js';
 
 /**
- * Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached; and, for
- * `scriptText` that is none, the errors of the parser.
+ * Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached, and the errors of
+ * the parser for a `scriptText` that does not parse.
  */
 export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   const { store, ref } = options;
@@ -25,10 +25,10 @@ export async function replayRun(options: ReplayOptions): Promise<ReplayReport> {
   if (!started) throw replayImpossible(ref, 'its first event is damaged');
   const root = started.given?.root ?? options.root;
   const file = path.resolve(root, ref.workflow);
-  const given = await recordedInputs(started, { root, scriptDirectory: path.dirname(file), store });
-  if (!given) throw replayImpossible(ref, "what it was given can't be read any more");
+  const inputs = await recordedInputs(started, { root, scriptDirectory: path.dirname(file), store });
+  if (!inputs) throw replayImpossible(ref, "its inputs can't be read any more");
   const text = options.scriptText ?? (await recordedScript(store, recording, ref));
-  const replayed: ReplayableRun = { options, recording, started, root, file, text, ...given };
+  const replayed: ReplayableRun = { options, recording, started, root, file, text, ...inputs };
   if (started.pipeline !== undefined) return (await import('./rerun-pipeline.js')).replayPipeline(replayed);
   return (await import('./rerun-script.js')).replayScript(replayed);
 }

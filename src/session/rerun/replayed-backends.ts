@@ -1,4 +1,4 @@
-/** Models that the program brought along which ran a pipeline: they reply what they replied. Built-in backends ask as they did. */
+/** Replaces backends of the program that ran a pipeline by their recorded replies. Built-in backends are replayed by their effects. */
 import { isInside } from '../../../replay/fold/op-path.js';
 import { resolveResult } from '../../../replay/fold/recorded-result.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
@@ -20,31 +20,31 @@ interface Ports {
   readonly recording: Recording;
   readonly order: ReplayOrder;
   readonly diverge: (divergence: Divergence) => boolean;
-  /** Somebody waits for what the record does not have. */
+  /** Called when code waits for something that the record does not have. */
   readonly stuck: () => void;
 }
 
 export interface ReplayedBackends {
   readonly backends: Backends;
-  /** It was asked while such a model answered: a tool that it wished for. */
+  /** True for an operation inside such a call: a tool that the model used. */
   isInside(op: OpPath): boolean;
 }
 
 export function createReplayedBackends(ports: Ports): ReplayedBackends {
-  const asked = new Set<OpPath>();
+  const calls = new Set<OpPath>();
   const kinds = [...ports.walk.backends].map(backendKind).filter((kind) => !isBuiltInBackend(kind));
   return {
-    backends: new Map(kinds.map((kind) => [kind, (rest: string) => replayedBackend(ports, rest === '' ? kind : `${kind}:${rest}`, asked)])),
-    isInside: (op) => [...asked].some((call) => isInside(op, call)),
+    backends: new Map(kinds.map((kind) => [kind, (rest: string) => replayedBackend(ports, rest === '' ? kind : `${kind}:${rest}`, calls)])),
+    isInside: (op) => [...calls].some((call) => isInside(op, call)),
   };
 }
 
-function replayedBackend({ store, walk, recording, order, diverge, stuck }: Ports, name: string, asked: Set<OpPath>): Backend {
+function replayedBackend({ store, walk, recording, order, diverge, stuck }: Ports, name: string, calls: Set<OpPath>): Backend {
   return {
     name,
     async execute(stage, frame) {
       const { path: op } = frame.op;
-      asked.add(op);
+      calls.add(op);
       const call = recording.calls.get(op);
       if (call?.completed) {
         await order.waitFor(call.completed.seq);

@@ -1,4 +1,4 @@
-/** Results that a recorded run was served, served again: by the operation that asked. Calls that were asked then run their bodies again. */
+/** Reuses what the recorded run reused, by operation. Calls that it executed run their bodies again. */
 import path from 'node:path';
 import type { StoredBlob } from '../../../journal/storage/blob-writer.js';
 import { textTooLarge } from '../../../journal/payloads.js';
@@ -25,13 +25,13 @@ export interface ReplayedCacheOptions {
   readonly recording: Recording;
   readonly order: ReplayOrder;
   readonly diverge: (divergence: Divergence) => boolean;
-  /** What a declared output file looked like when a result was served: the path as it is recorded. */
+  /** Makes a declared output file look as it did when a result was reused; `name` is the recorded path. */
   readonly placeFile: (name: string, file: EffectResult<'file.bytes'>) => void;
 }
 
 type Completed = EventOf<'call.completed'>;
 
-/** In the words of the live world, where they can be known. */
+/** Describes a file that was not kept, in the words of the live world as far as they are known. */
 function unkeptFile(absolute: string, reason: Extract<OutputFile, { reason: string }>['reason']): EffectResult<'file.bytes'> {
   if (reason === 'secret') return { base64: '' };
   const details = { absent: 'does not exist', directory: 'is a directory', 'too-large': 'was too large', unreadable: 'could not be read' };
@@ -46,7 +46,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
   const results = resultsOf(store);
   let scope: Scope | undefined;
 
-  async function served(call: RecordedCall): Promise<Completed> {
+  async function sourceOf(call: RecordedCall): Promise<Completed> {
     const { from, seq, op, fn, place } = call;
     const event = from && (await results(from.run, from.seq));
     if (event?.type === 'call.completed') return event;
@@ -54,25 +54,25 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       reason: 'unreadable',
       op,
       kind: 'call',
-      expected: { seq, subject: `@${fn}, served from ${from?.run ?? place.ref.run}:${from?.seq}` },
+      expected: { seq, subject: `@${fn}, reused from ${from?.run ?? place.ref.run}:${from?.seq}` },
     });
     throw endOfReplay();
   }
 
-  /** Makes the declared files look as they did, so that the same is decided about them. */
+  /** Makes the declared files look as they did, so that the same decisions are made about them. */
   async function placeFiles(reused: readonly ReusedOutput[], recorded: readonly OutputFile[]): Promise<void> {
     for (const [index, { path, did }] of reused.entries()) {
       const file = recorded[index];
       if (file === undefined || did === 'absent' || did === 'restored') placeFile(path, ABSENT);
       else {
-        // Of what was not kept, and of what somebody changed since, only that there was something.
+        // For a file that was not kept, or was changed by others, only its existence matters.
         const content = did === 'same' && 'blob' in file ? await store.getBlob(file.blob) : Buffer.from('as it was then');
         placeFile(path, content === undefined ? ABSENT : { base64: Buffer.from(content).toString('base64') });
       }
     }
   }
 
-  /** Of a call that runs again: what it had written is there, and what it had not is missing as it was. */
+  /** Makes the declared files of a call that runs again look as they did after the recorded call. */
   async function placeWritten({ completed }: RecordedCall): Promise<void> {
     const event = completed && (await store.readAt(completed.place.ref, completed.place.position));
     if (event?.type !== 'call.completed') return;
@@ -81,8 +81,8 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     }
   }
 
-  async function answer(call: RecordedCall): Promise<CachedResult> {
-    const completed = await served(call);
+  async function reusedResult(call: RecordedCall): Promise<CachedResult> {
+    const completed = await sourceOf(call);
     const exceeding = textTooLarge(completed.result);
     const result = await resolveResult(store, completed);
     if (result === undefined && !exceeding) {
@@ -92,7 +92,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
     const { outputs } = completed;
     await placeFiles(event?.outputs ?? [], outputs ?? []);
-    const from = call.from as NonNullable<RecordedCall['from']>; // it was served
+    const from = call.from as NonNullable<RecordedCall['from']>; // the run reused it
     return {
       key: call.key,
       resultLabels: recordedResultLabels(completed),
@@ -126,7 +126,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
       if (!(await isSame(store, call.key, key)) && !diverge(callDivergence(call))) throw endOfReplay();
       await order.waitFor(call.seq);
       const release = order.hold();
-      return answer(call).finally(release);
+      return reusedResult(call).finally(release);
     },
     enterScope({ name, resume, ttlMs, hasComplete }) {
       scope = { name, resume, ttlMs, complete: hasComplete };
@@ -134,7 +134,7 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
   };
 }
 
-/** A call that asks something else than the recorded one in its place, or where none was. Undefined: it asks the same. */
+/** Compares a call with the recorded call of its operation; undefined if it is the same. */
 export async function changedCall(
   recording: Recording,
   store: JournalStore,
@@ -145,20 +145,20 @@ export async function changedCall(
   const actual = { subject: `@${fn}`, request: 'inline' in args ? args.inline : undefined };
   if (!recorded) return { reason: 'new', op, kind: 'call', actual };
   const event = await store.readAt(recorded.place.ref, recorded.place.position);
-  const asked = event?.type === 'call.started' ? await store.resolve(event.args, event.key) : undefined;
-  return { ...callDivergence(recorded), expected: { seq: recorded.seq, subject: `@${recorded.fn}`, request: asked }, actual };
+  const request = event?.type === 'call.started' ? await store.resolve(event.args, event.key) : undefined;
+  return { ...callDivergence(recorded), expected: { seq: recorded.seq, subject: `@${recorded.fn}`, request }, actual };
 }
 
-/** A question with secrets in it is recorded under a keyed digest. */
-async function isSame(store: JournalStore, recorded: CallKey, asked: CallKey): Promise<boolean> {
-  return recorded === asked || recorded === (await store.knownSecrets())?.callKey(asked);
+/** A call with secrets in its arguments is recorded under a keyed digest. */
+async function isSame(store: JournalStore, recorded: CallKey, key: CallKey): Promise<boolean> {
+  return recorded === key || recorded === (await store.knownSecrets())?.callKey(key);
 }
 
 function callDivergence({ seq, op, fn }: RecordedCall): Divergence {
   return { reason: 'changed', op, kind: 'call', expected: { seq, subject: `@${fn}` } };
 }
 
-/** The completed calls of other runs by number; a run is read once. */
+/** Finds completed calls of other runs by their sequence numbers; reads each run once. */
 function resultsOf(store: JournalStore): (run: RunId, seq: Seq) => Promise<Completed | undefined> {
   const read = new Map<RunId, Promise<ReadonlyMap<Seq, Position>>>();
   const positionsIn = async (run: RunId): Promise<ReadonlyMap<Seq, Position>> => {

@@ -1,6 +1,6 @@
 /**
- * Hooks whose time was over in the recorded run. They run again as far as they came then, and are out of time where they were: what they
- * ask beyond that nobody had asked, so it is no divergence. It waits.
+ * A hook that timed out in the recorded run times out again at the same point. Effects that it performs after that point were not recorded:
+ * they are no divergence, but wait for good.
  */
 import type { OpPath } from '../../../journal/ids.js';
 import { isInside } from '../../../replay/fold/op-path.js';
@@ -10,9 +10,9 @@ import type { Firing } from '../../runtime/ports.js';
 import type { ReplayOrder } from './replay-order.js';
 
 export interface ReplayedHooks {
-  /** See `RunState.replayed`. */
+  /** Resolves with the recorded message when the hook is to time out; undefined if it did not time out. */
   timeOut(firing: Firing, body: Frame): Promise<string> | undefined;
-  /** The operation is in the body of one of these. */
+  /** True for an operation in the body of such a hook. */
   isInside(op: OpPath): boolean;
 }
 

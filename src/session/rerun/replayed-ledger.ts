@@ -1,8 +1,8 @@
 /**
- * The ledger of a pipeline that walks again: what it says is held against the record, and is applied to the state as it was recorded.
+ * The ledger of a replayed pipeline: compares its facts with the record, and applies them to the state as they were recorded.
  *
- * L1  Facts that somebody waits for come in their turn; the others with what they follow from.
- * L2  Nothing behind `lastSeq` is applied.
+ * REPLAY-LEDGER-1  Facts that are waited for come in the order of the record; posted ones with the fact that they follow from.
+ * REPLAY-LEDGER-2  Nothing after `lastSeq` is applied.
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { GraphFact } from '../../../journal/pipeline-event.js';
@@ -21,7 +21,7 @@ interface Ports {
   readonly ref: RunRef;
   readonly walk: RecordedWalk;
   readonly recording: Recording;
-  /** Where the run began. Belongs to the ledger. */
+  /** The state in which the run began; the ledger changes it. */
   readonly state: GraphState;
   readonly lastSeq: number;
   readonly onEvent: ((event: JournalEvent) => void) | undefined;
@@ -31,60 +31,60 @@ const NOWHERE = { offset: 0, bytes: 0 };
 
 export function createReplayedLedger(
   { ref, walk, recording, state, lastSeq, onEvent }: Ports,
-  setting: ReplayRuntime,
+  runtime: ReplayRuntime,
 ): Ledger & {
   readonly state: GraphState;
 } {
-  const { control: course, order } = setting;
+  const { control, order } = runtime;
   let current = state;
-  let latest: { readonly seq: Seq; readonly ts: string } = recording.started as EventOf<'run.started'>; // a run without is not replayed
+  let latest: { readonly seq: Seq; readonly ts: string } = recording.started as EventOf<'run.started'>; // a run without one is not replayed
 
-  function say(fact: GraphFact, event: GraphEvent | undefined): void {
-    if (course.signal.aborted) throw endOfReplay();
+  function record(fact: GraphFact, event: GraphEvent | undefined): void {
+    if (control.signal.aborted) throw endOfReplay();
     if (event && event.seq > lastSeq) {
-      setting.stopAt(event.seq, event.op);
-      throw endOfReplay(); // L2
+      runtime.stopAt(event.seq, event.op);
+      throw endOfReplay(); // REPLAY-LEDGER-2
     }
     const isSame = event !== undefined && saysTheSame(fact, event);
-    if (!isSame && (event || isWhole(recording)) && !course.diverge(factDivergence(fact, event))) throw endOfReplay();
+    if (!isSame && (event || isWhole(recording)) && !control.diverge(factDivergence(fact, event))) throw endOfReplay();
     if (event && event.seq > latest.seq) latest = event;
-    const told = isSame ? event : eventOf(fact, latest.seq, latest.ts);
-    current = graphState.apply(current, told, { ref, position: NOWHERE });
-    onEvent?.(told);
+    const applied = isSame ? event : eventOf(fact, latest.seq, latest.ts);
+    current = graphState.apply(current, applied, { ref, position: NOWHERE });
+    onEvent?.(applied);
   }
 
   return {
     get state() {
       return current;
     },
-    post: (fact) => say(fact, takeFact(walk, fact)),
+    post: (fact) => record(fact, takeFact(walk, fact)),
     async append(fact) {
       const event = takeFact(walk, fact);
-      await order.waitFor(event?.seq ?? -1); // L1
-      say(fact, event);
+      await order.waitFor(event?.seq ?? -1); // REPLAY-LEDGER-1
+      record(fact, event);
     },
   };
 }
 
-/** What was said then and was not said now. */
+/** Returns the first recorded fact that the replay did not record; undefined if there is none. */
 export function missingFact(walk: RecordedWalk): Divergence | undefined {
   const [left] = factsLeft(walk);
   return left && { reason: 'missing', op: left.op, kind: left.type, expected: { seq: left.seq, subject: describeEvent(left) } };
 }
 
 function factDivergence(fact: GraphFact, event: GraphEvent | undefined): Divergence {
-  const told = describeEvent(eventOf(fact, 0 as Seq, ''));
+  const subject = describeEvent(eventOf(fact, 0 as Seq, ''));
   const { type: kind, op } = fact;
-  if (!event) return { reason: 'new', op, kind, actual: { subject: told } };
-  const [then, now] = [saying(event), saying(fact)];
-  const differs = (member: string): boolean => JSON.stringify(then[member]) !== JSON.stringify(now[member]);
-  const differing = [...new Set([...Object.keys(then), ...Object.keys(now)])].filter(differs);
-  const only = (said: typeof then): object => Object.fromEntries(differing.map((member) => [member, said[member] ?? null]));
+  if (!event) return { reason: 'new', op, kind, actual: { subject } };
+  const [recorded, actual] = [saying(event), saying(fact)];
+  const differs = (member: string): boolean => JSON.stringify(recorded[member]) !== JSON.stringify(actual[member]);
+  const differing = [...new Set([...Object.keys(recorded), ...Object.keys(actual)])].filter(differs);
+  const only = (members: typeof recorded): object => Object.fromEntries(differing.map((member) => [member, members[member] ?? null]));
   return {
     reason: 'changed',
     op,
     kind,
-    expected: { seq: event.seq, subject: describeEvent(event), request: only(then) },
-    actual: { subject: told, request: only(now) },
+    expected: { seq: event.seq, subject: describeEvent(event), request: only(recorded) },
+    actual: { subject, request: only(actual) },
   };
 }

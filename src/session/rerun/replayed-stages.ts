@@ -1,8 +1,9 @@
 /**
- * What a pipeline got from outside that is no answer of the world: time, people, and functions of the program that ran it.
+ * Replays what reaches a pipeline without being an effect: time limits, people, and functions of the program that ran it.
  *
- * S1  A limit is over, and a person too late, when the record says so, and at its place in the order; never by a clock.
- * S2  A stage whose work can't be repeated - it watched another run, or a function of the program did it - comes to what it came to then.
+ * REPLAY-STAGE-1  A limit expires, and a person is too late, where the record says so and in the order of the record; never by a clock.
+ * REPLAY-STAGE-2  A stage that can't be repeated, because it watched another run or a function of the program did its work, returns its
+ *                 recorded outcome.
  */
 import path from 'node:path';
 import type { GraphFact } from '../../../journal/pipeline-event.js';
@@ -24,9 +25,9 @@ export interface ReplayedStages {
   readonly wait: PipelineRuntime['wait'];
   readonly interviewer: Interviewer;
   readonly handlers: Handlers;
-  /** Types of handlers that the program brought along. */
+  /** The types of handlers that the program brought along. */
   readonly ownTypes: ReadonlySet<string>;
-  /** It was asked by a stage that is not repeated (S2). */
+  /** True for an operation of a stage that is not repeated (REPLAY-STAGE-2). */
   isInside(op: OpPath): boolean;
 }
 
@@ -34,7 +35,7 @@ interface Ports {
   readonly walk: RecordedWalk;
   readonly recording: Recording;
   readonly order: ReplayOrder;
-  /** Somebody waits for what the record does not have. */
+  /** Called when code waits for something that the record does not have. */
   readonly stuck: () => void;
 }
 
@@ -66,7 +67,7 @@ async function replayedWait(
   switch (until) {
     case 'limit': {
       const reason = end?.type === 'retry.scheduled' ? end.reason : end?.outcome.failure_reason;
-      // What the attempt got last, it got because its time was over.
+      // The last effect of the attempt ended because its time was over.
       return endsAt(reason === `timed out after ${ms} ms` ? (lastEffectIn(recording, op, end?.seq ?? 0) ?? end?.seq) : undefined);
     }
     case 'late':
@@ -88,17 +89,17 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 function lastEffectIn({ answers }: Recording, attempt: OpPath, before: number): number | undefined {
   let last: number | undefined;
-  for (const [op, given] of answers) {
+  for (const [op, effects] of answers) {
     if (!isInside(op, attempt)) continue;
-    for (const { seq } of given) if (seq < before && seq > (last ?? -1)) last = seq;
+    for (const { seq } of effects) if (seq < before && seq > (last ?? -1)) last = seq;
   }
   return last;
 }
 
-/** Everybody who was asked answers as then; whoever said nothing is waited for. */
+/** People give their recorded answers; those who did not answer are waited for until the question is interrupted. */
 function createPeople({ walk, order, stuck }: Ports): {
   readonly interviewer: Interviewer;
-  /** When it was too late for an answer. */
+  /** Returns the event at which it was too late for an answer. */
   readonly tooLate: (op: OpPath) => number | undefined;
 } {
   let by: Interviewer['by'] = 'auto';
@@ -132,7 +133,7 @@ function createPeople({ walk, order, stuck }: Ports): {
   };
 }
 
-/** S2 */
+/** REPLAY-STAGE-2 */
 function replayedHandler({ walk, order, stuck }: Ports, type: string): Handler {
   const starts = [...walk.started.values()].filter(({ handler }) => handler === type);
   const carries = [...walk.ends.values()].some(

@@ -1,9 +1,9 @@
 /**
- * The world of a replay: it answers from the journal and touches nothing. A question without a recorded answer is a divergence.
+ * The world of a replay: returns recorded results and touches nothing. An effect that is not recorded is a divergence.
  *
- * R1  No process, no file, no network, no model; two sinks take what the script writes.
- * R2  Answers come in the order of the record (`order.ts`); sleeps are over at once.
- * R3  Of a run that did not end in order the record may lack answers: whoever asks for one waits, as then.
+ * REPLAY-WORLD-1  No process, no file, no network, no model; two sinks take what the script writes.
+ * REPLAY-WORLD-2  Results arrive in the order of the record (`replay-order.ts`); sleeps end at once.
+ * REPLAY-WORLD-3  The record of a run that did not end in order may lack results: code that needs one waits for good, as it did in the run.
  */
 import { textTooLarge } from '../../../journal/payloads.js';
 import type { EventOf, Json } from '../../../journal/event.js';
@@ -39,25 +39,26 @@ export interface ReplayedWorldOptions {
   readonly order: ReplayOrder;
   readonly sinks: Sinks;
   /** The present text of a recorded module or template, in place of the recorded one. */
-  readonly currentText?: (path: string) => Promise<string | undefined>;
-  /** Notes it, and says whether the replay goes on with the next best answer. */
+  readonly currentText?: ((path: string) => Promise<string | undefined>) | undefined;
+  /** Records the divergence; returns true if the replay continues with the next best result. */
   readonly diverge: (divergence: Divergence) => boolean;
-  /** Somebody waits for an answer that the record doesn't have (R3). */
+  /** Called when code waits for a result that the record doesn't have (REPLAY-WORLD-3). */
   readonly onStuck: () => void;
   readonly hooks: Pick<ReplayedHooks, 'isInside'>;
-  /** What was called off by the run itself, and not by its end, is called off again. */
-  readonly isCalledOff?: (answer: RecordedEffect) => boolean;
+  /** True for an effect that the run itself interrupted, and not its end: it is interrupted again. */
+  readonly isCalledOff?: ((effect: RecordedEffect) => boolean) | undefined;
 }
 
 export interface ReplayedWorld {
   readonly world: World;
-  readonly perform: <Q extends EffectKind>(frame: Frame, question: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
-  /** The world outside of operations looks like this at declared output files. */
+  readonly perform: <Q extends EffectKind>(frame: Frame, kind: Q, request: EffectRequest<Q>) => Promise<EffectResult<Q>>;
+  /** Declared output files, as code outside of operations sees them. */
   readonly files: Map<string, EffectResult<'file.bytes'>>;
+  /** Counts the recorded effects that were replayed, without sleeps. */
   effectCount(): number;
 }
 
-/** Their answers say nothing, so that a changed script can go on without one. */
+/** Their results hold no data, so a changed script can continue without one. */
 const ACTIONS: ReadonlySet<EffectKind> = new Set<EffectKind>([
   'stream.write',
   'file.write',
@@ -70,70 +71,70 @@ const ACTIONS: ReadonlySet<EffectKind> = new Set<EffectKind>([
 export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorld {
   const { store, recording, order, sinks, diverge } = options;
   const files = new Map<string, EffectResult<'file.bytes'>>();
-  let given = 0;
+  let replayed = 0;
   let refuse: ((error: Error) => void) | undefined;
   const closed = new Promise<never>((_resolve, reject) => (refuse = reject));
   closed.catch(() => undefined);
 
-  async function ask<Q extends EffectKind>(frame: Frame, question: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
+  async function perform<Q extends EffectKind>(frame: Frame, kind: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
     const op = frame.op.path;
-    if (question === 'clock.sleep') {
-      const slept = take(nextResult(recording, op, question, undefined));
+    if (kind === 'clock.sleep') {
+      const slept = take(nextResult(recording, op, kind, undefined));
       if (slept === undefined && options.hooks.isInside(op)) return closed;
       await order.waitFor(slept ?? -1, frame);
       return {} as EffectResult<Q>;
     }
-    const asked = canonicalRequest(request);
+    const canonical = canonicalRequest(request);
     const recorded =
-      nextResult(recording, op, question, sha256(asked)) ??
-      (await holding(async (release) => (await underKey(op, question, asked)) ?? without(frame, question, request, release)));
+      nextResult(recording, op, kind, sha256(canonical)) ??
+      (await holding(async (release) => (await underKey(op, kind, canonical)) ?? nextBest(frame, kind, request, release)));
     take(recorded);
     await Promise.race([order.waitFor(recorded?.seq ?? -1, frame), closed]);
-    if (recorded !== undefined) given++;
-    const answer =
-      recorded === undefined ? ({} as EffectResult<Q>) : await holding((release) => answerOf(recorded, question, request, release));
-    emit(question, request, answer);
-    return answer;
+    if (recorded !== undefined) replayed++;
+    const result =
+      recorded === undefined ? ({} as EffectResult<Q>) : await holding((release) => resultOf(recorded, kind, request, release));
+    emit(kind, request, result);
+    return result;
   }
 
-  /** Nobody else is given anything while `work` reads; it says so itself before it waits for good. */
+  /** Holds back all other results while `work` reads. `work` releases them itself before it waits for good. */
   async function holding<T>(work: (release: () => void) => Promise<T>): Promise<T> {
     const release = order.hold();
     return work(release).finally(release);
   }
 
   /** A request with secrets in it is recorded under a keyed digest. */
-  async function underKey(op: OpPath, question: EffectKind, asked: string): Promise<RecordedEffect | undefined> {
+  async function underKey(op: OpPath, kind: EffectKind, canonical: string): Promise<RecordedEffect | undefined> {
     const secrets = await store.knownSecrets();
-    return secrets && nextResult(recording, op, question, secrets.digest(asked));
+    return secrets && nextResult(recording, op, kind, secrets.digest(canonical));
   }
 
-  /** The next best answer; undefined: none is needed. */
-  async function without(frame: Frame, question: EffectKind, request: object, release: () => void): Promise<RecordedEffect | undefined> {
+  /** Reports a divergence, and returns the next best recorded effect; undefined if none is needed. */
+  async function nextBest(frame: Frame, kind: EffectKind, request: object, release: () => void): Promise<RecordedEffect | undefined> {
     const op = frame.op.path;
-    if (options.hooks.isInside(op)) return quietly(release);
-    if (!isWhole(recording)) return forever(release);
-    const there = nextResult(recording, op, question, undefined);
-    const expected = there && { seq: there.seq, subject: there.subject, ...(await textWritten(there)) };
+    if (options.hooks.isInside(op)) return waitForClose(release);
+    if (!isWhole(recording)) return waitStuck(release);
+    const similar = nextResult(recording, op, kind, undefined);
+    const expected = similar && { seq: similar.seq, subject: similar.subject, ...(await textWritten(similar)) };
     const divergence: Divergence = {
-      reason: there ? 'changed' : 'new',
+      reason: similar ? 'changed' : 'new',
       op,
-      kind: question,
+      kind,
       ...(expected ? { expected } : {}),
-      actual: { subject: subjectOf(question, request), request },
+      actual: { subject: subjectOf(kind, request), request },
     };
-    const goesOn = diverge(concealDivergence(divergence, frame.run.secrets));
-    const next = there ?? anyResult(recording, question, sha256(canonicalRequest(request)));
-    if (!goesOn || (next === undefined && !ACTIONS.has(question))) throw endOfReplay();
+    const continues = diverge(concealDivergence(divergence, frame.run.secrets));
+    const next = similar ?? anyResult(recording, kind, sha256(canonicalRequest(request)));
+    if (!continues || (next === undefined && !ACTIONS.has(kind))) throw endOfReplay();
     return next;
   }
 
-  function forever(release: () => void): Promise<never> {
+  function waitStuck(release: () => void): Promise<never> {
     options.onStuck();
-    return quietly(release);
+    return waitForClose(release);
   }
 
-  function quietly(release: () => void): Promise<never> {
+  function waitForClose(release: () => void): Promise<never> {
     release();
     return closed;
   }
@@ -145,19 +146,19 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     return text === undefined ? {} : { request: { text } };
   }
 
-  async function answerOf<Q extends EffectKind>(
+  async function resultOf<Q extends EffectKind>(
     recorded: RecordedEffect,
-    question: Q,
+    kind: Q,
     request: EffectRequest<Q>,
     release: () => void,
   ): Promise<EffectResult<Q>> {
     const isInterrupted = recorded.holds === 'interrupted';
-    if (isInterrupted && options.hooks.isInside(recorded.op)) return quietly(release);
-    if (isInterrupted && options.isCalledOff?.(recorded) !== true) return forever(release);
-    if (recorded.holds === 'nothing') return unanswerable(recorded, question === 'node.import' ? 'not-recordable' : 'unreadable');
-    if (ACTIONS.has(question)) return {} as EffectResult<Q>;
-    const now = question === 'file.read' ? await presentSource((request as EffectRequest<'file.read'>).path) : undefined;
-    if (now !== undefined) return { text: now } as EffectResult<Q>;
+    if (isInterrupted && options.hooks.isInside(recorded.op)) return waitForClose(release);
+    if (isInterrupted && options.isCalledOff?.(recorded) !== true) return waitStuck(release);
+    if (recorded.holds === 'nothing') return unreadable(recorded, kind === 'node.import' ? 'not-recordable' : 'unreadable');
+    if (ACTIONS.has(kind)) return {} as EffectResult<Q>;
+    const current = kind === 'file.read' ? await presentSource((request as EffectRequest<'file.read'>).path) : undefined;
+    if (current !== undefined) return { text: current } as EffectResult<Q>;
     const event = (await store.readAt(recorded.place.ref, recorded.place.position)) as EventOf<'effect.performed'> | undefined;
     if (isInterrupted || recorded.holds === 'error') {
       const output = event?.result && textTooLarge(event.result);
@@ -165,70 +166,70 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
       throw new WorldError(event?.errorCode ?? 'CODE_THREW', event?.error ?? '', { hint: event?.errorHint });
     }
     const kept = event?.result && (await store.resolve(event.result, event.request));
-    const answer = recorded.holds === 'call' ? await answerOfCall(recorded, question, kept, release) : kept;
-    return answer === undefined ? unanswerable(recorded, 'unreadable') : (answer as EffectResult<Q>);
+    const result = recorded.holds === 'call' ? await resultOfCall(recorded, kind, kept, release) : kept;
+    return result === undefined ? unreadable(recorded, 'unreadable') : (result as EffectResult<Q>);
   }
 
   async function presentSource(path: string): Promise<string | undefined> {
     return options.currentText?.(path);
   }
 
-  /** Made of the result of the call, whose text or value it was. */
-  async function answerOfCall(
+  /** The effect was the body of a call: its result is made from the recorded result of the call. */
+  async function resultOfCall(
     { op }: RecordedEffect,
-    question: EffectKind,
+    kind: EffectKind,
     kept: Json | undefined,
     release: () => void,
   ): Promise<object | undefined> {
     const call = callAround(recording, op);
-    if (!call?.completed) return forever(release); // the run ended in between
+    if (!call?.completed) return waitStuck(release); // the run ended before the call did
     const { place } = call.completed;
     const event = await store.readAt(place.ref, place.position);
     const result = event?.type === 'call.completed' ? await store.resolve(event.result, event.key) : undefined;
     if (result === undefined) return undefined;
-    return question === 'code.run' ? { value: result, log: '' } : { stdout: result, stderr: '', exitCode: 0, ...(kept as object) };
+    return kind === 'code.run' ? { value: result, log: '' } : { stdout: result, stderr: '', exitCode: 0, ...(kept as object) };
   }
 
-  function unanswerable({ seq, op, kind, subject }: RecordedEffect, reason: 'not-recordable' | 'unreadable'): never {
+  function unreadable({ seq, op, kind, subject }: RecordedEffect, reason: 'not-recordable' | 'unreadable'): never {
     diverge({ reason, op, kind, expected: { seq, subject } });
     throw endOfReplay();
   }
 
-  function emit<Q extends EffectKind>(question: Q, request: EffectRequest<Q>, answer: EffectResult<Q>): void {
-    if (question === 'stream.write') {
+  function emit<Q extends EffectKind>(kind: Q, request: EffectRequest<Q>, result: EffectResult<Q>): void {
+    if (kind === 'stream.write') {
       const { stream, text } = request as EffectRequest<'stream.write'>;
       sinks[stream](text);
-    } else if (question === 'code.run' && (request as EffectRequest<'code.run'>).echo) {
-      sinks.stdout((answer as EffectResult<'code.run'>).log);
+    } else if (kind === 'code.run' && (request as EffectRequest<'code.run'>).echo) {
+      sinks.stdout((result as EffectResult<'code.run'>).log);
     }
   }
 
-  /** What is asked on behalf of nobody: hooks' time limits, passed on error output, declared files, the files of a pipeline for people. */
-  async function askDirectly<Q extends EffectKind>(question: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
-    if (question === 'clock.sleep') return closed;
-    if (question === 'file.bytes') {
+  /** Performs effects that belong to no operation: time limits of hooks, error output, declared files, and files of a pipeline for people. */
+  async function performDirectly<Q extends EffectKind>(kind: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
+    if (kind === 'clock.sleep') return closed;
+    if (kind === 'file.bytes') {
       const { path } = request as EffectRequest<'file.bytes'>;
       return (files.get(path) ?? { missing: 'absent', detail: 'not recorded' }) as EffectResult<Q>;
     }
-    if (question === 'file.write' || question === 'file.remove') return {} as EffectResult<Q>;
-    if (question === 'file.list') return { files: [], folders: [] } as EffectResult<'file.list'> as EffectResult<Q>;
-    if (question !== 'stream.write') throw new Error(`nobody asks for ${question} in a replay`);
-    emit(question, request, {} as EffectResult<Q>);
+    if (kind === 'file.write' || kind === 'file.remove') return {} as EffectResult<Q>;
+    if (kind === 'file.list') return { files: [], folders: [] } as EffectResult<'file.list'> as EffectResult<Q>;
+    if (kind !== 'stream.write') throw new Error(`a replay performs no ${kind} outside of operations`);
+    emit(kind, request, {} as EffectResult<Q>);
     return {} as EffectResult<Q>;
   }
 
   const world: World = {
-    perform: askDirectly,
+    perform: performDirectly,
     async close(reason) {
       refuse?.(new WorldError('INTERRUPTED', `interrupted: ${reason}`));
     },
   };
-  return { world, perform: ask, files, effectCount: () => given };
+  return { world, perform, files, effectCount: () => replayed };
 }
 
 class EndOfReplay extends WorldError {}
 
-/** Thrown where the replay can't go on, whatever the script does about errors. */
+/** Thrown where the replay can't continue, however the script handles errors. */
 export function endOfReplay(): WorldError {
   return new EndOfReplay('INTERRUPTED', 'the replay has ended');
 }

@@ -1,6 +1,6 @@
 /**
- * A recorded run of a pipeline again: the walk, in the world of the record. Its stages ask as they did; every step that it takes is held
- * against the recorded one, so that history, outcomes and context come out the same or the replay says where not.
+ * Replays a recorded run of a pipeline: walks the graph again in the recorded world. Stages run again, and every step is compared with the
+ * recorded one: history, outcomes and context are the same, or the replay reports where they differ.
  */
 import path from 'node:path';
 import type { OpPath } from '../../../journal/ids.js';
@@ -25,13 +25,15 @@ import { displayPath } from '../../language/paths.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { baseFolder } from '../project.js';
 import type { Value } from '../../values/value.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Divergence } from './divergence.js';
 import { createDocument } from '../script/document.js';
 import { stateBefore } from '../pipeline/history/chain.js';
 import { initialContext } from '../pipeline/run-start.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';
 import { replayImpossible, stopNotReached, numberedStop } from './replay-errors.js';
-import { createReplayRuntime, endDivergences, inScope, type ReplayEnd, type ReplayRuntime } from './replay-runtime.js';
+import { endDivergences, type ReplayEnd } from './end-divergences.js';
+import { createReplayRuntime, inScope, type ReplayRuntime } from './replay-runtime.js';
 import type { ReplayableRun, ReplayReport, StopPoint } from './replay-options.js';
 import { createReplayedBackends, type ReplayedBackends } from './replayed-backends.js';
 import { createReplayedLedger, missingFact } from './replayed-ledger.js';
@@ -42,11 +44,11 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
   const { options, recording, started, root } = replayed;
   const { store, ref, onEvent } = options;
   const walk = await foldRun(store, ref, recordedWalk);
-  const lastSeq = stopIn(replayed, walk);
+  const lastSeq = lastEventOf(replayed, walk);
   let state = (await stateBefore(store, ref, started)) ?? graphState.initial();
-  const lost = new Set(state.threads);
+  const lostThreads = new Set(state.threads); // before the replay changes the state
   state = graphState.apply(state, started, { ref, position: { offset: 0, bytes: 0 } });
-  const setting = createReplayRuntime({
+  const runtime = createReplayRuntime({
     options,
     recording,
     root,
@@ -54,43 +56,42 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
     variablesAt: (frame, op) => [...(frame.op.path === op ? inScope(frame) : []), ...contextAt(ledger.state, op)],
     isCalledOff: ({ seq }) => isWhole(recording) || (walk.last !== undefined && seq < walk.last),
   });
-  const { control: course, order, stuck } = setting;
-  const models = createReplayedBackends({ store, walk, recording, order, diverge: course.diverge, stuck });
+  const { control, order, stuck } = runtime;
+  const models = createReplayedBackends({ store, walk, recording, order, diverge: control.diverge, stuck });
   const stages = createReplayedStages({ walk, recording, order, stuck });
   const plan = planIn(replayed, stages, models);
-  const ledger = createReplayedLedger({ ref, walk, recording, state, lastSeq, onEvent }, setting);
-  const frame = frameOf(replayed, setting);
-  setting.enter(frame);
-  const run = runOf(replayed, { plan, frame, ledger, stages, backends: models.backends, lost });
+  const ledger = createReplayedLedger({ ref, walk, recording, state, lastSeq, onEvent }, runtime);
+  const frame = frameOf(replayed, runtime);
+  runtime.enter(frame);
+  const run = runOf(replayed, { plan, frame, ledger, stages, backends: models.backends, lostThreads });
 
-  const ended = walked(run, state, setting);
-  const end = await Promise.race([ended, course.ended]);
-  await setting.replayedWorld.world.close('the replay has ended');
-  ended.catch(() => undefined); // what it may still say is about the end of the replay
+  const ended = walkAgain(run, state, runtime);
+  const end = await Promise.race([ended, control.ended]);
+  await runtime.replayedWorld.world.close('the replay has ended');
+  ended.catch(() => undefined); // a later error is only about the end of the replay
 
-  const stopped = setting.stopped();
+  const stopped = runtime.stopped();
   const divergences =
-    stopped || course.divergences.length > 0
-      ? course.divergences
-      : leftOut(replayed, { walk, end, isOfAnother: (op) => stages.isInside(op) || models.isInside(op) });
+    stopped || control.divergences.length > 0
+      ? control.divergences
+      : leftOut(replayed, { walk, end, isNotReplayed: (op) => stages.isInside(op) || models.isInside(op) });
   const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
   const { main } = ledger.state;
-  return {
+  return withoutUndefined<ReplayReport>({
     ref,
     verdict,
     status: recording.finished?.status,
-    effects: setting.replayedWorld.effectCount(),
+    effects: runtime.replayedWorld.effectCount(),
     divergences,
     walk: { pipeline: plan.graph.name, history: main.history, context: main.context },
-    ...(stopped ? { stopped } : {}),
-    ...(verdict === 'same' && end?.code !== undefined
-      ? { error: new MlldError(end.code, frame.run.secrets.hideParts(end.message ?? '')) }
-      : {}),
-  };
+    stopped,
+    error:
+      verdict === 'same' && end?.code !== undefined ? new MlldError(end.code, frame.run.secrets.hideParts(end.message ?? '')) : undefined,
+  });
 }
 
-/** The number of the last event that counts. A node is stopped at when it has first started. */
-function stopIn({ options, recording }: ReplayableRun, { started }: RecordedWalk): number {
+/** Returns the number of the last event to replay. A stop at a node is a stop at its first start. */
+function lastEventOf({ options, recording }: ReplayableRun, { started }: RecordedWalk): number {
   const { until, ref } = options;
   if (!until || 'seq' in until) return numberedStop(options, recording) ?? Number.POSITIVE_INFINITY;
   const first = started.get(until.at);
@@ -113,27 +114,27 @@ function planIn(
     : new MlldError('PIPELINE_INVALID', why, { hint: 'mlld validate FILE.dot shows all of it' });
 }
 
-/** Whatever a stage does about errors: where the record has no answer the replay is over. */
+/** Ends the replay where the record lacks a result, however the stage handles errors. */
 function frameOf(
   { options, settings, file, text, root }: ReplayableRun,
-  { replayedWorld: replayed, hooks, recorder, cache: answers, control: course }: ReplayRuntime,
+  { replayedWorld, hooks, recorder, cache, control }: ReplayRuntime,
 ): Frame {
-  const ask: NonNullable<RunState['replayed']>['perform'] = (frame, question, request) =>
-    replayed.perform(frame, question, request).catch((error: unknown) => {
-      if (isEndOfReplay(error)) course.end();
+  const perform: NonNullable<RunState['replayed']>['perform'] = (frame, kind, request) =>
+    replayedWorld.perform(frame, kind, request).catch((error: unknown) => {
+      if (isEndOfReplay(error)) control.end();
       throw error;
     });
   const run = createRunState({
     options: { io: { ...options.sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
-    world: replayed.world,
-    replayed: { perform: ask, timeOut: hooks.timeOut },
+    world: replayedWorld.world,
+    replayed: { perform, timeOut: hooks.timeOut },
     recorder,
-    cache: { ...answers, policy: () => ({ records: true, reuses: true }) },
+    cache: { ...cache, policy: () => ({ records: true, reuses: true }) },
     secrets: new SecretRegistry(),
     document: createDocument({ streaming: true, collects: false }),
     settings,
     state: undefined,
-    signal: course.signal,
+    signal: control.signal,
   });
   const display = displayPath(file, { workingDirectory: settings.workingDirectory });
   const module = createModule({ path: file, display, directory: baseFolder({ root }, file), text, isMain: true });
@@ -146,15 +147,15 @@ interface Parts {
   readonly ledger: PipelineRuntime['ledger'];
   readonly stages: ReplayedStages;
   readonly backends: PipelineRuntime['backends'];
-  readonly lost: ReadonlySet<string>;
+  readonly lostThreads: ReadonlySet<string>;
 }
 
 function runOf(
   { started, settings, file, root, options }: ReplayableRun,
-  { plan, frame, ledger, stages, backends, lost }: Parts,
+  { plan, frame, ledger, stages, backends, lostThreads }: Parts,
 ): PipelineRuntime {
   const never = (): never => {
-    throw new Error('a stage that watches another run is not repeated');
+    throw new Error('a stage that watches another run is not replayed');
   };
   const warned = new Set<string>();
   return {
@@ -166,7 +167,7 @@ function runOf(
     checkpoint: { update: () => undefined, flush: async () => undefined },
     handlers: stages.handlers,
     interviewer: stages.interviewer,
-    threads: createThreads(lost),
+    threads: createThreads(lostThreads),
     walk: traverse,
     backend: started.backend,
     backends,
@@ -184,23 +185,23 @@ function runOf(
   };
 }
 
-/** Undefined when the replay was over before. */
-async function walked(
+/** Undefined when the replay was ended before the walk was. */
+async function walkAgain(
   run: PipelineRuntime,
   { given }: Pick<GraphState, 'given'>,
-  { control: course }: ReplayRuntime,
+  { control }: ReplayRuntime,
 ): Promise<ReplayEnd | undefined> {
   const { ledger, frame, pipeline: plan } = run;
   try {
     if (!('graph.goal' in ledger.state.main.context)) {
       ledger.post({ type: 'context.updated', op: frame.op.path, updates: initialContext(plan, { given }), by: 'start' });
     }
-    const end = await traverse(run, { frame, signal: course.signal, walks: [] });
+    const end = await traverse(run, { frame, signal: control.signal, walks: [] });
     if (end.kind === 'failed') return { code: 'STAGE_FAILED', message: end.reason };
     return end.kind === 'restarted' ? { next: end.at } : {};
   } catch (error) {
     if (error instanceof PipelineError) return { code: 'PIPELINE_LIMIT', message: error.message };
-    if (course.signal.aborted || isEndOfReplay(error)) return undefined;
+    if (control.signal.aborted || isEndOfReplay(error)) return undefined;
     throw error;
   }
 }
@@ -210,14 +211,14 @@ function leftOut(
   {
     walk,
     end,
-    isOfAnother,
-  }: { readonly walk: RecordedWalk; readonly end: ReplayEnd | undefined; readonly isOfAnother: (op: OpPath) => boolean },
+    isNotReplayed,
+  }: { readonly walk: RecordedWalk; readonly end: ReplayEnd | undefined; readonly isNotReplayed: (op: OpPath) => boolean },
 ): readonly Divergence[] {
   const missing = isWhole(recording) ? missingFact(walk) : undefined;
-  return missing ? [missing] : endDivergences(recording, end, ({ op }) => !isOfAnother(op));
+  return missing ? [missing] : endDivergences(recording, end, ({ op }) => !isNotReplayed(op));
 }
 
-/** Of the innermost walk that the operation is on. */
+/** Returns the context of the innermost walk that the operation belongs to. */
 function contextAt({ main }: GraphState, op: OpPath): StopPoint['variables'] {
   let walk: Walk = main;
   for (let inner: Walk | undefined = main; inner; inner = [...walk.branches.values()].find((branch) => isInside(op, branch.path)))

@@ -1,12 +1,14 @@
-/** A recorded script again: its statements, in the world of the record. */
+/** Replays a recorded run of a script: executes its statements again in the recorded world. */
 import { isWhole } from '../../../replay/recording/recorded-world.js';
 import { execute } from '../../language/evaluate.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { SecretRegistry } from '../../runtime/secret-registry.js';
 import { concealError } from '../ports/conceal.js';
 import { createDocument } from '../script/document.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';
 import { parseScriptText } from '../script/open-script.js';
-import { createReplayRuntime, endDivergences, inScope, type ReplayEnd } from './replay-runtime.js';
+import { endDivergences, type ReplayEnd } from './end-divergences.js';
+import { createReplayRuntime, inScope } from './replay-runtime.js';
 import { stopNotReached, numberedStop } from './replay-errors.js';
 import type { ReplayableRun, ReplayReport } from './replay-options.js';
 import { endOfReplay } from './replayed-world.js';
@@ -32,7 +34,7 @@ export async function replayScript({
   if (checkpoint !== undefined && !recording.checkpoints.has(checkpoint)) {
     throw stopNotReached(ref, `checkpoint "${checkpoint}"`, [...recording.checkpoints.keys()]);
   }
-  const setting = createReplayRuntime({
+  const runtime = createReplayRuntime({
     options,
     recording,
     root,
@@ -40,51 +42,51 @@ export async function replayScript({
     variablesAt: inScope,
     onFact(fact) {
       if (fact.type !== 'checkpoint.reached' || fact.name !== checkpoint) return;
-      setting.enter(frame); // checkpoints stand in the script itself
-      setting.stopAt(recording.checkpoints.get(fact.name) ?? 0);
+      runtime.enter(frame); // a checkpoint is a statement of the script itself
+      runtime.stopAt(recording.checkpoints.get(fact.name) ?? 0);
       throw endOfReplay();
     },
   });
-  const { control: course, replayedWorld: replayed, hooks, cache: answers, recorder } = setting;
+  const { control, replayedWorld, hooks, cache, recorder } = runtime;
 
   const collects = started.given?.structured === true;
   const document = createDocument({ streaming: settings.streaming && !collects, collects });
   const ports = {
-    world: replayed.world,
-    replayed: { perform: replayed.perform, timeOut: hooks.timeOut },
+    world: replayedWorld.world,
+    replayed: { perform: replayedWorld.perform, timeOut: hooks.timeOut },
     recorder,
-    cache: answers,
+    cache,
     secrets: new SecretRegistry(),
     document,
     settings,
     state,
-    signal: course.signal,
+    signal: control.signal,
   };
   const run = createRunState({
     options: { io: { ...sinks, stdin: async () => undefined, nowMs: () => 0, monotonicMs: () => 0 } },
     ...ports,
   });
   const frame = rootFrame(run, module, execute);
-  setting.enter(frame);
+  runtime.enter(frame);
   const printsAtEnd = !settings.streaming && !collects;
   const ended = executeScript(script, frame, { document, printsAtEnd, keepsSource: true });
-  const error = await Promise.race([ended, course.ended]);
+  const error = await Promise.race([ended, control.ended]);
   if (error !== undefined && printsAtEnd && document.text() !== '') sinks.stdout(`${document.normalised()}\n`);
-  await replayed.world.close('the replay has ended');
-  ended.catch(() => undefined); // what it may still say is about the end of the replay
+  await replayedWorld.world.close('the replay has ended');
+  ended.catch(() => undefined); // a later error is only about the end of the replay
 
-  const stopped = setting.stopped();
+  const stopped = runtime.stopped();
   const divergences =
-    stopped || course.divergences.length > 0 ? course.divergences : endDivergences(recording, error as ReplayEnd | undefined);
+    stopped || control.divergences.length > 0 ? control.divergences : endDivergences(recording, error as ReplayEnd | undefined);
   concealError(error, run.secrets);
   const verdict = stopped ? 'stopped' : divergences.length > 0 ? 'diverged' : isWhole(recording) ? 'same' : 'cut';
-  return {
+  return withoutUndefined<ReplayReport>({
     ref,
     verdict,
     status: recording.finished?.status,
-    effects: replayed.effectCount(),
+    effects: replayedWorld.effectCount(),
     divergences,
-    ...(stopped ? { stopped } : {}),
-    ...(verdict === 'same' && error !== undefined ? { error } : {}),
-  };
+    stopped,
+    error: verdict === 'same' ? error : undefined,
+  });
 }
