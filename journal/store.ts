@@ -75,7 +75,7 @@ export interface Defect {
 
 export interface ScanOptions {
   /** Starts behind this position (of an earlier scan of the same run) with the hash of the line that ends there. */
-  readonly from?: { readonly offset: number; readonly seq: Seq; readonly hash: string };
+  readonly from?: { readonly offset: number; readonly seq: Seq; readonly hash: string } | undefined;
   /** Stops behind so many events, at least 1: a reader that takes a long run in parts continues from `end`. */
   readonly eventsMax?: number;
   readonly onDefect?: (defect: Defect) => void;

@@ -44,7 +44,7 @@ async function runOf(io: Io, project: Project, store: Awaited<ReturnType<typeof 
   const found = pickRun(runs, run);
   if (found.kind === 'one') return found.run;
   if (found.kind === 'several')
-    throw new MlldError('RUN_AMBIGUOUS', `${found.runs.length} runs of ${target} begin with "${run}"`, { hint: 'give more of the id' });
+    throw new MlldError('RUN_AMBIGUOUS', `${found.runs.length} runs of ${target} begin with "${run}"`, { hint: 'write more of the id' });
   throw new MlldError('RUN_UNKNOWN', `There is no run "${run}" of ${target}`, { hint: 'mlld journal list shows the recorded runs' });
 }
 

@@ -1,10 +1,11 @@
 /**
- * `mlld-config.json`, parsed once into what the program needs of it. world.md 20: unknown keys are left alone. Reads the file
- * itself, because it is needed before there is a run, and so a world.
+ * Parses `mlld-config.json` into the settings that the program uses. world.md 20: unknown keys are ignored. Reads the file itself, because
+ * it is needed before there is a run and its world.
  */
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../errors.js';
+import { withoutUndefined } from '../values/without-undefined.js';
 import type { ResolverPrefix } from '../world/files/resolver-prefix.js';
 
 export interface ProjectConfig {
@@ -12,17 +13,17 @@ export interface ProjectConfig {
   readonly scriptDir: string;
   readonly prefixes: readonly ResolverPrefix[];
   readonly suppressWarnings: readonly string[];
-  /** False: `mlld run NAME` records only what a flag or the script asks for. */
+  /** If false, `mlld run NAME` records only if a flag or the script asks for it. */
   readonly record?: boolean;
 }
 
 type JsonObject = { readonly [key: string]: unknown };
 
 export const CONFIG_FILE = 'mlld-config.json';
-/** Of `mlld run` when the configuration says nothing. */
+/** The default of `scriptDir`. */
 export const DEFAULT_SCRIPT_DIR = 'llm/run';
 
-/** Throws CONFIG_INVALID for a file that is not JSON, or has another kind of value where one is read. */
+/** Throws CONFIG_INVALID for a file that is not JSON, or has a value of the wrong kind. */
 export function readConfig(root: string): ProjectConfig {
   const config = parseConfig(path.join(root, CONFIG_FILE));
   const resolvers = optional(config, 'resolvers', isObject, 'an object') ?? {};
@@ -31,13 +32,12 @@ export function readConfig(root: string): ProjectConfig {
     ...(optional(resolvers, 'prefixes', isObjects, 'an array of objects') ?? []),
     ...(optional(config, 'resolverPrefixes', isObjects, 'an array of objects') ?? []),
   ];
-  const record = optional(config, 'record', isBoolean, 'true or false');
-  return {
-    ...(record === undefined ? {} : { record }),
+  return withoutUndefined<ProjectConfig>({
+    record: optional(config, 'record', isBoolean, 'true or false'),
     scriptDir: optional(config, 'scriptDir', isText, 'the path of a folder') ?? DEFAULT_SCRIPT_DIR,
     prefixes: prefixes.flatMap((entry) => prefixOf(root, entry)),
     suppressWarnings: optional(validate, 'suppressWarnings', isTexts, 'an array of warning codes') ?? [],
-  };
+  });
 }
 
 function parseConfig(file: string): JsonObject {
@@ -67,7 +67,7 @@ function readText(file: string): string {
   }
 }
 
-/** Prefixes of other resolvers than files of the project mean nothing to us. */
+/** Ignores prefixes of resolvers that don't map to files of the project. */
 function prefixOf(root: string, entry: JsonObject): readonly ResolverPrefix[] {
   const { prefix, resolver, config } = entry;
   if (resolver !== undefined && resolver !== 'LOCAL') return [];
@@ -93,7 +93,10 @@ const isBoolean = (value: unknown): value is boolean => typeof value === 'boolea
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Most messages of JSON.parse tell the position; that of an unexpected token doesn't: it is where the shortest text with this error ends. */
+/**
+ * Most messages of JSON.parse name the position. The one about an unexpected token does not: it is at the end of the shortest beginning of
+ * the text that has this error.
+ */
 function offsetIn(text: string): number {
   const reason = reasonAgainst(text);
   const position = /at position (\d+)/.exec(reason)?.[1];

@@ -1,7 +1,7 @@
 /**
- * The project a script belongs to: its root, its configuration, its script folder. world.md 4, 17.2 and 20.
- * Reads files itself: a world is made for a run, and what is read here decides which run that is. A few synchronous look-ups when a
- * command starts take less time than starting the thread pool for them.
+ * Finds the project that a script belongs to: its root, its configuration, its script folder. world.md 4, 17.2 and 20.
+ * Reads files itself, because a world is made for a run, and what is read here decides which run that is. Reads them synchronously: a few
+ * look-ups when a command starts take less time than starting the thread pool for them.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,19 +27,19 @@ export interface WorkingProject extends Project {
 export interface ScriptFile {
   /** Absolute. */
   readonly path: string;
-  /** As messages and `mlld run` call it. */
+  /** The name in messages and for `mlld run`. */
   readonly name: string;
 }
 
 const MARKERS = [CONFIG_FILE, 'mlld-lock.json', 'mlld.lock.json', 'package.json', '.git', 'pyproject.toml', 'Cargo.toml'];
 const ENTRIES = ['index.mld', 'main.mld', 'index.mld.md', 'main.mld.md'];
 const EXTENSION = /\.mld(\.md)?$/;
-/** Where `mlld serve` keeps the pipelines that were sent to it, each in a folder of its own. */
+/** `mlld serve` keeps each pipeline that was sent to it in a folder of its own in here. */
 const UPLOADS = path.join('.mlld', 'serve');
 
 /**
- * The nearest folder with a marker, from `startDirectory` upward; without one the nearest with the folder of scripts, so that a script in it
- * has one record whether it is run by name or by path; else `startDirectory` itself. Throws CONFIG_INVALID.
+ * Returns the nearest folder with a marker, from `startDirectory` upward. Without one it is the nearest folder with a script folder, so
+ * that a script has one record whether it is run by name or by path; else `startDirectory` itself. Throws CONFIG_INVALID.
  */
 export async function findProject(startDirectory: string): Promise<Project> {
   const start = path.resolve(startDirectory);
@@ -48,7 +48,7 @@ export async function findProject(startDirectory: string): Promise<Project> {
   return { root, config: readConfig(root) };
 }
 
-/** Whether this folder is a project, or has a record: a store of any other place would be empty, and soon hold runs that nobody finds. */
+/** A store of any other folder would be empty, and runs that were recorded in it would not be found again. */
 export function isProjectRoot(folder: string): boolean {
   return hasMarker(folder) || hasScripts(folder) || fs.existsSync(path.join(folder, '.mlld'));
 }
@@ -63,7 +63,7 @@ function* upwardFrom(start: string): Generator<string> {
 const hasMarker = (folder: string): boolean => MARKERS.some((marker) => fs.existsSync(path.join(folder, marker)));
 const hasScripts = (folder: string): boolean => fs.existsSync(path.join(folder, DEFAULT_SCRIPT_DIR));
 
-/** A script for `mlld run NAME`: in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
+/** Looks for a script in the project's script folder, then in `~/.mlld/run`. Throws SCRIPT_UNKNOWN with the names there are. */
 export async function findScript(project: Project, name: string, home: string | undefined): Promise<ScriptFile> {
   for (const folder of scriptFolders(project, home)) {
     const found = scriptIn(folder, name);
@@ -79,12 +79,12 @@ export async function findScript(project: Project, name: string, home: string | 
   });
 }
 
-/** Whether somebody who writes this means a file, and not the name of a script. */
+/** True for a text that can only be the path of a file, and not the name of a script. */
 export function isPath(name: string): boolean {
   return /^\.\.?\/|^\/|\.(?:mld|md)$/.test(name);
 }
 
-/** Names for `mlld run`, sorted; folders count when they have an entry file. */
+/** Returns the names for `mlld run`, sorted. A folder is a script if it has an entry file. */
 export async function listScripts(project: Project, home: string | undefined): Promise<readonly string[]> {
   const names = new Set<string>();
   for (const folder of scriptFolders(project, home)) {
@@ -96,30 +96,30 @@ export async function listScripts(project: Project, home: string | undefined): P
   return [...names].sort();
 }
 
-/** What a script is called: the file name without extension; `index` and `main` take the name of their folder. checkpoint-resume.md 3.1. */
+/** Returns the file name without extension; `index` and `main` take the name of their folder. checkpoint-resume.md 3.1. */
 export function scriptName(project: Project, file: string): string {
   const absolute = path.resolve(project.root, file);
   const base = path.basename(absolute).replace(EXTENSION, '');
   return base === 'index' || base === 'main' ? path.basename(path.dirname(absolute)) : base;
 }
 
-/** What a server keeps here belongs to the project, and to no folder of it. */
+/** Pipelines in this folder are as if they were in the root of the project. */
 export function uploadFolder({ root }: Pick<Project, 'root'>): string {
   return path.join(root, UPLOADS);
 }
 
-/** Whether a pipeline, by its path in the project, was sent to a server. */
+/** True for a pipeline that was sent to a server, by its path in the project. */
 export function isUpload(workflow: string): boolean {
   return workflow.startsWith('.mlld/serve/');
 }
 
-/** What relative paths in a file begin at: its own folder; the project's for a text that was sent. */
+/** Relative paths in a file begin at its own folder, or at the root of the project for a pipeline that was sent to a server. */
 export function baseFolder(project: Pick<Project, 'root'>, file: string): string {
   const isSent = path.dirname(path.dirname(file)) === uploadFolder(project);
   return isSent ? project.root : path.dirname(file);
 }
 
-/** A script's identity: its project-relative path; absolute for a script from elsewhere. */
+/** Returns the identity of a script: its path in the project; the absolute path for a script outside of it. */
 export function workflowFor(project: Project, file: string): Workflow {
   const absolute = path.resolve(project.root, file);
   const relative = path.relative(project.root, absolute);
@@ -127,9 +127,9 @@ export function workflowFor(project: Project, file: string): Workflow {
 }
 
 /**
- * The recorded script that a name or path stands for (`collect`, `collect.mld`, `east/tide.mld`); undefined when none is recorded under it.
- * `./x` and `../x` are meant from the working directory, as for `mlld FILE`; other paths and names from the project. A whole path wins; else
- * every script of that name counts, and two are SCRIPT_AMBIGUOUS.
+ * Finds the recorded script that a name or path means (`collect`, `collect.mld`, `east/tide.mld`); undefined if none is recorded under it.
+ * `./x` and `../x` begin at the working directory, as for `mlld FILE`; other paths and names at the project. A whole path has precedence;
+ * otherwise every script of that name counts, and two are SCRIPT_AMBIGUOUS.
  */
 export async function resolveWorkflow(store: JournalStore, project: WorkingProject, written: string): Promise<Workflow | undefined> {
   const text = /^\.\.?\//.test(written) ? path.resolve(project.workingDirectory, written) : written;
@@ -143,7 +143,7 @@ export async function resolveWorkflow(store: JournalStore, project: WorkingProje
   );
   if (candidates.length <= 1) return candidates[0];
   throw new MlldError('SCRIPT_AMBIGUOUS', `"${text}" is the name of ${candidates.length} recorded scripts: ${candidates.join(', ')}`, {
-    hint: 'give the path of the one that is meant',
+    hint: 'write the path of the script instead',
   });
 }
 
@@ -177,7 +177,7 @@ function entriesOf(folder: string): readonly string[] {
   try {
     return fs.readdirSync(folder).filter((name) => !name.startsWith('.'));
   } catch {
-    return []; // Not there, or not ours to read: no script in it either way.
+    return []; // A folder that is missing or can't be read has no script.
   }
 }
 
@@ -185,6 +185,6 @@ function isFile(file: string): boolean {
   try {
     return fs.statSync(file).isFile();
   } catch {
-    return false; // Also when a part of its path is no folder.
+    return false; // Also if a part of the path is not a folder.
   }
 }

@@ -1,13 +1,15 @@
-/** Which recorded run a user means: `20261121-084512-123-9f3a`, `20261121-0845`, `latest`, `patrol`, `patrol@2`, `patrol@20261121`. */
+/**
+ * Finds the recorded run that a user means: `20261121-084512-123-9f3a`, `20261121-0845`, `latest`, `patrol`, `patrol@2`, `patrol@20261121`.
+ */
 import { isRunId, type Workflow } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
 import { resolveWorkflow, scriptName, type WorkingProject } from './project.js';
 
-/** At most so many candidates are named in a message. */
+/** Limits the candidates that a message lists. */
 const CANDIDATES_MAX = 10;
 
-/** The run that is meant, where something is to be read in it. Throws RUN_UNKNOWN, RUN_AMBIGUOUS and RUN_UNREADABLE. */
+/** Finds a run whose events are to be read. Throws RUN_UNKNOWN, RUN_AMBIGUOUS and RUN_UNREADABLE. */
 export async function resolveRun(store: JournalStore, project: WorkingProject, text: string): Promise<RunFile> {
   const file = await findRun(store, project, text);
   if (file.isOfUnknownVersion === undefined) return file;
@@ -17,8 +19,9 @@ export async function resolveRun(store: JournalStore, project: WorkingProject, t
 }
 
 /**
- * A run id, a unique beginning of one, `latest`, or a script by name or path: its latest run; `@N` behind the script counts back from
- * that (`@1` is the latest, `@2` the one before), `@` and an id picks one of its runs. Throws RUN_UNKNOWN and RUN_AMBIGUOUS.
+ * `text` is a run id, a unique beginning of one, `latest`, or a script by name or path, which means its latest run. `@N` after the script
+ * counts back from that (`@1` is the latest, `@2` the one before), and `@` with an id picks one of its runs. Throws RUN_UNKNOWN and
+ * RUN_AMBIGUOUS.
  */
 export async function findRun(store: JournalStore, project: WorkingProject, text: string): Promise<RunFile> {
   const at = text.lastIndexOf('@');
@@ -31,24 +34,24 @@ export async function findRun(store: JournalStore, project: WorkingProject, text
   return isRunId(text) ? byId(store, text) : pick(await allRuns(store), text, text, meant);
 }
 
-/** The recorded script that a user names by name or path. Throws SCRIPT_NOT_RECORDED, SCRIPT_AMBIGUOUS. */
+/** Finds the recorded script that a name or path means. Throws SCRIPT_NOT_RECORDED and SCRIPT_AMBIGUOUS. */
 export async function recordedScript(store: JournalStore, project: WorkingProject, text: string): Promise<Workflow> {
   const workflow = await resolveWorkflow(store, project, text);
   if (workflow !== undefined) return workflow;
   const near = await nearScript(store, project, text);
   throw new MlldError('SCRIPT_NOT_RECORDED', `No run of "${text}" is recorded`, {
-    hint: near === undefined ? 'a run with --checkpoint is' : `did you mean ${near}?`,
+    hint: near === undefined ? 'run it with --checkpoint to record it' : `did you mean ${near}?`,
   });
 }
 
-/** A recorded script with a name, or a path, that is nearly this. */
+/** Finds a recorded script whose name or path resembles the text. */
 export async function nearScript(store: JournalStore, project: WorkingProject, text: string): Promise<string | undefined> {
   const workflows = await store.workflows();
   const { closest } = await import('../values/suggest.js');
   return closest(text, [...workflows.map((workflow) => scriptName(project, workflow)), ...workflows]);
 }
 
-/** All runs of a project, or of one script; oldest first. */
+/** Returns all runs of a project, or of one script; oldest first. */
 export async function allRuns(store: JournalStore, workflow?: Workflow): Promise<readonly RunFile[]> {
   const workflows = workflow === undefined ? await store.workflows() : [workflow];
   const runs = (await Promise.all(workflows.map((each) => store.runs(each)))).flat();
@@ -74,7 +77,7 @@ function pick(runs: readonly RunFile[], which: string, text: string, meant?: str
     case 'several': {
       const named = found.runs.slice(-CANDIDATES_MAX).map(({ ref }) => `${ref.run} (${ref.workflow})`);
       throw new MlldError('RUN_AMBIGUOUS', `${found.runs.length} runs begin with "${which}": ${named.join(', ')}`, {
-        hint: 'give more of the id',
+        hint: 'write more of the id',
       });
     }
   }
@@ -90,12 +93,12 @@ export type Picked =
   | { readonly kind: 'several'; readonly runs: readonly RunFile[] }
   | { readonly kind: 'none' | 'too-far-back' };
 
-/** A record that is no run of the script: it can be named by its id, and is not counted. */
+/** True for the record of `checkpoint clean`: it can be named by its id, but is not counted as a run of the script. */
 export function isCleanup({ finished }: RunFile): boolean {
   return finished?.cleaned === true;
 }
 
-/** `runs` oldest first; `which`: `latest`, `1` (the latest), `2` (the one before), an id or a beginning of one. */
+/** `runs` are sorted, oldest first. `which` is `latest`, `1` (the latest), `2` (the one before), an id or a beginning of one. */
 export function pickRun(runs: readonly RunFile[], which: string): Picked {
   const back = which === 'latest' ? 1 : /^[1-9]\d{0,4}$/.test(which) ? Number(which) : undefined;
   if (back !== undefined) {

@@ -58,7 +58,7 @@ describe('a crashed run that two processes resume at once', () => {
       const results = await twice(cwd, ['run', 'p.dot', '--resume']);
       expect(results.filter(({ status }) => status === 0)).toHaveLength(1);
       const refused = results.find(({ status }) => status === 1);
-      expect(refused?.stderr).toMatch(/--resume: run \S+ of p\.dot is still going on/);
+      expect(refused?.stderr).toMatch(/--resume: run \S+ of p\.dot is still running/);
       expect(lines(cwd)).toEqual(['a', 'b', 'b']); // once again what the crash cut short
       expect(await verified(cwd, 'p.dot')).toBe(2);
       expect(fs.readdirSync(path.join(cwd, '.mlld/journal/p.dot'))).toEqual(['runs']);

@@ -1,4 +1,4 @@
-/** Answers a question that a running pipeline has put to somebody elsewhere: `mlld answer`, a server. graph-pipelines.md 12.1, 13.1. */
+/** Answers a question of a pipeline that runs in another process: for `mlld answer` and the server. graph-pipelines.md 12.1, 13.1. */
 import path from 'node:path';
 import { isRunId, type RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -14,9 +14,9 @@ import { openChain, type Chain } from './history/chain.js';
 export interface AnswerRequest {
   readonly store: JournalStore;
   readonly project: Project;
-  /** Of the chain, or of the latest run in it. */
+  /** The id of the chain, or of the latest run in it. */
   readonly run: string;
-  /** By default the question that has been open for longest. */
+  /** By default the question that was asked first. */
   readonly question?: string;
   /** A key, a label, a normalised label, the node that a choice leads to. */
   readonly text: string;
@@ -29,14 +29,14 @@ export interface GivenAnswer {
   readonly answer: string;
 }
 
-/** Resolves when the answer lies where the run will find it. Throws RUN_UNKNOWN, QUESTION_CLOSED, ANSWER_UNFIT. */
+/** Resolves when the answer is stored where the run reads it. Throws RUN_UNKNOWN, QUESTION_CLOSED and ANSWER_UNFIT. */
 export async function answerQuestion({ store, project, run, question: id, text }: AnswerRequest): Promise<GivenAnswer> {
   const chain = await runningChain(store, run);
   const open = [...chain.state.questions.values()];
   const question = id === undefined ? open[0] : open.find((candidate) => candidate.id === id);
   if (!question || chain.latest.liveness !== 'running') {
     throw new MlldError('QUESTION_CLOSED', `Run ${run} waits for no answer${id === undefined ? '' : ` to ${id}`}`, {
-      hint: 'mlld journal show tells what was asked',
+      hint: 'mlld journal show lists the questions of a run',
     });
   }
   const choice = choiceIn(question, text);
@@ -53,8 +53,8 @@ export async function answerQuestion({ store, project, run, question: id, text }
 }
 
 /**
- * The run that a user means: an id or a beginning of one, a pipeline by name or path (its latest run), or `latest`: the one that began last
- * among those that wait for an answer. Throws RUN_UNKNOWN, RUN_AMBIGUOUS, SCRIPT_AMBIGUOUS.
+ * Finds the run that a user means: by an id or a beginning of one, by the name or path of its pipeline (the latest run), or by `latest`,
+ * the one that started last among those that wait for an answer. Throws RUN_UNKNOWN, RUN_AMBIGUOUS, SCRIPT_AMBIGUOUS.
  */
 export async function runToAnswer(store: JournalStore, project: WorkingProject, text: string): Promise<RunId> {
   if (text === 'latest') return latestWaiting(store);
@@ -84,5 +84,5 @@ async function runningChain(store: JournalStore, run: string): Promise<Chain> {
     const chain = await openChain(store, file);
     if (chain.segments.some((segment) => segment.ref.run === run)) return chain;
   }
-  throw new MlldError('RUN_UNKNOWN', `Run ${run} is no run of a pipeline`);
+  throw new MlldError('RUN_UNKNOWN', `Run ${run} is not a run of a pipeline`);
 }

@@ -1,4 +1,4 @@
-/** Runs of other pipelines, for manager nodes: started here, resumed after a crash, or watched from outside. graph-pipelines.md 7.8. */
+/** Starts, resumes and watches runs of other pipelines for manager nodes. graph-pipelines.md 7.8. */
 import path from 'node:path';
 import type { RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
@@ -17,7 +17,7 @@ const DEPTH_MAX = 8;
 interface Ports {
   readonly options: PipelineRunOptions;
   readonly store: JournalStore;
-  /** The owner of runs; handed in, so that it isn't imported back. */
+  /** `runPipeline`; passed in, so that it isn't imported back. */
   readonly runGraph: (options: PipelineRunOptions) => Promise<PipelineReport>;
   readonly stateOf: () => GraphState;
 }
@@ -37,8 +37,8 @@ async function startChild(
   const workflow = workflowFor(options.project, file);
   const parent = { run, node, op, depth };
   const earlier = await newestChain(store, workflow, isChildOf(parent));
-  const goesOn = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
-  const ending = new AbortController();
+  const resumes = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
+  const controller = new AbortController();
   let state: GraphState | undefined;
   const follow = watchStates();
   let refusal = 'it was refused';
@@ -51,8 +51,8 @@ async function startChild(
     argv: [],
     set: {},
     checkpoint: options.checkpoint,
-    ...(goesOn ? { resume: '' } : {}),
-    signal: ending.signal,
+    ...(resumes ? { resume: '' } : {}),
+    signal: controller.signal,
     onFindings: ({ diagnostics }) => {
       const found = diagnostics.find(({ severity }) => severity === 'error');
       if (found) refusal = `line ${found.line}: ${found.rule}: ${found.message}`;
@@ -60,7 +60,7 @@ async function startChild(
     openStore: async () => store,
     onState: (now) => {
       state = now;
-      follow.tell();
+      follow.notify();
     },
     parent,
   });
@@ -80,12 +80,12 @@ async function startChild(
     runId: known.runId ?? '',
     observe: async () => factsOf(known, report ? statusOf(report) : 'running', report?.error),
     ended,
-    interrupt: () => ending.abort(),
+    interrupt: () => controller.abort(),
     stageFolder: async () => stageFolder(options.project.root, known),
   };
 }
 
-/** A run of somebody else: read from its journal whenever it is looked at. */
+/** Watches a run of another process: reads its journal at every observation. */
 async function findChild({ options, store }: Ports, runId: string): Promise<ChildRun | undefined> {
   const ref: RunRef | undefined = isRunId(runId) ? await store.find(runId) : undefined;
   if (!ref) return undefined;
@@ -102,7 +102,7 @@ async function findChild({ options, store }: Ports, runId: string): Promise<Chil
       const status = isRunning ? 'running' : state.status === 'completed' || state.status === 'failed' ? state.status : 'interrupted';
       return factsOf(state, status, state.error?.message);
     },
-    ended: new Promise(() => undefined), // told by looking
+    ended: new Promise(() => undefined), // its end shows in `observe`
     interrupt: () => undefined,
     async stageFolder() {
       const seen = await look();
@@ -130,13 +130,13 @@ function stageFolder(root: string, { runDir, main }: GraphState): string | undef
   return main.running && path.resolve(root, runDir, main.running.node);
 }
 
-/** Undefined when lint refused it. */
+/** Undefined if lint refused the pipeline. */
 function reasonOf(report: PipelineReport | undefined): string | undefined {
   return report?.error instanceof Error ? report.error.message : report?.notice;
 }
 
-function watchStates(): { readonly first: Promise<void>; tell(): void } {
-  let tell = (): void => undefined;
-  const first = new Promise<void>((resolve) => (tell = resolve));
-  return { first, tell: () => tell() };
+function watchStates(): { readonly first: Promise<void>; notify(): void } {
+  let notify = (): void => undefined;
+  const first = new Promise<void>((resolve) => (notify = resolve));
+  return { first, notify: () => notify() };
 }

@@ -36,7 +36,7 @@ interface RuntimeParts {
   readonly folder: RunFolder;
   readonly checkpoint: CheckpointFile;
   readonly secretSettings: SecretRegistry;
-  /** Threads of conversations with models that the resumed run had: their turns are not known any more. */
+  /** Conversations of the resumed run, by thread: their turns are not known any more. */
   readonly lostThreads: ReadonlySet<string>;
   readonly warnOnce: (message: string) => void;
   /** Handed in for child pipelines, because the owner of runs is not imported back. */
@@ -106,7 +106,7 @@ export function openCheckpointFile(
 }
 
 /**
- * Limits reuse where neither `--checkpoint` nor `--fork` asks for it: then only the attempt that a crash cut short gets its recorded reply,
+ * Limits reuse without `--checkpoint` and `--fork`: then only the attempt that a crash cut short gets its recorded reply,
  * and calls that are made again because what followed from them is lost (`replies`). Every result is recorded.
  */
 export function limitReuse(

@@ -1,4 +1,4 @@
-/** Who answers the questions of a run. graph-pipelines.md 12.1. */
+/** Chooses the person or program that answers the questions of a run. graph-pipelines.md 12.1. */
 import { consoleInterviewer } from '../../pipeline/human/console.js';
 import { autoApproveInterviewer, queueInterviewer, type Interviewer } from '../../pipeline/human/interviewer.js';
 import { remoteInterviewer } from '../../pipeline/human/remote.js';
@@ -20,7 +20,7 @@ export function interviewerFor({ people, io }: PipelineRunOptions, world: World,
   }
 }
 
-/** Standard input, a line at a time; read as a whole when the first one is wanted. */
+/** Returns lines of standard input, which is read as a whole when the first line is needed. */
 function linesOf(world: World): () => Promise<string | undefined> {
   let lines: Promise<string[]> | undefined;
   const read = async (): Promise<string[]> => {

@@ -1,4 +1,4 @@
-/** The text of a pipeline's file, and the graph in it. */
+/** Reads a pipeline's file, and checks the graph in it. */
 import { withPlainLineEnds } from '../../../grammar/line-ends.js';
 import { MlldError } from '../../errors.js';
 import type { Graph } from '../../pipeline/model/graph.js';
@@ -8,21 +8,21 @@ import type { World } from '../../world/world.js';
 
 interface LoadedGraph {
   readonly text: string;
-  /** Absent when lint refused it. */
+  /** Absent if lint refused it. */
   readonly graph?: Graph;
-  /** Why, where the caller does not listen to findings. */
+  /** The first finding, if the caller does not listen to findings. */
   readonly refusal?: MlldError;
 }
 
 export async function loadGraph(options: PipelineRunOptions, world: World): Promise<LoadedGraph> {
-  const answer = await world.perform('file.read', { path: options.file });
-  if (!('text' in answer)) {
+  const read = await world.perform('file.read', { path: options.file });
+  if (!('text' in read)) {
     throw new MlldError(
       'FILE_NOT_FOUND',
-      answer.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${answer.detail}`,
+      read.missing === 'absent' ? `There is no file ${options.name}` : `${options.name} can't be read: ${read.detail}`,
     );
   }
-  const text = withPlainLineEnds(answer.text);
+  const text = withPlainLineEnds(read.text);
   const { transforms = [], rules = [], handlers, backends } = options;
   const { report, graph } = diagnosePipeline(
     { file: options.name, text },

@@ -1,4 +1,4 @@
-/** `manifest.json` of a run folder: what the folder is about. graph-pipelines.md 11. */
+/** Writes `manifest.json` of a run folder, which names the run that the folder belongs to. graph-pipelines.md 11. */
 import path from 'node:path';
 import { sha256 } from '../../../journal/canonical.js';
 import type { World } from '../../world/world.js';
@@ -12,7 +12,7 @@ export interface ManifestFacts {
   readonly goal: string;
   readonly source: { readonly path: string; readonly text: string };
   readonly startedAt: string;
-  /** Now, when the run goes on with an earlier one. */
+  /** Undefined unless the run resumes an earlier one. */
   readonly resumedAt: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export async function writeManifest(world: World, facts: ManifestFacts): Promise
   await world.perform('file.write', { path: file, text: `${JSON.stringify(manifest, undefined, 2)}\n` });
 }
 
-/** The run that the folder is of. */
+/** Returns the id of the run that the folder belongs to; undefined without a manifest. */
 export async function runOfManifest(world: World, folder: string): Promise<unknown> {
   return (await manifestIn(world, path.join(folder, 'manifest.json'))).run_id;
 }
@@ -42,11 +42,11 @@ async function resumesIn(world: World, file: string): Promise<readonly string[]>
 }
 
 async function manifestIn(world: World, file: string): Promise<{ readonly run_id?: unknown; readonly resumed_at?: unknown }> {
-  const answer = await world.perform('file.read', { path: file });
-  if (!('text' in answer)) return {};
+  const read = await world.perform('file.read', { path: file });
+  if (!('text' in read)) return {};
   try {
-    return (JSON.parse(answer.text) ?? {}) as { readonly run_id?: unknown; readonly resumed_at?: unknown };
+    return (JSON.parse(read.text) ?? {}) as { readonly run_id?: unknown; readonly resumed_at?: unknown };
   } catch {
-    return {}; // the file is for people: what one of them made of it is no reason to stop
+    return {}; // the file is for people, who may have changed it
   }
 }

@@ -26,7 +26,7 @@ export interface PipelineEnd {
 interface Walking {
   /** Aborted with a `StopReason` when the run must stop. */
   readonly signal: AbortSignal;
-  /** Of the caller: its reason says why the run was interrupted. */
+  /** Aborted by the caller; the reason says why the run was interrupted. */
   readonly callerSignal: AbortSignal;
   readonly paidCalls: PaidCalls;
   /** Counts the runs of this command: 1, or more after restarts. */

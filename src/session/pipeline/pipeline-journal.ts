@@ -1,4 +1,4 @@
-/** The journal of a pipeline's run, and the frame that its stages are performed in: those of scripts, filled for a graph. */
+/** Opens the journal of a pipeline's run, and creates the frame of its stages. Both are those of scripts, with other options. */
 import type { Script } from '../../../grammar/ast.js';
 import { skippedRun } from '../../../journal/errors.js';
 import { isRunId, type RunRef } from '../../../journal/ids.js';
@@ -21,10 +21,10 @@ import { rootFrame, createRunState } from '../script/root-frame.js';
 import { sealingKeyFor } from '../ports/sealing-key.js';
 import { settingsFor } from '../script/settings.js';
 
-/** A pipeline has no statements; what it asks models is recorded by what the options say. */
+/** A pipeline has no statements; the options alone decide what is recorded. */
 const NO_SCRIPT: Script = { statements: [] } as unknown as Script;
 
-/** The store of the project, opened once: what a resume reads and what the run writes. */
+/** Opens the store of the project once, for what a resume reads and what the run writes. */
 export async function storeOf(options: PipelineRunOptions, world: World): Promise<JournalStore> {
   const sealingKey = await sealingKeyFor(scriptOptions(options, undefined), world);
   if (options.openStore) return options.openStore(sealingKey);
@@ -51,9 +51,9 @@ export async function openPipelineJournal(
     readonly signal: AbortSignal;
   },
 ): Promise<OpenedJournal> {
-  const given = scriptOptions(options, record);
-  const cache = { ...given.cache, forks: await forkSources(options, store) };
-  const asScript = { ...given, cache, openStore: async () => store };
+  const base = scriptOptions(options, record);
+  const cache = { ...base.cache, forks: await forkSources(options, store) };
+  const asScript = { ...base, cache, openStore: async () => store };
   const settings = await settingsFor(asScript, baseFolder(options.project, options.file), world);
   const journal = await openJournal(asScript, NO_SCRIPT, { world, secrets, signal, paidCalls, inputs: { settings, state: undefined } });
   if (journal.ref) return journal;
@@ -62,7 +62,7 @@ export async function openPipelineJournal(
   });
 }
 
-/** A run by its id stands for its pipeline up to the end of that run; one's own earlier runs lend without being borrowed from. */
+/** A run id means its pipeline up to the end of that run. Runs of the pipeline itself are left out: it reuses their results anyway. */
 async function forkSources({ forks = [], project, file }: PipelineRunOptions, store: JournalStore): Promise<readonly string[]> {
   const own = workflowFor(project, file);
   const sources: string[] = [];
@@ -84,7 +84,7 @@ export interface FrameParts {
   readonly paidCalls: PaidCalls;
 }
 
-/** Of the whole run. Its module is the pipeline's file, so that places in messages lead there. */
+/** Creates the frame of the whole run. Its module is the pipeline's file, so that locations in messages point there. */
 export async function frameOfPipeline(options: PipelineRunOptions, { text, ...ports }: FrameParts): Promise<Frame> {
   const asScript = scriptOptions(options, undefined);
   const directory = baseFolder(options.project, options.file);
@@ -126,8 +126,8 @@ function scriptOptions(options: PipelineRunOptions, record: PipelineRecord | und
     structured: false,
     io,
     signal,
-    ...(journalWaitMs === undefined ? {} : { journalWaitMs }),
-    ...(unrecorded === undefined ? {} : { unrecorded }),
-    ...(record ? { pipeline: record } : {}),
+    journalWaitMs,
+    unrecorded,
+    pipeline: record,
   };
 }

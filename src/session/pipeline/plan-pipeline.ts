@@ -1,6 +1,6 @@
 /**
- * `--plan` of a pipeline: where a run with these options would begin, which nodes it would come to as far as that is known before it runs,
- * and which of their model stages have recorded results. Nothing is executed, written or recorded.
+ * `--plan` of a pipeline: predicts where a run with these options would begin, which nodes it would visit as far as that can be known, and
+ * which of their model stages have recorded results. Executes, writes and records nothing.
  */
 import type { JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
@@ -21,27 +21,27 @@ import { loadGraph } from './load-graph.js';
 export interface PipelinePlan {
   readonly pipeline: string;
   readonly name: string;
-  /** `nothing`: the run that would be resumed is completed. */
+  /** `nothing`: the run to resume is completed. */
   readonly begins: 'anew' | 'resumed' | 'nothing';
-  /** What is resumed: the first run of the chain, and whether the first node below is entered anew, went on with, or comes next. */
+  /** The first run of the resumed chain. `at`: it resumes at the first of `nodes`; `behind`: that one follows the last finished node. */
   readonly resume: { readonly run: string; readonly place: 'at' | 'behind' } | null;
-  /** In their order. */
+  /** In the order of the walk. */
   readonly nodes: readonly PlannedStep[];
-  /** Where the walk may go behind the last of them, when only the run can tell. */
+  /** Nodes that may follow the last of them, if only the run decides that. */
   readonly afterwards: readonly string[];
-  /** What the run would say before it starts. */
+  /** Lines that the run would write to stderr before it starts. */
   readonly notices: readonly string[];
 }
 
 export interface PlannedStep extends PlannedNode {
   /**
-   * Of a model stage: `reused`, the reply was recorded before a crash; `if-same`, results are recorded and one is reused where the stage is
-   * asked the same; `executed`. Null: no model is asked.
+   * For a model stage. `reused`: the reply was recorded before a crash. `if-same`: results are recorded, and one is reused if the call is
+   * the same. `executed`: the model is called. Null for other stages.
    */
   readonly reply: 'reused' | 'if-same' | 'executed' | null;
 }
 
-/** Undefined when lint refused the graph. Throws what a run with these options would refuse to start with. */
+/** Undefined if lint refused the graph. Throws the errors with which a run with these options would not start. */
 export async function planPipeline(options: PipelineRunOptions): Promise<PipelinePlan | undefined> {
   const world = createLiveWorld({ ...options.io, environment: withoutSealingKey(options.environment), signal: options.signal });
   try {
@@ -80,7 +80,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
   }
 }
 
-/** Functions of model stages that have a usable result, of this pipeline or of what is forked from. */
+/** Returns the functions of model stages that have a usable result of this pipeline. */
 async function recordedStages(store: JournalStore, { project, file }: PipelineRunOptions): Promise<ReadonlySet<string>> {
   const { memo } = await loadWorkflow(store, workflowFor(project, file), { onDefect: () => undefined });
   return new Set([...usable(memo)].map(([, { fn }]) => fn));

@@ -1,4 +1,4 @@
-/** What a caller of the library says about a run of a pipeline, and what it gets back. `run-graph.ts` puts the run together. */
+/** Declares the options and the report of a pipeline's run. `run-pipeline.ts` puts the run together. */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -15,36 +15,36 @@ import type { RunIo, RunOptions } from '../script/run-options.js';
 export const WHO_ANSWERS = ['auto', 'console', 'stdin', 'remote'] as const;
 export type WhoAnswers = (typeof WHO_ANSWERS)[number];
 
-/** A reason to abort a run: not the program ends, but this run is not wanted any more. */
+/** Abort reason of a run that is not wanted any more, while the program itself continues. */
 export const CANCELLED = 'cancelled';
 
 export interface PipelineIo extends Omit<RunIo, 'message'> {
-  /** One line of a terminal; undefined at its end. Needed where `console` answers. */
+  /** Reads one line of a terminal; undefined at its end. Needed if questions are put to the `console`. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
 export interface PipelineRunOptions {
   /** Absolute path of the `.dot` file. */
   readonly file: string;
-  /** As messages call it. */
+  /** The name in messages. */
   readonly name: string;
   readonly project: Project;
-  /** Where commands run. */
+  /** Commands run in this folder. */
   readonly workingDirectory: string;
   readonly argv: readonly string[];
   /** Added to the context before the first node. */
   readonly set: { readonly [key: string]: string };
-  /** Beats the attributes. */
+  /** Overrides the attributes of graph and nodes. */
   readonly backend?: string;
-  /** Instead of `.mlld/graph/<file>/<run>`; relative to the working directory. */
+  /** Replaces `.mlld/graph/<file>/<run>`; relative to the working directory. */
   readonly runDirectory?: string;
-  /** Answer model stages from what earlier runs recorded for the same walk. */
+  /** Reuse the replies that earlier runs recorded for the same calls on the same walk. */
   readonly checkpoint: boolean;
-  /** Go on with the newest chain: `''` where it ended, or a node. */
+  /** Resume the newest chain: `''` at its end, else at this node. */
   readonly resume?: string;
-  /** Other pipelines, `other@run` and `other@run:seq`, or runs: their answers are served first. */
+  /** Other pipelines, `other@run` and `other@run:seq`, or run ids: their results have precedence. */
   readonly forks?: readonly string[];
-  /** What a killed run left running is waited for, not ended. */
+  /** Wait for commands that a killed run left running, instead of ending them. */
   readonly keepOrphans?: boolean;
   readonly people: WhoAnswers | Interviewer;
   readonly environment: { readonly [name: string]: string | undefined };
@@ -53,20 +53,20 @@ export interface PipelineRunOptions {
   readonly journalWaitMs?: number;
   readonly unrecorded?: boolean;
   readonly io: PipelineIo;
-  /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`. With the reason `CANCELLED` it says that somebody wished so. */
+  /** Aborted by Ctrl-C: the run ends in order, with status `interrupted`; with the reason `CANCELLED`, as cancelled. */
   readonly signal: AbortSignal;
   readonly openStore?: NonNullable<RunOptions['openStore']>;
   readonly handlers?: Handlers;
-  /** Who answers model stages, beside the built-in ones: `backend="kind:rest"` names them. */
+  /** Backends of model stages beside the built-in ones: `backend="kind:rest"` names them. */
   readonly backends?: Backends;
   readonly transforms?: readonly Transform[];
   readonly rules?: readonly CustomRule[];
-  /** What lint found, before anything happens; errors end the run. */
+  /** Called with the findings of lint before anything else happens; errors among them end the run. */
   readonly onFindings?: (report: PipelineDiagnostics) => void;
   readonly onEvent?: (event: JournalEvent) => void;
-  /** Once a run has begun: its state, which is live. */
+  /** Called when a run has started, with its state, which is live. */
   readonly onState?: (state: GraphState) => void;
-  /** `checkpoint.json` was replaced. */
+  /** Called when `checkpoint.json` was replaced. */
   readonly onCheckpoint?: () => void;
   /** The manager node that starts this run. */
   readonly parent?: NonNullable<EventOf<'run.started'>['parent']> & { readonly depth: number };
@@ -74,16 +74,16 @@ export interface PipelineRunOptions {
 
 export interface PipelineReport {
   readonly status: RunStatus;
-  /** The identifier behind `digraph`; undefined when the text is no pipeline. */
+  /** The identifier after `digraph`; undefined if the text is not a pipeline. */
   readonly pipeline?: string;
-  /** Undefined when there was nothing to do, or nothing was begun. */
+  /** Undefined if no run was started. */
   readonly journal?: RunRef;
   /** Absolute. */
   readonly runDirectory?: string;
-  /** The words of the command line as they were recorded, with marks in the place of secrets. */
+  /** The recorded words of the command line, with marks in the place of secrets. */
   readonly argv?: readonly string[];
-  /** Why it failed: a user's error. Findings of lint are reported through `onFindings`; without it this is the first of them. */
+  /** The error that ended the run; a user can cause it. Without `onFindings` it is the first finding of lint. */
   readonly error?: unknown;
-  /** What to say where nothing had to be done. */
+  /** Says why there was nothing to do. */
   readonly notice?: string;
 }

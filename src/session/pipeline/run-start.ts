@@ -1,4 +1,4 @@
-/** How a run of a pipeline begins: what its first events say. graph-pipelines.md 8.1, 11. */
+/** Makes the first facts of a pipeline's run, anew, after a resume and after a restart. graph-pipelines.md 8.1, 11. */
 import path from 'node:path';
 import type { FactOf, Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
@@ -7,20 +7,20 @@ import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { ResumePoint } from './history/chain.js';
 
-/** The run that a `loop_restart` edge makes of another one. */
+/** Describes the run that follows a `loop_restart` edge. */
 export interface Restart {
   readonly restartOf: RunRef['run'];
   readonly enterAt: string;
-  /** What the first run of the line was given. */
+  /** The values of `--set` with which the first run of the logical run was started. */
   readonly set: PipelineRunOptions['set'];
-  /** Where the files of the run before it are. */
+  /** The folder of the run before it. */
   readonly runDirBefore: string;
 }
 
-/** Where a run of the journal begins. */
+/** Describes how a run begins. */
 export interface RunBeginning extends Partial<Omit<Restart, 'set'>>, Pick<Restart, 'set'> {
   readonly resumed?: ResumePoint;
-  /** Of the command: its first run, the second after a restart, … */
+  /** Counts the runs of this command: 1, or more after restarts. */
   readonly number: number;
 }
 
@@ -52,7 +52,7 @@ export function restartOf({ journalRun, given, runDir }: GraphState, enterAt: st
   return { restartOf: journalRun, enterAt, set: given as Restart['set'], runDirBefore: runDir };
 }
 
-/** The graph's attributes with their types, its goal always, and what the command line set. */
+/** Returns the attributes of the graph with their types, its goal, and the values of `--set`. */
 export function initialContext({ graph, goal }: CompiledPipeline, { given }: Pick<GraphState, 'given'>): { readonly [key: string]: Json } {
   const context: { [key: string]: Json } = {};
   for (const [key, { value }] of graph.attributes) {
@@ -62,10 +62,10 @@ export function initialContext({ graph, goal }: CompiledPipeline, { given }: Pic
   return { ...context, 'graph.goal': goal, ...(given as { readonly [key: string]: Json }) };
 }
 
-/** Relative to the project where it lies in it. A resumed run goes on in the folder of its chain. */
+/** Returns a path relative to the project if the folder is inside. A resumed run continues in the folder of its chain. */
 function runDirectory(options: PipelineRunOptions, { resumed, runDirBefore }: RunBeginning, { run }: RunRef): string {
   const { project, file, runDirectory: given, workingDirectory } = options;
-  // A damaged journal may not say where its folder is.
+  // The journal may be damaged and not name its folder.
   if (resumed && resumed.state.runDir !== '') return resumed.state.runDir;
   const folder =
     given === undefined
@@ -75,7 +75,7 @@ function runDirectory(options: PipelineRunOptions, { resumed, runDirBefore }: Ru
   return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
 }
 
-/** The folder of the first run, `<folder>.2` of that behind the first restart, and so on, whichever command began the one before. */
+/** Returns the folder for the first run, `<folder>.2` after its first restart, and so on, also if another command ran the one before. */
 function numbered(folder: string, before: string | undefined): string {
   if (before === undefined) return folder;
   const number = before.startsWith(`${folder}.`) ? Number(before.slice(folder.length + 1)) : 1;

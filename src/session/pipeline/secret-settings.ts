@@ -3,7 +3,8 @@
  *
  * SECRET-SETTING-1  The context, and everything made from it, holds a mark in the place of such a value; so does the recorded command line.
  *                   A kill at any time leaves nothing else behind.
- * SECRET-SETTING-2  Commands of stages find the value in their environment, in `MLLD_SECRET_<KEY>`. If a stage returns it, the run hides it.
+ * SECRET-SETTING-2  Commands of stages find the value in the environment variable `MLLD_SECRET_<KEY>`. If a stage returns it, the run
+ *                   hides it.
  * SECRET-SETTING-3  It is not recorded, so it must be passed again with `--resume`.
  */
 import type { Json } from '../../../journal/event.js';

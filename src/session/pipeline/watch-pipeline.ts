@@ -1,12 +1,12 @@
-/** Runs a pipeline and hands out what happens while it happens, for `for await`. The callbacks of `runGraph`, as an iterator. graph-pipelines.md 11. */
+/** Turns the callbacks of a pipeline's run into an async iterator, for `for await`. graph-pipelines.md 11. */
 import type { JournalEvent } from '../../../journal/event.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 
-/** An event of the journal, or that `checkpoint.json` was replaced, which is not recorded. */
+/** An event of the journal; or `checkpoint.saved`, which is not recorded: `checkpoint.json` was replaced. */
 export type PipelineNotice = JournalEvent | { readonly type: 'checkpoint.saved' };
 
 export interface WatchedPipeline {
-  /** In order, each once; ends with the run. What nobody takes is kept; whoever leaves the loop gets no more, and the run goes on. */
+  /** In order, each once; ends with the run. Notices wait until they are read. Leaving the loop drops them, and the run continues. */
   readonly notices: AsyncIterableIterator<PipelineNotice>;
   /** Rejects as `runGraph` does; the notices end then too. */
   readonly report: Promise<PipelineReport>;
@@ -17,7 +17,7 @@ type Callbacks = Required<Pick<PipelineRunOptions, 'onEvent' | 'onCheckpoint'>>;
 export function watchRun(runGraph: (callbacks: Callbacks) => Promise<PipelineReport>): WatchedPipeline {
   const { notices, add, end } = queue<PipelineNotice>();
   const report = runGraph({ onEvent: add, onCheckpoint: () => add({ type: 'checkpoint.saved' }) }).finally(end);
-  report.catch(() => undefined); // told where it is waited for
+  report.catch(() => undefined); // the caller gets the rejection
   return { notices, report };
 }
 

@@ -73,9 +73,7 @@ export async function openPriorRuns({
 
 function describeImpact({ again, predicted, unaffected, unresolved }: InvalidationImpact): string {
   const without = unresolved === 0 ? '' : `; ${unresolved} more ${unresolved === 1 ? 'has' : 'have'} no result yet`;
-  const unneeded =
-    unaffected === 0
-      ? ''
-      : `; ${unaffected} further ${unaffected === 1 ? 'result is' : 'results are'} invalidated but this run does not need ${unaffected === 1 ? 'it' : 'them'}`;
+  const [results, them] = unaffected === 1 ? ['result is', 'it'] : ['results are', 'them'];
+  const unneeded = unaffected === 0 ? '' : `; ${unaffected} further ${results} invalidated but this run does not need ${them}`;
   return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
 }

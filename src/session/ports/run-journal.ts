@@ -2,7 +2,7 @@
  * Opens the journal of a run that records: reads its prior runs, creates the run, and hands out what the run records to and reuses from.
  *
  * SESSION-1  `run.started` is the first event, and what must not be reused is invalidated right behind it, before the first lookup.
- * SESSION-2  What was invalidated is not reused by this run even if the disk did not take the event.
+ * SESSION-2  This run reuses no invalidated result even if the disk did not take the event.
  */
 import type { Script } from '../../../grammar/ast.js';
 import { JournalError, skippedRun } from '../../../journal/errors.js';

@@ -35,8 +35,9 @@ async function settle(run: RunId, orphans: readonly Orphan[], { keepOrphans, std
   stderr(`${found}: ended now, before this run starts; --keep-orphans waits instead\n`);
   const stubborn = await endOrphans(orphans);
   if (stubborn.length === 0) return;
+  const groups = stubborn.map(({ group }) => `-${group}`).join(' ');
   throw new MlldError('ORPHANS_LEFT', `Commands that run ${run} left running can't be ended (${groupsOf(stubborn)})`, {
-    hint: `end them as the user who owns them: kill -KILL -- ${stubborn.map(({ group }) => `-${group}`).join(' ')}; or wait for them: --keep-orphans`,
+    hint: `end them as the user who owns them: kill -KILL -- ${groups}; or wait for them: --keep-orphans`,
   });
 }
 

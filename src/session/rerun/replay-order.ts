@@ -4,7 +4,7 @@
  * ORDER-1  A result is released only when nothing else can happen, and then the earliest of all that are waited for. What follows from a
  *          result depends only on earlier results, so the earliest one waited for is the one that came next in the recorded run. Reading a
  *          result from the disk counts as something that happens: nothing else is released meanwhile.
- * ORDER-2  What has no place in the record (`seq` -1) is released before everything that has one.
+ * ORDER-2  A wait without a place in the record (`seq` -1) ends before all waits that have one.
  */
 import type { Frame } from '../../runtime/frame.js';
 

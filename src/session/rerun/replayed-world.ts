@@ -204,7 +204,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     }
   }
 
-  /** Performs effects that belong to no operation: time limits of hooks, error output, declared files, and files of a pipeline for people. */
+  /** Performs effects outside of operations: time limits of hooks, error output, declared files, and files of a pipeline for people. */
   async function performDirectly<Q extends EffectKind>(kind: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
     if (kind === 'clock.sleep') return closed;
     if (kind === 'file.bytes') {

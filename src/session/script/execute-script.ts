@@ -18,7 +18,7 @@ export interface ScriptRun {
   readonly keepsSource: boolean;
 }
 
-/** Resolves with the error that ended the script, if a user can cause it; with undefined when the script ran to its end. Rejects with others. */
+/** Resolves with the error that ended the script, if a user can cause it; undefined if the script ran to its end. Rejects with others. */
 export async function executeScript(script: Script, frame: Frame, { document, printsAtEnd, keepsSource }: ScriptRun): Promise<unknown> {
   const { run, module } = frame;
   try {

@@ -66,9 +66,9 @@ export interface RunOptions {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly timeoutMs?: number;
   /** Wait so long for a journal that can't be written; 60 s by default. */
-  readonly journalWaitMs?: number;
+  readonly journalWaitMs?: number | undefined;
   /** Continue to make calls when the journal is lost. By default the run is paused before the next one. */
-  readonly unrecorded?: boolean;
+  readonly unrecorded?: boolean | undefined;
   readonly errorBehavior: 'continue' | 'halt';
   /** False: the document is kept and printed at the end, normalised. */
   readonly streaming: boolean;
@@ -80,7 +80,7 @@ export interface RunOptions {
   /** The journal's home; by default the file store of the project. Opened only when the run records. */
   readonly openStore?: (sealingKey: SealingKey) => Promise<JournalStore>;
   /** Filled by `run-pipeline.ts`. */
-  readonly pipeline?: PipelineRecord;
+  readonly pipeline?: PipelineRecord | undefined;
   /** Called after each event. The summary is live: it changes with the next one. */
   readonly onProgress?: (summary: RunSummary) => void;
 }

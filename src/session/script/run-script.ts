@@ -57,8 +57,8 @@ async function prepareAndRun(options: RunOptions, world: World, signal: AbortSig
 }
 
 /**
- * Prints what a buffered run had shown before an error ended it. Bypasses the world, which is closed already if the run was interrupted; the
- * journal needs no fact of it, because it follows from what was shown.
+ * Prints what a buffered run had shown before an error ended it. Bypasses the world, which is closed already if the run was interrupted;
+ * the journal needs no fact of it, because it follows from what was shown.
  */
 function printShown(document: KeptDocument, { stdout, stderr }: RunOptions['io']): void {
   if (document.text() === '') return;

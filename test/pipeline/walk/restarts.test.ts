@@ -98,7 +98,7 @@ it('goes on in the folder of its chain, and says so', async () => {
   await place.run({ handlers: own, runDirectory: 'here' });
   const { stderr, events } = await place.run({ handlers: own, runDirectory: 'there', resume: '' });
   expect(events[0]).toMatchObject({ runDir: 'here' });
-  expect(stderr).toContain('--run-dir there has no effect: a resumed run goes on in here');
+  expect(stderr).toContain('--run-dir there has no effect: a resumed run continues in here');
 });
 
 it('does not write into a folder that only its record takes for its own', async () => {

@@ -1,9 +1,10 @@
 /**
- * The past of a pipeline: the newest chain of its runs, where it stands, and what a resume makes of it. graph-pipelines.md 10.3.
+ * A chain is a run of a pipeline and the runs that resumed it. Opens the newest chain, folds its state, and finds the point at which a
+ * resume continues. graph-pipelines.md 10.3.
  *
- * C1 A chain is read as far as it can be: where lines are damaged, `graph-fold.ts` says what still counts. What a later run left behind of
- *    an earlier one doesn't count.
- * C2 Nothing here changes a run.
+ * CHAIN-1  A damaged chain is read as far as possible: `graph-fold.ts` decides which events count. Events of a run after the point at which
+ *          the next run resumed it don't count.
+ * CHAIN-2  Nothing here changes a run.
  */
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
@@ -13,22 +14,18 @@ import { graphState, isGraphRun, type GraphState } from '../../../../replay/pipe
 import { MlldError } from '../../../errors.js';
 import { effectiveRouting } from '../../../pipeline/model/outcome.js';
 import { closest } from '../../../values/suggest.js';
+import { withoutUndefined } from '../../../values/without-undefined.js';
+import type { Segment } from './logical-run.js';
 
 type Parent = NonNullable<EventOf<'run.started'>['parent']>;
-
-/** A run of a chain, up to the event from which the next one went on. */
-interface Segment {
-  readonly ref: RunRef;
-  readonly until: Seq | undefined;
-}
 
 export interface Chain {
   readonly latest: RunFile;
   readonly segments: readonly Segment[];
   readonly state: GraphState;
-  /** Of its runs that can't be read as a whole. */
+  /** Describes the runs of the chain that can't be read as a whole. */
   readonly damage: readonly DamagedRun[];
-  /** Calls of which a result is recorded behind what counts: a call that is made again in the same way has it. */
+  /** Calls whose results are recorded after the last event that counts: the same calls, when made again, reuse them. */
   readonly replies: ReadonlySet<CallKey>;
 }
 
@@ -36,15 +33,15 @@ export interface DamagedRun extends RunDamage {
   readonly run: RunId;
 }
 
-/** Where a resumed run begins. */
+/** The state with which a resumed run begins. */
 export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies'> {
   readonly from: EventRef;
   readonly enterAt?: string;
-  /** Answers that are not served any more. */
+  /** Calls whose recorded results may not be reused any more. */
   readonly invalidated: readonly CallKey[];
 }
 
-/** Undefined when the pipeline never ran. `isMeant` narrows it to some of its runs. */
+/** Undefined if the pipeline never ran. `isMeant` narrows the search to some of its runs. */
 export async function newestChain(
   store: JournalStore,
   workflow: Workflow,
@@ -52,7 +49,7 @@ export async function newestChain(
 ): Promise<Chain | undefined> {
   for (const latest of (await store.runs(workflow)).toReversed()) {
     const first = await firstEvent(store, latest.ref);
-    // A run whose beginning is lost is one of the pipeline all the same, unless somebody's in particular is looked for.
+    // A run whose first event is lost belongs to the pipeline all the same; but it can't match a condition.
     const isWanted = first?.type === 'run.started' ? isGraphRun(first) && isMeant(first) : first !== undefined && isMeant === anyRun;
     if (isWanted) return openChain(store, latest);
   }
@@ -61,7 +58,7 @@ export async function newestChain(
 
 const anyRun = (): boolean => true;
 
-/** Of one attempt of a manager node: another one starts a child of its own. */
+/** Matches children of one attempt of a manager node: another attempt starts a child of its own. */
 export function isChildOf({ run, op }: Pick<Parent, 'run' | 'op'>): (started: EventOf<'run.started'>) => boolean {
   return ({ parent }) => parent?.run === run && parent.op === op;
 }
@@ -71,7 +68,7 @@ export async function openChain(store: JournalStore, latest: RunFile): Promise<C
   return { latest, segments, ...(await readSegments(store, segments)) };
 }
 
-/** What a run began with that resumed another; undefined for one that began anew. Throws RUN_UNKNOWN when what it goes on with is gone. */
+/** Returns the state that a run inherited from the run that it resumed, if any. Throws RUN_UNKNOWN if a run of its chain is gone. */
 export async function stateBefore(
   store: JournalStore,
   { workflow }: RunRef,
@@ -81,7 +78,7 @@ export async function stateBefore(
   const segments = await segmentsUpTo(store, { ref: { workflow, run: resume.run }, until: resume.seq });
   for (const { ref } of segments) {
     if (await store.find(ref.run)) continue;
-    throw new MlldError('RUN_UNKNOWN', `The run goes on with run ${ref.run}, which is not in the journal any more`);
+    throw new MlldError('RUN_UNKNOWN', `The run resumed run ${ref.run}, which is not in the journal any more`);
   }
   return (await readSegments(store, segments)).state;
 }
@@ -91,20 +88,24 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
   const segments = [last];
   for (let head = await startedEvent(store, last.ref); head?.resume;) {
     const { run, seq } = head.resume;
-    if (segments.some((later) => later.ref.run === run)) break; // whoever wrote that it goes on with itself, it has no end
+    if (segments.some((later) => later.ref.run === run)) break; // a forged journal may say that a run resumed itself
     segments.unshift({ ref: { workflow, run }, until: seq });
     head = await startedEvent(store, { workflow, run });
   }
   return segments;
 }
 
-/** A bare `--resume`: behind what finished last, or at the node that failed. `stuckAt` names a node at which the walk would fail at once. */
+/**
+ * Returns the point at which a bare `--resume` continues: after the node that finished last, or at the node that failed.
+ *
+ * @param stuckAt names a node at which the walk would fail at once
+ */
 export function resumePoint({ state, segments, damage, replies }: Chain, stuckAt?: (state: GraphState) => string | undefined): ResumePoint {
   const enterAt = (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
-  return { state, damage, replies, from: endOf(state, segments), ...(enterAt === undefined ? {} : { enterAt }), invalidated: [] };
+  return withoutUndefined<ResumePoint>({ state, damage, replies, from: endOf(state, segments), enterAt, invalidated: [] });
 }
 
-/** `--resume NODE`: before the node was last started on the main path. Throws RESUME_NODE with those that can be named. */
+/** Returns the point before the node was last started on the main path, for `--resume NODE`. Throws RESUME_NODE. */
 export async function resumePointAt(store: JournalStore, { segments }: Chain, node: string): Promise<ResumePoint> {
   const starts = new Map<string, { readonly segment: number; readonly seq: Seq }>();
   const calls: { readonly segment: number; readonly seq: Seq; readonly key: CallKey }[] = [];
@@ -129,10 +130,10 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const until = (start.seq - 1) as Seq;
   const { ref } = segments[start.segment] as Segment; // it was found there
   const { state, damage } = await readSegments(store, [...kept.slice(0, -1), { ref, until }]);
-  const isDropped = (call: { readonly segment: number; readonly seq: Seq }): boolean =>
+  const isInvalidated = (call: { readonly segment: number; readonly seq: Seq }): boolean =>
     call.segment > start.segment || (call.segment === start.segment && call.seq > until);
-  const dropped = calls.filter(isDropped).map(({ key }) => key);
-  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, invalidated: dropped };
+  const invalidated = calls.filter(isInvalidated).map(({ key }) => key);
+  return { state, damage, replies: new Set(), from: { run: ref.run, seq: until }, enterAt: node, invalidated };
 }
 
 async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
@@ -140,7 +141,7 @@ async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'
   return first && isGraphRun(first) ? first : undefined;
 }
 
-/** Undefined for a run that was killed before it had one. */
+/** Undefined for a run that was killed before its first event was written. */
 export async function firstEvent(store: JournalStore, ref: RunRef): Promise<JournalEvent | undefined> {
   let first: JournalEvent | undefined;
   await store.scan(ref, (event) => void (first = event), { eventsMax: 1 });
@@ -155,7 +156,7 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
     const run = foldOfRun(state);
     let isDamaged = false;
     const visit: Parameters<JournalStore['scan']>[1] = (event, position) => {
-      // What was cut off when the chain went on from here may be asked for again.
+      // These events don't count, but the results among them can be reused.
       if (until !== undefined && event.seq > until) run.leave(event);
       else run.apply(event, { ref, position });
     };
@@ -171,8 +172,8 @@ function endOf({ journalRun, seq }: GraphState, segments: readonly Segment[]): E
 }
 
 /**
- * An unmet gate, or what failed last. A run that met a limit goes on where it was. Undefined at a dead end: nothing failed, so the last node
- * keeps its result where the graph has an edge from it by now.
+ * Returns an unmet gate, or the node that failed last. A run that reached a limit continues where it was. Undefined at a dead end: nothing
+ * failed, so the last node keeps its result, in case the graph has an edge from it by now.
  */
 function failedNode({ unmetGate, main, error }: GraphState): string | undefined {
   if (unmetGate !== undefined) return unmetGate;

@@ -1,21 +1,20 @@
-/** Whether a pipeline that was edited can go on where an earlier run of it stands. graph-pipelines.md 10.3. */
-
+/** Refuses to resume a run whose pipeline was edited so that the run can't continue in it. graph-pipelines.md 10.3. */
 import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline.js';
 import { MlldError } from '../../../errors.js';
 import type { WalkView } from '../../../pipeline/stage/state-view.js';
 import type { ResumePoint } from './chain.js';
 
-/** Lines for stderr about nodes that are only history. Throws RESUME_GRAPH when it can't go on. */
+/** Returns lines for stderr about visited nodes that were removed. Throws RESUME_GRAPH if the run can't continue. */
 export function checkEditedGraph(plan: CompiledPipeline, { state, enterAt }: ResumePoint): readonly string[] {
   const { name } = plan.graph;
+  // A damaged journal may lack the name.
   if (state.pipeline !== name && state.pipeline !== '') {
-    // a damaged journal may not say it
     throw refused(`the graph is called ${name} now, and the run was one of ${state.pipeline}`);
   }
   if (enterAt !== undefined) requireNode(plan, enterAt);
   else requireWalkable(plan, state.main);
   const gone = new Set(state.main.history.map(({ node_id: id }) => id).filter((id) => !plan.has(id)));
-  return [...gone].map((id) => `${id} was visited and is not in the graph any more; it stays in the history`);
+  return [...gone].map((id) => `${id} was visited and is not in the graph any more; it remains in the history`);
 }
 
 function requireWalkable(plan: CompiledPipeline, walk: WalkView): void {
@@ -25,7 +24,7 @@ function requireWalkable(plan: CompiledPipeline, walk: WalkView): void {
 }
 
 function requireNode(plan: CompiledPipeline, node: string): void {
-  if (!plan.has(node)) throw refused(`the node ${node}, at which the run would go on, is not in the graph any more`);
+  if (!plan.has(node)) throw refused(`the node ${node}, at which the run would continue, is not in the graph any more`);
 }
 
 function refused(why: string): MlldError {

@@ -1,8 +1,8 @@
 /**
- * A line of runs (`lines.ts`), folded and kept current while its journals grow: what a program that lives long knows of a pipeline.
+ * Folds a logical run (`logical-run.ts`) and keeps the state current while its journals grow, for programs that run long.
  *
- * F1 Everything is read from the journals, also for runs of one's own process: what is told is with the kernel.
- * F2 A restart begins with nothing; what was before it is history.
+ * FOLLOW-1  Everything is read from the journals, also for runs of this process: nothing is reported that a crash could lose.
+ * FOLLOW-2  A restart begins with an empty state.
  */
 import type { JournalEvent } from '../../../../journal/event.js';
 import type { BlobId, Seq } from '../../../../journal/ids.js';
@@ -13,23 +13,23 @@ import type { LogicalRun, Segment } from './logical-run.js';
 
 export interface FollowedRun {
   readonly state: GraphState;
-  /** Every question that was put since the last start from nothing, with the answer where there is one. */
+  /** All questions since the run last began anew, by id; with the answer if there is one. */
   readonly questions: ReadonlyMap<string, string | undefined>;
-  /** The text of the pipeline. */
+  /** The blob with the text of the pipeline. */
   readonly source: BlobId | undefined;
-  /** ISO; of the run that ended last, where it ended in order. */
+  /** The end of the last run, ISO 8601; undefined if it did not end in order. */
   readonly finishedAt: string | undefined;
 }
 
 export interface RunFollower {
   readonly logicalRun: LogicalRun;
-  /** Reads what is new. The result is live: it changes with the next call. */
+  /** Reads new events. The result is live: it changes with the next call. */
   current(): Promise<FollowedRun>;
 }
 
-export function followLogicalRun(store: JournalStore, line: LogicalRun): RunFollower {
+export function followLogicalRun(store: JournalStore, logicalRun: LogicalRun): RunFollower {
   let followed = nothingFollowed();
-  let stretch = 0;
+  let index = 0;
   let from: ScanReport['end'] | undefined;
   let fold = foldOfRun(followed.state);
   let reading: Promise<void> = Promise.resolve();
@@ -45,19 +45,19 @@ export function followLogicalRun(store: JournalStore, line: LogicalRun): RunFoll
 
   async function read(): Promise<void> {
     for (;;) {
-      const at = line.segments[stretch];
+      const at = logicalRun.segments[index];
       if (!at) return;
-      const { end } = await store.scan(at.ref, (event, position) => take(event, at, position), from === undefined ? {} : { from });
+      const { end } = await store.scan(at.ref, (event, position) => take(event, at, position), { from });
       from = end;
-      if (stretch === line.segments.length - 1) return; // it may still grow
-      stretch += 1;
+      if (index === logicalRun.segments.length - 1) return; // this journal may still grow
+      index += 1;
       from = undefined;
       fold = foldOfRun(followed.state);
     }
   }
 
   return {
-    logicalRun: line,
+    logicalRun,
     async current() {
       reading = reading.catch(() => undefined).then(read);
       await reading;
@@ -96,7 +96,7 @@ function applyEvent(notes: MutableFollowedRun, event: JournalEvent): void {
   }
 }
 
-/** Events of a line, numbered through; `seq` in its first run. */
+/** An event with its number in the logical run, which is `seq` in the first run and continues from there. */
 export interface NumberedEvent {
   readonly number: number;
   readonly event: JournalEvent;
@@ -105,15 +105,15 @@ export interface NumberedEvent {
 const PART_EVENTS = 64;
 
 /**
- * Reads a line in parts, so that a long one is never in memory as a whole; `more()` goes on where the last part ended, also when the
- * journal has grown. A line that was resumed meanwhile is another one: begin with `after`.
+ * Reads a logical run in parts, so that a long one is never in memory as a whole. `more()` continues where the last part ended, also if the
+ * journal has grown. After another resume it is another logical run: read that one from `after` on.
  */
 export function readLogicalRun(
   store: JournalStore,
-  { segments: stretches }: LogicalRun,
+  { segments }: LogicalRun,
   after: number,
 ): { more(): Promise<readonly NumberedEvent[]> } {
-  let stretch = 0;
+  let index = 0;
   let base = 0;
   let last: Seq | undefined;
   let from: ScanReport['end'] | undefined;
@@ -125,7 +125,7 @@ export function readLogicalRun(
       last = event.seq;
       if (base + event.seq > after) found.push({ number: base + event.seq, event });
     };
-    const { end, events } = await store.scan(ref, visit, { eventsMax: PART_EVENTS, ...(from === undefined ? {} : { from }) });
+    const { end, events } = await store.scan(ref, visit, { eventsMax: PART_EVENTS, from });
     from = end;
     return { found, events };
   }
@@ -133,13 +133,13 @@ export function readLogicalRun(
   return {
     async more() {
       for (;;) {
-        const at = stretches[stretch];
+        const at = segments[index];
         if (!at) return [];
         const { found, events } = await part(at);
         if (found.length > 0) return found;
-        if (events > 0) continue; // all of it was read before
-        if (stretch === stretches.length - 1) return [];
-        stretch += 1;
+        if (events > 0) continue; // all of these were read before
+        if (index === segments.length - 1) return [];
+        index += 1;
         base += (last ?? -1) + 1;
         [from, last] = [undefined, undefined];
       }

@@ -1,6 +1,6 @@
 /**
- * The runs of a pipeline's file, put in lines: a run, those that resumed it, and those that a `loop_restart` edge made of it. For people
- * each line is one run, known by the id of its first. graph-pipelines.md 6.8, 10.1.
+ * A logical run is a run of a pipeline, the runs that resumed it, and the runs that followed it over a `loop_restart` edge. For people
+ * these are one run, known by the id of the first. graph-pipelines.md 6.8, 10.1.
  */
 import type { EventOf } from '../../../../journal/event.js';
 import type { RunId, RunRef, Seq } from '../../../../journal/ids.js';
@@ -11,7 +11,7 @@ export interface FirstEvent {
   readonly started: EventOf<'run.started'>;
 }
 
-/** A run of a line, up to the event from which the next one went on. */
+/** A run, up to the event at which the next one resumed it. */
 export interface Segment {
   readonly ref: RunRef;
   readonly until: Seq | undefined;
@@ -20,14 +20,14 @@ export interface Segment {
 export interface LogicalRun {
   readonly id: RunId;
   readonly segments: readonly Segment[];
-  /** The first event of the run that last began with nothing: the first of all, or of the last restart. */
+  /** The first event of the run that last began anew: of the first run, or of the last restart. */
   readonly begun: EventOf<'run.started'>;
 }
 
 /**
- * One line per first run. Where a run was resumed twice the later one counts, and what the other did is no part of the line.
+ * Returns a logical run for each first run. If a run was resumed twice, the later resume counts, and the other one is left out.
  *
- * @param heads of the runs of one file, oldest first
+ * @param heads the first events of the runs of one file, oldest first
  */
 export function logicalRunsOf(heads: readonly FirstEvent[]): readonly LogicalRun[] {
   const known = new Map(heads.map((head) => [head.ref.run, head]));
@@ -36,7 +36,7 @@ export function logicalRunsOf(heads: readonly FirstEvent[]): readonly LogicalRun
   for (const head of heads) {
     const { run } = head.ref;
     const before = predecessor(head);
-    // A run whose predecessor was removed begins a line of its own.
+    // A run whose predecessor was removed begins a logical run of its own.
     const first = (before && firstOf.get(before.run)) ?? run;
     firstOf.set(run, first);
     newest.set(first, head);
@@ -45,16 +45,16 @@ export function logicalRunsOf(heads: readonly FirstEvent[]): readonly LogicalRun
 }
 
 function backFrom(newest: FirstEvent, known: ReadonlyMap<RunId, FirstEvent>): Omit<LogicalRun, 'id'> {
-  const stretches: Segment[] = [{ ref: newest.ref, until: undefined }];
+  const segments: Segment[] = [{ ref: newest.ref, until: undefined }];
   let begun = newest.started;
   for (let before = predecessor(newest); before;) {
     const head = known.get(before.run);
-    if (!head || stretches.some(({ ref }) => ref.run === head.ref.run)) break;
-    stretches.unshift({ ref: head.ref, until: before.until });
+    if (!head || segments.some(({ ref }) => ref.run === head.ref.run)) break;
+    segments.unshift({ ref: head.ref, until: before.until });
     if (begun.restartOf === undefined) begun = head.started;
     before = predecessor(head);
   }
-  return { segments: stretches, begun };
+  return { segments, begun };
 }
 
 function predecessor({ started: { resume, restartOf } }: FirstEvent): { readonly run: RunId; readonly until: Seq | undefined } | undefined {

@@ -1,4 +1,4 @@
-/** Every pipeline run of a project as its journals tell it, whoever runs or ran it. For programs that live long: what doesn't change is read once. */
+/** Lists and follows all pipeline runs of a project by their journals, for programs that run long: reads once what doesn't change. */
 import type { Json } from '../../../../journal/event.js';
 import { isRunId, type RunId, type Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
@@ -10,14 +10,14 @@ import { logicalRunsOf, type FirstEvent, type LogicalRun } from './logical-run.j
 import { nodeStates } from './node-states.js';
 import { statusAtEnd, statusOf, type PipelineStatus } from './pipeline-status.js';
 
-/** As it was when it was asked for: to be looked at without waiting in between. */
+/** A logical run at the time of the request. Read it at once: parts of it change later. */
 export interface PipelineRun extends Pick<FollowedRun, 'questions' | 'source'> {
   readonly logicalRun: LogicalRun;
-  /** The last of the line. */
+  /** The last run of the logical run. */
   readonly latest: RunFile;
   readonly status: PipelineStatus;
   readonly context: { readonly [key: string]: Json };
-  /** Those that somebody waits for; of an interrupted run those that it had asked and will ask again. */
+  /** The questions that wait for an answer; for an interrupted run those that it will ask again. */
   readonly openQuestions: readonly OpenQuestion[];
   checkpoint(): Checkpoint;
   nodes(): ReturnType<typeof nodeStates>;
@@ -26,75 +26,78 @@ export interface PipelineRun extends Pick<FollowedRun, 'questions' | 'source'> {
 export interface PipelineRuns {
   /** Newest first. */
   list(): Promise<readonly PipelineStatus[]>;
-  /** By the id of the first run of its line, or of another one in it. */
+  /** Finds a logical run by the id of any of its runs. */
   find(id: string): Promise<PipelineRun | undefined>;
 }
 
-/** States are held of so many; of all others only what the list shows. */
+/** Limits the logical runs whose state is held; of others only the status is. */
 const FOLLOWED_MAX = 32;
-/** Workflows that are looked into at a time. */
+/** Limits the workflows that are read at the same time. */
 const READERS = 8;
 
-/** `isOwn`: the line is being run by this process, also between two of its runs. */
+/** `isOwn` is true while this process runs a logical run, also between two of its runs. */
 export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => boolean): PipelineRuns {
-  const heads = new Map<RunId, FirstEvent>();
+  const firstEvents = new Map<RunId, FirstEvent>();
   const scripts = new Set<Workflow>();
   const workflows = new Map<string, Workflow>();
   const followers = new Map<RunId, RunFollower>();
-  /** One list at a time; who asks meanwhile shares the next, which knows all that was there when it was asked for. */
+  /** Lists are made one after the other; requests during one share the next, which sees everything that existed when they were made. */
   let last: Promise<unknown> = Promise.resolve();
   let next: Promise<readonly PipelineStatus[]> | undefined;
   const shown = new Map<RunId, { readonly of: string; readonly status: PipelineStatus }>();
 
-  async function linesIn(workflow: Workflow): Promise<readonly { readonly line: LogicalRun; readonly latest: RunFile }[]> {
+  async function logicalRunsIn(workflow: Workflow): Promise<readonly { readonly logicalRun: LogicalRun; readonly latest: RunFile }[]> {
     if (scripts.has(workflow)) return [];
     const files = new Map((await store.runs(workflow)).map((file) => [file.ref.run, file]));
     const known: FirstEvent[] = [];
     for (const { ref } of files.values()) {
-      const head = heads.get(ref.run) ?? (await readHead(ref));
-      if (head) known.push(head);
-      // A file holds a script or a pipeline: one look tells.
+      const first = firstEvents.get(ref.run) ?? (await readFirstEvent(ref));
+      if (first) known.push(first);
+      // A workflow is either a script or a pipeline: one run decides.
       if (scripts.has(workflow)) return [];
     }
-    return logicalRunsOf(known).map((line) => ({ line, latest: files.get(line.segments.at(-1)?.ref.run as RunId) as RunFile }));
+    return logicalRunsOf(known).map((logicalRun) => ({
+      logicalRun,
+      latest: files.get(logicalRun.segments.at(-1)?.ref.run as RunId) as RunFile,
+    }));
   }
 
-  async function readHead(ref: FirstEvent['ref']): Promise<FirstEvent | undefined> {
+  async function readFirstEvent(ref: FirstEvent['ref']): Promise<FirstEvent | undefined> {
     const started = await firstEvent(store, ref);
-    if (started?.type !== 'run.started') return undefined; // killed before it had one, or damaged
+    if (started?.type !== 'run.started') return undefined; // killed before its first event, or damaged
     if (!isGraphRun(started)) return void scripts.add(ref.workflow);
-    const head: FirstEvent = { ref, started };
-    heads.set(ref.run, head);
-    return head;
+    const first: FirstEvent = { ref, started };
+    firstEvents.set(ref.run, first);
+    return first;
   }
 
-  async function followed(line: LogicalRun): Promise<FollowedRun> {
-    let follower = followers.get(line.id);
-    if (!follower || keyOf(follower.logicalRun) !== keyOf(line)) follower = followLogicalRun(store, line);
-    followers.delete(line.id);
-    followers.set(line.id, follower); // the youngest stands last
+  async function followed(logicalRun: LogicalRun): Promise<FollowedRun> {
+    let follower = followers.get(logicalRun.id);
+    if (!follower || keyOf(follower.logicalRun) !== keyOf(logicalRun)) follower = followLogicalRun(store, logicalRun);
+    followers.delete(logicalRun.id);
+    followers.set(logicalRun.id, follower); // the latest is last
     const oldest = followers.size > FOLLOWED_MAX ? [...followers.keys()][0] : undefined;
     if (oldest !== undefined) followers.delete(oldest);
     return follower.current();
   }
 
-  async function statusIn({ line, latest }: { readonly line: LogicalRun; readonly latest: RunFile }): Promise<PipelineStatus> {
-    const of = `${keyOf(line)} ${latest.bytes} ${latest.liveness} ${isOwn(line.id)}`;
-    const known = shown.get(line.id);
+  async function statusIn({ logicalRun, latest }: { readonly logicalRun: LogicalRun; readonly latest: RunFile }): Promise<PipelineStatus> {
+    const of = `${keyOf(logicalRun)} ${latest.bytes} ${latest.liveness} ${isOwn(logicalRun.id)}`;
+    const known = shown.get(logicalRun.id);
     if (known?.of === of) return known.status;
-    const goes = isGoing(line.id, latest);
-    const status = statusAtEnd(line, latest, goes) ?? statusOf(line.id, await followed(line), goes);
-    shown.set(line.id, { of, status });
+    const isRunning = isLive(logicalRun.id, latest);
+    const status = statusAtEnd(logicalRun, latest, isRunning) ?? statusOf(logicalRun.id, await followed(logicalRun), isRunning);
+    shown.set(logicalRun.id, { of, status });
     return status;
   }
 
-  async function describe({ line, latest }: { readonly line: LogicalRun; readonly latest: RunFile }): Promise<PipelineRun> {
-    const now = await followed(line);
+  async function describe({ logicalRun, latest }: { readonly logicalRun: LogicalRun; readonly latest: RunFile }): Promise<PipelineRun> {
+    const now = await followed(logicalRun);
     const { state, questions, source } = now;
-    const goes = isGoing(line.id, latest);
-    const status = statusOf(line.id, now, goes);
+    const isRunning = isLive(logicalRun.id, latest);
+    const status = statusOf(logicalRun.id, now, isRunning);
     return {
-      logicalRun: line,
+      logicalRun,
       latest,
       questions,
       source,
@@ -102,11 +105,11 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
       context: state.main.context,
       openQuestions: status.status === 'waiting' || status.status === 'interrupted' ? [...state.questions.values()] : [],
       checkpoint: () => checkpointOf(state),
-      nodes: () => nodeStates(state, goes ? 'running' : latest.liveness),
+      nodes: () => nodeStates(state, isRunning ? 'running' : latest.liveness),
     };
   }
 
-  function isGoing(id: RunId, { liveness }: RunFile): boolean {
+  function isLive(id: RunId, { liveness }: RunFile): boolean {
     return liveness === 'running' || isOwn(id);
   }
 
@@ -122,7 +125,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
     const all: PipelineStatus[] = [];
     const work = async (): Promise<void> => {
       for (let workflow = waiting.pop(); workflow !== undefined; workflow = waiting.pop()) {
-        for (const found of await linesIn(workflow)) all.push(await statusIn(found));
+        for (const found of await logicalRunsIn(workflow)) all.push(await statusIn(found));
       }
     };
     await Promise.all(Array.from({ length: READERS }, work));
@@ -136,7 +139,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
       const workflow = workflows.get(id) ?? (await store.find(id))?.workflow;
       if (workflow === undefined) return undefined;
       workflows.set(id, workflow);
-      const found = (await linesIn(workflow)).find(({ line }) => line.segments.some(({ ref }) => ref.run === id));
+      const found = (await logicalRunsIn(workflow)).find(({ logicalRun }) => logicalRun.segments.some(({ ref }) => ref.run === id));
       return found && describe(found);
     },
   };

@@ -1,4 +1,4 @@
-/** What a server says of a pipeline run. graph-pipelines.md 13.2; members are named as there. */
+/** Computes the status of a pipeline run that a server reports. graph-pipelines.md 13.2 names its members. */
 import type { GateStatus } from '../../../../journal/pipeline-event.js';
 import type { RunId } from '../../../../journal/ids.js';
 import type { RunFile } from '../../../../journal/store.js';
@@ -9,24 +9,24 @@ import type { LogicalRun } from './logical-run.js';
 export interface PipelineStatus {
   readonly id: RunId;
   readonly pipeline_name: string;
-  /** `waiting`: somebody is asked something. `interrupted`: the process ended or died; a resume goes on. */
+  /** `waiting`: a question waits for an answer. `interrupted`: the process ended or died; a resume continues the run. */
   readonly status: 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'interrupted';
-  /** The one that runs, else the one that finished last. */
+  /** The node that is running, else the one that finished last. */
   readonly current_node: string | null;
   /** Finished visits on the main path. */
   readonly completed_nodes: number;
   /** ISO 8601, UTC. */
   readonly started_at: string;
-  /** Null while it goes on, and when it was killed. */
+  /** Null while the run is running, and when it was killed. */
   readonly finished_at: string | null;
-  /** Null unless it came to an end of its own. */
+  /** Null unless the run completed or failed. */
   readonly outcome: 'success' | 'fail' | null;
   readonly goal_gate_status: { readonly [node: string]: GateStatus };
 }
 
-export function statusOf(id: RunId, { state, finishedAt }: FollowedRun, isGoing: boolean): PipelineStatus {
+export function statusOf(id: RunId, { state, finishedAt }: FollowedRun, isRunning: boolean): PipelineStatus {
   const { main, pipeline, startedAt } = state;
-  const status = wordFor(state, isGoing);
+  const status = wordFor(state, isRunning);
   return {
     id,
     pipeline_name: pipeline,
@@ -40,10 +40,12 @@ export function statusOf(id: RunId, { state, finishedAt }: FollowedRun, isGoing:
   };
 }
 
-/** The same of a line whose last run ended in order, which its first and last events tell; undefined where they are of an older program. */
-export function statusAtEnd({ id, begun }: LogicalRun, { finished }: RunFile, isGoing: boolean): PipelineStatus | undefined {
+/**
+ * Computes the status from the first and last events alone, if the last run ended in order. Undefined if an older program wrote them.
+ */
+export function statusAtEnd({ id, begun }: LogicalRun, { finished }: RunFile, isRunning: boolean): PipelineStatus | undefined {
   if (finished?.totals.nodes === undefined || finished.gates === undefined) return undefined;
-  const status = wordFor({ ...finished, questions: NO_QUESTIONS }, isGoing);
+  const status = wordFor({ ...finished, questions: NO_QUESTIONS }, isRunning);
   return {
     id,
     pipeline_name: begun.pipeline ?? '',
@@ -67,7 +69,7 @@ interface EndedState extends Partial<Pick<GraphState, 'status' | 'error'>> {
   readonly questions: { readonly size: number };
 }
 
-function wordFor({ status, error, questions }: EndedState, isGoing: boolean): PipelineStatus['status'] {
+function wordFor({ status, error, questions }: EndedState, isRunning: boolean): PipelineStatus['status'] {
   switch (status) {
     case 'completed':
       return 'completed';
@@ -78,10 +80,10 @@ function wordFor({ status, error, questions }: EndedState, isGoing: boolean): Pi
       return error?.code === 'CANCELLED' ? 'cancelled' : 'interrupted';
     case 'paused':
       return 'interrupted';
-    case 'restarted': // the next run of the line is about to begin
-      return isGoing ? 'running' : 'interrupted';
+    case 'restarted': // the next run is about to begin
+      return isRunning ? 'running' : 'interrupted';
     case undefined:
-      if (!isGoing) return 'interrupted';
+      if (!isRunning) return 'interrupted';
       return questions.size > 0 ? 'waiting' : 'running';
   }
 }

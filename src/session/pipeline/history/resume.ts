@@ -1,4 +1,4 @@
-/** What `--resume` means for a pipeline: where the new run begins, that there is nothing to do, or why it can't be. graph-pipelines.md 10.3. */
+/** Finds the point at which `--resume` continues a pipeline, or says why it can't or needn't. graph-pipelines.md 10.3. */
 import path from 'node:path';
 import type { JournalStore } from '../../../../journal/store.js';
 import type { GraphState } from '../../../../replay/pipeline/graph-state.js';
@@ -13,11 +13,11 @@ import { checkEditedGraph } from './edited-graph.js';
 import { runOfManifest } from '../manifest.js';
 import { restartOf, type RunBeginning, type Restart } from '../run-start.js';
 
-/** From looking what there is to resume until that has begun; gives what ends it. */
+/** Held while a process decides how to resume a pipeline and starts the new run, so that two processes cannot decide differently. */
 export async function lockToResume({ resume, project, file }: PipelineRunOptions, store: JournalStore): Promise<() => Promise<void>> {
   const workflow = workflowFor(project, file);
-  const isThereAny = resume !== undefined && (await store.runs(workflow)).length > 0;
-  return isThereAny ? store.acquireWorkflowLock(workflow) : async () => {};
+  const hasRuns = resume !== undefined && (await store.runs(workflow)).length > 0;
+  return hasRuns ? store.acquireWorkflowLock(workflow) : async () => {};
 }
 
 /** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH, RESUME_DAMAGED. */
@@ -32,7 +32,7 @@ export async function findResumption(
   const { latest, state } = chain;
   const { run } = latest.ref;
   if (latest.liveness === 'running') {
-    throw new MlldError('RESUME_RUNNING', `--resume: run ${run} of ${name} is still going on`, {
+    throw new MlldError('RESUME_RUNNING', `--resume: run ${run} of ${name} is still running`, {
       hint: 'wait for its end, or interrupt it',
     });
   }
@@ -42,13 +42,13 @@ export async function findResumption(
   for (const line of ignoredOptions(options, state)) io.stderr(`${line}\n`);
   const ended = node === '' ? resumePoint(chain) : await resumePointAt(store, chain, node);
   for (const line of [...checkEditedGraph(plan, ended), ...damageWarnings(ended, name)]) io.stderr(`${line}\n`);
-  // Asked of a graph that the walk fits.
+  // `nodeToReenter` needs a graph that contains the nodes of the walk.
   return { resumed: node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended };
 }
 
 /**
- * Throws RESUME_FOLDER. A record may come from a bundle that somebody else has made, and a resumed run writes into the folder that its record
- * names: one that the engine did not choose is taken only where its manifest is that of the run, or `--run-dir` names it.
+ * Throws RESUME_FOLDER. A record may come from a bundle of another person, and a resumed run writes into the folder that its record names.
+ * A folder that the engine did not choose is accepted only if its manifest belongs to the run, or if `--run-dir` names it.
  */
 export async function refuseForeignFolder(
   { project, runDirectory, workingDirectory, name }: PipelineRunOptions,
@@ -64,12 +64,12 @@ export async function refuseForeignFolder(
   });
 }
 
-/** The folder that was asked for, or one of those behind its restarts. */
+/** True for the folder itself, and for those of the restarts after it. */
 function isFolderOf(folder: string, wanted: string): boolean {
   return folder === wanted || folder.startsWith(`${wanted}.`);
 }
 
-/** Without its first event a run can be gone on with only when it went on with none itself: then its context is there. */
+/** A run without its first event can be resumed only if its context is recorded, so only if it resumed no other run. */
 function refuseWithoutFirstEvent({ damage, state }: Chain, name: string): void {
   const headless = damage.find(({ isHeadless }) => isHeadless);
   if (!headless || 'graph.goal' in state.main.context) return;
@@ -78,32 +78,36 @@ function refuseWithoutFirstEvent({ damage, state }: Chain, name: string): void {
   });
 }
 
-/** Lines about what can't be read of the runs that are gone on with. */
+/** Returns lines about events of the resumed runs that can't be read, and what that costs. */
 function damageWarnings({ damage, replies }: ResumePoint, name: string): readonly string[] {
   return damage.map(({ run, lost, cut, open }) => {
     const what = lost === 0 ? 'the end' : lost === 1 ? '1 event' : `${lost} events`;
     const events = `run ${run}: ${what} of its journal can't be read (mlld journal verify ${run})`;
     if (cut.length === 0 && open !== undefined)
-      return `${events}: it is of ${open}, whose end can't be read either, so ${open} runs again, and makes again the calls whose replies are lost`;
+      return (
+        `${events}: it is of ${open}, whose end can't be read either, so ${open} runs again, ` +
+        `and makes again the calls whose replies are lost`
+      );
     if (cut.length === 0) return `${events}: no finished node and no recorded result that is needed is lost`;
-    const kept = replies.size === 0 ? '' : '; model stages behind it reuse their recorded results where they are asked the same';
+    const kept = replies.size === 0 ? '' : '; model stages after it reuse their recorded results if their calls are the same';
+    const again = cut.length === 1 ? 'it runs' : 'they run';
     return (
-      `${events}: the end of ${cut.join(', ')} is lost, so ${cut.length === 1 ? 'it runs' : 'they run'} again, and commands behind it too${kept}; ` +
-      `if this run stops, mlld run ${name} --resume goes on`
+      `${events}: the end of ${cut.join(', ')} is lost, so ${again} again, and commands after it too${kept}; ` +
+      `if this run stops, mlld run ${name} --resume continues it`
     );
   });
 }
 
-/** Lines about what a resumed run would have to be given anew: it goes on with the context and in the folder that it has. */
+/** Returns warnings about options without effect: a resumed run keeps its context and its folder. */
 function ignoredOptions(
   { set, runDirectory, workingDirectory, project }: PipelineRunOptions,
   { given, runDir }: GraphState,
 ): readonly string[] {
   const known = given as PipelineRunOptions['set'];
   const others = Object.keys(set).filter((key) => known[key] !== set[key]);
-  const lines = others.map((key) => `warning: --set ${key}=${set[key]} has no effect: a resumed run goes on with the context that it has`);
+  const lines = others.map((key) => `warning: --set ${key}=${set[key]} has no effect: a resumed run keeps its context`);
   const folder = path.resolve(project.root, runDir);
   const wanted = runDirectory === undefined ? folder : path.resolve(workingDirectory, runDirectory);
-  if (!isFolderOf(folder, wanted)) lines.push(`warning: --run-dir ${runDirectory} has no effect: a resumed run goes on in ${runDir}`);
+  if (!isFolderOf(folder, wanted)) lines.push(`warning: --run-dir ${runDirectory} has no effect: a resumed run continues in ${runDir}`);
   return lines;
 }
