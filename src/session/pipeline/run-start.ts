@@ -1,9 +1,10 @@
 /** Makes the first facts of a pipeline's run, anew, after a resume and after a restart. graph-pipelines.md 8.1, 11. */
 import path from 'node:path';
-import type { FactOf, Json } from '../../../journal/event.js';
+import type { CacheFlags, FactOf, Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { GraphState } from '../../../replay/pipeline/graph-state.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { ResumePoint } from './history/chain.js';
 
@@ -34,17 +35,17 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
   const { resumed, restartOf, number } = beginning;
   const enterAt = resumed?.enterAt ?? beginning.enterAt;
   const { checkpoint, resume, parent, backend } = options;
-  return {
-    flags: { ...(checkpoint ? { checkpoint } : {}), ...(resume === undefined || number > 1 ? {} : { resume }) },
+  return withoutUndefined<Partial<FactOf<'run.started'>>>({
+    flags: withoutUndefined<CacheFlags>({ checkpoint: checkpoint || undefined, resume: number > 1 ? undefined : resume }),
     pipeline: plan.graph.name,
     runDir: runDirectory(options, beginning, ref),
-    ...(backend === undefined ? {} : { backend }),
+    backend,
     gates: plan.gates,
-    ...(resumed ? { resume: resumed.from } : {}),
-    ...(restartOf === undefined ? {} : { restartOf }),
-    ...(enterAt === undefined ? {} : { enterAt }),
-    ...(parent ? { parent: { run: parent.run, node: parent.node, op: parent.op } } : {}),
-  };
+    resume: resumed?.from,
+    restartOf,
+    enterAt,
+    parent: parent && { run: parent.run, node: parent.node, op: parent.op },
+  });
 }
 
 export function restartOf({ journalRun, given, runDir }: GraphState, enterAt: string): Restart {

@@ -11,18 +11,19 @@ const MESSAGE_UNITS_MAX = 64 * 1024;
 /** Limits the keys of one event, which are some megabytes then. */
 const KEYS_MAX = 100_000;
 
+/** These members hold texts for people. */
+const TEXT_MEMBERS = ['message', 'reason', 'error', 'errorHint', 'pause'];
+
 /** Returns the fact itself if nothing is too long, which is nearly always the case. */
 export function bounded(fact: Fact): Fact {
   const { message, reason, error, errorHint, pause } = fact as { readonly [member: string]: unknown };
   if (!isLong(message) && !isLong(reason) && !isLong(error) && !isLong(errorHint) && !isLong(pause)) return fact;
-  return {
-    ...fact,
-    ...(isLong(message) && { message: cut(message) }),
-    ...(isLong(reason) && { reason: cut(reason) }),
-    ...(isLong(error) && { error: cut(error) }),
-    ...(isLong(errorHint) && { errorHint: cut(errorHint) }),
-    ...(isLong(pause) && { pause: cut(pause) }),
-  } as Fact; // of the same shape
+  const copy: { [member: string]: unknown } = { ...fact };
+  for (const member of TEXT_MEMBERS) {
+    const text = copy[member];
+    if (isLong(text)) copy[member] = cut(text);
+  }
+  return copy as Fact; // of the same shape
 }
 
 /**

@@ -23,6 +23,7 @@ import { canonicalRequest, subjectOf } from '../../operation/effect-facts.js';
 import type { EffectResult, EffectRequest, EffectKind, World } from '../../world/world.js';
 import { OutputExceedsText } from '../../world/process/output.js';
 import { WorldError } from '../../world/world.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { concealDivergence } from '../ports/conceal.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayOrder } from './replay-order.js';
@@ -116,13 +117,13 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     if (!isWhole(recording)) return waitStuck(release);
     const similar = nextResult(recording, op, kind, undefined);
     const expected = similar && { seq: similar.seq, subject: similar.subject, ...(await textWritten(similar)) };
-    const divergence: Divergence = {
+    const divergence = withoutUndefined<Divergence>({
       reason: similar ? 'changed' : 'new',
       op,
       kind,
-      ...(expected ? { expected } : {}),
+      expected,
       actual: { subject: subjectOf(kind, request), request },
-    };
+    });
     const continues = diverge(concealDivergence(divergence, frame.run.secrets));
     const next = similar ?? anyResult(recording, kind, sha256(canonicalRequest(request)));
     if (!continues || (next === undefined && !ACTIONS.has(kind))) throw endOfReplay();

@@ -5,6 +5,7 @@ import type { JournalStore } from '../../../journal/store.js';
 import type { Settings } from '../../runtime/settings.js';
 import type { RunOptions } from './run-options.js';
 import { toJson } from '../../values/native.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { annotate, type Data, type Value } from '../../values/value.js';
 import { HOOK_LIMIT_MS, PARALLEL_LIMIT, RECURSION_DEPTH } from './settings.js';
 
@@ -15,19 +16,20 @@ export interface RunInputs {
 
 export async function inputFacts(options: RunOptions, { settings, state }: RunInputs, store: JournalStore): Promise<RecordedInputs> {
   const { projectRoot, workingDirectory, parallelLimit, recursionDepth, prefixes, injected } = settings;
-  return {
+  // Defaults are left out.
+  return withoutUndefined<RecordedInputs>({
     root: projectRoot,
     workingDirectory,
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
-    ...(options.errorBehavior === 'halt' ? { errorBehavior: 'halt' } : {}),
-    ...(options.streaming ? {} : { streaming: false }),
-    ...(options.structured ? { structured: true } : {}),
-    ...(parallelLimit === PARALLEL_LIMIT ? {} : { parallelLimit }),
-    ...(recursionDepth === RECURSION_DEPTH ? {} : { recursionDepth }),
-    ...(prefixes.length === 0 ? {} : { prefixes }),
-    ...(injected.size === 0 ? {} : { injected: await store.payload(injectedJson(injected)) }),
-    ...(settings.hasState ? { state: await store.payload(toJson(state)) } : {}),
-  };
+    mode: options.mode,
+    errorBehavior: options.errorBehavior === 'halt' ? 'halt' : undefined,
+    streaming: options.streaming ? undefined : false,
+    structured: options.structured || undefined,
+    parallelLimit: parallelLimit === PARALLEL_LIMIT ? undefined : parallelLimit,
+    recursionDepth: recursionDepth === RECURSION_DEPTH ? undefined : recursionDepth,
+    prefixes: prefixes.length === 0 ? undefined : prefixes,
+    injected: injected.size === 0 ? undefined : await store.payload(injectedJson(injected)),
+    state: settings.hasState ? await store.payload(toJson(state)) : undefined,
+  });
 }
 
 /** Returns the settings and the state of a recorded run; undefined when the journal doesn't hold them any more. */

@@ -4,19 +4,30 @@ import type { Module } from '../../runtime/module.js';
 import type { StructuredResult } from './run-options.js';
 import { toJson } from '../../values/native.js';
 import { labelsOf, sourcesOf, type Value } from '../../values/value.js';
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { KeptDocument } from './document.js';
 
 const CONTENT_UNITS = 200;
 
+interface StructuredEffect {
+  readonly type: string;
+  readonly content: string;
+  readonly path?: string;
+  readonly security: Security;
+}
+
+interface Security {
+  readonly labels: readonly string[];
+  readonly taint: readonly string[];
+  readonly sources: readonly string[];
+}
+
 export function structuredResult(module: Module, run: RunState, document: KeptDocument): StructuredResult {
   return {
     output: document.normalised(),
-    effects: document.effects.map(({ type, content, path, value }) => ({
-      type,
-      content: content.slice(0, CONTENT_UNITS),
-      ...(path === undefined ? {} : { path }),
-      security: securityOf(value),
-    })),
+    effects: document.effects.map(({ type, content, path, value }) =>
+      withoutUndefined<StructuredEffect>({ type, content: content.slice(0, CONTENT_UNITS), path, security: securityOf(value) }),
+    ),
     exports: exportedNames(module),
     stateWrites: run.stateWrites.map(({ path, value, ms }, index) => ({
       path,
@@ -41,7 +52,7 @@ function exportedNames(module: Module): string[] {
   return [...module.scope.entries()].flatMap(({ name, kind }) => (kind === 'ambient' ? [] : [name]));
 }
 
-function securityOf(value: Value): { labels: readonly string[]; taint: readonly string[]; sources: readonly string[] } {
+function securityOf(value: Value): Security {
   const labels = labelsOf(value);
   return { labels, taint: [...labels, ...sourcesOf(value)], sources: [] };
 }

@@ -26,7 +26,7 @@ function scopeOf(name: string, { options }: Checkpoint): Scope | undefined {
     const ttlMs = option === 'ttl' && text !== undefined ? parseDuration(text) : undefined;
     const mode = option === 'resume' ? modeOf(text) : undefined;
     if (ttlMs === undefined && mode === undefined) return undefined;
-    scope = { ...scope, ...(ttlMs !== undefined && { ttlMs }), ...(mode !== undefined && { resume: mode }) };
+    scope = ttlMs === undefined ? { ...scope, resume: mode } : { ...scope, ttlMs };
   }
   return scope;
 }
