@@ -1,0 +1,58 @@
+import { beforeEach, expect, it } from 'vitest';
+import { JournalError } from '../../journal/errors.js';
+import { createJournalWarnings, unkeptNotice, type JournalWarnings } from '../../src/session/ports/journal-warnings.js';
+import { runRef } from '../journal/support/facts.js';
+
+let lines: string[];
+let warnings: JournalWarnings;
+beforeEach(() => {
+  lines = [];
+  warnings = createJournalWarnings((text) => lines.push(text));
+});
+
+const full = new JournalError('JOURNAL_DISK_FULL', "can't append: no space", { hint: 'Free some space.' });
+
+it('warns once that the journal can not be written, with the remedy and with what works all the same', () => {
+  warnings.error(full, 'but results of earlier runs are reused');
+  warnings.error(full);
+  expect(lines).toEqual([
+    "warning: the journal can't be written, results are not recorded, but results of earlier runs are reused: can't append: no space (Free some space.)\n",
+  ]);
+});
+
+it('is silent about a missing source text once nothing can be recorded at all', () => {
+  warnings.error(full);
+  warnings.gap(full);
+  expect(lines).toHaveLength(1);
+});
+
+it('reports an outage and its end once for all that wait', () => {
+  warnings.outage(full, 60_000);
+  warnings.outage(full, 60_000);
+  warnings.outage(undefined, 60_000);
+  expect(lines).toEqual(["warning: can't append: no space; calls wait, for 60 s at most (--journal-wait)\n"]);
+  warnings.outage(undefined, 60_000);
+  expect(lines[1]).toBe('the journal is written again; nothing is missing in it\n');
+});
+
+it('warns once of each function whose result can not be read', () => {
+  for (const fn of ['ask', 'ask', 'draw']) warnings.unreadable(fn, 'the call is executed again');
+  expect(lines).toEqual(
+    ['ask', 'draw'].map((fn) => `warning: a recorded result of @${fn} can't be read any more; the call is executed again\n`),
+  );
+});
+
+it('warns once of damage, and never of the torn tail that a killed run leaves', () => {
+  warnings.defect({ kind: 'torn-tail', run: runRef(1), message: 'torn' });
+  expect(lines).toEqual([]);
+  for (const n of [1, 2]) warnings.defect({ kind: 'corrupt', run: runRef(n), message: 'line 3 is damaged' });
+  const { run } = runRef(1);
+  expect(lines).toEqual([`warning: run ${run}: line 3 is damaged; see mlld journal verify ${run}\n`]);
+});
+
+it('names the remedy for secret results that were not kept', () => {
+  expect(unkeptNotice(0)).toBeUndefined();
+  expect(unkeptNotice(2)).toBe(
+    '2 results are secret and were not kept for later runs: MLLD_JOURNAL_KEY is none; unset it, or set a key (openssl rand -hex 32), to keep them sealed',
+  );
+});

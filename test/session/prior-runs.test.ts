@@ -1,0 +1,75 @@
+import { beforeEach, expect, it } from 'vitest';
+import { workflowOf } from '../../journal/ids.js';
+import { openMemoryStore } from '../../journal/storage/memory-store.js';
+import type { JournalStore } from '../../journal/store.js';
+import { usable } from '../../replay/memo/memo.js';
+import { openPriorRuns, type OpenedPriorRuns } from '../../src/session/ports/prior-runs.js';
+import type { CacheRequest } from '../../src/session/script/run-options.js';
+import { runRef, smallRun, workflow } from '../journal/support/facts.js';
+
+const digest = workflowOf('llm/run/digest.mld');
+let store: JournalStore;
+
+beforeEach(async () => {
+  store = openMemoryStore();
+  const journal = await store.create(runRef(1));
+  for (const fact of smallRun) await journal.append(fact);
+  await journal.close();
+});
+
+function open(cache: CacheRequest, of = workflow): Promise<OpenedPriorRuns> {
+  return openPriorRuns({
+    store,
+    project: { root: '/p', config: { scriptDir: 'llm/run', prefixes: [], suppressWarnings: [] }, workingDirectory: '/p' },
+    workflow: of,
+    cache,
+    declarations: { declares: () => false, knownFunctions: [] },
+    onDefect: (defect) => expect.unreachable(defect.message),
+  });
+}
+
+const resultsIn = ({ usable: { memo } }: OpenedPriorRuns): number => [...usable(memo)].length;
+
+it('reuses what is recorded without any target', async () => {
+  const opened = await open({ checkpoint: true });
+  expect([resultsIn(opened), opened.invalidations, opened.notices]).toEqual([2, [], []]);
+});
+
+it('has --fresh invalidate everything, and still knows the runs that there are', async () => {
+  const opened = await open({ fresh: true });
+  expect([resultsIn(opened), opened.loaded.runs.length]).toEqual([0, 1]);
+  expect(opened.invalidations).toEqual([{ type: 'memo.reset', reason: 'fresh' }]);
+});
+
+it('has --resume @fn invalidate its results, and says what that costs', async () => {
+  const opened = await open({ resume: '@review' });
+  expect(opened.invalidations).toMatchObject([
+    { type: 'memo.invalidated', selector: '@review', keys: [expect.any(String), expect.any(String)] },
+  ]);
+  expect(opened.notices).toEqual(['--resume @review: 2 of 2 calls will run again']);
+});
+
+it('leaves no trace of a target that can not be resolved', async () => {
+  await expect(open({ resume: '@nobody' })).rejects.toThrow('nobody');
+  expect((await store.runs(workflow)).length).toBe(1);
+});
+
+it('forks a workflow up to one of its runs, or up to an event of it', async () => {
+  const { run } = runRef(1);
+  const whole = await open({ forks: ['patrol'] }, digest);
+  const part = await open({ forks: [`patrol@${run}:3`] }, digest);
+  expect([...whole.forks, ...part.forks].map(({ memo, run: at, seq }) => [[...usable(memo)].length, at, seq])).toEqual([
+    [2, undefined, undefined],
+    [1, run, 3],
+  ]);
+});
+
+it.each([
+  ['patrol', workflow, 'FORK_SELF'],
+  ['nowhere', digest, 'FORK_UNKNOWN'],
+  ['patrol@', digest, 'FORK_RUN'],
+  ['patrol@20990101', digest, 'FORK_RUN'],
+  [`patrol@latest:99`, digest, 'FORK_RUN'],
+])('refuses --fork %s', async (fork, of, code) => {
+  await expect(open({ forks: [fork] }, of)).rejects.toMatchObject({ code });
+});
