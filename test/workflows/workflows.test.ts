@@ -16,11 +16,11 @@ interface Workflow {
   /** Beside the files of the folder: what no formatter or linter of ours should see. */
   readonly files?: { readonly [name: string]: string };
   readonly asks: number;
-  /** Answers that a guard took away are not kept: so many are asked for again by a run in which nothing changed. */
+  /** Results that a guard denied are not recorded: so many calls are made again by a run in which nothing changed. */
   readonly refused?: number;
   /** Parts of files that are there after two runs. */
   readonly writes: readonly (readonly [file: string, part: string])[];
-  /** A change after two runs, and how many questions the third one asks. */
+  /** A change after two runs, and how many calls the third one makes. */
   readonly afterwards: {
     readonly why: string;
     readonly argv?: readonly string[];

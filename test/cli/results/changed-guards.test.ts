@@ -47,7 +47,7 @@ describe('a guard that a recorded result has not seen', () => {
     expect((await run('--checkpoint')).stderr).toBe('');
   });
 
-  it('is consulted by `--changed ask` as well, and may refuse', async () => {
+  it('is honoured by `--changed ask` as well, and may refuse', async () => {
     const { run, edit, calls } = await project(CALLS);
     await run('--checkpoint');
     await edit(QUALITY.replace('R:c', 'R:b') + CALLS);
@@ -56,7 +56,7 @@ describe('a guard that a recorded result has not seen', () => {
     expect(await calls()).toEqual(['review executed', 'review executed']);
   });
 
-  it('is not asked for where only the function was edited', async () => {
+  it('is not needed where only the function was edited', async () => {
     const { run, edit, calls } = await project(QUALITY + CALLS);
     await run('--checkpoint');
     await edit(QUALITY + CALLS.replace('"R:"', '"S:"'));

@@ -1,4 +1,4 @@
-/** What a model wrote goes into commands, through the whole program. control.md 5.3. */
+/** Text of a model is passed to commands, through the whole program. control.md 5.3. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -55,7 +55,7 @@ describe('a text in a command', () => {
     expect((await run('var @nul = js { return "a\\0b" }\nrun cmd { echo "@nul" }', '')).stderr).toContain('NUL');
   });
 
-  it('is told as it reads when the command fails', async () => {
+  it('is shown as it reads when the command fails', async () => {
     expect((await run('run cmd { false "@v" }', 'two words')).stderr).toContain('false "two words"');
   });
 

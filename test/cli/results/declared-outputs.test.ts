@@ -65,7 +65,7 @@ describe('files that an llm function declares to write', () => {
     expect({ calls: calls(), bin: bytes('out/a.bin') }).toEqual({ calls: 2, bin: first });
   });
 
-  it('have the call run again when somebody changed them, and the run says so', async () => {
+  it('have the call run again when they were changed, and the run says so', async () => {
     const { mlld, run, calls, bytes, write } = await project('show @draw("a", "x")\n');
     await run();
     const before = bytes('out/a.bin');
@@ -77,7 +77,7 @@ describe('files that an llm function declares to write', () => {
     expect((await mlld('journal', 'verify', 'job')).status).toBe(0);
   });
 
-  it('are kept with --keep-files, and the result is served', async () => {
+  it('are kept with --keep-files, and the result is reused', async () => {
     const { run, calls, file, write } = await project('show @draw("a", "x")\n');
     await run();
     write('out/a.bin', 'mine');
@@ -101,7 +101,7 @@ describe('files that an llm function declares to write', () => {
     });
   });
 
-  it('have the call run again when its recorded answer does not have them', async () => {
+  it('have the call run again when its recorded result does not have them', async () => {
     const { run, calls, write } = await project('show @draw("a", "x")\n');
     write('job.mld', `${script('1', 'key: [@name]')}show @draw("a", "x")\n`);
     await run();
@@ -123,7 +123,7 @@ describe('files that an llm function declares to write', () => {
     expect(calls()).toBe(2);
   });
 
-  it('come with what a fork lends', async () => {
+  it('come with a forked result', async () => {
     const { mlld, run, calls, file, write } = await project('show @draw("a", "x")\n');
     await run();
     fs.rmSync(file('out'), { recursive: true });

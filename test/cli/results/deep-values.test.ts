@@ -16,7 +16,7 @@ show @told(["flat"], 2)
 `;
 
 describe('values nested deeper than the journal holds', () => {
-  it('are used as they are, and asked again by the next run', async () => {
+  it('are used as they are, and executed again by the next run', async () => {
     const cwd = await projectFolder({ 'job.mld': NEST(1500) + SCRIPT.replace('LEVELS', '1500') });
     const plain = await runCli(['job.mld'], { cwd });
     expect(plain).toMatchObject({ status: 0, stdout: '1500core\ntold 1500core\ntold 1flat\n' });
@@ -34,7 +34,7 @@ describe('values nested deeper than the journal holds', () => {
         executed: number;
         reused: number;
       }[];
-      // Of the call whose argument is too deep the journal doesn't know.
+      // The journal does not have the call whose argument is too deep.
       expect(latest).toMatchObject({ executed: executed - 1, reused: 3 - executed });
     }
   });
@@ -46,7 +46,7 @@ describe('values nested deeper than the journal holds', () => {
     expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: first.stdout, stderr: '' });
   });
 
-  it('are told of alike, whether the run knows a secret or not', async () => {
+  it('are reported alike, whether the run knows a secret or not', async () => {
     const script = `${NEST(1500)}var @b = @nest()\nshow @depth(@b)\n`;
     const found = await Promise.all(
       ['', 'var secret @token = "a-token-of-many-letters"\n'].map(async (secret) => {

@@ -31,7 +31,7 @@ describe('a call whose command prints 100 MiB', () => {
 });
 
 describe('a call whose command prints more than a text can hold', () => {
-  it('fails with the name of the blob, fails at once when it is resumed, and is executed again when told to', async () => {
+  it('fails with the name of the blob, fails at once when it is resumed, and is executed again with --resume @fn', async () => {
     const { cwd, executions } = await project(600_000_000);
     const first = await runCli(['run', 'big', '--checkpoint'], { cwd });
     expect(first.status).toBe(1);
@@ -66,7 +66,7 @@ it('a stage of a pipeline whose command prints more than a text can hold fails w
   expect(await fs.readFile(path.join(cwd, 'executed'), 'utf8')).toBe('run\n');
 });
 
-it('a kill while output arrives leaves a temporary file, which `journal gc` removes when no run goes on', async () => {
+it('a kill while output arrives leaves a temporary file, which `journal gc` removes when no run is running', async () => {
   const cwd = await projectFolder({
     'llm/run/big.mld': `exe llm @big() = sh { head -c 30000000 /dev/zero; echo $$ > pid; sleep 60 }\nshow @big().length\n`,
   });

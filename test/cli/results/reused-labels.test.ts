@@ -1,4 +1,4 @@
-/** What is served has the labels and source markers of a fresh answer. checkpoint-resume.md 5.5. */
+/** A reused result has the labels and source markers of a fresh one. checkpoint-resume.md 5.5. */
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 
@@ -43,7 +43,7 @@ const CALLS: readonly (readonly [title: string, script: string, shown: string])[
   ],
 ];
 
-describe('labels and source markers of a served answer', () => {
+describe('labels and source markers of a reused result', () => {
   it.each(CALLS)('%s', async (_title, script, shown) => {
     const text = `var pii @owner = "Rosa"
 exe @repeat(n) = js { return "lorem ".repeat(n) }
@@ -76,7 +76,7 @@ show @r.mx.labels.join(" ")
 });
 
 describe('a word of control', () => {
-  it('that a recorded call gives is the same word when it is served', async () => {
+  it('that a recorded call returns is the same word when it is reused', async () => {
     const cwd = await projectFolder({
       'job.mld': `exe llm @ask(q) = sh { echo "$q" >> calls.log; echo "A:$q" }
 exe llm @work(state) = [
@@ -95,7 +95,7 @@ show @done.text
     expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/ 0 asked/);
   });
 
-  it('is no answer when it asks for another one', async () => {
+  it('is no result when it asks for another attempt', async () => {
     const cwd = await projectFolder({
       'job.mld': `exe llm @check(v) = when [ @mx.try < 3 => retry "again"; * => \`ok @v on @mx.try\` ]
 exe @draft(q) = \`draft of @q\`

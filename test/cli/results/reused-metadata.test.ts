@@ -1,4 +1,4 @@
-/** What `.mx` tells of a served answer is what it tells of a fresh one. checkpoint-resume.md 5.3. */
+/** `.mx` of a reused result says the same as that of a fresh one. checkpoint-resume.md 5.3. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { globSync } from 'tinyglobby';
@@ -93,7 +93,7 @@ async function completedIn(cwd: string): Promise<EventOf<'call.completed'>[]> {
   return completed;
 }
 
-describe('the metadata of a served answer', () => {
+describe('the metadata of a reused result', () => {
   it.each(RESULTS)('of %s', async (_title, script, shown) => {
     const q = script.includes('var @q') ? '' : 'var @q = "x"\n';
     const { cwd, fresh, served } = await twice(`${script}\n${q}var @r = @f(@q)\nshow \`${shown}\`\n`);
@@ -122,7 +122,7 @@ show @name(@file)
     expect(await fs.readFile(path.join(cwd, 'out.json'), 'utf8')).toBe('{"a":[1,2]}');
   });
 
-  it('has no more on a large answer in a list than on a small one, recorded or not', async () => {
+  it('has no more on a large result in a list than on a small one, recorded or not', async () => {
     const script = `exe llm @ask(n) = sh { echo '{"n":  1}'; seq $n | sed 's/.*/ /' }
 exe llm @f(q) = for @n in [1, 3000] => @ask(@n) | @parse
 exe llm @g(q) = for @n in [1, 3000] => @ask(@n)
@@ -146,7 +146,7 @@ show \`@r[0].n @r[0] @r[1]\`
     expect((await runCli(['job.mld', '--resume'], { cwd: moved })).stdout).toBe(`${path.join(moved, 'ships/gull.json')}\n`);
   });
 
-  it('of more than 64 KiB is a content of its own: it is verified, stays as long as its answer, travels with it, and is taken out', async () => {
+  it('of more than 64 KiB is a blob of its own: it is verified, kept as long as its result, bundled with it, and redacted', async () => {
     const front = `---\ntitle: Seals\npin: tide-4711\nlong: ${'z'.repeat(70_000)}\n---\n`;
     const script = 'exe llm @f(q) = <long.md # Grey>\nvar @r = @f("x")\nshow `@r.mx.fm.pin @r.mx.fm.long.length @r.mx.filename`\n';
     const { cwd, fresh, served } = await twice(script, { 'long.md': `${front}# Grey\nLoud.\n` });

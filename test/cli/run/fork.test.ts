@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli, startCli, type CliResult } from '../../support/cli.js';
 
-/** A function that leaves its question in `calls.log` and says who answered. */
+/** A function that writes its argument into `calls.log` and names its version in its result. */
 const ask = (who: string): string => `exe llm @ask(q) = sh { echo "$q" >> calls.log; echo "${who}:$q" }\n`;
 const COLLECT = `${ask('C')}show @ask("ebb")\nshow @ask("flow")\n`;
 const SURVEY = `${ask('S')}show @ask("slack")\n`;
@@ -14,7 +14,7 @@ const ANALYZE = `${ask('N')}show @ask("ebb")\nshow @ask("flow")\nshow @ask("slac
 interface Folder {
   readonly cwd: string;
   readonly mlld: (...argv: string[]) => Promise<CliResult>;
-  /** What was asked since the last look. */
+  /** Returns the arguments of the calls since the last time. */
   readonly asked: () => string[];
   readonly write: (name: string, text: string) => void;
 }
@@ -40,7 +40,7 @@ async function runsOf({ mlld }: Folder, script: string): Promise<string[]> {
 }
 
 describe('--fork', () => {
-  it('borrows from several sources, the first one first, and asks what none of them has', async () => {
+  it('reuses results of several sources, the first one first, and executes what none of them has', async () => {
     const project = await folder({ 'analyze.mld': `${ANALYZE}show @ask("neap")\n` });
     await project.mlld('collect.mld', '--checkpoint');
     await project.mlld('survey.mld', '--checkpoint');
@@ -50,7 +50,7 @@ describe('--fork', () => {
     expect(project.asked()).toEqual(['neap']);
   });
 
-  it('knows what it borrowed by its first words also where the source is not named any more', async () => {
+  it('knows forked results by their first words even if the source is not named any more', async () => {
     const project = await folder();
     await project.mlld('collect.mld', '--checkpoint');
     await project.mlld('analyze.mld', '--fork', 'collect');
@@ -60,7 +60,7 @@ describe('--fork', () => {
     expect(await project.mlld('analyze.mld', '--resume', '@ask("neap")')).toMatchObject({ stdout: '', status: 1 });
   });
 
-  it('tells no first words of what was borrowed with a secret', async () => {
+  it('shows no first words of a forked result with a secret', async () => {
     const secret = 'var secret @word = "syzygy"\n';
     const project = await folder({
       'collect.mld': `${ask('C')}show @ask("syzygy")\n`,
@@ -125,14 +125,14 @@ describe('--fork', () => {
     expect((await project.mlld('analyze.mld', '--fork', `collect@${run}`)).stderr).toContain('has no recorded run');
   });
 
-  it('hands on only what the middle script asked itself', async () => {
+  it('passes on only what the middle script executed itself', async () => {
     const project = await folder({ 'last.mld': `${ask('L')}show @ask("ebb")\nshow @ask("slack")\n` });
     await project.mlld('collect.mld', '--checkpoint');
     await project.mlld('analyze.mld', '--fork', 'collect');
     expect((await project.mlld('last.mld', '--fork', 'analyze')).stdout).toBe('L:ebb\nN:slack\n');
   });
 
-  it('borrows what a run had before it crashed, and what one that goes on has so far', async () => {
+  it('reuses what a run had before it crashed, and what a running one has so far', async () => {
     const project = await folder({ 'slow.mld': `${ask('W')}show @ask("ebb")\nrun sh { sleep 20 }\nshow @ask("flow")\n` });
     const child = startCli(['slow.mld', '--checkpoint'], { cwd: project.cwd });
     child.stdin.end();
@@ -147,7 +147,7 @@ describe('--fork', () => {
     expect((await project.mlld('analyze.mld', '--fork', `slow@${running}`, '--fresh')).stdout).toBe('W:ebb\nN:flow\nN:slack\n');
   });
 
-  it('leaves the source alone, whatever stands beside it on the command line', async () => {
+  it('never changes the source, whatever else is on the command line', async () => {
     const project = await folder();
     await project.mlld('collect.mld', '--checkpoint');
     const before = recordOf(project, 'collect');
@@ -160,8 +160,8 @@ describe('--fork', () => {
     expect(project.asked()).toEqual([]);
   });
 
-  it('goes on with the next one that knows when an answer is lost, and asks once when none does', async () => {
-    /** Answers that lie in blobs. */
+  it('takes the result of the next source when one is lost, and executes once when none has it', async () => {
+    /** These results are stored in blobs. */
     const long = (who: string): string =>
       `exe llm @ask(q) = sh { echo "$q" >> calls.log; printf "${who}:$q "; head -c 70000 /dev/zero | tr '\\0' x }\n`;
     const project = await folder({
@@ -187,7 +187,7 @@ describe('--fork', () => {
     expect(project.asked()).toEqual([]);
   });
 
-  it('asks once when the files of a lent answer were changed', async () => {
+  it('executes once when the files of a forked result were changed', async () => {
     const draw =
       'exe llm @draw(n) = sh { echo "$n" >> calls.log; echo "drew $n $RANDOM" > $n.txt; echo done } with { writes: "@root/@n\\.txt" }\n';
     const project = await folder({
@@ -205,7 +205,7 @@ describe('--fork', () => {
 });
 
 describe('--fork beside other flags', () => {
-  it('with --resume @fn asks again, and the refusal lasts until --fresh', async () => {
+  it('with --resume @fn executes again, and the refusal lasts until --fresh', async () => {
     const project = await folder();
     await project.mlld('collect.mld', '--checkpoint');
     await project.mlld('analyze.mld', '--fork', 'collect');
@@ -216,7 +216,7 @@ describe('--fork beside other flags', () => {
     expect((await project.mlld('analyze.mld', '--fork', 'collect', '--fresh')).stdout).toBe('C:ebb\nC:flow\nN:slack\n');
   });
 
-  it('with --resume counts own and lent answers, as the plan does', async () => {
+  it('with --resume counts own and forked results, as the plan does', async () => {
     const project = await folder();
     await project.mlld('collect.mld', '--checkpoint');
     await project.mlld('analyze.mld', '--fork', 'collect');
@@ -225,7 +225,7 @@ describe('--fork beside other flags', () => {
     expect((await project.mlld(...again)).stderr).toContain('2 of 3 calls will run again');
   });
 
-  it('with a checkpoint keeps what the prior run used before it, borrowed or not', async () => {
+  it('with a checkpoint keeps what the prior run used before it, forked or not', async () => {
     const project = await folder({
       'analyze.mld': `${ask('N')}show @ask("ebb")\ncheckpoint "collected"\nshow @ask("flow")\nshow @ask("slack")\n`,
     });
@@ -236,7 +236,7 @@ describe('--fork beside other flags', () => {
     expect(project.asked()).toEqual(['flow', 'slack']);
   });
 
-  it('with --changed ask asks where the definition differs from the one that answered', async () => {
+  it('with --changed ask executes where the definition differs from the recorded one', async () => {
     const project = await folder({ 'same.mld': `${ask('C')}show @ask("ebb")\n` });
     await project.mlld('collect.mld', '--checkpoint');
     project.asked();
@@ -260,7 +260,7 @@ describe('--resume beside --fresh and --changed', () => {
     expect(project.asked()).toEqual([]);
   });
 
-  it('asks again what was edited, and what the target selects', async () => {
+  it('executes again what was edited, and what the target selects', async () => {
     const judged = 'exe llm @judge(q) = sh { echo "judge $q" >> calls.log; echo "J:$q" }\nshow @judge("ebb")\n';
     const project = await folder({ 'collect.mld': COLLECT + judged });
     await project.mlld('collect.mld', '--checkpoint');
@@ -290,7 +290,7 @@ describe('--resume beside --fresh and --changed', () => {
   });
 });
 
-/** Content of all files that belong to a script in the journal. */
+/** Reads all files that belong to a script in the journal. */
 function recordOf({ cwd }: Folder, script: string): { readonly [name: string]: string } {
   const root = path.join(cwd, '.mlld', 'journal');
   const files = fs

@@ -87,7 +87,7 @@ describe('a disk that takes nothing for a while', () => {
     const paid = calls();
     expect(paid.length).toBeLessThan(3);
     expect(await mlld('few.mld', '--resume')).toMatchObject({ status: 0, stdout: '9\n9\n11\n' });
-    // What was in flight at the fault may be paid for again, and nothing else.
+    // Only what was in flight at the fault may be paid for again.
     expect(calls().length).toBeLessThanOrEqual(4);
   }, 60_000);
 
@@ -99,7 +99,7 @@ describe('a disk that takes nothing for a while', () => {
     expect(['paused', 'crashed']).toContain(last);
   }, 60_000);
 
-  it('goes on without a record where that is wanted', async () => {
+  it('continues without a record with --unrecorded', async () => {
     const { status, stdout, stderr } = await outage(
       { after: 6, ms: 1e6 },
       'few.mld',
@@ -120,7 +120,7 @@ describe('a disk that takes nothing for a while', () => {
     expect(calls()).toEqual(['one', 'two', 'three']);
   }, 60_000);
 
-  it('says why a run stands still whose large results find no room, and that it goes on', async () => {
+  it('says why a run waits whose large results find no room, and that it continues', async () => {
     const { status, stderr } = await outage({ after: 0, ms: 2500, only: 'blobs' }, 'large.mld', '--checkpoint');
     expect(status).toBe(0);
     expect(stderr.match(/calls wait, for 60 s at most/g)).toHaveLength(1);

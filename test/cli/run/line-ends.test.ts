@@ -36,7 +36,7 @@ function rewrite(cwd: string, change: (text: string) => string): void {
 }
 
 describe('sources with CRLF', () => {
-  it('ask the same questions as with LF: nothing is paid for twice', async () => {
+  it('make the same calls as with LF: nothing is paid for twice', async () => {
     const cwd = await projectFolder(SOURCES);
     const before = await runCli(['job.mld', '--checkpoint'], { cwd });
     expect(before).toMatchObject({ status: 0, stderr: '' });

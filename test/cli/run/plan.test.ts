@@ -37,7 +37,7 @@ async function planned(mlld: (...argv: string[]) => ReturnType<typeof runCli>, .
 }
 
 describe('mlld run NAME --plan', () => {
-  it('counts answers whose files somebody changed, and puts nothing back', async () => {
+  it('counts results whose files were changed, and restores nothing', async () => {
     const { cwd, mlld, write } = await project();
     write(
       'llm/run/job.mld',
@@ -56,7 +56,7 @@ describe('mlld run NAME --plan', () => {
     expect([fs.readFileSync(path.join(cwd, 'a.txt'), 'utf8'), fs.existsSync(path.join(cwd, 'b.txt'))]).toEqual(['by hand', false]);
   });
 
-  it('counts what then happens: nothing inside served calls, nothing that nobody asks for any more', async () => {
+  it('counts what then happens: nothing inside reused calls, nothing that is not called any more', async () => {
     const { cwd, mlld, write } = await project();
     const asks = 'exe llm @ask(q, model) = js { return q + model }\nexe llm @wrap(q) = @ask(@q, @model)\n';
     const wraps = (model: string): string =>
@@ -116,7 +116,7 @@ describe('mlld run NAME --plan', () => {
     expect(everything(cwd)).toEqual(before);
   });
 
-  it('promises nothing of a function that forwards what was edited, where the run asks another question', async () => {
+  it('promises nothing for a function that forwards what was edited, where the run makes another call', async () => {
     const wrapper = (model: string): string => `exe @poll(prompt, model) = \`@model: @prompt\`
 exe llm @review(prompt) = @poll(@prompt, "${model}")
 exe llm @plain(prompt) = \`@prompt!\`
@@ -138,7 +138,7 @@ show @plain(@review("b"))
     expect(await planned(mlld)).toMatchObject({ usable: 3, again: 0, unused: 3, forwarded: 0, estimate: { calls: 0 } });
   });
 
-  it('counts what would be asked again, and why', async () => {
+  it('counts the calls that would be executed again, and says why', async () => {
     const { mlld } = await project();
     await mlld('run', 'job', '--checkpoint');
     expect(await planned(mlld)).toMatchObject({ flags: { checkpoint: true }, usable: 4, again: 0, unresolved: 0, estimate: { calls: 0 } });
@@ -166,7 +166,7 @@ show @plain(@review("b"))
     expect(stdout).toContain('@review: 0 reused, 3 again (--resume @review)\n  again: a\n  again: b\n  again: c\n');
   });
 
-  it('comes to what the run then says and does', async () => {
+  it('agrees with what the run then says and does', async () => {
     const { mlld } = await project();
     await mlld('run', 'job', '--checkpoint');
     const { again } = await planned(mlld, '--resume', '@review:0("c")');
@@ -205,7 +205,7 @@ show @plain(@review("b"))
     expect((await mlld('llm/run/job.mld', '--plan')).stdout).toContain('0 of 4 calls will run again');
   });
 
-  it('counts what a fork lends, and what the last run could not answer', async () => {
+  it('counts what a fork reuses, and the calls of the last run without a result', async () => {
     const { mlld, write } = await project();
     await mlld('run', 'job', '--checkpoint');
     write('llm/run/other.mld', 'exe llm @review(file) = sh { exit 3 }\nshow @review("a")\nshow @review("z")\n');
@@ -221,7 +221,7 @@ show @plain(@review("b"))
   });
 });
 
-/** Every file of the project with its content. */
+/** Reads every file of the project. */
 function everything(cwd: string): { readonly [name: string]: string } {
   const names = fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' }).filter((name) => fs.statSync(path.join(cwd, name)).isFile());
   return Object.fromEntries(names.sort().map((name) => [name, fs.readFileSync(path.join(cwd, name), 'utf8')]));

@@ -24,13 +24,13 @@ const inFlight = (count: number): RunSummary['inFlight'] =>
 describe('the line', () => {
   const full = state({ executed: 31, reused: 6, failed: 1, inFlight: inFlight(20), loops: loops([37, 120], [1, 3]) });
 
-  it('tells done and total, what was reused, what is in flight, the rate and the time left', () => {
+  it('shows done and total, what was reused, what is in flight, the rate and the time left', () => {
     expect(progressLine(full, { elapsedMs: 15_000, perSecond: 2.075, columns: 120 })).toBe(
       '37/120 · 31 executed · 6 reused · 1 failed · 20 in flight · 2.1/s · 40.0s left',
     );
   });
 
-  it('tells the time so far when no loop says how much there is', () => {
+  it('shows the time so far when no loop says how much there is', () => {
     expect(progressLine(state({ executed: 3 }), { elapsedMs: 4200, perSecond: undefined, columns: 120 })).toBe('3 executed · 4.2s');
   });
 
@@ -56,7 +56,7 @@ describe('on a terminal', () => {
     now += ms;
     vi.advanceTimersByTime(ms);
   };
-  /** What a terminal would show: everything before an erasure on the same line is gone. */
+  /** Returns what a terminal would show: everything before an erasure on the same line is gone. */
   const visible = (): string =>
     screen
       .split('\n')
@@ -74,7 +74,7 @@ describe('on a terminal', () => {
     expect(screen.split('executed').length - 1).toBeLessThanOrEqual(11);
   });
 
-  it('goes on while nothing happens', () => {
+  it('updates while nothing happens', () => {
     const progress = start();
     progress.update(state({ executed: 1 }));
     pass(3000);

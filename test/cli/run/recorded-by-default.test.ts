@@ -1,4 +1,4 @@
-/** `mlld run NAME` without a flag keeps what it paid for; `mlld FILE` and `-e` keep it when asked to, and say so when it is lost. */
+/** `mlld run NAME` without a flag records what it paid for; `mlld FILE` and `-e` do with a flag, and say so when it is lost. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,7 +39,7 @@ describe('mlld run NAME without a flag', () => {
     expect(runs()).toHaveLength(2);
   });
 
-  it('can be gone on with when it fails: of identical calls the later result counts', async () => {
+  it('can be resumed when it fails: of identical calls the later result counts', async () => {
     const { mlld, executed } = await project();
     const failed = await mlld('run', 'job', '--die');
     expect(failed.status).toBe(1);
@@ -49,7 +49,7 @@ describe('mlld run NAME without a flag', () => {
     expect(executed()).toHaveLength(3);
   });
 
-  it('lends its results to a fork', async () => {
+  it('gives its results to a fork', async () => {
     const { mlld } = await project({ 'llm/run/other.mld': `${ASK}show @ask("flow")\n` });
     await mlld('run', 'job');
     expect((await mlld('run', 'other', '--fork', 'job')).stdout).toBe('2:flow\n');
@@ -124,7 +124,7 @@ describe('mlld run NAME without a flag', () => {
   });
 });
 
-describe('a run that was not asked to record, made calls and failed', () => {
+describe('a run that recorded nothing, made calls and failed', () => {
   it('says last how to have its results kept', async () => {
     const { mlld, runs } = await project();
     const { stderr, status } = await mlld('llm/run/job.mld', '--die', '--', '--topic', 'low tide');
@@ -156,7 +156,7 @@ describe('a run that was not asked to record, made calls and failed', () => {
     );
   });
 
-  it('says nothing without calls, after success, or when it was told to record nothing', async () => {
+  it('says nothing without calls, after success, or with --no-checkpoint', async () => {
     const { mlld } = await project({ 'plain.mld': 'bail "no"\n', 'never.mld': `resume: never\n${JOB}` });
     const runs = [['plain.mld'], ['llm/run/job.mld'], ['llm/run/job.mld', '--die', '--no-checkpoint'], ['never.mld', '--die']];
     for (const argv of runs) expect((await mlld(...argv)).stderr).not.toContain('not recorded');

@@ -74,7 +74,7 @@ describe('flags of the script', () => {
     expect(run('job', ...flags).payload).toEqual({});
   });
 
-  it.each(['--new', '--fresh'])('tells a script of `mlld run` about %s', (flag) => {
+  it.each(['--new', '--fresh'])('suggests the flag of `mlld run` for %s to a script', (flag) => {
     expect(run('job', flag).payload).toEqual({ new: true });
     expect(file('job.mld', flag).payload).toEqual({});
   });

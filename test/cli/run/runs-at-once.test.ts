@@ -1,4 +1,4 @@
-/** Two runs of a script at the same time: each is served what was recorded when it started, and neither takes the other's later answers. */
+/** Two runs of a script at the same time: each reuses what was recorded when it started, and no later result of the other. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { runIdAt, workflowOf } from '../../../journal/ids.js';
 import { projectFolder, resultOf, runCli, startCli, type CliResult } from '../../support/cli.js';
 import { ask, finished, started } from '../../support/written-runs.js';
 
-/** Answers "ebb" at once; waits for `go` inside "gate"; answers "flow" behind it. */
+/** Returns "ebb" at once; waits for `go` inside "gate"; returns "flow" after it. */
 const JOB = `exe llm @ask(q) = sh { echo "$q" >> calls.log; if [ "$q" = gate ]; then while [ ! -e go ]; do sleep 0.02; done; fi; echo "$MARK:$q" }
 show @ask("ebb")
 show @ask("gate")

@@ -1,4 +1,4 @@
-/** What a script has shown before an error is there, and ends its line before the error begins. */
+/** A script's output before an error is not lost, and its line ends before the error begins. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -64,7 +64,7 @@ describe('a line that is still open when an error begins', () => {
     expect(fs.readFileSync(path.join(cwd, 'log'), 'utf8')).toMatch(/^ebb\nError: no flow\n/);
   });
 
-  it('leaves standard output byte for byte where it is apart', async () => {
+  it('does not change standard output where it is separate', async () => {
     const cwd = await projectFolder({ 'job.mld': OPEN });
     const { stdout, stderr } = await runCli(['job.mld'], { cwd });
     expect(stdout).toBe('ebb');

@@ -25,7 +25,7 @@ async function startSlow(argv: readonly string[]): Promise<{ readonly cwd: strin
   return { cwd, child, pid: Number(await untilFile(path.join(cwd, 'pid'))) };
 }
 
-describe('a run that is asked to end', () => {
+describe('a run that is interrupted', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
@@ -52,7 +52,7 @@ describe('a run that is asked to end', () => {
     expect((await result).stderr).toContain('resume: mlld run slow --resume');
   });
 
-  it('says what it waits for; asked a second time it ends at once, and its commands with it', async () => {
+  it('says what it waits for; interrupted a second time it ends at once, and its commands with it', async () => {
     const cwd = await projectFolder({
       'deaf.mld': `exe @f() = sh { trap '' TERM INT; echo $$ > pid; sleep 3 & wait; sleep 30; sleep 30 }\nshow @f()\n`,
     });
@@ -147,7 +147,7 @@ show "not reached"
   });
 });
 
-describe('output that nobody reads', () => {
+describe('output without a reader', () => {
   it('ends a run quietly', async () => {
     const cwd = await projectFolder({
       'many.mld':
@@ -161,7 +161,7 @@ describe('output that nobody reads', () => {
     await expect(fs.stat(path.join(cwd, 'reached'))).rejects.toThrow('ENOENT');
   });
 
-  it('ends a recorded run with how to go on, and what was answered stays', async () => {
+  it('ends a recorded run with how to resume it, and keeps its results', async () => {
     const cwd = await projectFolder({
       'many.mld': `exe llm @ask(q) = sh { sleep 0.05; echo "$q" }\n${Array.from({ length: 20 }, (_, i) => `show @ask("${i}")\n`).join('')}`,
     });

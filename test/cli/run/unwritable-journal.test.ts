@@ -1,4 +1,4 @@
-/** A journal that can be read and not written: the run goes on with what is there, says so once, and leaves nothing behind. */
+/** A journal that can be read and not written: the run reuses what is recorded, says so once, and leaves nothing behind. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -88,13 +88,13 @@ describe('a journal that can be read and not written', () => {
     }
   });
 
-  it('takes back for this run what it was told not to serve', async () => {
+  it('reuses no invalidated result in this run', async () => {
     expect((await refused('EROFS', 'job.mld', '--unrecorded', '--resume', '@ask')).stdout).toBe('again:ebb\nagain:flow\n');
     expect((await refused('EROFS', 'job.mld', '--unrecorded', '--fresh')).stdout).toBe('again:ebb\nagain:flow\n');
     expect((await mlld('later', 'job.mld', '--checkpoint')).stdout).toBe('first:ebb\nfirst:flow\n');
   });
 
-  it('is no journal when a file stands in its place: everything is asked, where that is wanted', async () => {
+  it('is no journal when a file is in its place: everything is executed, with --unrecorded', async () => {
     fs.rmSync(path.join(cwd, '.mlld/journal'), { recursive: true });
     fs.writeFileSync(path.join(cwd, '.mlld/journal'), 'mine');
     expect(await mlld('again', 'job.mld', '--checkpoint')).toMatchObject({ status: 5, stdout: '' });

@@ -1,4 +1,4 @@
-/** Which model stages are asked, and which are answered from the journal. */
+/** Model stages are executed, or reuse replies of the journal. */
 import { afterEach, expect, it } from 'vitest';
 import { pipeline, workshop, type PipelineRun, type Workshop } from '../../support/pipeline-run.js';
 
@@ -13,7 +13,7 @@ afterEach(() => place?.remove());
 const asked = ({ events }: PipelineRun): number => events.filter(({ type }) => type === 'call.started').length;
 const reused = ({ events }: PipelineRun): number => events.filter(({ type }) => type === 'call.reused').length;
 
-it('asks in every run, unless --checkpoint says otherwise', async () => {
+it('calls the model in every run, unless --checkpoint says otherwise', async () => {
   place = workshop(TEXT);
   expect(asked(await place.run())).toBe(2);
   expect(asked(await place.run())).toBe(2);
@@ -21,7 +21,7 @@ it('asks in every run, unless --checkpoint says otherwise', async () => {
   expect([asked(served), reused(served)]).toEqual([0, 2]);
 });
 
-it('serves what a run of its own recorded that is named by --fork', async () => {
+it('reuses what a run of its own recorded that is named by --fork', async () => {
   place = workshop(TEXT);
   const { report } = await place.run();
   const served = await place.run({ forks: [report.journal?.run ?? ''] });
@@ -34,7 +34,7 @@ it('refuses to fork from a run that there is not', async () => {
   expect(report).toMatchObject({ status: 'failed', error: { code: 'FORK_UNKNOWN' } });
 });
 
-it('asks again from a node on, and only there', async () => {
+it('calls the model again from a node on, and only there', async () => {
   place = workshop(TEXT);
   await place.run({ checkpoint: true });
   const again = await place.run({ checkpoint: true, resume: 'b' });
@@ -51,7 +51,7 @@ it('names the nodes at which it can be resumed', async () => {
   expect(near.report).toMatchObject({ error: { hint: 'did you mean exit? nodes that can be named: start, a, b, exit' } });
 });
 
-it('keeps a reply that is durable for the attempt it was given to, whatever the resumed stage would be told', async () => {
+it('keeps a durable reply for the attempt that got it, whatever the resumed stage would send', async () => {
   const text = pipeline('a [prompt="one", fidelity=truncate]; start -> a -> exit', 'backend="cmd:echo x >> asked.txt; echo reply"');
   place = workshop(text);
   const ending = new AbortController();

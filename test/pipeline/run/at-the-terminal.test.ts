@@ -1,4 +1,4 @@
-/** The built command, as a person meets it who is asked, and who presses Ctrl-C. */
+/** The built command, for a person who answers questions and presses Ctrl-C. */
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
@@ -21,7 +21,7 @@ it('says how to answer a question from another terminal, and takes the answer', 
   expect(await resultOf(running)).toMatchObject({ status: 0, stdout: 'quay: completed\n' });
 });
 
-it('ends in order at Ctrl-C, and goes on from there', { timeout: 30_000 }, async () => {
+it('ends in order at Ctrl-C, and continues from there', { timeout: 30_000 }, async () => {
   const cwd = await projectFolder({ 'quay.dot': SLOW });
   const running = startCli(['run', 'quay.dot'], { cwd });
   const ended = resultOf(running);

@@ -1,4 +1,4 @@
-/** What a resume finds of the runs before it: how far each counts, and where it can go on. */
+/** A resume finds the runs before it, how far each counts, and where it continues. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
@@ -44,7 +44,7 @@ const nodeIn = (path: string): string => /([a-z]+)#\d+$/.exec(path)?.[1] ?? '';
 interface Pipeline {
   readonly root: string;
   readonly store: JournalStore;
-  /** Each run but the first goes on behind the event of the one before that it names. */
+  /** Each run but the first resumes the one before after the event that it names. */
   record(number: number, facts: readonly Fact[], behind?: number): Promise<void>;
   chain(): Promise<Chain>;
 }
@@ -93,7 +93,7 @@ it('counts nothing behind a damaged line: what follows may build on what is lost
   expect(resumePoint(read).from).toEqual({ run: runRef(1).run, seq: 3 });
 });
 
-it('goes on at the node that failed last, or where the walk stood', async () => {
+it('continues at the node that failed last, or where the walk was', async () => {
   const { record, chain } = recorded();
   await record(1, WALK.slice(0, 3));
   expect(resumePoint(await chain()).enterAt).toBeUndefined();
@@ -101,7 +101,7 @@ it('goes on at the node that failed last, or where the walk stood', async () => 
   expect(resumePoint(await chain()).enterAt).toBe('b');
 });
 
-it('goes on where the walk was when a limit ended it, whatever had failed before', async () => {
+it('continues where the walk was when a limit ended it, whatever had failed before', async () => {
   const { record, chain } = recorded();
   const edge: Fact = { type: 'edge.selected', op: opPath('main'), from: 'b', to: 'c', via: 'weight' };
   const error = { code: 'PIPELINE_LIMIT', message: 'max_steps is reached' };
@@ -134,7 +134,7 @@ it('goes back to no node inside a branch, and names those that it can', async ()
   });
 });
 
-it('comes to an end where a run says that it goes on with itself', async () => {
+it('ends where a run says that it resumed itself', async () => {
   const { store, chain } = recorded();
   const [first, second] = [runRef(1), runRef(2)];
   for (const [ref, other] of [

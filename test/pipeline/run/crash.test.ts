@@ -10,7 +10,7 @@ import type { Handler } from '../../../src/pipeline/handlers/handler.js';
 import { outcomeOf, StageError } from '../../../src/pipeline/model/outcome.js';
 import { finishedNodes, pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
-/** Dies at its n-th event: what comes later is neither kept nor answered. */
+/** Dies at its n-th event: later ones are neither recorded nor acknowledged. */
 function dyingStore(store: JournalStore, last: number): { readonly store: JournalStore; readonly died: Promise<void> } {
   let die = (): void => undefined;
   const died = new Promise<void>((resolve) => (die = resolve));
@@ -103,7 +103,7 @@ describe.each(Object.entries(GRAPHS))('%s', (_, text) => {
         history: undisturbed.checkpoint.node_history,
         gates: undisturbed.checkpoint.goal_gate_status,
       });
-      // No finished node runs again, no durable reply is paid for again, no person is asked again.
+      // No finished node runs again, no durable reply is paid for again, and no question is put again.
       const again = finishedNodes(kept).length + finishedNodes(resumed.events).length;
       expect(again, `died at event ${last}`).toBe(finishedNodes(undisturbed.events).length);
       const answered = new Set(

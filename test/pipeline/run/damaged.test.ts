@@ -1,4 +1,4 @@
-/** A pipeline goes on with a journal of which one line, whichever it is, can't be read, and pays for no readable result again. */
+/** A pipeline continues with a journal of which any one line can't be read, and pays for no readable result again. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
 import { recordPipeline, resumeWith, tideIsOut, type RecordedPipeline } from '../../support/recorded-pipeline.js';
@@ -33,7 +33,7 @@ function mayWorkAgain(event: JournalEvent, events: readonly JournalEvent[]): Rea
   return new Set(behind.flatMap((later) => (later.type === 'node.finished' ? [`${later.node}#${later.visit}`] : [])));
 }
 
-/** What is wrong with a resume of a journal of which one line is damaged; nothing, where a failed stage is executed again. */
+/** Returns what is wrong with a resume of a journal with a damaged line; nothing if a failed stage is executed again. */
 async function troubleWith(recorded: RecordedPipeline, lines: readonly string[], at: number): Promise<readonly string[]> {
   const event = recorded.events[at] as JournalEvent;
   const { status, said, again } = await resumeWith(recorded, flipped(lines, at));
@@ -51,7 +51,7 @@ describe.each([
   ['a row of stages that failed', ROW, undefined],
   ['branches and a loop that died', BRANCHES, 'main/z#0'],
 ])('%s', (_, text, diedIn) => {
-  it('goes on whichever line is damaged, and executes only what that line was the end of', { timeout: 240_000 }, async () => {
+  it('continues whichever line is damaged, and executes only what that line was the end of', { timeout: 240_000 }, async () => {
     const recorded = await recordPipeline(text, tideIsOut, places);
     expect(new Set(recorded.ran.models.values())).toEqual(new Set([1]));
     const last = recorded.events.findIndex((event) => event.type === 'node.started' && event.op === diedIn);
@@ -70,7 +70,7 @@ it('has nothing to do where a completed run is damaged in its middle', async () 
   expect(again.models.size + again.tools.size).toBe(0);
 });
 
-it('says what the end of a stage costs that can not be read, and what goes on', async () => {
+it('says what it costs that the end of a stage can not be read, and how to continue', async () => {
   const recorded = await recordPipeline(ROW, tideIsOut, places);
   const at = recorded.events.findIndex((event) => event.type === 'node.finished' && event.node === 't');
   const { said, again } = await resumeWith(recorded, flipped(recorded.lines, at));
@@ -89,7 +89,7 @@ it('says which stage runs again where the run died in it and what can not be rea
   expect(said).not.toContain('no recorded result that is needed is lost');
 });
 
-it('refuses to go on with a resumed run whose beginning can not be read, and says what begins anew', async () => {
+it('refuses to continue a resumed run whose beginning can not be read, and says what begins anew', async () => {
   const recorded = await recordPipeline(ROW, tideIsOut, places);
   const withoutContext = recorded.lines.filter((_, at) => recorded.events[at]?.type !== 'context.updated');
   const { report } = await resumeWith(recorded, `${withoutContext.slice(1).join('\n')}\n`);

@@ -18,7 +18,7 @@ import { newestChain, type Chain } from '../../../src/session/pipeline/history/c
 const WORKFLOW = 'drill.dot' as Workflow;
 const ATTEMPTS_MAX = 60;
 
-/** The stages take long enough to be killed in; each leaves a line before it works, which no crash takes back. */
+/** The stages take long enough to be killed in; each writes a line before it works, which survives a crash. */
 const FILES = {
   'mlld-config.json': '{}',
   'stage.sh': `#!/bin/sh
@@ -81,7 +81,7 @@ export interface Killed {
   kills: number;
   /** Kills behind which a node was begun and not finished. */
   midNode: number;
-  /** Kills behind which some branch was under way. */
+  /** Kills while some branch was in flight. */
   midBranch: number;
   /** Kills before which no run was there yet. */
   tooEarly: number;
@@ -181,7 +181,7 @@ async function playChain({ command, folder, random, undisturbed, kills }: Playin
 
 type Must = (holds: boolean, what: string, detail?: unknown) => void;
 
-/** What a resumed run has in common with an undisturbed one. It may have left more files: its first model stage is told of the past anew. */
+/** Selects what a resumed run has in common with an undisturbed one. It may have more files: its first model stage gets the history anew. */
 function endOf({ current_node, context, outcome, node_history, goal_gate_status, node_retries, artifacts }: Checkpoint): object {
   return structuredClone({ current_node, context, outcome, node_history, goal_gate_status, node_retries, artifacts });
 }
@@ -225,7 +225,7 @@ async function checkCheckpointFile(folder: string, chain: Chain | undefined, mus
   return behind;
 }
 
-/** Over all runs of the chain: a node ends once, a durable reply or answer is not asked for again. */
+/** Over all runs of the chain a node ends once, and a durable reply or answer is not requested again. */
 async function checkEvents(folder: string, must: Must): Promise<void> {
   const events = await eventsOf(folder);
   const once = (type: JournalEvent['type'], ops: readonly string[]): void => must(new Set(ops).size === ops.length, `${type} twice`, ops);

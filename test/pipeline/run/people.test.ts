@@ -1,4 +1,4 @@
-/** Questions that are answered from elsewhere, and at a terminal. */
+/** Questions are answered by another process, and at a terminal. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ it('asks again at a terminal until something fits', async () => {
   expect(shown).toContain('"maybe" fits none');
 });
 
-it('takes no end of the run for an answer, however early it comes', async () => {
+it('does not take an end of the run for an answer, however early it is', async () => {
   place = workshop(ASKING);
   const ending = new AbortController();
   const onEvent = ({ type }: { type: string }): void => void (type === 'question.asked' && ending.abort());
@@ -77,7 +77,7 @@ it.each([
   expect(events.find(({ type }) => type === 'question.answered')).toMatchObject({ answer: recorded });
 });
 
-it('takes the default that it was told, where two choices have one key', async () => {
+it('takes the default of the question, where two choices have one key', async () => {
   place = workshop(ALIKE.replace('What now?"', 'What now?", timeout="5ms", human.default_choice=stop'));
   const { checkpoint } = await place.run({ people: callbackInterviewer(() => new Promise(() => undefined)) });
   expect(checkpoint.context['human.gate.label']).toBe('Abort');

@@ -56,7 +56,7 @@ describe('mlld validate', () => {
     expect([open.status, loose.status]).toEqual([1, 1]);
   });
 
-  it('fails on warnings when it is asked to', async () => {
+  it('fails on warnings with --error-on-warnings', async () => {
     const cwd = await projectFolder({ 'gate.dot': kiln.replace('"true"', '"true", goal_gate=true') });
     expect((await runCli(['validate', 'gate.dot'], { cwd })).status).toBe(0);
     expect((await runCli(['validate', 'gate.dot', '--error-on-warnings'], { cwd })).status).toBe(1);
@@ -107,7 +107,7 @@ function stateOf(svg: string, node: string): string | undefined {
   return group?.[1]?.replaceAll('&#45;', '-').match(/state-(\w+)/)?.[1];
 }
 
-it('tells in `journal explain` that a pipeline asks anew without --checkpoint, and is answered with it', async () => {
+it('says in `journal explain` that a pipeline executes anew without --checkpoint, and reuses with it', async () => {
   const text = 'digraph ask { start [shape=Mdiamond]; exit [shape=Msquare]; a [prompt="one"]; start -> a -> exit }';
   const cwd = await projectFolder({ 'ask.dot': text });
   const explained = async (...flags: string[]): Promise<string> => {

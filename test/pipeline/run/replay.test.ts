@@ -236,7 +236,7 @@ describe('a replayed pipeline', () => {
     expect(await parted('prompt="B"', 'prompt="B" ')).toEqual([]);
   });
 
-  it('goes on behind a divergence with the old answer, or ends where it has none', async () => {
+  it('continues after a divergence with the old result, or ends where it has none', async () => {
     shop = workshop(TEXT);
     await shop.run();
     const all = async (from: string, to: string): Promise<ReplayReport> =>
@@ -289,7 +289,7 @@ describe('a replayed pipeline', () => {
       const { verdict, divergences } = await replay(from);
       expect(divergences, `died at event ${last}`).toEqual([]);
       expect(['cut', 'same']).toContain(verdict);
-      // What was left alone goes on writing files for a moment.
+      // Commands that were left running write files for a moment.
       await rm(shop.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
       if (verdict === 'same') break;
     }

@@ -1,4 +1,4 @@
-/** The list of pipeline runs: what a run's first and last events tell is what all of it tells, and it is read without the rest. */
+/** The list of pipeline runs reads only the first and last events of a run, and agrees with all of its events. */
 import { afterEach, expect, it } from 'vitest';
 import type { JournalStore } from '../../../journal/store.js';
 import type { Handler } from '../../../src/pipeline/handlers/handler.js';
@@ -15,7 +15,7 @@ const TEXT = pipeline(
    start -> a; a -> b [weight=1]; a -> a [label=anew, loop_restart=true]; b -> exit`,
 );
 
-/** Runs whose steps end as told, one word each; `cancel` and `interrupt` end the run there. */
+/** Runs whose steps end as these words say; `cancel` and `interrupt` end the run there. */
 async function ranWith(shop: Workshop, words: readonly string[], more: Parameters<Workshop['run']>[0] = {}): Promise<void> {
   const ending = new AbortController();
   const left = [...words];
@@ -41,7 +41,7 @@ function counting(store: JournalStore): { readonly store: JournalStore; readonly
   return { store: Object.create(store, { scan: { value: scan } }) as JournalStore, read: () => read };
 }
 
-it('tells of runs that ended, resumed and restarted ones too, what all of their events tell', async () => {
+it('reports runs that ended, resumed and restarted ones too, as all of their events do', async () => {
   const shop = workshop(TEXT);
   place = shop;
   await ranWith(shop, []);

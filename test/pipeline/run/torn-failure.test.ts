@@ -1,4 +1,4 @@
-/** A pipeline that failed and whose journal is torn anywhere near its end goes on with the first resume: what failed runs again. */
+/** A pipeline that failed, and whose journal is torn near its end, continues with the first resume: what failed runs again. */
 import { afterEach, expect, it } from 'vitest';
 import { recordPipeline, resumeWith, tideIsOut } from '../../support/recorded-pipeline.js';
 import { pipeline, type Workshop } from '../../support/pipeline-run.js';

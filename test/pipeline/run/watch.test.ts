@@ -21,7 +21,7 @@ it('get every event in order, notices of the checkpoint, and an end', async () =
   expect(seen.length).toBeGreaterThan(events.length);
 });
 
-it('may leave, and the run goes on', async () => {
+it('may leave, and the run continues', async () => {
   place = workshop(pipeline('a; start -> a -> exit'));
   const { notices, report } = watchPipeline(place.options());
   for await (const { type } of notices) if (type === 'node.started') break;
