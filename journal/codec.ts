@@ -12,6 +12,7 @@
 import { JournalError } from './errors.js';
 import { JOURNAL_VERSION, type Fact, type JournalEvent } from './event.js';
 import type { Seq } from './ids.js';
+import type { OwnFact } from './own-fact.js';
 import { sha256Hex } from './sha256.js';
 import { upcast, type AnyEvent } from './upcast.js';
 
@@ -41,7 +42,7 @@ export interface Line {
 }
 
 /** Throws `JournalError` `NOT_JSON` when the fact holds a bigint or contains itself. */
-export function encode(fact: Fact | JournalEvent, seq: Seq, ts: string, previousHash: string): Line {
+export function encode(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string, previousHash: string): Line {
   return lineOf(bodyOf(fact, seq, ts), previousHash);
 }
 
@@ -51,13 +52,13 @@ export function lineOf(body: string, previousHash: string): Line {
 }
 
 /** Returns the part of a line before its hash, without a closing brace. Throws like `encode`. */
-export function bodyOf(fact: Fact | JournalEvent, seq: Seq, ts: string): string {
+export function bodyOf(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string {
   if ('seq' in fact || !isInOrder(fact)) return copiedText(fact, seq, ts).slice(0, -1);
   return `{"v":${JOURNAL_VERSION},"seq":${seq},${textOf(fact).slice(1, -1)},"ts":"${ts}"`;
 }
 
 /** Most facts have their members in the order of CODEC-1, so nothing must be moved. */
-function isInOrder(fact: Fact): boolean {
+function isInOrder(fact: Fact | OwnFact): boolean {
   let place = 0;
   for (const member in fact) {
     for (let first = FIRST_MEMBERS[place]; first !== member; first = FIRST_MEMBERS[++place]) {
@@ -102,7 +103,7 @@ export function encodeTombstone(event: JournalEvent, previousHash: string): Line
 }
 
 /** Encodes an event that was decoded before, or a fact whose members are in another order. */
-function copiedText(fact: Fact | JournalEvent, seq: Seq, ts: string): string {
+function copiedText(fact: Fact | OwnFact | JournalEvent, seq: Seq, ts: string): string {
   const known: { readonly [member: string]: unknown } = fact;
   const v = JOURNAL_VERSION;
   // A member keeps the place where it was set first (CODEC-1).

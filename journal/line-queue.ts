@@ -10,8 +10,12 @@ export class LineQueue {
   private readonly usual = Buffer.allocUnsafe(PREDECESSOR_BYTES + CAPACITY);
   /** `usual`, or a larger one for a line that doesn't fit into that. */
   private bytes: Buffer = this.usual;
-  private end = this.bytes.write(predecessorEnd(CHAIN_SEED), 'latin1');
-  private lastHash = CHAIN_SEED;
+  private end: number;
+
+  /** `lastHash` is that of the line before the first. */
+  constructor(private lastHash = CHAIN_SEED) {
+    this.end = this.bytes.write(predecessorEnd(lastHash), 'latin1');
+  }
 
   /** The hash of the last line that was added. */
   get hash(): string {

@@ -154,6 +154,20 @@ export function countSegments(disk: Disk, path: string): number {
   }
 }
 
+/** Finds the last file of a run, and where its lines begin: in the run (`from`) and in the file (`head`). Throws what the disk throws. */
+export function lastSegment(disk: Disk, path: string): { readonly segment: number; readonly from: number; readonly head: number } {
+  const segment = countSegments(disk, path);
+  if (segment === 1) return { segment, from: 0, head: 0 };
+  const file = disk.openToRead(segmentPath(path, segment));
+  try {
+    const part = readHead(disk, file, segment);
+    if (part === undefined) throw Object.assign(new Error('EIO: the first line of the segment is damaged'), { code: 'EIO' });
+    return { segment, from: part.from, head: part.head };
+  } finally {
+    disk.close(file);
+  }
+}
+
 /** Reads all bytes of a run. Throws what the disk throws, and an error of the system at a gap. */
 export function readRunBytes(disk: Disk, path: string): Buffer {
   const run = RunBytes.open(disk, path);

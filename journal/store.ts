@@ -4,7 +4,9 @@
  */
 import type { BlobWriter, StoredBlob } from './storage/blob-writer.js';
 import type { JournalError } from './errors.js';
+import type { Durability } from './durability.js';
 import type { Fact, JournalEvent, Json, Payload } from './event.js';
+import type { OwnFact } from './own-fact.js';
 import type { Secrets } from './secrets/sealing.js';
 import type { BlobId, CallKey, RunId, RunRef, Seq, Workflow } from './ids.js';
 
@@ -34,6 +36,8 @@ export interface Journal {
    * `placed` is called before `append` returns, when the fact has its place, so that followers see events in the order of the journal.
    */
   append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded>;
+  /** Appends a fact of the embedding program. Resolves when it is as durable as the caller wants it; rejects as `append`. */
+  appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded>;
   /** Resolves when the kernel has all that was posted so far. */
   flush(): Promise<void>;
   /** Flushes, syncs and releases the run. */
@@ -103,6 +107,16 @@ export interface RunStore {
   readonly immediate: Pick<ImmediateReads, 'holds' | 'readAt'> & { getBlob(id: BlobId): Uint8Array | undefined };
   /** Creates a run and becomes its only writer. With `options` the journal waits for a disk that takes nothing now. */
   create(ref: RunRef, options?: CreateOptions): Promise<Journal>;
+  /**
+   * Continues a run that has no writer and no `run.finished`, behind its last whole event. Rejects with `JournalError`: JOURNAL_RUN_UNKNOWN,
+   * JOURNAL_RUN_IN_USE, JOURNAL_RUN_FINISHED, JOURNAL_RUN_DAMAGED.
+   */
+  reopen(ref: RunRef, options?: CreateOptions): Promise<Journal>;
+  /**
+   * Removes the events of a run for good, whatever other runs need of it; its blobs stay until `journal gc`. Rejects with `JournalError`:
+   * JOURNAL_RUN_UNKNOWN, JOURNAL_RUN_IN_USE.
+   */
+  deleteRun(ref: RunRef): Promise<void>;
   /**
    * Waits until no other caller, in any process, holds the lock of this workflow. Returns the function that releases it; releasing it
    * again does nothing. Held while a process decides from the prior runs which run comes next, so that two processes cannot decide

@@ -9,9 +9,15 @@ export interface Piece {
 
 export class Unsynced {
   private pieces: Piece[] = [];
-  private first = 0;
-  private last = 0;
-  private hash = CHAIN_SEED;
+  private last: number;
+
+  /** `first` is the offset at which it begins, `hash` that of the line which ends there. */
+  constructor(
+    private first = 0,
+    private hash = CHAIN_SEED,
+  ) {
+    this.last = first;
+  }
 
   /** The offset before which everything is durable. */
   get start(): number {

@@ -19,12 +19,13 @@
  */
 import { bodyOf } from './codec.js';
 import { journalError, type JournalError } from './errors.js';
-import { DURABILITY, MAY_LAG } from './durability.js';
+import { DURABILITY, MAY_LAG, type Durability } from './durability.js';
 import type { Fact } from './event.js';
 import { seqOf, type RunRef } from './ids.js';
 import { LineQueue } from './line-queue.js';
 import type { RunFiles } from './storage/run-files.js';
-import type { CreateOptions, Journal, Recorded } from './store.js';
+import type { OwnFact } from './own-fact.js';
+import type { CreateOptions, Journal, Recorded, ScanReport } from './store.js';
 import { Unsynced } from './unsynced.js';
 
 /** An ordered fact waits so long for others that can be written together with it. */
@@ -51,9 +52,9 @@ interface Outage {
 }
 
 export class RunWriter implements Journal {
-  private readonly queue = new LineQueue();
-  private readonly unsynced = new Unsynced();
-  private nextSeq = 0;
+  private readonly queue: LineQueue;
+  private readonly unsynced: Unsynced;
+  private nextSeq: number;
   private awaitingWrite: Waiter[] = [];
   private awaitingSync: Waiter[] = [];
   private syncing = false;
@@ -76,15 +77,18 @@ export class RunWriter implements Journal {
 
   /**
    * `files` belong to the writer from now on; `release` is called once they are closed. `failed` is the reason why they could not be
-   * begun yet.
+   * begun yet; `end` is that of the last line that an earlier writer of the run left (`storage/reopen-run.ts`).
    */
   constructor(
     readonly ref: RunRef,
     private readonly files: RunFiles,
     private readonly release: () => Promise<void>,
     private readonly options: CreateOptions = {},
-    failed?: unknown,
+    { failed, end }: { readonly failed?: unknown; readonly end?: ScanReport['end'] } = {},
   ) {
+    this.queue = new LineQueue(end?.hash);
+    this.unsynced = new Unsynced(end?.offset, end?.hash);
+    this.nextSeq = end === undefined ? 0 : end.seq + 1;
     this.waitMs = options.waitMs ?? JOURNAL_WAIT_MS;
     if (failed !== undefined) this.beginOutage(failed);
   }
@@ -101,6 +105,20 @@ export class RunWriter implements Journal {
   }
 
   append(fact: Fact, placed?: (recorded: Recorded) => void): Promise<Recorded> {
+    return this.appendAs(fact, DURABILITY[fact.type], MAY_LAG.has(fact.type), placed);
+  }
+
+  appendOwn(fact: OwnFact, durability: Durability): Promise<Recorded> {
+    this.hasCalls = true; // there is something to lose
+    return this.appendAs(fact, durability, false);
+  }
+
+  private appendAs(
+    fact: Fact | OwnFact,
+    durability: Durability,
+    mayLag: boolean,
+    placed?: (recorded: Recorded) => void,
+  ): Promise<Recorded> {
     let recorded: Recorded;
     try {
       recorded = this.enqueue(fact);
@@ -109,8 +127,6 @@ export class RunWriter implements Journal {
     }
     if (this.failure) return Promise.reject(this.failure);
     placed?.(recorded);
-    const durability = DURABILITY[fact.type];
-    const mayLag = MAY_LAG.has(fact.type);
     if (durability === 'ordered' || (this.outage && mayLag)) {
       this.writeSoon();
       return Promise.resolve(recorded);
@@ -166,7 +182,7 @@ export class RunWriter implements Journal {
   }
 
   /** Queues the line of a fact. Throws when it can't be a line, or when there is no room for it after the writer has given up. */
-  private enqueue(handed: Fact): Recorded {
+  private enqueue(handed: Fact | OwnFact): Recorded {
     if (this.closing) throw new Error(`run ${this.ref.run} is closed`);
     const isLast = handed.type === 'run.finished';
     this.isFull ||= this.failure !== undefined && this.keptBytes() > KEPT_MAX;

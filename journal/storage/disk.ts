@@ -15,6 +15,8 @@ export interface Disk {
   syncFolder(path: string): Promise<void>;
   /** Creates a file to write; fails with EEXIST when the name is taken. */
   create(path: string): number;
+  /** Opens an existing file to write; its size stays as it is. */
+  openToContinue(path: string): number;
   /** Opens a plain file; anything else is refused, because reading it may never end. */
   openToRead(path: string): number;
   /** May write less than `length`. Returns the number of bytes. Without `position` it writes behind what was written last. */
@@ -62,6 +64,7 @@ export const realDisk: Disk = {
     fs.closeSync(file);
     throw notPlain(path);
   },
+  openToContinue: (path) => fs.openSync(path, 'r+'),
   write: (file, bytes, start, length, position) => fs.writeSync(file, bytes, start, length, position),
   read: (file, into, start, length, position) => fs.readSync(file, into, start, length, position),
   sizeOf: (file) => fs.fstatSync(file).size,

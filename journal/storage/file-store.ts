@@ -23,11 +23,13 @@ import { FileHandles } from './file-handles.js';
 import { holdsCall, readLineAt, scanFile, type Visit } from '../reader.js';
 import { makeProjectKey, openKeyring, readProjectKey, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
+import { existingRun, inUse, reopenRun } from './reopen-run.js';
 import { RunFiles } from './run-files.js';
 import { firstFileOf } from '../segments.js';
 import type { CreateOptions, Journal, JournalStore, Position, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 import { isOfUnknownVersion, readFirst, readTail } from '../tail.js';
 import { acquireWorkflowLock } from './workflow-lock.js';
+import { deleteRunFiles } from '../upkeep/delete-runs.js';
 import { RunWriter } from '../writer.js';
 
 /** True for errors that may pass: a full disk may, a folder that belongs to another user does not. */
@@ -95,7 +97,7 @@ class FileStore implements RunStore {
       await files.begin();
     } catch (error) {
       const failure = journalError(error, `start run ${ref.run} of ${ref.workflow}`);
-      if (options && (options.waitMs ?? 1) > 0 && mayPass(failure)) return new RunWriter(ref, files, release, options, failure);
+      if (options && (options.waitMs ?? 1) > 0 && mayPass(failure)) return new RunWriter(ref, files, release, options, { failed: failure });
       // A file of another process is kept, and the first error is the one to report.
       if (files.hasBegun) await disk.remove(runPath(journal, ref)).catch(() => undefined);
       files.close();
@@ -104,6 +106,16 @@ class FileStore implements RunStore {
       throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} of ${ref.workflow} already`, { cause: error });
     }
     return new RunWriter(ref, files, release, options);
+  }
+
+  reopen(ref: RunRef, options?: CreateOptions): Promise<Journal> {
+    return reopenRun(this, this.disk, this.journal, ref, options);
+  }
+
+  async deleteRun(ref: RunRef): Promise<void> {
+    await existingRun(this, ref);
+    if (await isAlive(this.disk, lockPath(this.journal, ref))) throw inUse(ref);
+    await deleteRunFiles(this.disk, this.journal, ref);
   }
 
   async acquireWorkflowLock(workflow: Workflow): Promise<() => Promise<void>> {

@@ -5,10 +5,12 @@ import { sha256 } from '../canonical.js';
 import { CHAIN_SEED, decodeOwn, encode, type Line } from '../codec.js';
 import { JournalError } from '../errors.js';
 import type { Fact, JournalEvent } from '../event.js';
+import type { OwnFact } from '../own-fact.js';
 import { seqOf, type BlobId, type RunId, type RunRef, type Seq, type Workflow } from '../ids.js';
 import { openKeyring, type SealingKey } from '../secrets/keyring.js';
 import { withPayloads } from '../secrets/payload-store.js';
 import { KEY_BYTES } from '../secrets/sealing.js';
+import { hasEnded, inUse, isUnknown } from './reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 
 export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
@@ -22,14 +24,14 @@ interface StoredLine {
 }
 
 class MemoryRun implements Journal {
-  readonly lines: StoredLine[] = [];
-  bytes = 0;
   isOpen = true;
   private lost = 0;
 
   constructor(
     readonly ref: RunRef,
     private readonly options: CreateOptions = {},
+    readonly lines: StoredLine[] = [],
+    public bytes = 0,
   ) {}
 
   post(fact: Fact): Recorded {
@@ -47,6 +49,10 @@ class MemoryRun implements Journal {
     return recorded;
   }
 
+  async appendOwn(fact: OwnFact): Promise<Recorded> {
+    return this.add(fact);
+  }
+
   async flush(): Promise<void> {}
 
   async close(): Promise<void> {
@@ -58,7 +64,7 @@ class MemoryRun implements Journal {
     return last && decodeOwn(last.line);
   }
 
-  private add(handed: Fact): Recorded {
+  private add(handed: Fact | OwnFact): Recorded {
     if (!this.isOpen) throw new Error(`run ${this.ref.run} is closed`);
     const fact = handed.type === 'run.finished' && this.lost > 0 ? { ...handed, lost: this.lost } : handed;
     const seq = seqOf(this.lines.length);
@@ -70,7 +76,7 @@ class MemoryRun implements Journal {
     return { seq, ts, hash: line.hash, position };
   }
 
-  private encoded(fact: Fact, seq: Seq, ts: string): Line {
+  private encoded(fact: Fact | OwnFact, seq: Seq, ts: string): Line {
     try {
       return encode(fact, seq, ts, this.lines.at(-1)?.line.hash ?? CHAIN_SEED);
     } catch (error) {
@@ -100,6 +106,26 @@ class MemoryStore implements RunStore {
     if (this.all.has(ref.run)) throw new JournalError('JOURNAL_RUN_EXISTS', `there is a run ${ref.run} already`);
     const run = new MemoryRun(ref, options);
     this.all.set(ref.run, run);
+    return run;
+  }
+
+  async reopen(ref: RunRef, options?: CreateOptions): Promise<Journal> {
+    const before = this.withoutWriter(ref);
+    if (before.last()?.type === 'run.finished') throw hasEnded(ref);
+    const run = new MemoryRun(ref, options, before.lines, before.bytes);
+    this.all.set(ref.run, run);
+    return run;
+  }
+
+  async deleteRun(ref: RunRef): Promise<void> {
+    this.withoutWriter(ref);
+    this.all.delete(ref.run);
+  }
+
+  private withoutWriter(ref: RunRef): MemoryRun {
+    const run = this.all.get(ref.run);
+    if (run?.ref.workflow !== ref.workflow) throw isUnknown(ref);
+    if (run.isOpen) throw inUse(ref);
     return run;
   }
 

@@ -7,10 +7,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
-import { writeAll, type Disk } from './disk.js';
+import { syncFile, writeAll, type Disk } from './disk.js';
 import { codeOf } from '../errors.js';
-import { headOf, segmentPath } from '../segments.js';
-import type { Unsynced } from '../unsynced.js';
+import { headOf, lastSegment, segmentPath } from '../segments.js';
+import type { ScanReport } from '../store.js';
+import { Unsynced } from '../unsynced.js';
 
 /** With these errors, another file on the same disk wouldn't help. */
 const DISK_IS_FULL = new Set(['ENOSPC', 'EDQUOT']);
@@ -32,6 +33,27 @@ export class RunFiles {
     private readonly path: string,
     private readonly prepare: () => Promise<void>,
   ) {}
+
+  /**
+   * Takes up the files of a run at the end of its last whole line (REOPEN-2, REOPEN-3). Rejects with what the disk did; then the run is as
+   * it was.
+   */
+  static async reopen(disk: Disk, path: string, end: ScanReport['end']): Promise<RunFiles> {
+    const files = new RunFiles(disk, path, async () => undefined);
+    const last = lastSegment(disk, path);
+    files.file = disk.openToContinue(segmentPath(path, last.segment));
+    Object.assign(files, { ...last, written: end.offset });
+    try {
+      await syncFile(disk, files.file);
+      await files.begin();
+      const isTorn = disk.sizeOf(files.file) !== end.offset - last.from + last.head;
+      if (isTorn) await files.beginSegment(new Unsynced(end.offset, end.hash));
+      return files;
+    } catch (error) {
+      files.close();
+      throw error;
+    }
+  }
 
   /** Makes the first file, or makes the name of the present one durable. Called again, it does the rest. */
   async begin(): Promise<void> {

@@ -72,20 +72,27 @@ export function openDeleter(root: string, disk: Disk = realDisk): Deleter {
       attempt('delete unfinished files', async () => {
         for (const path of paths) await disk.remove(path);
       }),
-    deleteRun: (ref) =>
-      attempt(`delete run ${ref.run}`, async () => {
-        const path = runPath(journal, ref);
-        const segments = countSegments(disk, path);
-        await disk.remove(path);
-        await disk.syncFolder(runsFolder(journal, ref.workflow));
-        for (let segment = 2; segment <= segments; segment++) await disk.remove(segmentPath(path, segment));
-        await disk.remove(lockPath(journal, ref)); // left behind by a crash
-      }),
+    deleteRun: (ref) => deleteRunFiles(disk, journal, ref),
     blobs: () => attempt('list the blobs', () => listBlobs(disk, journal)),
     trash: (blobs) => attempt('move blobs to the trash', () => move(blobs, (path) => disk.rename(path, path + TRASH))),
     restore: (blobs) => attempt('restore blobs', () => move(blobs, (path) => restore(disk, path))),
     deleteTrashed: (blobs) => attempt('delete blobs', () => move(blobs, (path) => disk.remove(path + TRASH))),
   };
+}
+
+/** DELETE-1. The caller knows that the writer is gone. Rejects with `JournalError` when the disk fails. */
+export async function deleteRunFiles(disk: Disk, journal: string, ref: RunRef): Promise<void> {
+  try {
+    const path = runPath(journal, ref);
+    const segments = countSegments(disk, path);
+    await disk.remove(path);
+    await disk.syncFolder(runsFolder(journal, ref.workflow));
+    for (let segment = 2; segment <= segments; segment++) await disk.remove(segmentPath(path, segment));
+    await disk.remove(lockPath(journal, ref)); // left behind by a crash
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    throw journalError(error, `delete run ${ref.run}`);
+  }
 }
 
 async function recover(disk: Disk, journal: string): Promise<void> {

@@ -33,6 +33,7 @@ export type { ReadOptions, RunTarget } from './run-target.js';
 export * from './recorded-runs.js';
 export * from './events.js';
 export * from './fold.js';
+export * from './own-facts.js';
 export * from './summary.js';
 export * from './memo.js';
 export * from './audit.js';

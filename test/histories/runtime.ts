@@ -160,6 +160,7 @@ function mortalStore(
       }
       return new Promise(() => {});
     },
+    appendOwn: (...args) => journal.appendOwn(...args),
     flush: () => (isDead ? new Promise(() => {}) : journal.flush()),
     close: () => (isDead ? new Promise(() => {}) : journal.close()),
   });

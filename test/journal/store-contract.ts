@@ -4,6 +4,7 @@ import { INLINE_MAX, TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import { sha256 } from '../../journal/canonical.js';
 import { runIdAt, workflowOf } from '../../journal/ids.js';
 import type { Json, Payload } from '../../journal/event.js';
+import type { OwnFact } from '../../journal/own-fact.js';
 import type { JournalStore } from '../../journal/store.js';
 import { callCompleted, callStarted, finished, opStarted, runRef, smallRun, started, workflow } from './support/facts.js';
 import { factOf, readRun } from './support/read.js';
@@ -142,6 +143,87 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
 
     it('has no events for a run that does not exist', async () => {
       expect((await readRun(open(), runRef(1))).events).toEqual([]);
+    });
+
+    it('keeps facts of an embedding program in the chain, in the order of the calls', async () => {
+      const store = open();
+      const journal = await store.create(runRef(1));
+      const own: OwnFact = { type: 'app.saver.checkpoint', data: { inline: { step: 1 } } };
+      journal.post(started);
+      for (const durability of ['ordered', 'written', 'synced'] as const) await journal.appendOwn(own, durability);
+      await journal.append(finished);
+      await journal.close();
+      const { events, defects } = await readRun(store, runRef(1));
+      expect(events.map(factOf)).toEqual([started, own, own, own, finished]);
+      expect(defects).toEqual([]);
+      await expect(journal.appendOwn(own, 'ordered')).rejects.toThrow('closed');
+    });
+
+    it('continues a run that has no writer, behind its last event', async () => {
+      const store = open();
+      const first = await store.create(runRef(1));
+      await first.append(started);
+      await first.close();
+      for (const n of [1, 2]) {
+        const again = await store.reopen(runRef(1));
+        expect((await store.runs(workflow))[0]?.liveness).toBe('running');
+        expect(await again.append(callStarted(n))).toMatchObject({ seq: n });
+        await again.close();
+        expect((await store.runs(workflow))[0]?.liveness).toBe('crashed');
+      }
+      await expect(first.append(finished)).rejects.toThrow('closed');
+      const last = await store.reopen(runRef(1));
+      await last.append(finished);
+      await last.close();
+      const { events, defects } = await readRun(store, runRef(1));
+      expect(events.map(factOf)).toEqual([started, callStarted(1), callStarted(2), finished]);
+      expect(defects).toEqual([]);
+      expect((await store.runs(workflow)).map(({ liveness }) => liveness)).toEqual(['finished']);
+    });
+
+    it('continues a run that was given up before its first event', async () => {
+      const store = open();
+      await (await store.create(runRef(1))).close();
+      const again = await store.reopen(runRef(1));
+      expect(await again.append(started)).toMatchObject({ seq: 0 });
+      await again.close();
+    });
+
+    it('continues and deletes no run that is not there or has a writer, and continues none that has ended', async () => {
+      const store = open();
+      await expect(store.reopen(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_RUN_UNKNOWN' });
+      await expect(store.deleteRun(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_RUN_UNKNOWN' });
+      expect(await store.workflows()).toEqual([]);
+      const journal = await store.create(runRef(1));
+      await journal.append(started);
+      await expect(store.reopen(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_RUN_IN_USE' });
+      await expect(store.deleteRun(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_RUN_IN_USE' });
+      await journal.append(finished);
+      await journal.close();
+      await expect(store.reopen(runRef(1))).rejects.toMatchObject({ code: 'JOURNAL_RUN_FINISHED' });
+      expect((await readRun(store, runRef(1))).events).toHaveLength(2);
+    });
+
+    it('lets one of two callers continue a run', async () => {
+      const store = open();
+      await (await store.create(runRef(1))).close();
+      const tries = await Promise.allSettled([store.reopen(runRef(1)), store.reopen(runRef(1))]);
+      expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      for (const tried of tries) if (tried.status === 'fulfilled') await tried.value.close();
+    });
+
+    it('deletes a run, and no other', async () => {
+      const store = open();
+      for (const n of [1, 2]) {
+        const journal = await store.create(runRef(n));
+        await journal.append(started);
+        await journal.close();
+      }
+      await store.deleteRun(runRef(1));
+      expect((await store.runs(workflow)).map(({ ref }) => ref)).toEqual([runRef(2)]);
+      expect((await readRun(store, runRef(1))).events).toEqual([]);
+      expect(await store.find(runRef(1).run)).toBeUndefined();
+      expect((await readRun(store, runRef(2))).events).toHaveLength(1);
     });
 
     it('refuses to record anything once a run is closed', async () => {

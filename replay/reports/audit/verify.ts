@@ -9,6 +9,7 @@
  */
 import type { EventOf, JournalEvent, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, RunRef, Seq } from '../../../journal/ids.js';
+import { ownEventOf } from '../../../journal/own-fact.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { ancestorsOf } from '../../fold/op-path.js';
 import type { Projection } from '../../fold/projection.js';
@@ -70,8 +71,10 @@ export const legality: Projection<Legality> = {
       case 'effect.performed':
         if (event.result !== undefined) namePayload(state, event.result, event.seq);
         break;
-      default:
-        break;
+      default: {
+        const own = ownEventOf(event);
+        if (own !== undefined) namePayload(state, own.data, event.seq);
+      }
     }
     return state;
   },

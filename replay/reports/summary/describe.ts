@@ -1,6 +1,7 @@
 /** One sentence per event, for `journal show`, and which events it shows. */
 import type { EventOf, FactType, JournalEvent, Payload } from '../../../journal/event.js';
 import { recordedCounts } from '../../fold/call-counts.js';
+import { ownEventOf } from '../../../journal/own-fact.js';
 import { isInside } from '../../fold/op-path.js';
 import { duration } from '../../fold/duration.js';
 import { previewOf } from '../../fold/preview.js';
@@ -62,11 +63,13 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'artifact.stored': ({ id, sizeBytes }) => `artifact ${id} stored, ${sizeBytes} bytes`,
 };
 
-/** Events of a kind that this version doesn't know are carried along; their type is all there is to say. */
+/** Of an event of a type that this version doesn't know, only facts of an embedding program have more to show than the type. */
 export function describeEvent(event: JournalEvent): string {
   // Sound because the table's type pairs every kind with its own event.
   const sentence = SENTENCES[event.type] as ((event: JournalEvent) => string) | undefined;
-  return sentence === undefined ? event.type : sentence(event);
+  if (sentence !== undefined) return sentence(event);
+  const own = ownEventOf(event);
+  return own === undefined ? event.type : `${own.type} ${payload(own.data)}`;
 }
 
 export interface EventFilter {

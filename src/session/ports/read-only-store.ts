@@ -9,6 +9,8 @@ export function readOnlyStore(store: JournalStore): JournalStore {
   const refuse = async (): Promise<never> => refuseNow();
   const changes: Partial<JournalStore> = {
     create: refuse,
+    reopen: refuse,
+    deleteRun: refuse,
     putBlob: refuse,
     newBlob: refuseNow,
     payload: async (value) => ({ inline: value }),

@@ -50,6 +50,7 @@ export function failingDisk(n: number, trouble: Trouble): FailingDisk {
     makeFolder: async(realDisk.makeFolder),
     syncFolder: async(() => Promise.resolve()),
     create: sync(realDisk.create),
+    openToContinue: sync(realDisk.openToContinue),
     openToRead: sync(realDisk.openToRead),
     write(file, bytes, start, length, position) {
       const how = strike(true);

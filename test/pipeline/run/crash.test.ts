@@ -26,6 +26,7 @@ function dyingStore(store: JournalStore, last: number): { readonly store: Journa
       ref: journal.ref,
       post: (fact: Fact) => (take() ? journal.post(fact) : nowhere),
       append: (...args) => (take() ? journal.append(...args) : new Promise(() => undefined)),
+      appendOwn: (...args) => journal.appendOwn(...args),
       flush: () => journal.flush(),
       close: () => journal.close(),
     };

@@ -311,6 +311,7 @@ function dyingAt(store: JournalStore, count: number): { readonly dying: JournalS
       ref: journal.ref,
       post: (fact: Fact) => (take() ? journal.post(fact) : ({ seq: 0, position: { offset: 0, bytes: 0 } } as ReturnType<Journal['post']>)),
       append: (...args) => (take() ? journal.append(...args) : new Promise(() => undefined)),
+      appendOwn: (...args) => journal.appendOwn(...args),
       flush: () => journal.flush(),
       close: () => journal.close(),
     };
