@@ -35,6 +35,7 @@ function refusing(journal: Journal, code: 'JOURNAL_DISK_FULL' | 'JOURNAL_EVENT_T
     ref: journal.ref,
     post: (fact) => journal.post(fact),
     append: (fact, placed) => (isRefused(fact) ? Promise.reject(new JournalError(code, 'refused')) : journal.append(fact, placed)),
+    appendOwn: async () => Promise.reject(new Error('no own facts here')),
     flush: () => journal.flush(),
     close: () => journal.close(),
   };
