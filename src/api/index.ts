@@ -2,10 +2,10 @@
  * The library: run a script or a pipeline, open a store, read, follow and fold what is recorded, report on it. What is not exported here
  * may change at any time; `docs/library.md` says which of it is stable.
  */
-export { run, type RunRequest, type ScriptRequest } from './run.js';
+export { run, watchScript, type RunRequest, type ScriptRequest } from './run.js';
 export type { CacheRequest, RunIo, RunReport, StructuredResult } from '../session/script/run-options.js';
-export { runPipeline, watchPipeline, type PipelineRunRequest } from './run-pipeline.js';
-export type { PipelineNotice, WatchedPipeline } from '../session/pipeline/watch-pipeline.js';
+export { runPipeline, watchPipeline, type PipelineNotice, type PipelineRunRequest } from './run-pipeline.js';
+export type { Watched } from './watch.js';
 export type { PipelineReport, PipelineIo, WhoAnswers } from '../session/pipeline/run-pipeline-options.js';
 export * from './pipelines.js';
 export type { ReplayedWalk, ReplayOptions, ReplayReport, StopPoint } from '../session/rerun/replay-options.js';

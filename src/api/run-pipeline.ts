@@ -1,12 +1,13 @@
 /** Runs pipelines for a program: everything but the file has a default. */
 import path from 'node:path';
+import type { JournalEvent } from '../../journal/event.js';
 import { displayPath } from '../language/paths.js';
 import { runPipeline as runWhole } from '../session/pipeline/run-pipeline.js';
 import { WHO_ANSWERS, type PipelineReport, type PipelineIo, type PipelineRunOptions } from '../session/pipeline/run-pipeline-options.js';
-import { watchRun, type WatchedPipeline } from '../session/pipeline/watch-pipeline.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, type Members } from './check.js';
 import { checkIo, defined, projectFor } from './run.js';
+import { watch, type Watched } from './watch.js';
 
 export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent'>> {
   /** Path of the `.dot` file, relative to `workingDirectory`. */
@@ -54,14 +55,31 @@ const IO: Members<PipelineIo> = {
   readLine: 'function',
 };
 
-/** Runs a pipeline. What goes wrong with it is in the report; MlldError BAD_OPTION is thrown for a request that is not right. */
+/** An event of the journal, or that `checkpoint.json` was replaced, which is not recorded. */
+export type PipelineNotice = JournalEvent | { readonly type: 'checkpoint.saved' };
+
+/**
+ * Runs a pipeline. What goes wrong with it is in the report; MlldError BAD_OPTION is thrown for a request that is not right, and
+ * CONFIG_INVALID for a configuration that can't be read.
+ *
+ * ```js
+ * const { status, error } = await runPipeline({ file: 'release.dot', people: 'auto' });
+ * ```
+ */
 export async function runPipeline(request: PipelineRunRequest): Promise<PipelineReport> {
   return runWhole(await optionsFor('runPipeline()', request));
 }
 
-/** The same with its events as they come. A request that is not right rejects the report. */
-export function watchPipeline(request: Omit<PipelineRunRequest, 'onEvent' | 'onCheckpoint'>): WatchedPipeline {
-  return watchRun((callbacks) => runPipeline({ ...request, ...callbacks }));
+/**
+ * Runs a pipeline and returns its events as they come. A request that is not right rejects the report.
+ *
+ * ```js
+ * const { events, report } = watchPipeline({ file: 'release.dot' });
+ * for await (const { type } of events) console.log(type);
+ * ```
+ */
+export function watchPipeline(request: Omit<PipelineRunRequest, 'onEvent' | 'onCheckpoint'>): Watched<PipelineNotice, PipelineReport> {
+  return watch((onEvent) => runPipeline({ ...request, onEvent, onCheckpoint: () => onEvent({ type: 'checkpoint.saved' }) }));
 }
 
 async function optionsFor(where: string, request: PipelineRunRequest): Promise<PipelineRunOptions> {

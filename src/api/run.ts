@@ -1,10 +1,12 @@
 /** `run` as a program calls it: everything but the script has a default, and what is not right is an error that names the member. */
 import path from 'node:path';
+import type { JournalEvent } from '../../journal/event.js';
 import { findProject, scriptName, type Project } from '../session/project.js';
 import { runScript as runWhole } from '../session/script/run-script.js';
 import type { CacheRequest, RunIo, RunOptions, RunReport, ScriptSource } from '../session/script/run-options.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { badOption, checkMembers, isObject, type Members } from './check.js';
+import { watch, type Watched } from './watch.js';
 
 export type ScriptRequest =
   /** Relative to `workingDirectory`. */
@@ -44,6 +46,7 @@ const MEMBERS: Members<RunRequest> = {
   journalWaitMs: 'number',
   unrecorded: 'true or false',
   onProgress: 'function',
+  onEvent: 'function',
 };
 
 const CACHE: Members<CacheRequest> = {
@@ -70,6 +73,10 @@ const IO: Members<RunIo> = {
 /**
  * Runs a script. What goes wrong with the script is in the report; MlldError BAD_OPTION is thrown for a request that is not right, and
  * CONFIG_INVALID for a configuration that can't be read.
+ *
+ * ```js
+ * const { status, error } = await run({ script: { kind: 'file', path: 'nightly.mld' }, cache: { checkpoint: true } });
+ * ```
  */
 export async function run(request: RunRequest): Promise<RunReport> {
   checkMembers('run()', request, MEMBERS, ['script']);
@@ -77,6 +84,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
   const { io, ...given } = request;
   checkIo('run()', io);
   if (given.cache !== undefined) checkMembers('run(), cache', given.cache, CACHE);
+  checkRecords(request);
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
   const project = await projectFor('run()', request.project, folderOf(request.script, workingDirectory));
@@ -99,6 +107,30 @@ export async function run(request: RunRequest): Promise<RunReport> {
     workingDirectory,
     io: { ...defaults.io, ...defined(io ?? {}) },
   });
+}
+
+/**
+ * Runs a script and returns its events as they are recorded. The run has to record: `cache: { record: true }`, or any other option that
+ * records. A request that is not right rejects the report.
+ *
+ * ```js
+ * const { events, report } = watchScript({ script: { kind: 'file', path: 'nightly.mld' }, cache: { checkpoint: true } });
+ * for await (const event of events) console.log(describeEvent(event));
+ * ```
+ */
+export function watchScript(request: Omit<RunRequest, 'onEvent'>): Watched<JournalEvent, RunReport> {
+  return watch((onEvent) => run({ ...request, onEvent }));
+}
+
+/** Events are those of the record. */
+function checkRecords({ onEvent, cache = {} }: RunRequest): void {
+  const { record, checkpoint, fresh, resume, forks = [] } = cache;
+  if (onEvent === undefined || record === true || checkpoint === true || fresh === true || resume !== undefined || forks.length > 0) return;
+  throw badOption(
+    'run()',
+    'onEvent is given, and the run does not record',
+    'cache: { record: true }, or checkpoint: true to reuse results',
+  );
 }
 
 function checkScript(script: { readonly [name: string]: unknown }): void {

@@ -11,6 +11,8 @@ import {
   run,
   runPipeline,
   watchPipeline,
+  watchScript,
+  type JournalEvent,
   type RunRequest,
   type RunRef,
 } from '../../src/api/index.js';
@@ -141,15 +143,40 @@ describe('a script given as text', () => {
   );
 });
 
+describe('the events of a run', () => {
+  const script = { kind: 'text', text: 'show "ebb"\n', name: 'tide.mld' } as const;
+
+  it('come to a loop, in order and to the last', async () => {
+    const { events, report } = watchScript({ script, workingDirectory: folder, cache: { record: true }, io });
+    const seen: JournalEvent[] = [];
+    for await (const event of events) seen.push(event);
+    expect((await report).status).toBe('completed');
+    expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, index) => index));
+    expect(seen.at(-1)?.type).toBe('run.finished');
+  });
+
+  it('come to a callback', async () => {
+    const seen: string[] = [];
+    await run({ script, workingDirectory: folder, cache: { record: true }, io, onEvent: ({ type }) => void seen.push(type) });
+    expect([seen[0], seen.at(-1)]).toEqual(['run.started', 'run.finished']);
+  });
+
+  it('are those of the record: without one the request is refused', async () => {
+    const { events, report } = watchScript({ script, workingDirectory: folder, io });
+    await expect(report).rejects.toMatchObject({ code: 'BAD_OPTION', hint: expect.stringContaining('record') as string });
+    expect(await events.next()).toMatchObject({ done: true });
+  });
+});
+
 describe('runPipeline', () => {
   const TWO = 'digraph two { start [shape=Mdiamond]; done [shape=Msquare]; start -> done }\n';
 
   it('needs nothing but the file', async () => {
     const file = write('two.dot', TWO);
     expect(await runPipeline({ file, io })).toMatchObject({ status: 'completed', pipeline: 'two' });
-    const { notices, report } = watchPipeline({ file: 'two.dot', workingDirectory: folder, io });
+    const { events, report } = watchPipeline({ file: 'two.dot', workingDirectory: folder, io });
     const seen: string[] = [];
-    for await (const { type } of notices) seen.push(type);
+    for await (const { type } of events) seen.push(type);
     expect(seen).toContain('run.finished');
     expect((await report).status).toBe('completed');
   });

@@ -185,7 +185,7 @@ async function openedRun(run: OpenedRun): Promise<OpenedJournal> {
   const ref = journal?.ref ?? { workflow: prior.loaded.workflow, run: runIdAt(0, '0000') }; // no journal holds it
   const counter = createTotalsCounter();
   const followIntoMemo = followIndex(usable, ref);
-  const followers = [followIntoMemo, counter.follow, ...progressFollowers(options, ref), ...(options.pipeline?.followers ?? [])];
+  const followers = [followIntoMemo, counter.follow, ...watchingFollowers(options, ref), ...(options.pipeline?.followers ?? [])];
   const recorder = journal ? recorderOf(run, journal, followers) : NO_RECORDER;
   if (recorder.on) await recordStart(run, ref, recorder);
   await recordInvalidations(run, { ref, recorder, followIntoMemo });
@@ -233,10 +233,11 @@ function recorderOf({ ports, warnings, onLost }: OpenedRun, journal: Journal, fo
 }
 
 /** The summary is folded only if a caller watches the run. */
-function progressFollowers({ onProgress }: RunOptions, ref: RunRef): readonly Follower[] {
-  if (!onProgress) return [];
+function watchingFollowers({ onProgress, onEvent }: RunOptions, ref: RunRef): readonly Follower[] {
+  const followers: Follower[] = onEvent ? [(event) => onEvent(event)] : [];
+  if (!onProgress) return followers;
   const followSummary = follow(summary, summary.initial(), ref);
-  return [(event, position) => onProgress(followSummary(event, position))];
+  return [...followers, (event, position) => onProgress(followSummary(event, position))];
 }
 
 /** SESSION-1 */

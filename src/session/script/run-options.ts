@@ -83,6 +83,8 @@ export interface RunOptions {
   readonly pipeline?: PipelineRecord | undefined;
   /** Called after each event. The summary is live: it changes with the next one. */
   readonly onProgress?: (summary: RunSummary) => void;
+  /** Called with each event that is recorded, in the order of the journal; a later one may be on disk earlier than this call. */
+  readonly onEvent?: (event: JournalEvent) => void;
 }
 
 export interface StructuredResult {

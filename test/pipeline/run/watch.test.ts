@@ -8,7 +8,7 @@ afterEach(() => place?.remove());
 
 it('get every event in order, notices of the checkpoint, and an end', async () => {
   place = workshop(pipeline('a; b; start -> a -> b -> exit'));
-  const { notices, report } = watchPipeline(place.options());
+  const { events: notices, report } = watchPipeline(place.options());
   const seen: PipelineNotice[] = [];
   for await (const notice of notices) {
     seen.push(notice);
@@ -23,7 +23,7 @@ it('get every event in order, notices of the checkpoint, and an end', async () =
 
 it('may leave, and the run continues', async () => {
   place = workshop(pipeline('a; start -> a -> exit'));
-  const { notices, report } = watchPipeline(place.options());
+  const { events: notices, report } = watchPipeline(place.options());
   for await (const { type } of notices) if (type === 'node.started') break;
   expect((await report).status).toBe('completed');
   expect(await notices.next()).toEqual({ done: true, value: undefined });
@@ -31,7 +31,7 @@ it('may leave, and the run continues', async () => {
 
 it('see the end of a run that was refused', async () => {
   place = workshop('digraph g {');
-  const { notices, report } = watchPipeline(place.options());
+  const { events: notices, report } = watchPipeline(place.options());
   expect(await notices.next()).toMatchObject({ done: true });
   expect((await report).status).toBe('failed');
 });
