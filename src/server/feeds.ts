@@ -1,7 +1,8 @@
 /**
  * What those who watch a run have in common: its journal is read once, and every event is encoded once, however many watch.
  *
- * F1 The latest frames are kept, up to a limit. Whoever is further behind reads the journal: it is the queue, and what a slow client has not
+ * F1 The latest frames are kept, up to a limit. Whoever is further behind reads the journal: it is the queue, and what a slow client has
+ * not
  *    taken is in no memory.
  * F2 A feed lives while somebody watches. It ends behind the last event of a run that is over.
  * F3 Those who watch take a tenth of the time at most: the more there are, the more events they get at a time. The run comes first.

@@ -1,6 +1,6 @@
 /**
- * Calls the model of a stage. The call is an operation like the llm calls of scripts, so its result is recorded and reused, and hooks, guards
- * and the audit see it. graph-pipelines.md 7.3.
+ * Calls the model of a stage. The call is an operation like the llm calls of scripts, so its result is recorded and reused, and hooks,
+ * guards and the audit see it. graph-pipelines.md 7.3.
  */
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';

@@ -1,6 +1,6 @@
 /**
- * Executes the tool calls of a model between the shell commands in `tool_hooks.pre` and `tool_hooks.post`. Only a backend that sees tool calls
- * can use this. graph-pipelines.md 13.3.
+ * Executes the tool calls of a model between the shell commands in `tool_hooks.pre` and `tool_hooks.post`. Only a backend that sees tool
+ * calls can use this. graph-pipelines.md 13.3.
  *
  * TOOL-HOOK-1 A pre hook that ends with a status other than 0 skips the call; a post hook changes nothing.
  * TOOL-HOOK-2 Every hook is recorded with its error, if it failed.

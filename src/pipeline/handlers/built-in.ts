@@ -8,7 +8,10 @@ import { managerLoop } from './manager-loop.js';
 import { parallel } from './parallel.js';
 import { tool } from './tool.js';
 
-/** Does nothing and succeeds. The exit has it for the table's sake: the traversal records the exit without a handler. graph-pipelines.md 6.2, 7.1. */
+/**
+ * Does nothing and succeeds. The exit has it for the table's sake: the traversal records the exit without a handler. graph-pipelines.md
+ * 6.2, 7.1.
+ */
 const terminal: Handler = { handle: async () => outcomeOf('success') };
 
 /** A diamond routes on the outcome before it and calls nothing. graph-pipelines.md 6.3, 7.2. */

@@ -75,7 +75,9 @@ interface Branches {
   readonly width: number;
 }
 
-/** Returns results in the order of the branches. Branches that have not ended when the join is decided are cancelled and count as skipped. */
+/**
+ * Returns results in the order of the branches. Branches that have not ended when the join is decided are cancelled and count as skipped.
+ */
 async function runBounded(stage: Stage, { edges, ids, rule, width }: Branches): Promise<readonly BranchResult[]> {
   const results: (BranchResult | undefined)[] = ids.map(() => undefined);
   const decided = new AbortController();

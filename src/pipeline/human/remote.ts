@@ -1,4 +1,6 @@
-/** Takes answers from another process, `mlld answer` or a server, as files in the run's folder: only the run itself may write its journal. */
+/**
+ * Takes answers from another process, `mlld answer` or a server, as files in the run's folder: only the run itself may write its journal.
+ */
 import path from 'node:path';
 import type { World } from '../../world/world.js';
 import { textAnswer, type Interviewer } from './interviewer.js';

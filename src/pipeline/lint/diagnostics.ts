@@ -1,4 +1,7 @@
-/** What `mlld validate` says about a pipeline, and `mlld run` before it begins. The JSON form is this shape. graph-pipelines.md 13.1. */
+/**
+ * Diagnoses a pipeline for `mlld validate`, and for `mlld run` before it starts. `PipelineDiagnostics` is the JSON of --json.
+ * graph-pipelines.md 13.1.
+ */
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { locate } from '../../../grammar/parse.js';
 import { lintPipeline, type LintOptions } from './lint.js';
@@ -13,16 +16,16 @@ export interface Diagnostic {
   readonly message: string;
   readonly node?: string;
   readonly edge?: readonly [from: string, to: string];
-  /** One-based, like the column. */
+  /** Counted from 1, like the column. */
   readonly line: number;
   readonly column: number;
   readonly fix?: string;
 }
 
 export interface PipelineDiagnostics {
-  /** As it was asked for. */
+  /** The path that the caller named. */
   readonly file: string;
-  /** Nothing in it is an error. */
+  /** True when no diagnostic is an error. */
   readonly ok: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -31,7 +34,7 @@ export interface DiagnoseOptions extends LintOptions {
   readonly transforms?: readonly Transform[];
 }
 
-/** `graph` is what to run, absent when the text is no pipeline or has errors. Never throws for what is in the text. */
+/** Returns the graph to run, unless the text does not parse or lint finds errors. Never throws because of the text. */
 export function diagnosePipeline(
   { file, text }: { readonly file: string; readonly text: string },
   { transforms = [], ...options }: DiagnoseOptions = {},

@@ -1,4 +1,4 @@
-/** What a lint rule is, and what it finds. graph-pipelines.md 5.3. */
+/** Declares lint rules and their findings. graph-pipelines.md 5.3. */
 import type { Graph, GraphEdge, GraphNode } from '../model/graph.js';
 
 export type Severity = 'error' | 'warning' | 'info';
@@ -7,27 +7,27 @@ export interface Finding {
   readonly rule: string;
   readonly severity: Severity;
   readonly message: string;
-  /** Id of the node that it is about. */
+  /** The id of the node in question. */
   readonly node?: string;
-  /** Ends of the edge that it is about. */
+  /** The ends of the edge in question. */
   readonly edge?: readonly [from: string, to: string];
   /** Offset into the text of the graph. */
   readonly at: number;
-  /** What to write instead. */
+  /** Says how to remedy it. */
   readonly fix?: string;
 }
 
-/** Names that an embedding program has registered, beside the built-in ones. */
+/** Names that an embedding program has added to the built-in ones. */
 export interface RegisteredNames {
   readonly handlers?: ReadonlySet<string>;
   /** The part of a `backend` before its colon. */
   readonly backends?: ReadonlySet<string>;
 }
 
-/** A rule of a program that uses the library; its findings carry its name. */
+/** A rule of an embedding program; it puts its own name into its findings. */
 export type CustomRule = (graph: Graph) => Iterable<Finding>;
 
-/** A row of the table. What it finds has its name and, unless it says otherwise, its severity. */
+/** A built-in rule. Its findings get its name and, unless they set one, its severity. */
 export interface LintRule {
   readonly severity: Severity;
   check(graph: Graph, vocabulary: RegisteredNames): Iterable<RuleFinding>;

@@ -1,4 +1,4 @@
-/** The table of lint rules, in the order in which findings about one place are told. */
+/** Lists the built-in lint rules, in the order in which findings about the same place are reported. */
 import type { LintRule } from './rule.js';
 import { attributeUnknown } from './rules/attributes/attribute-unknown.js';
 import { attributeValue } from './rules/attributes/attribute-value.js';

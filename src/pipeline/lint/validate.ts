@@ -1,15 +1,15 @@
-/** Lint for programs that use the library: all findings, or an error when one of them is one. */
+/** Offers lint to embedding programs. */
 import { MlldError } from '../../errors.js';
 import type { Graph } from '../model/graph.js';
 import { lintPipeline } from './lint.js';
 import type { CustomRule, Finding } from './rule.js';
 
-/** @param rules run behind the built-in ones */
+/** Returns all findings. @param rules run after the built-in ones */
 export function validate(graph: Graph, rules: readonly CustomRule[] = []): readonly Finding[] {
   return lintPipeline(graph, { rules });
 }
 
-/** Like `validate`; throws PIPELINE_INVALID, with the place of the first error, when there is one. */
+/** Returns the findings when none is an error; otherwise throws PIPELINE_INVALID with the place of the first error. */
 export function validateOrThrow(graph: Graph, rules: readonly CustomRule[] = []): readonly Finding[] {
   const findings = validate(graph, rules);
   const errors = findings.filter(({ severity }) => severity === 'error');

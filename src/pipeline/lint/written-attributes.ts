@@ -1,13 +1,13 @@
-/** Every attribute of a graph, once: a default that many nodes share is one mistake, told at the first of them. */
+/** Collects the written attributes of a graph, each once: a wrong default that many nodes share is reported at the first of them only. */
 import type { Graph, GraphAttribute } from '../model/graph.js';
 
 export interface WrittenAttribute {
   readonly of: 'graph' | 'node' | 'edge';
   readonly key: string;
   readonly attribute: GraphAttribute;
-  /** For messages: `node a`. */
+  /** Names the owner in messages. */
   readonly owner: string;
-  /** Node or edge for the finding. */
+  /** The node or edge of the finding. */
   readonly about: { readonly node?: string; readonly edge?: readonly [string, string] };
 }
 

@@ -1,4 +1,4 @@
-/** Every condition of a graph: of edges, and the stop conditions of managers. Blank ones are none. */
+/** Collects the conditions of a graph: those of edges, and the stop conditions of managers. Blank conditions count as missing. */
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import type { Condition } from '../../../grammar/dot-ast.js';
 import { offsetInSource, parseCondition } from '../../../grammar/parse-dot.js';
@@ -6,11 +6,11 @@ import type { Graph, GraphAttribute } from '../model/graph.js';
 
 export interface WrittenCondition {
   readonly parsed: { readonly ok: true; readonly condition: Condition } | { readonly ok: false; readonly failure: SyntaxFailure };
-  /** For messages. */
+  /** Names the owner in messages. */
   readonly owner: string;
-  /** Node or edge for the finding. */
+  /** The node or edge of the finding. */
   readonly about: { readonly node?: string; readonly edge?: readonly [string, string] };
-  /** From an offset in the condition to one in the file. */
+  /** Converts an offset in the condition to one in the file. */
   offsetInFile(offset: number): number;
 }
 

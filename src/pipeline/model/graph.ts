@@ -1,6 +1,6 @@
 /**
- * Represents the graph of a parsed pipeline: nodes and edges with their effective attributes, after scopes and defaults are applied. A graph
- * is immutable: a transform makes a new one with `with`.
+ * Represents the graph of a parsed pipeline: nodes and edges with their effective attributes, after scopes and defaults are applied. A
+ * graph is immutable: a transform makes a new one with `with`.
  */
 import type { AttributeValue } from '../../../grammar/dot-ast.js';
 import {

@@ -1,6 +1,6 @@
 /**
- * Finds the nodes where the branches of parallel nodes meet: the fan-ins that a walk from the branch targets reaches, else the exit. The walk
- * stops at a fan-in, and treats a nested parallel node as one step to its own join. graph-pipelines.md 7.5.
+ * Finds the nodes where the branches of parallel nodes meet: the fan-ins that a walk from the branch targets reaches, else the exit. The
+ * walk stops at a fan-in, and treats a nested parallel node as one step to its own join. graph-pipelines.md 7.5.
  */
 import type { Graph } from './graph.js';
 import { exitsOf, handlerTypeOf } from './shapes.js';

@@ -1,10 +1,10 @@
 /**
- * The SVG that Graphviz wrote, with nothing in it that a picture does not need. What a graph says must not become a script, a style or a
- * request of the page that shows the picture, and not an escape sequence of a terminal.
+ * Removes everything from an SVG file of Graphviz that a picture does not need. The text of a graph must not become a script, a style or a
+ * request of the page that shows the picture, nor an escape sequence of a terminal.
  *
- * S1  Elements and attributes that are not listed here are left out, elements with all that is in them.
- * S2  Links lead to http, https and mailto.
- * S3  What is not read as the plain XML that Graphviz writes is no picture: it throws, nothing of it is passed on.
+ * SVG-1 Elements and attributes that are not listed here are removed, elements with their content.
+ * SVG-2 Links lead to http, https or mailto.
+ * SVG-3 Text that is not the plain XML that Graphviz writes throws, and nothing of it is passed on.
  */
 import { MlldError } from '../../errors.js';
 import { safeLink } from './safe-attributes.js';
@@ -22,7 +22,7 @@ const SHAPES = /^[-\d.,eE+\sMmLlHhVvCcSsQqTtAaZz]*$/;
 const PAINT = /^(?:[\w#., %-]*|rgba?\([\d.,% ]*\)|url\(#[\w-]+\))$/;
 const WORDS = /^[\w .,-]*$/;
 
-/** What the value of each attribute may be. */
+/** The allowed values of each attribute. */
 const ATTRIBUTES: { readonly [name: string]: RegExp } = {
   ...each(['width', 'height', 'viewBox', 'x', 'y', 'x1', 'x2', 'y1', 'y2', 'cx', 'cy', 'fx', 'fy', 'r', 'rx', 'ry', 'offset'], NUMBERS),
   ...each(['font-size', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'fill-opacity', 'stop-opacity', 'textLength'], NUMBERS),
@@ -31,7 +31,7 @@ const ATTRIBUTES: { readonly [name: string]: RegExp } = {
   ...each(['id', 'class', 'font-family', 'font-weight', 'font-style', 'text-anchor', 'text-decoration', 'baseline-shift'], WORDS),
   ...each(['gradientUnits', 'stroke-linecap', 'stroke-linejoin', 'xml:space'], WORDS),
   transform: /^(?:(?:scale|rotate|translate|matrix)\([-\d.,eE+ ]*\)\s*)*$/,
-  // Of the colours of a gradient, which Graphviz writes so.
+  // Graphviz writes the colours of a gradient this way.
   style: /^(?:stop-(?:color|opacity):(?:[\w#. %-]*|rgba?\([\d.,% ]*\));?\s*)*$/,
   xmlns: /^http:\/\/www\.w3\.org\/2000\/svg$/,
   'xmlns:xlink': /^http:\/\/www\.w3\.org\/1999\/xlink$/,
@@ -44,7 +44,7 @@ function each(names: readonly string[], values: RegExp): { readonly [name: strin
 
 const TOKEN = /<!--[^]*?-->|<\?xml[^>]*\?>|<!DOCTYPE[^>[]*>|<\/([\w:.-]+)\s*>|<([\w:.-]+)((?:\s+[\w:.-]+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy;
 
-/** @throws MlldError GRAPH_NOT_DRAWN for anything else than a picture of Graphviz (S3) */
+/** @throws MlldError GRAPH_NOT_DRAWN for anything but a picture of Graphviz (SVG-3) */
 export function cleanSvg(svg: string): string {
   let clean = '<?xml version="1.0" encoding="UTF-8"?>\n';
   const open: { readonly name: string; readonly isKept: boolean }[] = [];
@@ -93,7 +93,7 @@ function plainText(text: string): string {
 
 const NAMED: { readonly [name: string]: string } = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 
-/** Characters that XML does not have, and those that steer a terminal, go. */
+/** Drops characters that XML does not allow, and those that control a terminal. */
 function decoded(text: string): string {
   return text
     .replace(/&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|(\w{1,10}));/g, (whole, decimal?: string, hex?: string, name?: string) => {
@@ -114,7 +114,7 @@ function encoded(text: string): string {
 }
 
 function notDrawn(): MlldError {
-  return new MlldError('GRAPH_NOT_DRAWN', "Graphviz can't draw this graph: what it wrote is no plain picture", {
-    hint: 'an attribute that only Graphviz reads may be wrong',
+  return new MlldError('GRAPH_NOT_DRAWN', "Graphviz can't draw this graph: its output is not a plain picture", {
+    hint: 'check the attributes that only Graphviz reads',
   });
 }

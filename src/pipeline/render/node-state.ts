@@ -1,9 +1,9 @@
-/** What came of a node in a run, as drawings show it: a colour, and a word for who can't tell the colours apart. */
+/** Maps the state of a node in a run to a colour and a caption: people who can't tell the colours apart read the caption. */
 
 export interface NodeState {
-  /** `interrupted`: it had begun, and its run is no more. */
+  /** `interrupted` when the node had started and its run ended before it did. */
   readonly status: 'success' | 'partial_success' | 'retry' | 'fail' | 'skipped' | 'running' | 'interrupted';
-  /** Finished visits. */
+  /** Counts finished visits. */
   readonly visits: number;
 }
 

@@ -1,4 +1,4 @@
-/** A pipeline as an SVG picture. */
+/** Draws a pipeline as an SVG picture. */
 import { SyntaxFailure } from '../../../grammar/errors.js';
 import { parsePipeline } from '../../../grammar/parse-dot.js';
 import { MlldError } from '../../errors.js';
@@ -8,10 +8,10 @@ import { preparePipeline } from '../model/prepare.js';
 import { layout } from './layout.js';
 
 /**
- * Lint errors don't matter here: a drawing shows them best.
+ * Draws pipelines with lint errors too, because a drawing helps to find them.
  *
- * @param states what came of the nodes in a run, for colours
- * @throws MlldError with the code and place of a syntax error, and those of `layOut`
+ * @param states the states of nodes in a run, shown as colours
+ * @throws MlldError with the code and place of a syntax error, and those of `layout`
  */
 export async function renderGraph(
   { file, text }: { readonly file: string; readonly text: string },

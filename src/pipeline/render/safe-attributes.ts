@@ -1,9 +1,10 @@
 /**
- * What of a graph's attributes for Graphviz gets into a picture. Graphviz copies many of them into the SVG as they are (`fontname`, `id`,
- * `class`, `stylesheet`, `href`), reads files for others (`image`, `shapefile`), and opens what is in quotes with a backslash at the end.
+ * Selects the Graphviz attributes of a graph that may reach a picture. Graphviz copies many of them unchanged into the SVG (`fontname`,
+ * `id`, `class`, `stylesheet`, `href`), reads files for others (`image`, `shapefile`), and lets a backslash before the closing quote open a
+ * string.
  */
 
-/** Words, numbers, colours and lists of them: nothing that ends a quote, in the text for Graphviz or in the picture. */
+/** Matches words, numbers, colours and lists of them, which can't end a quote in the text for Graphviz or in the picture. */
 const PLAIN = /^[\w #.,:;+!/%()-]{0,200}$/;
 const FONT = /^[\w .,-]{1,100}$/;
 
@@ -25,7 +26,10 @@ const TEXTS = new Set(['xlabel', 'headlabel', 'taillabel', 'tooltip', 'edgetoolt
 const FONTS = new Set(['fontname', 'labelfontname']);
 const LINKS = new Set(['href', 'URL', 'edgehref', 'edgeURL', 'headhref', 'headURL', 'labelhref', 'labelURL', 'tailhref', 'tailURL']);
 
-/** How an attribute is written for Graphviz: as it is, as text for people, not at all. */
+/**
+ * Returns `plain` for an attribute that is passed on unchanged, `text` for one that is quoted as a label, undefined for one that is
+ * dropped.
+ */
 export function drawingMode(of: keyof typeof OF, key: string, value: string): 'plain' | 'text' | undefined {
   if (TEXTS.has(key)) return 'text';
   if (LINKS.has(key)) return safeLink(value) === undefined ? undefined : 'plain';
@@ -33,12 +37,12 @@ export function drawingMode(of: keyof typeof OF, key: string, value: string): 'p
   return OF[of].has(key) && PLAIN.test(value) ? 'plain' : undefined;
 }
 
-/** A link that leads to a page or writes a letter; anything else could run something where the picture is shown. */
+/** Returns a link to a web page or a mail address; any other link could run code where the picture is shown. */
 export function safeLink(text: string): string | undefined {
   return /^(?:https?:\/\/|mailto:)[^\s"'<>\\^`{|}\p{Cc}]{1,2000}$/iu.test(text) ? text : undefined;
 }
 
-/** The parts of a `class` or `style` that can stand in a quote. */
+/** Returns the text when it is safe inside quotes, otherwise the replacement. */
 export function plainTextOr(text: string, otherwise: string): string {
   return PLAIN.test(text) ? text : otherwise;
 }

@@ -1,8 +1,7 @@
 /**
- * A pipeline as text for Graphviz, which reads less than we do (no bare dotted keys, no bare durations) and other
- * things into it (`\N` in a label, negative weights): so everything is written anew and quoted. Ours stay out, of theirs
- * what is safe in a picture passes through (`safe-attributes.ts`), and a run's outcomes become colours
- * with a word each, for who can't tell the colours apart.
+ * Writes a pipeline as text for Graphviz. Graphviz accepts less than mlld (no bare dotted keys, no bare durations) and reads some texts
+ * differently (`\N` in a label, negative weights), so everything is written anew and quoted. Attributes of mlld are dropped, attributes of
+ * Graphviz are passed on where they are safe in a picture (`safe-attributes.ts`), and the states of a run become colours with captions.
  */
 import type { GraphStatement, Pipeline } from '../../../grammar/dot-ast.js';
 import { ATTRIBUTES } from '../model/attributes.js';
@@ -11,7 +10,7 @@ import { captionOf, COLOURS, type NodeState } from './node-state.js';
 import { drawingMode, plainTextOr } from './safe-attributes.js';
 import { shapeOf } from '../model/shapes.js';
 
-/** @param states by node id; nodes without one have not been visited */
+/** @param states by node id; a node without a state has not been visited */
 export function toGraphviz(pipeline: Pipeline, graph: Graph, states?: ReadonlyMap<string, NodeState>): string {
   const lines = [
     `digraph ${quote(graph.name)} {`,
@@ -54,7 +53,7 @@ function edgeAttributes(edge: GraphEdge): readonly string[] {
   ];
 }
 
-/** Subgraphs, as far as they hold nodes: Graphviz frames those whose names begin with `cluster`. */
+/** Writes subgraphs with their nodes: Graphviz frames those whose names begin with `cluster`. */
 function clusters(statements: readonly GraphStatement[], indent: string): readonly string[] {
   return statements.flatMap((statement) => {
     if (statement.kind !== 'subgraph') return [];
@@ -74,7 +73,7 @@ function clusters(statements: readonly GraphStatement[], indent: string): readon
   });
 }
 
-/** What means nothing to us is meant for Graphviz; a dotted key can't be. */
+/** Returns the attributes that mlld does not read: they are meant for Graphviz, unless the key has a dot. */
 function foreign(of: 'graph' | 'node' | 'edge', attributes: AttributeMap): string[] {
   return [...attributes]
     .filter(([key]) => !Object.hasOwn(ATTRIBUTES[of], key) && !key.includes('.'))
@@ -89,12 +88,12 @@ function labelLine(text: string, indent: string): readonly string[] {
   return text === '' ? [] : [`${indent}label=${label([text])};`];
 }
 
-/** In a label Graphviz reads escapes of its own: a backslash that is meant as one is doubled. */
+/** Doubles backslashes, because Graphviz reads escapes of its own in a label. */
 function label(lines: readonly string[]): string {
   return quote(lines.join('\n').replaceAll('\\', '\\\\')).replace(/\r?\n/g, '\\n');
 }
 
-/** For text without a backslash at its end, which would open the quote. */
+/** Takes only text without a backslash at its end, which would escape the closing quote. */
 function quote(text: string): string {
   return `"${text.replaceAll('"', '\\"')}"`;
 }

@@ -31,7 +31,9 @@ export interface ArtifactEntry {
 
 /** The artifacts of the whole run, as one stage sees them: what it stores or removes is recorded under its name. */
 export interface Artifacts {
-  /** Replaces an artifact of the same id. Throws a permanent `StageError` when the id has other characters than letters, digits, `_ . # -`. */
+  /**
+   * Replaces an artifact of the same id. Throws a permanent `StageError` when the id has other characters than letters, digits, `_ . # -`.
+   */
   store(id: string, name: string, data: Json): Promise<void>;
   /** Throws a permanent `StageError` for an unknown id, and when the journal no longer holds the payload. */
   retrieve(id: string): Promise<Json>;

@@ -1,4 +1,7 @@
-/** Keeps the conversations that model stages share under `full`. They live in the process: a resume has lost them. graph-pipelines.md 9.3 to 9.5. */
+/**
+ * Keeps the conversations that model stages share under `full`. They live in the process: a resume has lost them. graph-pipelines.md 9.3 to
+ * 9.5.
+ */
 
 export interface Turn {
   readonly prompt: string;

@@ -1,4 +1,7 @@
-/** Runs one attempt of a visit: calls the handler within its time limit and turns every way to end into a result. graph-pipelines.md 6.7, 14. */
+/**
+ * Runs one attempt of a visit: calls the handler within its time limit and turns every way to end into a result. graph-pipelines.md 6.7,
+ * 14.
+ */
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secret-registry.js';

@@ -117,7 +117,9 @@ function retriesOf({ pipeline: { graph } }: PipelineRuntime, node: GraphNode): R
   });
 }
 
-/** Returns the outcome to commit: a retry that the budget does not allow becomes a failure, and a transparent node carries the routing on. */
+/**
+ * Returns the outcome to commit: a retry that the budget does not allow becomes a failure, and a transparent node carries the routing on.
+ */
 function settled(run: PipelineRuntime, handler: Handler, end: AttemptResult, walk: WalkView): StageOutcome {
   const { outcome } = end;
   const updates = allowedUpdates(outcome.context_updates, (key) =>

@@ -223,7 +223,7 @@ describe('lint', () => {
   it('names what an unknown attribute was meant to be, and the nodes of a trap', () => {
     const told = lintPipeline(preparePipeline(`digraph g { max_visits=3 retires=2 ${ENDS} a b start->a->b->a start->exit }`));
     expect(told.map(({ message, fix }) => `${message}; ${fix}`)).toEqual([
-      expect.stringMatching(/`max_visits` of the graph is no attribute .*; did you mean .*`max_steps` of the graph/),
+      expect.stringMatching(/`max_visits` of the graph is not an attribute .*; did you mean .*`max_steps` of the graph/),
       expect.stringMatching(/`retires` of the graph .* `graph.retires` in the context/),
       ...told.slice(2, -1).map(() => expect.anything() as unknown),
       expect.anything() as unknown,
@@ -237,7 +237,7 @@ describe('lint', () => {
       {
         rule: 'edge_target_exists',
         severity: 'error',
-        message: 'The edge `start -> reveiw` names `reveiw`, which is no node',
+        message: 'The edge `start -> reveiw` names `reveiw`, which is not a node',
         edge: ['start', 'reveiw'],
         at: graph.text.indexOf('reveiw'),
         fix: 'did you mean `review`?',

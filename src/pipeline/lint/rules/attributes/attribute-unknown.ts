@@ -23,18 +23,18 @@ const GRAPHVIZ_ATTRIBUTES: ReadonlySet<string> = new Set(NAMES.trim().split(/\s+
 const EDITS_MAX = 2;
 type Of = WrittenAttribute['of'];
 
-/** A key that nobody reads: not ours, not of Graphviz, not with a prefix of somebody else's, not of a handler of the program's own. */
+/** Reports keys that nothing reads: neither mlld nor Graphviz, no handler of the embedding program, and no other tool by its prefix. */
 export const attributeUnknown: LintRule = {
   severity: 'warning',
   *check(graph, vocabulary) {
     for (const { of, key, attribute, owner, about } of writtenAttributes(graph)) {
       if (Object.hasOwn(ATTRIBUTES[of], key) || GRAPHVIZ_ATTRIBUTES.has(key)) continue;
       const near = nearIn(of, key);
-      if (near === undefined && isSomebodys({ of, key, about }, graph, vocabulary)) continue;
+      if (near === undefined && isForAnotherReader({ of, key, about }, graph, vocabulary)) continue;
       const effect =
         of === 'graph' ? `it is kept as \`graph.${key}\` in the context and has no other effect` : 'it is kept and has no effect';
-      const message = `\`${key}\` of ${owner} is no attribute that mlld knows: ${effect}`;
-      yield { message, ...about, at: attribute.at, fix: near ?? `what is meant for another program has a prefix, like \`my.${key}\`` };
+      const message = `\`${key}\` of ${owner} is not an attribute that mlld knows: ${effect}`;
+      yield { message, ...about, at: attribute.at, fix: near ?? `give an attribute for another program a prefix, like \`my.${key}\`` };
     }
   },
 };
@@ -59,13 +59,13 @@ function kinOf(of: Of, family: string): readonly string[] {
   return Object.keys(ATTRIBUTES[of]).flatMap((known) => (known.startsWith(family) ? [`\`${known}\` of ${PLURAL[of]}`] : []));
 }
 
-function isSomebodys(
+function isForAnotherReader(
   { of, key, about }: Pick<WrittenAttribute, 'of' | 'key' | 'about'>,
   graph: Graph,
   { handlers }: RegisteredNames,
 ): boolean {
   if (key.includes('.')) return true;
-  if (of === 'graph') return graph.text.includes(`graph.${key}`); // a condition reads it
+  if (of === 'graph') return graph.text.includes(`graph.${key}`); // a condition reads it from the context
   const node = about.node === undefined ? undefined : graph.nodes.get(about.node);
   return node !== undefined && handlers?.has(nodeAttribute(node, 'type') ?? '') === true;
 }

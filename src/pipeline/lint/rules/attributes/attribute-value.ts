@@ -6,23 +6,23 @@ import { writtenAttributes, type WrittenAttribute } from '../../written-attribut
 
 const BACKENDS = 'simulated, cmd:COMMAND, worker:COMMAND or exe:FILE.mld#NAME';
 
-/** Typed attributes hold a value of their type and range. */
+/** Requires that typed attributes have a value of their type and range. */
 export const attributeValue: LintRule = {
   severity: 'error',
   *check(graph, vocabulary) {
     for (const written of writtenAttributes(graph)) {
-      const expected = unmet(written, vocabulary);
+      const expected = expectedInstead(written, vocabulary);
       if (expected === undefined) continue;
       const { key, owner, about, attribute } = written;
       const { text, at } = attribute.value;
       yield { message: `\`${key}\` of ${owner} is \`${text}\`: expected ${expected}`, ...about, at, fix: `write ${expected}` };
     }
-    for (const node of graph.nodes.values()) yield* joinOf(graph, node, vocabulary);
+    for (const node of graph.nodes.values()) yield* checkJoin(graph, node, vocabulary);
   },
 };
 
-/** `k` and `k_of_n` go together, and there are so many branches. */
-function* joinOf(graph: Graph, node: GraphNode, { handlers }: RegisteredNames): Generator<RuleFinding> {
+/** Requires that `k` and `k_of_n` occur together, and that `k` is not larger than the number of branches. */
+function* checkJoin(graph: Graph, node: GraphNode, { handlers }: RegisteredNames): Generator<RuleFinding> {
   const k = nodeAttribute(node, 'k');
   const isCounted = nodeAttribute(node, 'join_policy') === 'k_of_n';
   const isParallel = handlerTypeOf(node, handlers) === 'parallel';
@@ -30,25 +30,25 @@ function* joinOf(graph: Graph, node: GraphNode, { handlers }: RegisteredNames): 
   const at = (key: string): number => node.attributes.get(key)?.value.at ?? node.at;
   if (k !== undefined && !isCounted)
     yield {
-      message: `\`k\` of \`${node.id}\` has no \`join_policy=k_of_n\``,
+      message: `\`k\` of \`${node.id}\` has no effect without \`join_policy=k_of_n\``,
       node: node.id,
       at: at('k'),
       fix: 'write join_policy=k_of_n, or remove k',
     };
   else if (isParallel && k !== undefined && k > branches) {
-    const message = `\`k\` of \`${node.id}\` is \`${k}\`, and it has ${branches} ${branches === 1 ? 'branch' : 'branches'}`;
+    const message = `\`k\` of \`${node.id}\` is \`${k}\`, but the node has ${branches} ${branches === 1 ? 'branch' : 'branches'}`;
     yield { message, node: node.id, at: at('k'), fix: `write a number from 1 to ${branches}` };
   } else if (isParallel && isCounted && !node.attributes.has('k'))
     yield {
-      message: `\`${node.id}\` is joined by \`k_of_n\` and has no \`k\``,
+      message: `\`${node.id}\` has \`join_policy=k_of_n\` but no \`k\``,
       node: node.id,
       at: at('join_policy'),
       fix: 'write k=NUMBER',
     };
 }
 
-/** What was expected and not written. */
-function unmet({ of, key, attribute }: WrittenAttribute, vocabulary: RegisteredNames): string | undefined {
+/** Returns what was expected; undefined when the value fits. */
+function expectedInstead({ of, key, attribute }: WrittenAttribute, vocabulary: RegisteredNames): string | undefined {
   const { text } = attribute.value;
   if (key === 'backend' && of !== 'edge') return text === '' || isBackend(text, vocabulary) ? undefined : BACKENDS;
   const table = ATTRIBUTES[of];

@@ -2,7 +2,7 @@ import { conditionOf } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutEdge, type LintRule } from '../../rule.js';
 
-/** Edges that leave a parallel node are its branches, all of them. */
+/** Reports conditions on the edges that leave a parallel node: every such edge is a branch and is always taken. */
 export const branchCondition: LintRule = {
   severity: 'warning',
   *check(graph, { handlers }) {
@@ -11,9 +11,9 @@ export const branchCondition: LintRule = {
       for (const edge of graph.outgoing(node.id))
         if (conditionOf(edge) !== undefined)
           yield {
-            message: `The condition of \`${edge.from} -> ${edge.to}\` is ignored: it leaves a parallel node, and every branch runs`,
+            message: `The condition of \`${edge.from} -> ${edge.to}\` is ignored: the edge leaves a parallel node, where every branch runs`,
             ...aboutEdge(edge),
-            fix: 'decide inside of the branch, behind a node with `shape=diamond`',
+            fix: 'decide within the branch, after a node with `shape=diamond`',
           };
     }
   },

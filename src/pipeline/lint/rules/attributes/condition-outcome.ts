@@ -4,7 +4,7 @@ import type { LintRule } from '../../rule.js';
 
 const STATUSES = ['success', 'partial_success', 'retry', 'fail', 'skipped'];
 
-/** `outcome` is compared with a word that is a status. */
+/** Requires that `outcome` is compared with a status. */
 export const conditionOutcome: LintRule = {
   severity: 'warning',
   *check(graph) {
@@ -13,8 +13,8 @@ export const conditionOutcome: LintRule = {
       for (const { at, key, literal } of parsed.condition.clauses) {
         if (key.of !== 'outcome' || STATUSES.includes(literal)) continue;
         const near = closest(literal, STATUSES) ?? STATUSES.find((status) => literal.startsWith(status));
-        const fix = near === undefined ? `a status is ${STATUSES.join(', ')}` : `did you mean \`${near}\`?`;
-        yield { message: `${owner} compares \`outcome\` with \`${literal}\`, which is no status`, ...about, at: offsetInFile(at), fix };
+        const fix = near === undefined ? `use one of ${STATUSES.join(', ')}` : `did you mean \`${near}\`?`;
+        yield { message: `${owner} compares \`outcome\` with \`${literal}\`, which is not a status`, ...about, at: offsetInFile(at), fix };
       }
     }
   },

@@ -1,7 +1,7 @@
 import { writtenConditions } from '../../written-conditions.js';
 import type { LintRule } from '../../rule.js';
 
-/** Conditions of edges and the stop conditions of managers parse. */
+/** Requires that the conditions of edges and the stop conditions of managers parse. */
 export const conditionSyntax: LintRule = {
   severity: 'error',
   *check(graph) {

@@ -2,7 +2,7 @@ import { FIDELITY_MODES, isFidelityMode } from '../../../model/attributes.js';
 import type { LintRule } from '../../rule.js';
 import { writtenAttributes } from '../../written-attributes.js';
 
-/** A fidelity is one of the six modes. */
+/** Requires that a fidelity is one of the six modes. */
 export const fidelityValid: LintRule = {
   severity: 'warning',
   *check(graph) {
@@ -10,10 +10,10 @@ export const fidelityValid: LintRule = {
       const { text, at } = attribute.value;
       if (key !== (of === 'graph' ? 'default_fidelity' : 'fidelity') || text === '' || isFidelityMode(text)) continue;
       yield {
-        message: `\`${key}\` of ${owner} is \`${text}\`, which is no mode: it counts as unset`,
+        message: `\`${key}\` of ${owner} is \`${text}\`, which is not a mode: it is ignored`,
         ...about,
         at,
-        fix: `modes are ${FIDELITY_MODES.join(', ')}`,
+        fix: `use one of ${FIDELITY_MODES.join(', ')}`,
       };
     }
   },

@@ -2,7 +2,7 @@ import { aboutNode, type LintRule } from '../../rule.js';
 
 const FOLDERS = new Set(['artifacts', 'branches']);
 
-/** Ids are names of folders in the run folder: none of its own, and best not two that some file systems take for one. */
+/** Keeps ids usable as folder names: they must not collide with the run's own folders, and should differ in more than letter case. */
 export const nodeId: LintRule = {
   severity: 'error',
   *check({ nodes }) {
@@ -10,15 +10,19 @@ export const nodeId: LintRule = {
     for (const node of nodes.values()) {
       const { id } = node;
       if (FOLDERS.has(id))
-        yield { message: `\`${id}\` is a folder of the run and can't be a node`, ...aboutNode(node), fix: 'choose another id' };
+        yield {
+          message: `\`${id}\` can't be the id of a node: the run folder has a folder of that name`,
+          ...aboutNode(node),
+          fix: 'rename the node',
+        };
       const twin = seen.get(id.toLowerCase());
       if (twin === undefined) seen.set(id.toLowerCase(), id);
       else
         yield {
           severity: 'warning',
-          message: `\`${id}\` and \`${twin}\` differ in letter case only`,
+          message: `\`${id}\` and \`${twin}\` differ only in letter case`,
           ...aboutNode(node),
-          fix: 'choose another id, or correct the statement that was meant for the other',
+          fix: 'rename one of them, or correct the statement if both mean the same node',
         };
     }
   },

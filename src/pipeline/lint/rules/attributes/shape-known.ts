@@ -3,7 +3,7 @@ import { nodeAttribute } from '../../../model/graph.js';
 import { BUILT_IN_HANDLERS, shapeOf, SHAPES } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** A shape has a handler, unless a `type` names one. */
+/** Requires that a shape has a handler, unless a `type` names one. */
 export const shapeKnown: LintRule = {
   severity: 'warning',
   *check(graph, { handlers }) {
@@ -15,7 +15,7 @@ export const shapeKnown: LintRule = {
       yield {
         message: `The shape \`${shape}\` of \`${node.id}\` has no handler: it runs as a model stage`,
         ...aboutNode(node),
-        fix: near === undefined ? `shapes are ${SHAPES.join(', ')}` : `did you mean \`${near}\`?`,
+        fix: near === undefined ? `use one of ${SHAPES.join(', ')}` : `did you mean \`${near}\`?`,
       };
     }
   },

@@ -2,7 +2,7 @@ import { SyntaxFailure } from '../../../../../grammar/errors.js';
 import { offsetInSource, parseStylesheet } from '../../../../../grammar/parse-dot.js';
 import type { LintRule } from '../../rule.js';
 
-/** The model stylesheet parses. An empty one is none. */
+/** Requires that the model stylesheet parses, unless it is empty. */
 export const stylesheetSyntax: LintRule = {
   severity: 'error',
   *check({ attributes, text }) {

@@ -3,7 +3,7 @@ import { nodeAttribute } from '../../../model/graph.js';
 import { BUILT_IN_HANDLERS, handlerTypeOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** A `type` names a handler. */
+/** Requires that a `type` names a handler. */
 export const typeKnown: LintRule = {
   severity: 'warning',
   *check(graph, { handlers = new Set() }) {
@@ -13,9 +13,9 @@ export const typeKnown: LintRule = {
       if (type === '' || known.includes(type)) continue;
       const near = closest(type, known);
       yield {
-        message: `\`${node.id}\` has the type \`${type}\`, which is no handler: it runs as \`${handlerTypeOf(node, handlers)}\``,
+        message: `\`${node.id}\` has the type \`${type}\`, which has no handler: it runs as \`${handlerTypeOf(node, handlers)}\``,
         ...aboutNode(node),
-        fix: near === undefined ? `types are ${known.join(', ')}` : `did you mean \`${near}\`?`,
+        fix: near === undefined ? `use one of ${known.join(', ')}` : `did you mean \`${near}\`?`,
       };
     }
   },

@@ -1,7 +1,7 @@
 import { exitsOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** From every node but the exit an edge leads on. */
+/** Requires that an edge leaves every node except the exit. */
 export const deadEnd: LintRule = {
   severity: 'warning',
   *check(graph) {
@@ -9,9 +9,9 @@ export const deadEnd: LintRule = {
     for (const node of graph.nodes.values())
       if (!exits.has(node) && graph.outgoing(node.id).length === 0)
         yield {
-          message: `No edge leaves \`${node.id}\`: a run that comes here ends without reaching the exit`,
+          message: `No edge leaves \`${node.id}\`: a run that gets here fails, because it can't reach the exit`,
           ...aboutNode(node),
-          fix: 'lead an edge to the next stage or to the exit',
+          fix: 'add an edge to the next stage or to the exit',
         };
   },
 };

@@ -1,7 +1,7 @@
 import { closest } from '../../../../values/suggest.js';
 import type { LintRule } from '../../rule.js';
 
-/** Both ends of an edge are nodes: an edge creates none, so that a misspelt name is no new stage. */
+/** Requires that both ends of an edge are nodes: an edge creates no node, so a misspelt name does not become a stage. */
 export const edgeTargetExists: LintRule = {
   severity: 'error',
   *check({ nodes, edges }) {
@@ -15,8 +15,8 @@ export const edgeTargetExists: LintRule = {
           ]) {
         if (nodes.has(id)) continue;
         const near = closest(id, nodes.keys());
-        const fix = near === undefined ? `state the node: \`${id} [prompt="…"]\`` : `did you mean \`${near}\`?`;
-        yield { message: `The edge \`${from} -> ${to}\` names \`${id}\`, which is no node`, edge, at, fix };
+        const fix = near === undefined ? `declare the node: \`${id} [prompt="…"]\`` : `did you mean \`${near}\`?`;
+        yield { message: `The edge \`${from} -> ${to}\` names \`${id}\`, which is not a node`, edge, at, fix };
       }
     }
   },

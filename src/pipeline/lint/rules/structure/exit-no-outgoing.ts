@@ -1,7 +1,7 @@
 import { exitsOf } from '../../../model/shapes.js';
 import { aboutEdge, type LintRule } from '../../rule.js';
 
-/** No edge leaves the exit. */
+/** Requires that no edge leaves the exit. */
 export const exitNoOutgoing: LintRule = {
   severity: 'error',
   *check(graph) {
@@ -10,7 +10,7 @@ export const exitNoOutgoing: LintRule = {
         yield {
           message: `The edge \`${edge.from} -> ${edge.to}\` leaves the exit`,
           ...aboutEdge(edge),
-          fix: 'the walk ends at the exit: let the edge leave a stage before it, or make this one no exit',
+          fix: 'a run ends at the exit: start the edge at a stage before it, or give this node another shape and id',
         };
   },
 };

@@ -5,24 +5,24 @@ import { aboutNode, type LintRule } from '../../rule.js';
 
 const NAMES_MAX = 5;
 
-/** From every node the exit can be reached, over edges, retry targets and joins. Where not, the trap is named once. */
+/** Requires that every node can reach the exit by edges, retry targets and joins. Nodes of the same trap are reported once. */
 export const exitReachable: LintRule = {
   severity: 'warning',
   *check(graph, { handlers }) {
     const exits = exitsOf(graph).map(({ id }) => id);
-    if (exits.length === 0) return; // there is nowhere to come to, which `terminal_node` says once
+    if (exits.length === 0) return; // `terminal_node` reports that
     const ways = waysOf(graph, handlers);
     const free = reaching(exits, ways);
     const trapped = new Set([...graph.nodes.keys()].filter((id) => !free.has(id)));
     for (const trap of partsOf(trapped, ways)) {
       const node = graph.nodes.get(trap[0] ?? '');
-      if (!node || (trap.length === 1 && graph.outgoing(node.id).length === 0)) continue; // `dead_end` says it
+      if (!node || (trap.length === 1 && graph.outgoing(node.id).length === 0)) continue; // `dead_end` reports it
       const names = trap.slice(0, NAMES_MAX).map((id) => `\`${id}\``);
       const more = trap.length > NAMES_MAX ? ` and ${trap.length - NAMES_MAX} more` : '';
       yield {
-        message: `From ${names.join(', ')}${more} the exit can't be reached: a run that comes here ends as failed, or goes round until a limit ends it`,
+        message: `From ${names.join(', ')}${more} the exit can't be reached: a run that gets here fails, or loops until a limit ends it`,
         ...aboutNode(node),
-        fix: 'lead an edge from one of them towards the exit',
+        fix: 'add an edge from one of them towards the exit',
       };
     }
   },
@@ -30,19 +30,19 @@ export const exitReachable: LintRule = {
 
 type Ways = ReadonlyMap<string, readonly string[]>;
 
-/** Where the walk may go on from each node. */
+/** Returns the nodes that may follow each node. */
 function waysOf(graph: Graph, handlers: ReadonlySet<string> | undefined): Ways {
   const joins = joinsOf(graph, handlers);
   const ways = new Map<string, string[]>();
   for (const node of graph.nodes.values()) {
     const targets = [nodeAttribute(node, 'retry_target'), nodeAttribute(node, 'fallback_retry_target')];
-    const next = joins.get(node.id) ?? graph.outgoing(node.id).map(({ to }) => to); // behind a parallel node the walk goes on at the join
+    const next = joins.get(node.id) ?? graph.outgoing(node.id).map(({ to }) => to); // a parallel node is followed by its join
     ways.set(
       node.id,
       [...next, ...targets].filter((id): id is string => id !== undefined && graph.nodes.has(id)),
     );
   }
-  // A branch may end at a dead end: then the walk goes on at the join all the same.
+  // A branch may end at a dead end; the join follows it all the same.
   for (const [parallel, join] of joins) for (const id of deadEndsOf(graph, parallel, join)) ways.get(id)?.push(...join);
   return ways;
 }
@@ -71,7 +71,7 @@ function reaching(ends: readonly string[], ways: Ways): ReadonlySet<string> {
   return spread(ends, (id) => before.get(id) ?? []);
 }
 
-/** Nodes that hang together, in the order of the file. */
+/** Groups connected nodes, in the order of the file. */
 function* partsOf(nodes: ReadonlySet<string>, ways: Ways): Generator<readonly string[]> {
   const neighbours = new Map([...nodes].map((id): [string, string[]] => [id, []]));
   for (const from of nodes) {
@@ -82,11 +82,11 @@ function* partsOf(nodes: ReadonlySet<string>, ways: Ways): Generator<readonly st
     }
   }
   const order = new Map([...nodes].map((id, at) => [id, at]));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const id of nodes) {
-    if (told.has(id)) continue;
+    if (reported.has(id)) continue;
     const part = spread([id], (one) => neighbours.get(one) ?? []);
-    for (const one of part) told.add(one);
+    for (const one of part) reported.add(one);
     yield [...part].sort((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
   }
 }

@@ -1,7 +1,7 @@
 import { graphAttribute, nodeAttribute } from '../../../model/graph.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** A goal gate that is not met has somewhere to go. */
+/** Requires a retry target for goal gates that are not met. */
 export const goalGateHasRetry: LintRule = {
   severity: 'warning',
   *check(graph) {
@@ -10,9 +10,9 @@ export const goalGateHasRetry: LintRule = {
       if (nodeAttribute(node, 'goal_gate') !== true) continue;
       if (nodeAttribute(node, 'retry_target') || nodeAttribute(node, 'fallback_retry_target')) continue;
       yield {
-        message: `The goal gate \`${node.id}\` has no retry target: when it is not met, the run fails`,
+        message: `The goal gate \`${node.id}\` has no retry target: if it is not met, the run fails`,
         ...aboutNode(node),
-        fix: `give it a \`retry_target\`, or the graph`,
+        fix: 'set `retry_target` on the node or on the graph',
       };
     }
   },

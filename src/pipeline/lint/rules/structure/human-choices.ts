@@ -3,7 +3,7 @@ import { normaliseLabel } from '../../../model/labels.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutEdge, type LintRule } from '../../rule.js';
 
-/** The choices of a human gate can be told apart. */
+/** Requires that the choices of a human gate differ in more than key and letter case. */
 export const humanChoices: LintRule = {
   severity: 'error',
   *check(graph, { handlers }) {
@@ -16,10 +16,10 @@ export const humanChoices: LintRule = {
         if (before === undefined) seen.set(normalised, label);
         else
           yield {
-            message: `Two choices of \`${node.id}\` can't be told apart: \`${before}\` and \`${label}\``,
+            message: `Two choices of \`${node.id}\` are the same: \`${before}\` and \`${label}\``,
             ...aboutEdge(edge),
             node: node.id,
-            fix: 'give each edge a label of its own; accelerators and letter case do not count',
+            fix: 'give each edge its own label; keys like [Y] and letter case do not count',
           };
       }
     }

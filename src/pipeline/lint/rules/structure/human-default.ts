@@ -3,7 +3,7 @@ import { nodeAttribute } from '../../../model/graph.js';
 import { handlerTypeOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** The default choice of a human gate is one of its choices. */
+/** Requires that the default choice of a human gate is one of its choices. */
 export const humanDefault: LintRule = {
   severity: 'warning',
   *check(graph, { handlers }) {
@@ -13,9 +13,12 @@ export const humanDefault: LintRule = {
       const choices = choicesOf(graph, node);
       if (defaultChoice(node, choices)) continue;
       yield {
-        message: `The default choice of \`${node.id}\` is \`${wanted}\`, which fits no choice: it is ignored`,
+        message: `The default choice of \`${node.id}\` is \`${wanted}\`, which is not one of its choices: it is ignored`,
         ...aboutNode(node),
-        fix: choices.length === 0 ? 'the gate has no choices' : `choices are ${choices.map(({ label }) => `\`${label}\``).join(', ')}`,
+        fix:
+          choices.length === 0
+            ? 'the gate has no choices: add edges without a condition'
+            : `use one of ${choices.map(({ label }) => `\`${label}\``).join(', ')}`,
       };
     }
   },

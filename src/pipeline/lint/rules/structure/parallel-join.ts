@@ -1,7 +1,7 @@
 import { joinsOf } from '../../../model/joins.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** The branches of a parallel node meet at one fan-in at most. */
+/** Requires that the branches of a parallel node meet at one fan-in at most. */
 export const parallelJoin: LintRule = {
   severity: 'error',
   *check(graph, { handlers }) {

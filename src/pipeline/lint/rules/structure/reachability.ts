@@ -2,16 +2,16 @@ import { graphAttribute, nodeAttribute, type Graph } from '../../../model/graph.
 import { entriesOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** Every node is met on a walk from the entry, over edges and over the retry targets of walked nodes and of the graph. */
+/** Requires that every node can be reached from the entry, by edges and by the retry targets of reachable nodes and of the graph. */
 export const reachability: LintRule = {
   severity: 'error',
   *check(graph) {
     const entries = entriesOf(graph).map(({ id }) => id);
-    if (entries.length === 0) return; // there is nowhere to walk from, which `start_node` says once
+    if (entries.length === 0) return; // `start_node` reports that
     const walked = walkFrom(graph, entries);
     for (const node of graph.nodes.values())
       if (!walked.has(node.id))
-        yield { message: `\`${node.id}\` can't be reached from the entry`, ...aboutNode(node), fix: `lead an edge to it, or remove it` };
+        yield { message: `\`${node.id}\` can't be reached from the entry`, ...aboutNode(node), fix: 'add an edge to it, or remove it' };
   },
 };
 

@@ -2,7 +2,7 @@ import { closest } from '../../../../values/suggest.js';
 import type { LintRule } from '../../rule.js';
 import { writtenAttributes } from '../../written-attributes.js';
 
-/** A retry target is a node. */
+/** Requires that a retry target is a node. */
 export const retryTargetExists: LintRule = {
   severity: 'warning',
   *check(graph) {
@@ -12,10 +12,10 @@ export const retryTargetExists: LintRule = {
       if (text === '' || graph.nodes.has(text)) continue;
       const near = closest(text, graph.nodes.keys());
       yield {
-        message: `\`${key}\` of ${owner} is \`${text}\`, which is no node: it is skipped`,
+        message: `\`${key}\` of ${owner} is \`${text}\`, which is not a node: it is ignored`,
         ...about,
         at,
-        fix: near === undefined ? 'name a node of the graph' : `did you mean \`${near}\`?`,
+        fix: near === undefined ? 'use the id of a node' : `did you mean \`${near}\`?`,
       };
     }
   },

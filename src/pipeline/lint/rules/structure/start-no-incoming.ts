@@ -1,7 +1,7 @@
 import { entriesOf } from '../../../model/shapes.js';
 import { aboutEdge, type LintRule } from '../../rule.js';
 
-/** No edge leads into the entry. */
+/** Requires that no edge leads into the entry. */
 export const startNoIncoming: LintRule = {
   severity: 'error',
   *check(graph) {
@@ -12,7 +12,7 @@ export const startNoIncoming: LintRule = {
           message: `The edge \`${edge.from} -> ${edge.to}\` leads into the entry`,
           ...aboutEdge(edge),
           at: edge.toAt,
-          fix: 'lead it to the first stage behind the entry',
+          fix: 'end the edge at the first stage after the entry',
         };
   },
 };

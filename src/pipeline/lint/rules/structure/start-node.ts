@@ -1,7 +1,7 @@
 import { entriesOf } from '../../../model/shapes.js';
 import { aboutNode, type LintRule } from '../../rule.js';
 
-/** Exactly one entry. */
+/** Requires exactly one entry. */
 export const startNode: LintRule = {
   severity: 'error',
   *check(graph) {
@@ -9,9 +9,9 @@ export const startNode: LintRule = {
     if (!first) yield { message: 'The graph has no entry', at: 0, fix: 'add `start [shape=Mdiamond]`' };
     for (const node of others)
       yield {
-        message: `The graph has a second entry: \`${node.id}\` beside \`${first?.id ?? ''}\``,
+        message: `The graph has a second entry: \`${node.id}\` besides \`${first?.id ?? ''}\``,
         ...aboutNode(node),
-        fix: 'keep one node with `shape=Mdiamond`, or one that is called `start`',
+        fix: 'keep one node with `shape=Mdiamond`, or one node with the id `start`',
       };
   },
 };
