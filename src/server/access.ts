@@ -1,67 +1,67 @@
 /**
- * Who may ask. Whoever may start a pipeline may run commands, so the doors are narrow:
+ * Decides which requests are allowed. A client that may start a pipeline may run commands, so access is narrow:
  *
- * A1 On a loopback address the name in `Host` has to be one of this machine's own: a page from elsewhere whose name was rebound to
- *    127.0.0.1 says its own name.
- * A2 A page of another site changes nothing and reads nothing: its browser says whose it is.
- * A3 Everywhere else, and wherever there is a token, every request but those for the page itself has to bring it.
+ * ACCESS-1 On a loopback address the name in `Host` has to be a loopback name: a foreign page whose name was rebound to 127.0.0.1 sends its
+ *          own name.
+ * ACCESS-2 A page of another site may change and read nothing: its browser sends the origin.
+ * ACCESS-3 On other addresses, and wherever a token is set, every request except for the page itself needs the token.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from '../world/http.js';
 import { HttpError } from './http-error.js';
 
 export interface Access {
-  /** Where the server listens, as it was told. */
+  /** The address that the server listens at, as it was configured. */
   readonly host: string;
   readonly token: string | undefined;
 }
 
-/** `[::1]`, `127.0.0.1` and its neighbours, `localhost`. */
+/** Returns true for `localhost`, `127.x.x.x` and `[::1]`. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[?::1\]?)$/i.test(host);
 }
 
 /** @throws Refusal */
-export function checkAccess({ method, headers }: HttpRequest, { host, token }: Access, asks: 'page' | 'data'): void {
+export function checkAccess({ method, headers }: HttpRequest, { host, token }: Access, target: 'page' | 'data'): void {
   const { host: named = '', origin, authorization, 'sec-fetch-site': site } = headers;
   if (isLoopback(host) && !isLoopback(hostNameOf(named))) {
-    throw new HttpError(403, 'HOST_REFUSED', `This server does not answer to the name "${named}"`, {
-      hint: 'use http://127.0.0.1, or --host with a token',
+    throw new HttpError(403, 'HOST_REFUSED', `Requests to the host name "${named}" are refused`, {
+      hint: 'use http://127.0.0.1, or start the server with --host and a token',
     });
   }
   const isForeign = origin === undefined ? method !== 'GET' && site !== undefined && !OWN_SITES.has(site) : hostOf(origin) !== named;
   if (isForeign) {
-    throw new HttpError(403, 'ORIGIN_REFUSED', `A page of ${origin ?? 'another site'} may not ask this server`, {
-      hint: 'requests have to come from its own page, or from a program',
+    throw new HttpError(403, 'ORIGIN_REFUSED', `Requests from a page of ${origin ?? 'another site'} are refused`, {
+      hint: "use the server's own page, or a program",
     });
   }
-  if (token !== undefined && asks === 'data' && !isSame(bearerIn(authorization), token)) {
-    throw new HttpError(401, 'TOKEN_REQUIRED', 'This server wants its token', {
+  if (token !== undefined && target === 'data' && !isSame(bearerIn(authorization), token)) {
+    throw new HttpError(401, 'TOKEN_REQUIRED', 'The request has no valid token', {
       headers: { 'www-authenticate': 'Bearer' },
       hint: 'send the header Authorization: Bearer TOKEN',
     });
   }
 }
 
-/** The name of the scheme has no case, as RFC 9110 section 11.1 has it. */
+/** The scheme's name is case-insensitive, by RFC 9110 section 11.1. */
 function bearerIn(authorization = ''): string {
   return /^bearer +(.*)$/i.exec(authorization)?.[1] ?? '';
 }
 
 const OWN_SITES: ReadonlySet<string> = new Set(['same-origin', 'none']);
 
-/** Without the port, which whoever forwards may change. */
+/** Drops the port, because a forwarding proxy may change it. */
 function hostNameOf(named: string): string {
   return named.replace(/:\d+$/, '');
 }
 
-/** `http://127.0.0.1:7411` and its port; undefined for `null` and what is no origin. */
+/** Returns `127.0.0.1:7411` for `http://127.0.0.1:7411`; undefined for `null` and anything that is not an origin. */
 function hostOf(origin: string): string | undefined {
   return /^https?:\/\/(?<host>[^/]+)$/.exec(origin)?.groups?.['host'];
 }
 
-/** Takes as long for a wrong guess as for a nearly right one. */
-function isSame(given: string, wanted: string): boolean {
+/** Compares in constant time, so that the duration tells nothing about the token. */
+function isSame(sent: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(wanted));
+  return timingSafeEqual(digest(sent), digest(expected));
 }

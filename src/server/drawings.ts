@@ -1,13 +1,16 @@
-/** Drawings of runs, coloured by their states. A layout takes a core for a moment: one at a time, and one for all who ask for the same. */
+/**
+ * Draws runs with the states of their nodes. A layout occupies a core, so one is made at a time, and requests for the same drawing share
+ * it.
+ */
 import type { JournalStore } from '../../journal/store.js';
 import { renderGraph } from '../pipeline/render/render-graph.js';
 import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import { HttpError } from './http-error.js';
 
 export interface Drawings {
-  /** The text of an SVG file. */
+  /** Resolves with the text of an SVG file. */
   draw(run: PipelineRun): Promise<string>;
-  /** What is drawn: the pipeline as it was sent, or as it was in its file. */
+  /** Resolves with the text of the pipeline at the time of the run. */
   source(run: PipelineRun): Promise<string>;
 }
 
@@ -19,7 +22,7 @@ export function createDrawings(store: JournalStore): Drawings {
 
   async function source({ source: blob, status }: PipelineRun): Promise<string> {
     const bytes = blob && (await store.getBlob(blob));
-    if (!bytes) throw new HttpError(404, 'SOURCE_MISSING', `The journal does not hold the text of ${status.pipeline_name}`);
+    if (!bytes) throw new HttpError(404, 'SOURCE_MISSING', `The journal no longer has the text of ${status.pipeline_name}`);
     return Buffer.from(bytes).toString('utf8');
   }
 

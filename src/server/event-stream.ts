@@ -1,8 +1,9 @@
 /**
- * The journal of a run as server-sent events, at the pace of the client.
+ * Streams the journal of a run as server-sent events, at the pace of the client.
  *
- * E1 `id` is the number of the event in the line of the run, which is its `seq` unless the run was resumed or restarted.
- * E2 The stream ends behind the last event of a run that is over; who asks again from there gets 204, so that a browser stops asking.
+ * STREAM-1 `id` is the number of the event within the logical run; it is the event's `seq` unless the run was resumed or restarted.
+ * STREAM-2 The stream ends after the last event of a run that is over. A request that continues from there gets 204, which stops the
+ *          reconnects of a browser.
  */
 import { readLogicalRun } from '../session/pipeline/history/follow-run.js';
 import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
@@ -59,7 +60,7 @@ async function watch(sending: Sending, run: PipelineRun, from: number): Promise<
   }
 }
 
-/** From the journal, up to the event from which the feed has all. */
+/** Sends events from the journal, up to the first event that the feed still has. */
 async function catchUp(
   { source, signal, write }: Sending,
   run: PipelineRun,
@@ -78,5 +79,5 @@ function numberAfter(lastEventId: string | undefined): number {
   if (lastEventId === undefined || lastEventId === '') return -1;
   const number = Number(lastEventId);
   if (Number.isSafeInteger(number)) return number;
-  throw new HttpError(400, 'REQUEST_INVALID', `Last-Event-ID: "${lastEventId}" is no number of an event`);
+  throw new HttpError(400, 'REQUEST_INVALID', `Last-Event-ID has to be the number of an event, not "${lastEventId}"`);
 }

@@ -1,11 +1,10 @@
 /**
- * What those who watch a run have in common: its journal is read once, and every event is encoded once, however many watch.
+ * Shares the events of a run among its watchers: the journal is read once and every event is encoded once, however many watch.
  *
- * F1 The latest frames are kept, up to a limit. Whoever is further behind reads the journal: it is the queue, and what a slow client has
- * not
- *    taken is in no memory.
- * F2 A feed lives while somebody watches. It ends behind the last event of a run that is over.
- * F3 Those who watch take a tenth of the time at most: the more there are, the more events they get at a time. The run comes first.
+ * FEED-1 The latest frames are kept up to a limit. A watcher that is further behind reads the journal: the journal is the queue, so a slow
+ *        client's backlog takes no memory.
+ * FEED-2 A feed lives while it is watched. It ends after the last event of a run that is over.
+ * FEED-3 Watchers take at most a tenth of the time: the more there are, the more events each gets at once. The run has priority.
  */
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -14,18 +13,18 @@ import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipe
 
 const POLL_MS = 100;
 const POLL_MS_MAX = 1000;
-/** F3: how much longer than the handing out the rest behind it is. */
+/** The rest after handing out events is this multiple of the time that it took (FEED-3). */
 const REST_FACTOR = 9;
-/** How often it is looked whether a run still goes on, and in which journals. */
+/** The interval of checks whether the run is still running, and which journals it has. */
 const LOOK_MS = 1000;
 const KEPT_BYTES = 4 * 1024 * 1024;
-/** What one client is sent at a time, unless a single event is longer. */
+/** The most bytes that a client is sent at once, unless a single event is longer. */
 export const PART_BYTES = 64 * 1024;
 
 export interface FeedPorts {
   readonly store: JournalStore;
   readonly runs: PipelineRuns;
-  /** The server ends. */
+  /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;
 }
@@ -37,18 +36,18 @@ export interface Part {
 }
 
 export interface Feed {
-  /** The next events behind that number; undefined: none yet. `behind`: they are not kept any more, up to and with `until`. */
+  /** Returns the next events after that number, undefined while there are none; `behind` when those up to `until` are no longer kept. */
   after(number: number): Part | { readonly behind: true; readonly until: number } | undefined;
-  /** Nothing comes any more. */
+  /** True when no more events will come. */
   readonly isOver: boolean;
-  /** The run as it was last looked at. */
+  /** The run at the latest check. */
   readonly run: PipelineRun;
-  /** Resolves when there is more, or nothing more to come; after `ms` at the latest. */
+  /** Resolves when there are more events, or no more will come; after `ms` at the latest. */
   change(signal: AbortSignal, ms: number): Promise<void>;
   leave(): void;
 }
 
-/** Joins the feed of a run that goes on. */
+/** Returns a function that joins the feed of a run. */
 export function createFeeds(ports: FeedPorts): (run: PipelineRun) => Feed {
   const feeds = new Map<RunId, ReturnType<typeof startFeed>>();
   return (run) => {
@@ -72,7 +71,7 @@ interface Frame {
   readonly bytes: Uint8Array;
 }
 
-/** Where the first frame with a higher number is: they are in order. */
+/** Returns the index of the first frame with a higher number, by binary search. */
 function firstBehind(frames: readonly Frame[], number: number): number {
   let low = 0;
   for (let high = frames.length; low < high;) {
@@ -91,7 +90,7 @@ function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: Pip
   let joined = 0;
   let over = false;
   const waiting = new Set<() => void>();
-  /** Most clients are at the same place. */
+  /** The latest part: most clients want the same one. */
   let latest: (Part & { readonly from: number }) | undefined;
 
   function wake(): void {
@@ -113,7 +112,7 @@ function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: Pip
     if (dropped > 0) frames = frames.slice(dropped);
   }
 
-  /** Resolves when everybody has been sent what they take now; gives how long that took. */
+  /** Resolves when every watcher has been sent what it accepts now, with the milliseconds that took. */
   async function handOut(): Promise<number> {
     const sinceMs = monotonicMs();
     wake();
@@ -124,7 +123,7 @@ function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: Pip
   async function pump(): Promise<void> {
     let reader = readLogicalRun(store, run.logicalRun, -1);
     let last = -1;
-    // Over before the reading began: when it comes to its end, that is all.
+    // The run was over before reading started, so the end of the journal is the end of the feed.
     let isLast = isOver(run);
     let lookedMs = monotonicMs();
     let hasNews = false;
@@ -191,7 +190,7 @@ function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: Pip
       joined += 1;
       if (joined === 1) {
         void pump()
-          .catch(() => undefined) // whoever watches asks again, and is told then
+          .catch(() => undefined) // watchers reconnect, and get the error then
           .finally(() => {
             over = true;
             onOver();

@@ -1,4 +1,4 @@
-/** What a client did wrong, or can't have now: a status, and the errors of ours as JSON. graph-pipelines.md 13.2. */
+/** Turns errors that a request causes into responses: a status, and the error as JSON. graph-pipelines.md 13.2. */
 import { MlldError, type ErrorDetails } from '../errors.js';
 import type { Diagnostic } from '../pipeline/lint/diagnostics.js';
 import type { HttpResponse } from '../world/http.js';
@@ -21,7 +21,7 @@ export class HttpError extends MlldError {
   }
 }
 
-/** Errors of the engine that a request can cause. */
+/** Statuses for errors of the engine that a request can cause. */
 const STATUS: { readonly [code: string]: number } = {
   ANSWER_UNFIT: 422,
   FILE_NOT_FOUND: 409,
@@ -34,7 +34,7 @@ const STATUS: { readonly [code: string]: number } = {
   RESUME_RUNNING: 409,
 };
 
-/** Undefined: it is none that a request can cause. */
+/** Returns undefined for an error that no request can cause: it is a fault of the server. */
 export function errorResponse(error: unknown): HttpResponse | undefined {
   if (!(error instanceof MlldError)) return undefined;
   const { code, message, hint } = error;

@@ -1,9 +1,9 @@
 /**
- * Texts that were sent and never became a run: a server was killed behind keeping one and before the first event of its run. Nobody was
- * told of them, and nothing can be resumed from them.
+ * Removes uploaded pipelines that never became a run, because a server was killed between writing the file and the first event of the run.
+ * The client never got an id, and there is nothing to resume.
  *
- * Y1 A text that any run is of stays, and so does one that is young: another server may be about to run it.
- * Y2 A folder goes as a whole. A kill in between leaves one without a text, which is a stray too.
+ * UPLOAD-1 An upload that has a run is kept, and so is a young one: another server may be about to run it.
+ * UPLOAD-2 A folder is removed as a whole. A kill in between leaves a folder without a file, which is removed the next time.
  */
 import path from 'node:path';
 import type { JournalStore } from '../../journal/store.js';
@@ -12,14 +12,14 @@ import { foldersIn, removeFolder, type KeptFolder } from '../world/files/folders
 
 const YOUNG_MS = 3_600_000;
 
-/** Gives how many there were. */
+/** Returns how many were removed. */
 export async function removeOrphanedUploads(project: Project, store: JournalStore, nowMs: number): Promise<number> {
   const old = (await foldersIn(uploadFolder(project))).filter(({ changedMs }) => nowMs - changedMs > YOUNG_MS);
   if (old.length === 0) return 0;
   const recorded = new Set<string>(await store.workflows());
-  const strays = old.filter(({ path: folder, files }: KeptFolder) =>
+  const orphaned = old.filter(({ path: folder, files }: KeptFolder) =>
     files.every((file) => !recorded.has(workflowFor(project, path.join(folder, file)))),
   );
-  for (const { path: folder } of strays) await removeFolder(folder);
-  return strays.length;
+  for (const { path: folder } of orphaned) await removeFolder(folder);
+  return orphaned.length;
 }

@@ -1,8 +1,8 @@
-/** The page for people: three files that ask for nothing but the server's own answers. */
+/** Serves the page for people: three files, which load nothing from other servers. */
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { textResponse } from './responses.js';
 
-/** What was built of `viewer/serve`. */
+/** The built files of `viewer/serve`. */
 export interface PageFiles {
   readonly script: string;
   readonly style: string;
@@ -31,12 +31,12 @@ const HTML = `<!doctype html>
 <script src="/page.js" defer></script>
 </head>
 <body>
-<noscript>This page needs JavaScript; the same is told by <code>mlld journal list</code>.</noscript>
+<noscript>This page needs JavaScript. <code>mlld journal list</code> shows the same runs.</noscript>
 </body>
 </html>
 `;
 
-/** Undefined: it is no file of the page. */
+/** Returns undefined when the request is not for a file of the page. */
 export function pageResponse({ method, path }: HttpRequest, { script, style }: PageFiles): HttpResponse | undefined {
   if (method !== 'GET') return undefined;
   switch (path) {

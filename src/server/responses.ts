@@ -1,7 +1,7 @@
-/** What every answer has in common. */
+/** Builds responses with the headers that all have in common. */
 import type { HttpResponse } from '../world/http.js';
 
-/** Nothing here is for caches, for other sites, or to be taken for something that it isn't. */
+/** Keeps responses out of caches and other sites, and prevents browsers from guessing another type. */
 const COMMON = {
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
@@ -9,7 +9,7 @@ const COMMON = {
   'x-content-type-options': 'nosniff',
 };
 
-/** A picture or a text of a user's that is opened alone asks for nothing and runs nothing. */
+/** A picture or text that a browser opens alone must load nothing and run nothing. */
 const INERT = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 export function jsonResponse(status: number, value: unknown, headers: { readonly [name: string]: string } = {}): HttpResponse {

@@ -1,4 +1,4 @@
-/** Goes on with runs that no process runs any more: on request, with an answer to what one of them had asked, and when a server starts. */
+/** Resumes runs whose process has ended: on request, with an answer to a question of theirs, and when a server starts. */
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -15,33 +15,33 @@ export interface ResumePorts {
   readonly log: (line: string) => void;
 }
 
-/** So many interrupted runs are named when a server starts. */
+/** The most interrupted runs that are named when a server starts. */
 const NAMED_MAX = 20;
 
-/** Resolves when it goes on. @throws Refusal, or an error of the engine, when it can't */
+/** Resolves when the run is running again. @throws HttpError, or an error of the engine, when it can't be resumed */
 export async function resumeRun(
   { store, project, manager }: ResumePorts,
   { logicalRun: line, latest, status: known }: PipelineRun,
 ): Promise<void> {
   const { id, status, pipeline_name: name } = known;
-  if (status === 'running' || status === 'waiting') throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} still goes on`);
-  if (status === 'completed') throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is completed: there is nothing to resume`);
+  if (status === 'running' || status === 'waiting') throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is still running`);
+  if (status === 'completed') throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is completed, so there is nothing to resume`);
   const { workflow, run } = latest.ref;
   if (line.begun.parent) {
-    throw new HttpError(409, 'RUN_OF_MANAGER', `Run ${id} belongs to run ${line.begun.parent.run}, which goes on with it`, {
+    throw new HttpError(409, 'RUN_OF_MANAGER', `Run ${id} belongs to run ${line.begun.parent.run}, which resumes it`, {
       hint: `POST /pipelines/${line.begun.parent.run}/resume`,
     });
   }
   const newest = (await store.runs(workflow)).at(-1)?.ref.run;
   if (newest !== run) {
-    throw new HttpError(409, 'RUN_NOT_LATEST', `Run ${id} is not the latest of ${workflow}, and only that can be resumed`, {
-      hint: `the latest is ${newest}`,
+    throw new HttpError(409, 'RUN_NOT_LATEST', `Run ${id} is not the latest run of ${workflow}, and only the latest can be resumed`, {
+      hint: `the latest run is ${newest}`,
     });
   }
   await manager.resume({ id, name, file: path.resolve(project.root, workflow), backend: line.begun.backend });
 }
 
-/** Those of pipelines that were sent to a server of this project and were interrupted, oldest first. */
+/** Returns the interrupted runs of uploaded pipelines, oldest first. */
 async function interruptedRuns({ store, project, runs }: ResumePorts): Promise<readonly RunId[]> {
   const sent = `${uploadFolder(project)}${path.sep}`;
   const found: RunId[] = [];
@@ -53,13 +53,13 @@ async function interruptedRuns({ store, project, runs }: ResumePorts): Promise<r
   return found.toReversed();
 }
 
-/** Says at the start which runs an earlier server left, and goes on with them when that was asked for. Never rejects. */
+/** Logs which runs an earlier server left interrupted, or resumes them if `resumes` is set. */
 export async function handleInterruptedRuns(resuming: ResumePorts, { resumes }: { readonly resumes: boolean }): Promise<void> {
   const { runs, manager, log } = resuming;
   const left = await interruptedRuns(resuming);
   if (!resumes) {
-    for (const id of left.slice(-NAMED_MAX)) log(`${id}: interrupted; POST /pipelines/${id}/resume goes on with it`);
-    if (left.length > 0) log(`interrupted: ${left.length}; the page and --resume-runs go on with them, too`);
+    for (const id of left.slice(-NAMED_MAX)) log(`${id}: interrupted; POST /pipelines/${id}/resume resumes it`);
+    if (left.length > 0) log(`${left.length} interrupted in all; the page and --resume-runs resume them, too`);
     return;
   }
   for (const id of left) {

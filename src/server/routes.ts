@@ -1,4 +1,4 @@
-/** What can be asked of the server: a row per request. graph-pipelines.md 13.2. */
+/** Routes requests: the table has a row per kind of request. graph-pipelines.md 13.2. */
 import type { JournalStore } from '../../journal/store.js';
 import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
@@ -17,7 +17,7 @@ export interface Services {
   readonly manager: RunManager;
   readonly drawings: Drawings;
   readonly answer: ReturnType<typeof createAnswerQueue>;
-  /** @throws as `resumeRun` */
+  /** Throws as `resumeRun`. */
   readonly resume: (run: PipelineRun) => Promise<void>;
   readonly watch: (run: PipelineRun) => Feed;
   readonly stopping: AbortSignal;
@@ -75,45 +75,45 @@ const ROUTES: readonly { readonly method: 'GET' | 'POST'; readonly path: string;
   },
 ];
 
-/** @throws Refusal, and what the row throws */
+/** @throws HttpError, and what the row throws */
 export function route(services: Services, request: HttpRequest): Promise<HttpResponse> {
-  const asked = request.path.split('/');
-  const fitting = ROUTES.map((row) => ({ ...row, named: namesIn(row.path.split('/'), asked) })).filter(({ named }) => named);
+  const parts = request.path.split('/');
+  const fitting = ROUTES.map((row) => ({ ...row, named: namesIn(row.path.split('/'), parts) })).filter(({ named }) => named);
   if (fitting.length === 0) {
     throw new HttpError(404, 'ROUTE_UNKNOWN', `There is nothing at ${request.path}`, { hint: 'GET /pipelines lists the runs' });
   }
   const found = fitting.find(({ method }) => method === request.method);
   if (found) return found.respond(services, request, { id: '', qid: '', ...found.named });
   const allowed = fitting.map(({ method }) => method).join(', ');
-  throw new HttpError(405, 'METHOD_REFUSED', `${request.path} takes ${allowed}`, { headers: { allow: allowed } });
+  throw new HttpError(405, 'METHOD_REFUSED', `${request.path} accepts only ${allowed}`, { headers: { allow: allowed } });
 }
 
-/** Undefined when the path does not fit. */
-function namesIn(pattern: readonly string[], asked: readonly string[]): { readonly [name: string]: string } | undefined {
-  if (pattern.length !== asked.length) return undefined;
+/** Returns undefined when the path does not match. */
+function namesIn(pattern: readonly string[], parts: readonly string[]): { readonly [name: string]: string } | undefined {
+  if (pattern.length !== parts.length) return undefined;
   const named: { [name: string]: string } = {};
   for (const [index, part] of pattern.entries()) {
-    const given = asked[index] ?? '';
-    if (part.startsWith('{')) named[part.slice(1, -1)] = given;
-    else if (part !== given) return undefined;
+    const value = parts[index] ?? '';
+    if (part.startsWith('{')) named[part.slice(1, -1)] = value;
+    else if (part !== value) return undefined;
   }
   return named;
 }
 
 async function runOf({ runs }: Services, id: string): Promise<PipelineRun> {
   const run = await runs.find(id);
-  if (!run) throw new HttpError(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists them' });
+  if (!run) throw new HttpError(404, 'PIPELINE_UNKNOWN', `There is no pipeline run ${id}`, { hint: 'GET /pipelines lists the runs' });
   return run;
 }
 
-async function cancel(services: Services, _: HttpRequest, { id: asked }: { readonly id: string }): Promise<HttpResponse> {
-  const { status, latest } = await runOf(services, asked);
+async function cancel(services: Services, _: HttpRequest, { id: requested }: { readonly id: string }): Promise<HttpResponse> {
+  const { status, latest } = await runOf(services, requested);
   const { id } = status;
   if (status.status !== 'running' && status.status !== 'waiting')
-    throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is over: ${status.status}`);
+    throw new HttpError(409, 'RUN_FINISHED', `Run ${id} is already ${status.status}`);
   if (!services.manager.has(id)) {
-    throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} is not run by this server`, {
-      hint: `end it where it was started; its journal: mlld journal show ${latest.ref.run}`,
+    throw new HttpError(409, 'RUN_ELSEWHERE', `Run ${id} belongs to another process`, {
+      hint: `cancel it where it was started; mlld journal show ${latest.ref.run} shows its journal`,
     });
   }
   services.manager.cancel(id);
@@ -129,7 +129,7 @@ async function graph(services: Services, { query }: HttpRequest, { id }: { reado
     case 'dot':
       return textResponse(200, 'text/vnd.graphviz; charset=utf-8', await services.drawings.source(run));
     default:
-      throw new HttpError(400, 'REQUEST_INVALID', `format=${format}: svg and dot are there`);
+      throw new HttpError(400, 'REQUEST_INVALID', `format=${format} is unknown: use svg or dot`);
   }
 }
 

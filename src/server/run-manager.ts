@@ -1,12 +1,12 @@
 /**
- * The runs that this process runs: ordinary graph runs, whose questions are answered from elsewhere; sent to it, or left by a process that
- * ended and resumed here.
+ * Manages the runs of this process: pipelines that were sent to it, and runs of earlier processes that it resumes. Their questions are
+ * answered from other processes.
  *
- * O1 Whoever sends a pipeline is told its id when its first event is with the kernel: whatever happens then, the run is known.
- * O2 The text is a file before the run begins, so that it can be resumed. A kill in between leaves a file that nobody was told of, which
- *    a later server removes (`strays.ts`).
- * O3 A run ends in order or not at all; its place is free when it is over.
- * O4 Nobody resumes a run that this process runs: it is known as one of its own from before the resume begins.
+ * MANAGER-1 A client gets the id of its run when the first event is with the kernel: whatever happens then, the run is known.
+ * MANAGER-2 The text is written to a file before the run starts, so that the run can be resumed. A kill in between leaves an upload without a
+ *           run, which a later server removes (`orphaned-uploads.ts`).
+ * MANAGER-3 A run ends in order or not at all; its slot is free when it has ended.
+ * MANAGER-4 A run of this process is never resumed a second time: it is known as running from before the resume starts.
  */
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
@@ -28,23 +28,23 @@ export interface Submission {
 }
 
 export interface RunManager {
-  /** @throws Refusal, or an error of the engine, when there will be no run */
+  /** @throws HttpError, or an error of the engine, when the run can't start */
   start(submission: Submission): Promise<RunId>;
-  /** Goes on with a run that no process runs. Resolves when its first event is recorded. @throws as `start` */
+  /** Resumes a run whose process has ended. Resolves when its first event is recorded. @throws as `start` */
   resume(run: Resumable): Promise<void>;
   has(id: RunId): boolean;
   cancel(id: RunId): void;
-  /** Resolves when another one may begin. */
+  /** Resolves when another run may start. */
   slotFree(): Promise<void>;
-  /** No run begins any more; those that go on are interrupted. Resolves when they have ended. */
+  /** Refuses new runs and interrupts those that are running. Resolves when they have ended. */
   end(): Promise<void>;
 }
 
-/** What a run began with. */
+/** Identifies a run to resume, with the options that it was started with. */
 export interface Resumable {
   readonly id: RunId;
   readonly name: string;
-  /** Absolute path of its text. */
+  /** The absolute path of its pipeline. */
   readonly file: string;
   readonly backend: string | undefined;
 }
@@ -54,15 +54,15 @@ export interface RunManagerOptions {
   readonly workingDirectory: string;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly clock: Pick<PipelineIo, 'nowMs' | 'monotonicMs'>;
-  /** At a time. */
+  /** The most runs at a time. */
   readonly runsMax: number;
-  /** A line about a run. */
+  /** Logs a line about a run. */
   readonly log: (line: string) => void;
 }
 
 interface ManagedRun {
-  readonly ending: AbortController;
-  /** Its first event is recorded. */
+  readonly controller: AbortController;
+  /** True when the first event is recorded. */
   hasBegun: boolean;
   readonly ended: Promise<void>;
 }
@@ -72,12 +72,13 @@ const FILE_NAME_MAX = 100;
 export function createRunManager(options: RunManagerOptions): RunManager {
   const runs = new Set<ManagedRun>();
   const known = new Map<RunId, ManagedRun>();
-  let isEnding = false;
+  let isStopping = false;
 
   function refuseMore(): void {
-    if (isEnding) throw new HttpError(503, 'SERVER_ENDING', 'The server is about to end', { hint: 'ask the next one' });
+    if (isStopping)
+      throw new HttpError(503, 'SERVER_ENDING', 'The server is shutting down', { hint: 'send the request to the next server' });
     if (runs.size < options.runsMax) return;
-    throw new HttpError(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, which is the limit`, {
+    throw new HttpError(429, 'RUNS_TOO_MANY', `${runs.size} pipelines are running, as many as --max-runs allows`, {
       hint: 'wait for one to end, cancel one, or start the server with a higher --max-runs',
     });
   }
@@ -91,28 +92,28 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   }
 
   async function resume({ id, name, file, backend }: Resumable): Promise<void> {
-    // The caller has read an end of this run in the journal: one that has begun is only closing its files.
+    // The caller found the end of this run in its journal, so a run that is known here is only closing its files.
     const before = known.get(id);
     if (before?.hasBegun) await before.ended;
     refuseMore();
-    if (known.has(id)) throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is running in this server`);
+    if (known.has(id)) throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is already running in this server`);
     await launch({ id, name, file, set: {}, backend });
   }
 
   async function launch(launched: Launched): Promise<RunId> {
     const { name, file } = launched;
-    const ending = new AbortController();
+    const controller = new AbortController();
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
-    const working = run(options, { ...launched, signal: ending.signal, begun });
+    const working = run(options, { ...launched, signal: controller.signal, begun });
     let id = launched.id;
     const over = working.finally(() => {
       runs.delete(own);
       if (id !== undefined) known.delete(id);
     });
-    const own: ManagedRun = { ending, hasBegun: false, ended: over.then(ignore, ignore) };
+    const own: ManagedRun = { controller, hasBegun: false, ended: over.then(ignore, ignore) };
     runs.add(own);
-    if (id !== undefined) known.set(id, own); // O4
+    if (id !== undefined) known.set(id, own); // MANAGER-4
     id = await Promise.race([beginning, over.then(refused)]);
     own.hasBegun = true;
     known.set(id, own);
@@ -122,9 +123,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         if (status !== 'completed')
           options.log(`  resume: mlld run ${path.relative(options.workingDirectory, file)} --resume --ask remote`);
       },
-      (error: unknown) => options.log(`${id}: ${name} broke off: ${String(error)}`),
+      (error: unknown) => options.log(`${id}: ${name} failed unexpectedly: ${String(error)}`),
     );
-    options.log(`${id}: ${name} ${launched.id === undefined ? 'started' : 'goes on'}`);
+    options.log(`${id}: ${name} ${launched.id === undefined ? 'started' : 'resumed'}`);
     return id;
   }
 
@@ -132,23 +133,23 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     start,
     resume,
     has: (id) => known.has(id),
-    cancel: (id) => known.get(id)?.ending.abort(CANCELLED),
+    cancel: (id) => known.get(id)?.controller.abort(CANCELLED),
     async slotFree() {
-      while (runs.size >= options.runsMax && !isEnding) await Promise.race([...runs].map(({ ended }) => ended));
+      while (runs.size >= options.runsMax && !isStopping) await Promise.race([...runs].map(({ ended }) => ended));
     },
     async end() {
-      isEnding = true;
-      for (const { ending } of runs) ending.abort();
+      isStopping = true;
+      for (const { controller } of runs) controller.abort();
       await Promise.all([...runs].map(({ ended }) => ended));
     },
   };
 }
 
-/** Of the pipeline. Throws before anything has been written. */
+/** Returns the name of the pipeline, or throws an HttpError before anything is written. */
 function checkedName({ dot, set, backend }: Submission): string {
   const reserved = Object.keys(set).find(isReservedKey);
   if (reserved !== undefined) {
-    throw new HttpError(422, 'CONTEXT_KEY', `"set": ${reserved}: this key belongs to the engine`, { hint: 'choose another name' });
+    throw new HttpError(422, 'CONTEXT_KEY', `"set": ${reserved}: this key is reserved for the engine`, { hint: 'choose another name' });
   }
   const { report, graph } = diagnosePipeline({ file: 'pipeline.dot', text: dot });
   if (!graph) throw unsound(report.diagnostics);
@@ -161,11 +162,11 @@ function checkedName({ dot, set, backend }: Submission): string {
 }
 
 interface Launched {
-  /** Of a run that goes on. */
+  /** Set for a run that is resumed. */
   readonly id?: RunId;
   readonly name: string;
   readonly file: string;
-  /** What was sent, and is not kept yet. */
+  /** The text of an upload that is not written yet. */
   readonly dot?: string;
   readonly set: Submission['set'];
   readonly backend: string | undefined;
@@ -182,7 +183,7 @@ async function run(options: RunManagerOptions, { id: resumed, file, dot, set, ba
   let id = resumed;
   let hasBegun = false;
   let diagnostics: readonly Diagnostic[] = [];
-  const tell = (text: string): void =>
+  const logLines = (text: string): void =>
     text
       .trimEnd()
       .split('\n')
@@ -199,11 +200,11 @@ async function run(options: RunManagerOptions, { id: resumed, file, dot, set, ba
     checkpoint: false,
     people: 'remote',
     environment,
-    io: { ...clock, stdin: async () => undefined, stdout: tell, stderr: tell },
+    io: { ...clock, stdin: async () => undefined, stdout: logLines, stderr: logLines },
     signal,
     onFindings: (findings) => (diagnostics = findings.diagnostics),
     onState: ({ runId }) => {
-      if (hasBegun || runId === undefined) return; // a restart: for people it is the same run
+      if (hasBegun || runId === undefined) return; // a restart belongs to the same logical run
       hasBegun = true;
       id ??= runId;
       begun(id);
@@ -211,11 +212,11 @@ async function run(options: RunManagerOptions, { id: resumed, file, dot, set, ba
   });
   if (hasBegun) return report;
   if (dot !== undefined) await removeUpload(file);
-  // Nothing has begun and nobody said why: it is the text, which was another one when it was sent.
+  // The run did not start and gave no reason: its file has been edited since, and lint found errors.
   return report.error === undefined && report.notice === undefined ? { ...report, error: unsound(diagnostics) } : report;
 }
 
-/** The run ended before it began. */
+/** Throws the reason why a run did not start. */
 function refused({ error, notice }: PipelineReport): never {
   if (notice !== undefined) throw new HttpError(409, 'RUN_FINISHED', notice);
   throw error instanceof Error ? error : new Error('a run was refused without a reason');
@@ -225,7 +226,7 @@ function unsound(diagnostics: readonly Diagnostic[]): HttpError {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return new HttpError(422, 'PIPELINE_REFUSED', errors[0]?.message ?? 'the pipeline has errors', {
     diagnostics,
-    hint: 'mlld validate FILE.dot says the same',
+    hint: 'mlld validate FILE.dot shows the same findings',
   });
 }
 
@@ -234,8 +235,8 @@ async function writeUpload(file: string, text: string): Promise<void> {
     await withFiles((world) => world.perform('file.write', { path: file, text }));
   } catch (error) {
     if (!(error instanceof WorldError)) throw error;
-    throw new HttpError(503, 'PIPELINE_JOURNAL', `The pipeline can't be kept: ${error.message}`, {
-      hint: 'the folder .mlld has to be writable',
+    throw new HttpError(503, 'PIPELINE_JOURNAL', `The pipeline can't be written: ${error.message}`, {
+      hint: 'make the folder .mlld writable',
       cause: error,
     });
   }
@@ -256,5 +257,5 @@ async function withFiles(act: (world: ReturnType<typeof createLiveWorld>) => Pro
 }
 
 function ignore(): void {
-  // Whoever waits for the end of a run asks for nothing else.
+  // Callers that wait for the end of a run do not need its report.
 }

@@ -1,10 +1,10 @@
 /**
- * Pipelines over HTTP: sent, watched, answered and cancelled. It keeps nothing of its own; what it says of a run is a fold of the run's
- * journal, so that a server which was killed knows all of it again. graph-pipelines.md 13.2.
+ * Serves pipelines over HTTP: clients send, watch, answer and cancel them. The server has no state of its own; it reports a run by folding
+ * the run's journal, so a server that was killed and started again knows everything. graph-pipelines.md 13.2.
  *
- * S1 Nobody but this machine is listened to without a token.
- * S2 A fault in one request ends that request: the runs go on.
- * S3 Ending: no new runs, the running ones end in order, then those who watch, then the address is free.
+ * SERVER-1 Without a token the server listens only to this machine.
+ * SERVER-2 A fault in one request ends that request only; the runs continue.
+ * SERVER-3 Shutdown: no new runs start, running ones end in order, then the streams of watchers end, then the address is free.
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
@@ -25,42 +25,42 @@ import { removeOrphanedUploads } from './orphaned-uploads.js';
 export interface ServerOptions extends RunManagerOptions {
   readonly store: JournalStore;
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0 takes any free port. */
   readonly port: number;
-  /** Asked for with every request; needed where `host` is no loopback address. */
+  /** Required of every request; needed unless `host` is a loopback address. */
   readonly token?: string;
   readonly page: PageFiles;
-  /** Goes on by itself with the runs that an earlier server left. */
+  /** Resumes the runs that an earlier server left interrupted. */
   readonly resumesRuns?: boolean;
 }
 
 export interface PipelineServer {
   readonly url: string;
   readonly port: number;
-  /** S3 */
+  /** Shuts down (SERVER-3). */
   close(): Promise<void>;
 }
 
 const GRACE_MS = 2000;
-/** Where anybody in the network may try. */
+/** The shortest token for an address that others in the network can reach. */
 const TOKEN_LENGTH_MIN = 16;
 
 /** @throws MlldError SERVE_TOKEN, SERVE_ADDRESS */
 export async function startServer(options: ServerOptions): Promise<PipelineServer> {
   const { host, port, store, clock } = options;
-  // An empty token would be no token.
+  // An empty token counts as none.
   const token = options.token === '' ? undefined : options.token;
   if (token === undefined && !isLoopback(host)) {
-    throw new MlldError('SERVE_TOKEN', `--host ${host}: others than this machine are served only with a token`, {
-      hint: 'set MLLD_SERVE_TOKEN (openssl rand -hex 32 makes one)',
+    throw new MlldError('SERVE_TOKEN', `--host ${host}: a server that other machines can reach needs a token`, {
+      hint: 'set MLLD_SERVE_TOKEN, for example to the output of openssl rand -hex 32',
     });
   }
   if (token !== undefined && token.length < TOKEN_LENGTH_MIN && !isLoopback(host)) {
     throw new MlldError(
       'SERVE_TOKEN',
-      `The token has ${token.length} characters; others than this machine are served with one of ${TOKEN_LENGTH_MIN} or more`,
+      `The token has ${token.length} characters; a server that other machines can reach needs ${TOKEN_LENGTH_MIN} or more`,
       {
-        hint: 'MLLD_SERVE_TOKEN=$(openssl rand -hex 32) makes one that nobody guesses',
+        hint: 'MLLD_SERVE_TOKEN=$(openssl rand -hex 32) makes one that is hard to guess',
       },
     );
   }
@@ -91,10 +91,10 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
     }
   });
   const sweeping = removeOrphanedUploads(options.project, store, clock.nowMs()).catch((error: unknown) => {
-    options.log(`texts that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
+    options.log(`uploads that never ran could not be removed: ${error instanceof Error ? error.message : String(error)}`);
   });
   const tending = handleInterruptedRuns(resuming, { resumes: options.resumesRuns === true }).catch((error: unknown) => {
-    options.log(`interrupted runs could not be looked for: ${error instanceof Error ? error.message : String(error)}`);
+    options.log(`interrupted runs could not be listed: ${error instanceof Error ? error.message : String(error)}`);
   });
   return {
     url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${listener.port}/`,
@@ -103,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<PipelineServe
       await manager.end();
       await Promise.all([sweeping, tending]);
       const closed = listener.close(GRACE_MS);
-      // Who watches a run that ended has been told so; the rest watches runs of others.
+      // Streams of runs that ended here have ended; the others watch runs of other processes.
       setTimeout(() => stopping.abort(), GRACE_MS / 2).unref();
       await closed;
     },
@@ -114,15 +114,17 @@ async function listenAt(host: string, port: number, answer: (request: HttpReques
   try {
     return await listen({ host: host.replace(/^\[|\]$/g, ''), port, respond: answer });
   } catch (error) {
-    throw new MlldError('SERVE_ADDRESS', `${host}:${port} can't be had: ${(error as Error).message}`, {
-      hint: 'another server may have it; --port 0 takes any that is free',
+    throw new MlldError('SERVE_ADDRESS', `can't listen at ${host}:${port}: ${(error as Error).message}`, {
+      hint: 'another program may use the port: choose another one, or any free one by --port 0',
       cause: error,
     });
   }
 }
 
-/** S2: ours to mend. */
+/** Answers a request that failed by a defect of the server (SERVER-2). */
 function fault(error: unknown, log: (line: string) => void): HttpResponse {
-  log(`a request could not be answered: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  return jsonResponse(500, { error: { code: 'SERVER_FAULT', message: 'The server could not answer; its log says why' } });
+  log(`a request failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  return jsonResponse(500, {
+    error: { code: 'SERVER_FAULT', message: "The request failed by a fault of the server; the server's log has the reason" },
+  });
 }

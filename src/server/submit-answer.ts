@@ -1,9 +1,10 @@
 /**
- * Answers to questions of runs. A run takes an answer from its folder, so that `mlld answer` and a server give it alike.
+ * Submits answers to the questions of runs. A run takes an answer from its folder, whether `mlld answer` or a server put it there.
  *
- * W1 Accepted means that the answer is in the journal: a crash behind it asks nobody again.
- * W2 Of two answers to one question one is accepted, whoever gave the other.
- * W3 An answer to what an interrupted run had asked resumes it, and is given when the run asks again: under another id, at the same place.
+ * ANSWER-1 An accepted answer is in the journal: after a crash the question is not asked again.
+ * ANSWER-2 Of two answers to one question only one is accepted, also when they come from different processes.
+ * ANSWER-3 An answer to a question of an interrupted run resumes the run, and is submitted when the run asks again: under another id, at the
+ *          same operation.
  */
 import type { JournalStore } from '../../journal/store.js';
 import type { Project } from '../session/project.js';
@@ -28,20 +29,20 @@ export interface AnswerPorts {
 const TAKEN_MS_MAX = 10_000;
 const POLL_MS = 50;
 
-/** Gives one answer after the other, so that the second one to a question finds it closed. */
+/** Submits answers one after the other, so that the second answer to a question finds it closed. */
 export function createAnswerQueue(answering: AnswerPorts): (run: string, question: string, text: string) => Promise<AcceptedAnswer> {
   let last: Promise<unknown> = Promise.resolve();
   return (run, question, text) => {
-    const given = last.then(() => submit(answering, run, question, text));
-    last = given.catch(() => undefined);
-    return given;
+    const submitted = last.then(() => submit(answering, run, question, text));
+    last = submitted.catch(() => undefined);
+    return submitted;
   };
 }
 
 async function submit(answering: AnswerPorts, id: string, asked: string, text: string): Promise<AcceptedAnswer> {
   const { store, project, runs } = answering;
   const found = await runs.find(id);
-  if (!found?.questions.has(asked)) throw new HttpError(404, 'QUESTION_UNKNOWN', `Run ${id} has asked no question ${asked}`);
+  if (!found?.questions.has(asked)) throw new HttpError(404, 'QUESTION_UNKNOWN', `Run ${id} has no question ${asked}`);
   const open = found.openQuestions.find((each) => each.id === asked);
   if (!open) throw closed(asked, found);
   choiceIn(open, text);
@@ -54,12 +55,12 @@ async function submit(answering: AnswerPorts, id: string, asked: string, text: s
     if (answer === meant) return { id: question, accepted: true, choice: { key, label } };
     if (!now || answer !== undefined || !now.openQuestions.some((each) => each.id === question)) throw closed(question, now);
   }
-  throw new HttpError(503, 'ANSWER_NOT_TAKEN', `The run has not taken the answer to ${question}`, {
-    hint: 'it takes answers from elsewhere only when it was started with --ask remote',
+  throw new HttpError(503, 'ANSWER_NOT_TAKEN', `The run has not accepted the answer to ${question} within ${TAKEN_MS_MAX / 1000} s`, {
+    hint: 'a run accepts answers from other processes only when it was started with --ask remote',
   });
 }
 
-/** W3 */
+/** Resumes the run and waits until it asks again (ANSWER-3). */
 async function askedAgain(
   answering: AnswerPorts,
   interrupted: PipelineRun,
@@ -71,12 +72,12 @@ async function askedAgain(
     if (run?.status.status === 'waiting' && again) return { run, question: again.id };
     if (!run || !(run.status.status === 'running' || run.status.status === 'waiting')) throw closed(before, run);
   }
-  throw new HttpError(503, 'ANSWER_NOT_TAKEN', `The run goes on, and has not asked ${before} again yet`, {
-    hint: 'its questions are those of GET /pipelines/ID/questions',
+  throw new HttpError(503, 'ANSWER_NOT_TAKEN', `The run is resumed, but has not asked ${before} again yet`, {
+    hint: 'GET /pipelines/ID/questions lists its questions',
   });
 }
 
-/** At a run, again and again, while an answer may take to get there. */
+/** Yields the run again and again, for as long as an answer may take to reach it. */
 async function* pollRun({ runs, monotonicMs }: AnswerPorts, id: string): AsyncGenerator<PipelineRun | undefined> {
   for (const sinceMs = monotonicMs(); monotonicMs() - sinceMs < TAKEN_MS_MAX;) {
     yield await runs.find(id);
@@ -86,6 +87,6 @@ async function* pollRun({ runs, monotonicMs }: AnswerPorts, id: string): AsyncGe
 
 function closed(question: string, run: PipelineRun | undefined): HttpError {
   const answer = run?.questions.get(question);
-  const why = answer === undefined ? 'nobody waits for an answer any more' : `it was answered with "${answer}"`;
+  const why = answer === undefined ? 'the run no longer waits for an answer' : `it was answered with "${answer}"`;
   return new HttpError(409, 'QUESTION_CLOSED', `Question ${question} is closed: ${why}`);
 }

@@ -29,7 +29,7 @@ describe('without a token', () => {
   afterAll(() => served?.end('SIGKILL'));
 
   it.each(['rebound.example', 'rebound.example:80', '127.0.0.1.example', 'localhost.example', '[::2]', '10.0.0.1'])(
-    'does not answer to the name "%s"',
+    'refuses the host name "%s"',
     async (host) => {
       for (const path of ['/pipelines', '/', '/page.js']) {
         const { status, text } = await raw(served.url + path, { headers: { host } });
@@ -80,7 +80,7 @@ describe('without a token', () => {
     const { port } = new URL(served.url);
     const { status, stderr } = await runCli(['serve', '--port', port], { cwd: served.folder });
     expect(status).toBe(1);
-    expect(stderr).toContain(`127.0.0.1:${port} can't be had`);
+    expect(stderr).toContain(`can't listen at 127.0.0.1:${port}`);
     expect(stderr).toContain('--port 0');
   });
 });
