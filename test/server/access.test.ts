@@ -1,4 +1,4 @@
-/** Who may ask a server what: names, origins, tokens, limits, its address. */
+/** A server checks names, origins and tokens of requests, their limits, and its own address. */
 import http from 'node:http';
 import net from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,7 +38,7 @@ describe('without a token', () => {
     },
   );
 
-  it.each(['127.0.0.1', 'localhost:9000', '[::1]:1', 'LOCALHOST'])('answers to the name "%s"', async (host) => {
+  it.each(['127.0.0.1', 'localhost:9000', '[::1]:1', 'LOCALHOST'])('accepts the host name "%s"', async (host) => {
     expect((await raw(`${served.url}/pipelines`, { headers: { host } })).status).toBe(200);
   });
 
@@ -65,7 +65,7 @@ describe('without a token', () => {
     expect((await fetch(`${served.url}/pipelines`, { method: 'OPTIONS' })).status).toBe(405);
   });
 
-  it('is not taken down by what is no HTTP, and waits for no head that does not come', async () => {
+  it('survives bytes that are not HTTP, and does not wait for ever for a request head', async () => {
     const { port } = new URL(served.url);
     const socket = net.connect(Number(port), '127.0.0.1');
     const ended = new Promise((resolve) => socket.on('close', resolve));
@@ -102,7 +102,7 @@ describe('with a token', () => {
     },
   );
 
-  it('serves who brings it, by any name, and keeps it from the stages', async () => {
+  it('accepts requests with it under any host name, and hides it from stages', async () => {
     const bearer = { authorization: `Bearer ${TOKEN}` };
     expect((await raw(`${served.url}/pipelines`, { headers: { ...bearer, host: 'box.example' } })).status).toBe(200);
     const dot = QUICK.replace('a [prompt="one"]', 'a [shape=parallelogram, tool_command="echo \\"<$MLLD_SERVE_TOKEN>\\""]');
@@ -120,13 +120,13 @@ describe('with a token', () => {
     expect((await served.get('/pipelines', { authorization: `${scheme} ${TOKEN}` })).status).toBe(200);
   });
 
-  it('shows the page, which asks for it', async () => {
+  it('shows the page, which prompts for it', async () => {
     const { status, headers } = await served.get('/');
     expect([status, headers.get('content-security-policy')]).toEqual([200, expect.stringContaining("script-src 'self'")]);
   });
 });
 
-it('listens to nobody else without a token', async () => {
+it('does not listen to other machines without a token', async () => {
   const cwd = await projectFolder();
   for (const env of [{}, { MLLD_SERVE_TOKEN: '' }]) {
     const { status, stderr } = await runCli(['serve', '--host', '0.0.0.0', '--port', '0'], { cwd, env });
@@ -150,7 +150,7 @@ it('knows which addresses are this machine alone', () => {
   expect(['0.0.0.0', '::', '127.0.0.1.example', 'localhost.example', '10.0.0.1', ''].some(isLoopback)).toBe(false);
 });
 
-it('tells a foreign origin from its own also behind TLS', () => {
+it('recognises a foreign origin also behind TLS', () => {
   const request = { method: 'POST', headers: { host: 'box.example', origin: 'https://box.example' } } as unknown as HttpRequest;
   expect(() => checkAccess(request, { host: '0.0.0.0', token: undefined }, 'data')).not.toThrow();
 });

@@ -113,7 +113,7 @@ describe('GET /pipelines', () => {
     }
   });
 
-  it('says what there is not, and which methods there are', async () => {
+  it('reports unknown paths, and the methods of known ones', async () => {
     expect((await served.get('/pipeline')).body).toMatchObject({ error: { code: 'ROUTE_UNKNOWN' } });
     const { status, headers } = await served.post('/pipelines/20260101-000000-000-aaaa/graph');
     expect([status, headers.get('allow')]).toEqual([405, 'GET']);
@@ -131,7 +131,7 @@ describe('the events', () => {
     expect(frames.flatMap(({ event }) => (event.type === 'node.finished' ? [event.node] : []))).toEqual(['start', 'a', 'exit']);
   });
 
-  it('go on behind the last one that a client has seen, and are no more when it has seen all', async () => {
+  it('continue after the last one that a client has seen, and end when it has seen all', async () => {
     const id = await served.send(GATED);
     const seen = [];
     for await (const frame of served.events(id)) {
@@ -147,7 +147,7 @@ describe('the events', () => {
     expect((await served.get(`/pipelines/${id}/events`, { 'last-event-id': 'x' })).status).toBe(400);
   });
 
-  it('go on over a restart', async () => {
+  it('continue over a restart', async () => {
     const again = pipeline(
       `count [shape=parallelogram, tool_command="test -e twice && echo second || { touch twice; echo first; }"]
        start -> count
@@ -165,7 +165,7 @@ describe('the events', () => {
 });
 
 describe('a question', () => {
-  it('is listed, answered once, and decides the way', async () => {
+  it('is listed, answered once, and selects the edge', async () => {
     const id = await served.send(GATED);
     const at = `/pipelines/${id}`;
     await served.until(at, ({ status }: { status: string }) => status === 'waiting');
@@ -196,7 +196,7 @@ describe('a question', () => {
       choice: { key: 'A', label: '[A] Again' },
     });
     await served.until(`${at}/questions`, (open: { id: string }[]) => open[0]?.id === 'q2');
-    // The same run, answered from a terminal.
+    // The same run takes an answer from a terminal.
     expect(await runCli(['answer', id, 'O'], { cwd: served.folder })).toMatchObject({ status: 0 });
     expect(await statusOf(id)).toMatchObject({ status: 'completed', completed_nodes: 6 });
     expect((await served.post(`${at}/questions/q2/answer`, { value: 'O' })).status).toBe(409);
@@ -263,7 +263,7 @@ describe('a look at a run', () => {
   });
 });
 
-/** Where the text of a run lies, behind `.mlld/serve`. */
+/** Returns the folder of a run's upload, below `.mlld/serve`. */
 async function fileOf(id: string): Promise<string> {
   for await (const { event } of served.events(id)) if (event.type === 'run.started') return event.workflow.replace('.mlld/serve/', '');
   throw new Error('the run has no beginning');

@@ -48,7 +48,7 @@ async function next(feed: Feed, number: number) {
   }
 }
 
-it('gives those who are at the same place the same bytes', async () => {
+it('sends watchers at the same place the same bytes', async () => {
   const { journal, watch, stop } = await opened();
   const [one, other] = [watch(), watch()];
   const first = await next(one, -1);
@@ -80,10 +80,10 @@ it('keeps the latest events only, in parts of a size', async () => {
 });
 
 it.each([
-  ['takes all as it comes', -1, 0],
-  ['takes nothing until the run is over', -1, EVENTS + 1],
-  ['begins in the middle, and rests now and then', 700, 100],
-])('sends every event once and in order to who %s', async (_, after, restsUntil) => {
+  ['reads everything at once', -1, 0],
+  ['reads nothing until the run is over', -1, EVENTS + 1],
+  ['starts in the middle and pauses now and then', 700, 100],
+])('sends every event once and in order to a watcher that %s', async (_, after, restsUntil) => {
   const { journal, source, run, end } = await opened();
   const headers = after < 0 ? {} : { 'last-event-id': String(after) };
   const answer = await eventResponse(source, run, { headers, gone: never } as never);
@@ -95,7 +95,7 @@ it.each([
   });
   for (written = 1; written <= EVENTS; written++) {
     await journal.append(note(written));
-    if (written % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 5)); // whoever watches gets a turn
+    if (written % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 5)); // so that watchers can run
   }
   await end();
   await taking;

@@ -1,4 +1,4 @@
-/** What the wrapper of Node's server promises: streams at the pace of their reader, limits on what is sent. */
+/** The wrapper of Node's server streams at the pace of the reader and limits requests. */
 import http from 'node:http';
 import { afterEach, expect, it } from 'vitest';
 import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../../src/world/http.js';
@@ -30,7 +30,10 @@ function streaming(): { readonly answer: () => Promise<HttpResponse>; written():
   return { answer: async () => ({ status: 200, stream }), written: () => written, ended };
 }
 
-/** The count when it has stood still for many turns of the event loop, which both ends share: a busy machine makes them longer, not fewer. */
+/**
+ * Resolves with the count when it has not changed for many rounds of the event loop that both ends share: a busy machine makes the rounds
+ * longer, not fewer.
+ */
 async function standing(count: () => number): Promise<number> {
   let last = count();
   for (let turns = 0; turns < 1000; turns++) {
@@ -70,7 +73,7 @@ it('keeps no more of a body than it may have, and its sender learns so', async (
   }
 });
 
-it('ends answers that are under way when it is closed', async () => {
+it('ends responses in flight when it is closed', async () => {
   const url = await answering(async () => ({ status: 200, stream: () => new Promise(() => undefined) }));
   const response = await open(url);
   const gone = new Promise((resolve) => response.on('close', resolve));

@@ -63,7 +63,7 @@ it('is killed: the next one lists all runs with their states, and they can be re
   expect(rest.at(-1)?.type).toBe('run.finished');
 });
 
-it.each(['SIGINT', 'SIGTERM'] as const)('is asked to end by %s: its runs end in order, those who watch are told', async (signal) => {
+it.each(['SIGINT', 'SIGTERM'] as const)('ends its runs in order at %s, and the streams of watchers with them', async (signal) => {
   const first = await serve();
   const asking = await first.send(GATED);
   const working = await first.send(STEPS);
@@ -95,7 +95,7 @@ it('loses no answer that it accepted', async () => {
   const file = await fileOf(first, asking);
   expect((await first.post(`/pipelines/${asking}/questions/q1/answer`, { value: 'O' })).status).toBe(200);
   await first.end('SIGKILL');
-  // Nobody is there to answer again: standard input is empty, so that a question would be skipped, and the run fail.
+  // Standard input is empty, so a question that is asked again would be skipped, and the run would fail.
   const resumed = await runCli(['run', file, '--resume', '--ask', 'stdin'], { cwd: first.folder });
   expect(resumed.stderr + resumed.stdout).toMatch(/g: completed|is completed/);
   expect(resumed.status).toBe(0);
@@ -106,7 +106,7 @@ const STAGES = Array.from({ length: 4_000 }, (_, n) => `n${n}`);
 const LONG = pipeline(`${STAGES.map((id) => `${id} [prompt="stage ${id}"]`).join('\n')}\nstart -> ${STAGES.join(' -> ')} -> exit`);
 const HOURS_AGO = new Date(Date.now() - 2 * 3_600_000);
 
-it('leaves a text without a run, which a later server removes, and no other', { timeout: 60_000 }, async () => {
+it('leaves an upload without a run, which a later server removes, and no other', { timeout: 60_000 }, async () => {
   const first = await serve();
   const done = await first.send(QUICK);
   await first.until(`/pipelines/${done}`, ({ status }: { status: string }) => status === 'completed');
@@ -116,7 +116,7 @@ it('leaves a text without a run, which a later server removes, and no other', { 
   const before = folders();
   const watcher = fs.watch(sent);
   const appeared = new Promise((resolve) => watcher.once('change', resolve));
-  first.post('/pipelines', { dot: LONG }).catch(() => undefined); // nobody answers it
+  first.post('/pipelines', { dot: LONG }).catch(() => undefined); // its response never comes
   await appeared;
   await first.end('SIGKILL');
   watcher.close();

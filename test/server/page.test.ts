@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The page of a server in a real browser. Skipped where there is none: `apt-get install chromium-headless-shell` brings one. */
+/** The page of a server works in a real browser. Skipped without a browser: `apt-get install chromium-headless-shell` brings one. */
 import fs from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
   const label = (id: string): Promise<string | null> => page.locator(node(id)).getAttribute('aria-label');
   const status = (): Promise<string | null> => page.locator('#status').textContent();
 
-  it('shows how the states of nodes change while a run goes on', async () => {
+  it('shows how the states of nodes change during a run', async () => {
     const steps = pipeline(
       `a [shape=parallelogram, tool_command="until test -e go-a; do sleep 0.1; done; echo four cars"]
        b [shape=parallelogram, tool_command="until test -e go-b; do sleep 0.1; done; exit 3", max_retries=1, retry_delay=1ms]
@@ -93,7 +93,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     expect(noise).toEqual([]);
   });
 
-  it('answers with what was clicked where two choices have one key, which then is no shortcut', async () => {
+  it('answers with the clicked choice where two choices have the same key, which then is not a shortcut', async () => {
     const id = await served.send(
       pipeline(
         'ask [shape=hexagon]; ship; stop; start -> ask; ask -> ship [label=Approve]; ask -> stop [label=Abort]; ship -> exit; stop -> exit',
@@ -150,7 +150,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
         await text.evaluate((element) => getComputedStyle(element).fill),
       ]);
     }
-    // The text of a coloured node stands on its colour in both.
+    // The text of a coloured node is readable on its colour in both.
     expect(colours).toEqual([
       ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'],
       ['rgb(13, 17, 23)', 'rgb(0, 0, 0)'],
@@ -179,7 +179,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     expect(noise).toEqual([]);
   });
 
-  it('asks for the token, and goes on when the server was away', async () => {
+  it('prompts for the token, and reconnects to a server that was away', async () => {
     const env = { MLLD_SERVE_TOKEN: 'open sesame' };
     const first = await serve({ env });
     const { port } = new URL(first.url);

@@ -1,4 +1,4 @@
-/** The post-mortem of a pipeline that was sent to a server which died: what it names goes on with the run. */
+/** The post-mortem of a pipeline whose server died names a command that resumes the run. */
 import { afterEach, expect, it } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { pipeline } from '../support/pipeline-run.js';

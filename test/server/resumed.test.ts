@@ -1,4 +1,4 @@
-/** Runs that a server left when it was killed go on in the next one: on request, by itself, or with the answer that was waited for. */
+/** Runs that a killed server left are resumed by the next one: on request, at its start, or with the answer that was missing. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ it('are named when it starts, and resumed on request, once', { timeout: 120_000 
   expect((await second.post('/pipelines/20260101-000000-000-aaaa/resume')).status).toBe(404);
 });
 
-it('are not resumed while they go on, however often it is asked at a time', { timeout: 120_000 }, async () => {
+it('are not resumed while they are running, however many requests arrive at once', { timeout: 120_000 }, async () => {
   const { folder, id, asked } = await killedAtWork();
   fs.rmSync(path.join(folder, 'again'));
   const second = await serve({ folder });
@@ -71,7 +71,7 @@ it('are not resumed while they go on, however often it is asked at a time', { ti
   await second.until(`/pipelines/${id}`, is('completed'));
 });
 
-it('go on by themselves with --resume-runs, as many at a time as may run', { timeout: 120_000 }, async () => {
+it('are resumed by --resume-runs, at most --max-runs at a time', { timeout: 120_000 }, async () => {
   const first = await serve();
   const dot = pipeline('work [shape=parallelogram, tool_command="touch begun; [ -e go ] || sleep 60"]; start -> work -> exit');
   const ids = [await first.send(dot), await first.send(dot)];
@@ -84,10 +84,10 @@ it('go on by themselves with --resume-runs, as many at a time as may run', { tim
   expect(await second.end('SIGTERM')).toBe(0);
   const third = await serve({ folder: first.folder, args: ['--resume-runs'] });
   expect(await third.end('SIGTERM')).toBe(0); // it ends when it has looked
-  expect(third.stderr()).not.toMatch(/ resumed$/m);
+  expect(third.stderr()).not.toMatch(/^\S+: .* resumed$/m);
 });
 
-it('take an answer to what they had asked', { timeout: 120_000 }, async () => {
+it('take an answer to a question that they had asked', { timeout: 120_000 }, async () => {
   const first = await serve();
   const id = await first.send(GATED);
   await first.until(`/pipelines/${id}`, is('waiting'));

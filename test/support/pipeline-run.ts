@@ -13,7 +13,7 @@ import type { PipelineReport, PipelineRunOptions } from '../../src/session/pipel
 
 export interface PipelineRun {
   readonly report: PipelineReport;
-  /** Of this run, or of those that it was restarted as. */
+  /** The events of this run and of the runs that it was restarted as. */
   readonly events: readonly JournalEvent[];
   readonly checkpoint: Checkpoint;
   readonly stderr: string;
@@ -26,9 +26,9 @@ export interface Workshop {
   write(name: string, text: string): void;
   read(name: string): string;
   run(options?: Partial<PipelineRunOptions>): Promise<PipelineRun>;
-  /** Of a run in this folder. */
+  /** Returns the options of a run in this folder. */
   options(): PipelineRunOptions;
-  /** As `run`, without a look at what came of it. */
+  /** As `run`, but returns only the report. */
   begin(options?: Partial<PipelineRunOptions>): Promise<PipelineReport>;
   remove(): void;
 }

@@ -1,4 +1,4 @@
-/** Pipelines that leave a journal on disk, for tests that tear or damage it and go on with what is left. */
+/** Runs pipelines with a journal on disk, for tests that tear or damage it and resume from the rest. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openFileStore } from '../../journal/storage/file-store.js';
@@ -83,7 +83,7 @@ export async function recordPipeline(text: string, last: () => Promise<void>, pl
   return { text, folder: place.folder, lines, events: lines.map((line) => JSON.parse(line) as JournalEvent), ran, status };
 }
 
-/** Goes on with another text of the journal, in a folder of its own. `last` ends well then. */
+/** Resumes from another text of the journal, in a folder of its own. `last` succeeds then. */
 export async function resumeWith(
   { text, folder }: RecordedPipeline,
   journal: string,

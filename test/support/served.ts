@@ -11,7 +11,7 @@ export interface Served {
   post(path: string, body?: unknown, headers?: { readonly [name: string]: string }): Promise<Answered>;
   /** Sends a pipeline and gives its id. */
   send(dot: string, more?: object): Promise<string>;
-  /** Asks until the answer is as wanted. */
+  /** Repeats the request until the response is as expected. */
   until(path: string, isWanted: (body: never) => boolean): Promise<never>;
   events(id: string, lastEventId?: number): AsyncGenerator<Frame>;
   /** Resolves with the exit status, undefined after a signal. */

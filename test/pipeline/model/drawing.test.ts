@@ -49,7 +49,7 @@ describe('the text for Graphviz', () => {
     expect(text).toContain(String.raw`label="Load \"all\" C:\\mail\nfirst"`);
   });
 
-  it('colours the nodes that a run visited and says what came of them', () => {
+  it('colours the nodes that a run visited and shows their states', () => {
     const states = new Map<string, NodeState>([
       ['load', { status: 'success', visits: 2 }],
       ['ask', { status: 'running', visits: 0 }],
@@ -70,18 +70,18 @@ describe('the picture', () => {
     expect(svg).toContain('C:\\mail');
   });
 
-  it('says what Graphviz did not understand', async () => {
+  it('reports what Graphviz did not understand', async () => {
     await expect(layout('digraph { a -> ')).rejects.toMatchObject({ code: 'GRAPH_NOT_DRAWN' });
   });
 
-  it('is given up with a reason when the layout would go on and on', async () => {
+  it('ends with a reason when the layout takes too long', async () => {
     // Every node leads to three others: small to write, and far too much to lay out.
     const edges = Array.from({ length: 300 }, (_, i) => [7, 83, 149].map((step) => `n${i} -> n${(i * step + step) % 300};`).join(' '));
     const drawing = layout(`digraph { ${edges.join(' ')} }`, { limitMs: 1500 });
-    await expect(drawing).rejects.toMatchObject({ code: 'GRAPH_TOO_DENSE', message: expect.stringContaining('no result after 1.5 s') });
+    await expect(drawing).rejects.toMatchObject({ code: 'GRAPH_TOO_DENSE', message: expect.stringContaining('longer than 1.5 s') });
   });
 
-  it('is given up with a reason when the layout breaks down', async () => {
+  it('ends with a reason when the layout fails', async () => {
     const depth = 3000;
     const open = Array.from({ length: depth }, (_, i) => `subgraph cluster_${i} {`).join(' ');
     await expect(layout(`digraph { ${open} a ${'}'.repeat(depth)} }`)).rejects.toMatchObject({ code: 'GRAPH_TOO_DENSE' });

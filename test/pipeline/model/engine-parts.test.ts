@@ -172,7 +172,7 @@ describe('the carry-over text', () => {
     expect(text).toBe(renderPreamble(mode, past));
     expect(text).not.toContain('internal.y');
   });
-  it('tells values of the context in the length that the mode has room for', () => {
+  it('shows values of the context at the length that the mode has room for', () => {
     const { main } = graphState.initial();
     main.context['report'] = 'z'.repeat(1_000);
     const told = (mode: 'compact' | 'summary:medium' | 'summary:high'): number =>
@@ -187,14 +187,14 @@ describe('the carry-over text', () => {
       expect(text.split('\n').length).toBeGreaterThan(1);
     },
   );
-  it('tells every key of the context in the richest mode, cutting long values for it', () => {
+  it('shows every key of the context in the richest mode, and cuts long values for that', () => {
     const { main } = graphState.initial();
     main.context['early'] = 'an anchor';
     for (const key of ['a', 'b', 'c']) main.context[key] = key.repeat(7_000);
     const text = renderPreamble('summary:high', { ...past, walks: [main] });
     expect(text).toMatch(/- c: c{1999}…\n- b: b{1999}…\n- a: a{1999}…\n- early: an anchor$/);
   });
-  it('tells of failures, retries, jumps and answers, newest first', () => {
+  it('lists failures, retries, jumps and answers, newest first', () => {
     const walk = graphState.initial().main;
     addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' });
     addToHistory(walk, { node_id: 'dive', outcome: 'success', visit: 0, attempts: 2 });
@@ -216,7 +216,7 @@ describe('the carry-over text', () => {
     for (const mode of ['compact', 'summary:low', 'summary:medium', 'summary:high'] as const)
       expect(renderPreamble(mode, past)).not.toContain('R1');
   });
-  it('tells the newest stages when not all fit', () => {
+  it('lists the newest stages when not all fit', () => {
     expect(renderPreamble('compact', past)).toContain('stage499');
     expect(renderPreamble('compact', past)).not.toContain('stage0:');
     expect(renderPreamble('compact', past)).toContain('found: an anchor');

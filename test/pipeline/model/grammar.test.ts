@@ -52,12 +52,12 @@ describe('statements', () => {
     expect(outline(`${body}\n`)).toBe(expected);
   });
 
-  it('takes the name behind digraph, and white space, comments and a byte-order mark around the graph', () => {
+  it('takes the name after digraph, and white space, comments and a byte-order mark around the graph', () => {
     expect(parsePipeline('\uFEFF// one\r\n digraph a_1{}\r\n/* end */ ')).toMatchObject({ name: 'a_1', statements: [] });
     expect(parsePipeline('digraph d//{\n{}').name).toBe('d');
   });
 
-  it('says where everything stands', () => {
+  it('records the position of everything', () => {
     const text = 'digraph g {\n  a -> bb [k="v"]\n}';
     expect(parsePipeline(text).statements[0]).toEqual({
       kind: 'edge',

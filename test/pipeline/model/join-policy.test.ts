@@ -1,4 +1,4 @@
-/** How the branches of a parallel node decide what it comes to, and which of them are ended. graph-pipelines.md 7.5. */
+/** Branches of a parallel node decide its status, and are cancelled once it is decided. graph-pipelines.md 7.5. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { joinStatus, joinVerdict, type JoinRule } from '../../../src/pipeline/model/join-policy.js';
 import { outcomeOf, type StageStatus } from '../../../src/pipeline/model/outcome.js';
@@ -39,7 +39,7 @@ describe('when it is decided', () => {
   });
 });
 
-describe('what the node comes to', () => {
+describe('the status of the node', () => {
   it.each([
     [rule('wait_all'), 'ss', 'success'],
     [rule('wait_all'), 'sf', 'partial_success'],
@@ -61,7 +61,7 @@ describe('what the node comes to', () => {
 let place: Workshop | undefined;
 afterEach(() => place?.remove());
 
-/** Branches a and b end as they are told, c would never end by itself. */
+/** Branches a and b end with a given status, c would never end by itself. */
 async function run(
   attributes: string,
   how: { readonly [node: string]: StageStatus },

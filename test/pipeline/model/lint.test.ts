@@ -201,7 +201,7 @@ describe('lint', () => {
     expect(documented).toEqual(Object.entries(LINT_RULES).map(([rule, { severity }]) => [rule, severity]));
   });
 
-  it('tells findings in the order of the file', () => {
+  it('reports findings in the order of the file', () => {
     expect(findings('start [shape=Mdiamond]\na [promt=x]\nexit\nstart->a->exit\nexit->a')).toEqual([
       'warning prompt_on_llm_nodes 3:1 a',
       'warning attribute_unknown 3:4 a',
@@ -209,7 +209,7 @@ describe('lint', () => {
     ]);
   });
 
-  it('tells a default that many nodes share once', () => {
+  it('reports a default that many nodes share once', () => {
     expect(about('attribute_value', 'node [max_retries=x] a b c')).toHaveLength(1);
   });
 
@@ -220,7 +220,7 @@ describe('lint', () => {
     expect(findings(body, vocabulary).filter((line) => /type_known|shape_known|attribute_value/.test(line))).toEqual([]);
   });
 
-  it('names what an unknown attribute was meant to be, and the nodes of a trap', () => {
+  it('suggests the attribute that was meant, and names the nodes of a trap', () => {
     const told = lintPipeline(preparePipeline(`digraph g { max_visits=3 retires=2 ${ENDS} a b start->a->b->a start->exit }`));
     expect(told.map(({ message, fix }) => `${message}; ${fix}`)).toEqual([
       expect.stringMatching(/`max_visits` of the graph is not an attribute .*; did you mean .*`max_steps` of the graph/),

@@ -16,7 +16,7 @@ function failureOf(parse: () => unknown): SyntaxFailure {
   throw new Error('it parsed');
 }
 
-/** What people write, where the caret stands, the code, and what they read. */
+/** Each row has a text, the position of the caret, the code, and the message. */
 const pipelines: [text: string, place: string, code: string, message: string][] = [
   ['', '1:1', 'dot_syntax', 'A pipeline begins with `digraph`, not with the end'],
   ['\uFEFFflow g {}', '1:1', 'dot_syntax', 'A pipeline begins with `digraph`, not with `flow`'],
@@ -86,14 +86,14 @@ const pipelines: [text: string, place: string, code: string, message: string][] 
   ['digraph g { subgraph "s" {} }', '1:22', 'dot_syntax', 'Expected `{` behind `subgraph`, found a string'],
 ];
 
-describe('a pipeline that is none', () => {
+describe('a text that is not a pipeline', () => {
   it.each(pipelines)('%j', (text, place, code, message) => {
     const failure = failureOf(() => parsePipeline(text));
     const { line, column } = locate(text, failure.at);
     expect([`${line}:${column}`, failure.code, failure.message]).toEqual([place, code, message]);
   });
 
-  it('is told the hint that goes with it', () => {
+  it('gets the hint of its mistake', () => {
     expect(failureOf(() => parsePipeline('digraph g { a-b }')).hint).toContain('letters, digits and `_`');
     expect(failureOf(() => parsePipeline('digraph g { a [x=90sec] }')).hint).toContain('ms, s, m, h, d');
   });
@@ -127,7 +127,7 @@ describe('limits', () => {
   });
 });
 
-describe('a condition that is none', () => {
+describe('a text that is not a condition', () => {
   it.each([
     ['outcome==success', 7, '`==` is no operator'],
     ['outcome!==success', 7, '`!==` is no operator'],
@@ -154,7 +154,7 @@ describe('a condition that is none', () => {
   });
 });
 
-describe('a stylesheet that is none', () => {
+describe('a text that is not a stylesheet', () => {
   it.each([
     ['* { llm_model: m', 16, 'The rule is not closed'],
     ['* { llm_model: m llm_provider: p }', 17, 'Expected `;` or `}`, found `llm_provider`'],

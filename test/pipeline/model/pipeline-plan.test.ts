@@ -27,7 +27,7 @@ it('lists the nodes of a first run as far as their order is known, and runs noth
   expect(existsSync(path.join(place.folder, '.mlld'))).toBe(false);
 });
 
-it('says where a resume goes on, and that nothing is left to resume', async () => {
+it('says where a resume continues, and when nothing is left to resume', async () => {
   place = workshop(TEXT);
   const { report } = await place.run();
   expect(report.status).toBe('failed');

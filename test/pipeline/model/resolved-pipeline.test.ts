@@ -23,7 +23,7 @@ const written = (graph: Graph, id: string): Record<string, string> =>
   Object.fromEntries([...nodeOf(graph, id).attributes].map(([key, { value }]) => [key, value.text]));
 
 describe('defaults', () => {
-  it('apply to what is created behind them, and a later block adds and overrides', () => {
+  it('apply to nodes and edges that are created after them, and a later block adds and overrides', () => {
     const graph = graphOf('a node [x=1, y=1] b node [y=2] c [x=3] b [z=4]');
     expect(written(graph, 'a')).toEqual({});
     expect(written(graph, 'b')).toEqual({ x: '1', y: '1', z: '4' });
@@ -108,7 +108,7 @@ describe('entry and exit', () => {
     expect(terminals(body)).toEqual([entries, exits]);
   });
 
-  it('named by a bare id run as what they are, whatever the defaults say', () => {
+  it('keep their kind when they are named by a bare id, whatever the defaults say', () => {
     const graph = graphOf('node [shape=box, type=tool] start exit');
     expect(handlerTypeOf(nodeOf(graph, 'start'))).toBe('start');
     expect(handlerTypeOf(nodeOf(graph, 'exit'))).toBe('exit');
@@ -193,7 +193,7 @@ describe('the stylesheet', () => {
 });
 
 describe('transforms of a program', () => {
-  it('run behind the built-in ones, in order, and leave the graph before them alone', () => {
+  it('run after the built-in ones, in order, and do not change the graph that they get', () => {
     const seen: string[] = [];
     const shout = (word: string) => (graph: Graph) => {
       const a = nodeOf(graph, 'a');

@@ -1,4 +1,4 @@
-/** Pictures of graphs that somebody wrote to attack those who look at them. */
+/** Pictures of hostile graphs can't attack the people who look at them. */
 import { describe, expect, it } from 'vitest';
 import { cleanSvg } from '../../../src/pipeline/render/clean-svg.js';
 import { renderGraph } from '../../../src/pipeline/render/render-graph.js';
@@ -112,7 +112,7 @@ describe('a picture of a graph', () => {
     expectHarmless(await drawn(graphWith(NAMES.map((name) => [name, value] as const))));
   });
 
-  it('has no more than a picture when Graphviz copies what it was given', async () => {
+  it('contains only a picture when Graphviz copies attributes unchanged', async () => {
     const copied = ['href', 'tooltip', 'id', 'class', 'target', 'stylesheet', 'comment', 'color', 'style'];
     for (const value of [SCRIPT, 'javascript:alert(1)']) {
       const nodes = copied.map((name) => `${name} [href="https://x.org", ${name}=${quoted(value)}]`);
@@ -147,7 +147,7 @@ describe('a picture of a graph', () => {
   });
 });
 
-describe('an SVG that was written by somebody else', () => {
+describe('an SVG of another origin', () => {
   const SVG = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
   it.each([
     ['<script>alert(1)</script>', ''],

@@ -1,4 +1,4 @@
-/** Which edge is taken: the five steps, and what holds after a failure. */
+/** Edges are selected in five steps, with other rules after a failure. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCondition } from '../../../grammar/parse-dot.js';

@@ -46,7 +46,7 @@ it('asks again at a terminal until something fits', async () => {
   const { checkpoint } = await place.run({ people });
   expect(checkpoint.context['human.gate.selected']).toBe('O');
   expect(shown).toContain('  [S] Keep shut\n  [O] Open\n');
-  expect(shown).toContain('"maybe" fits none');
+  expect(shown).toContain('"maybe" is not one of the choices');
 });
 
 it('does not take an end of the run for an answer, however early it is', async () => {

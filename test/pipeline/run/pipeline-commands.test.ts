@@ -22,7 +22,7 @@ describe('mlld validate', () => {
     expect(await runCli(['validate', 'kiln.dot'], { cwd })).toEqual({ stdout: 'kiln.dot: ok\n', stderr: '', status: 0 });
     const { stdout, status } = await runCli(['validate', 'odd.dot'], { cwd });
     expect(stdout).toBe(
-      'odd.dot:4:54: warning[attribute_unknown] `lable` of `cool` is no attribute that mlld knows: it is kept and has no effect\n' +
+      'odd.dot:4:54: warning[attribute_unknown] `lable` of `cool` is not an attribute that mlld knows: it is kept and has no effect\n' +
         '  fix: did you mean `label`?\n',
     );
     expect(status).toBe(0);
@@ -116,5 +116,5 @@ it('says in `journal explain` that a pipeline executes anew without --checkpoint
   };
   expect(await explained()).toContain('no recorded run made this call');
   expect(await explained()).toMatch(/there is a result in run \S+, and --checkpoint was not given/);
-  expect(await explained('--checkpoint')).toContain('1 call, 1 served');
+  expect(await explained('--checkpoint')).toContain('1 call, 1 reused');
 });

@@ -12,7 +12,7 @@ afterEach(() => place?.remove());
 
 const LARGE = { soundings: 'x'.repeat(110_000) };
 
-/** Stages `a`, `b`, ... do these in turn. */
+/** Stages `a`, `b`, ... do these in order. */
 async function stages(...deeds: readonly ((artifacts: Artifacts) => Promise<unknown>)[]): Promise<PipelineRun> {
   const ids = deeds.map((_, i) => String.fromCharCode(97 + i));
   place = workshop(pipeline(`${ids.map((id) => `${id} [type=${id}]`).join('; ')}; start -> ${ids.join(' -> ')} -> exit`));

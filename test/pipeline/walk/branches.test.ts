@@ -1,11 +1,11 @@
-/** What a branch may not do: come back to a parallel node that it is within. graph-pipelines.md 7.5. */
+/** A branch must not return to a parallel node that it is within. graph-pipelines.md 7.5. */
 import { afterEach, expect, it } from 'vitest';
 import { finishedNodes, pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 let place: Workshop | undefined;
 afterEach(() => place?.remove());
 
-it.each(['inner', 'outer'])('fails a branch of a nested node that comes back to the %s one', async (target) => {
+it.each(['inner', 'outer'])('fails a branch of a nested node that returns to the %s one', async (target) => {
   place = workshop(
     pipeline(
       `outer [shape=component]; a; inner [shape=component]; b; c; m [shape=tripleoctagon]

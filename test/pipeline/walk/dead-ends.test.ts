@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 
-/** `slip` fails and is dealt with by `mend`, from which no edge leads on. */
+/** `slip` fails and `mend` handles it, which no edge leaves. */
 const TEXT = `digraph walk {
   start [shape=Mdiamond]
   exit [shape=Msquare]
@@ -34,7 +34,7 @@ async function deadEnd(): Promise<{
   };
 }
 
-it('goes on behind the last node where the graph has an edge from it by now, and pays for nothing again', async () => {
+it('continues after the last node if the graph has an edge from it by now, and pays for nothing again', async () => {
   const { cwd, resume, asked } = await deadEnd();
   const before = await asked();
   await writeFile(join(cwd, 'walk.dot'), TEXT.replace(/\}\n$/, '  mend -> exit\n}\n'));

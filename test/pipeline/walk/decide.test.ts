@@ -1,4 +1,4 @@
-/** What comes next on a walk, from what is recorded of it. */
+/** The next step of a walk follows from its record. */
 import { describe, expect, it } from 'vitest';
 import { graphState } from '../../../replay/pipeline/graph-state.js';
 import { decideNext, type Decision } from '../../../src/pipeline/walk/decide.js';
@@ -14,7 +14,7 @@ function decided(body: string, walk: Partial<WalkView>): Decision {
 const leaving = (body: string, current: string, outcome: StageOutcome): Decision => decided(body, { current, outcome });
 const PLAIN = 'a [prompt=x]; b [prompt=x]; start -> a -> b -> exit';
 
-describe('on a walk that goes on', () => {
+describe('on a walk that continues', () => {
   const running = { op: 'main/b#0' as never, node: 'b', visit: 0, retries: 0 };
   const next = { from: 'a', to: 'b', via: 'weight' } as const;
 
@@ -60,7 +60,7 @@ describe('a failed stage', () => {
     expect(leaving(body('retry_target=gone'), 'a', failed)).toEqual(end);
   });
 
-  it('does not jump by what a node behind it only carries on', () => {
+  it('does not jump for a failure that a later node only carries on', () => {
     const body = 'a [shape=diamond, retry_target=start]; start -> a -> exit [condition="outcome=success"]';
     expect(leaving(body, 'a', { ...outcomeOf('success'), carried: failed })).toEqual(end);
   });

@@ -23,7 +23,7 @@ it.each<[string, readonly (readonly [string, StageStatus | undefined])[], string
   ['decides when it was visited first', [['b', 'fail'], ['a', 'fail']], 'b'], // prettier-ignore
 ])('a gate %s', (_what, results, unmet) => expect(checked(results).unmet?.node).toBe(unmet));
 
-it('says of each gate where it stands', () => {
+it('reports the status of each gate', () => {
   expect(checked([['b', 'fail'], ['start', 'success']]).gates).toEqual({ a: 'pending', b: 'unsatisfied' }); // prettier-ignore
 });
 

@@ -1,4 +1,4 @@
-/** Which run of a child a manager node supervises: one of its own each time, and after a crash the one that it had begun. graph-pipelines.md 7.8. */
+/** A manager node supervises a new run of its child each time, and after a crash the run that it had started. graph-pipelines.md 7.8. */
 import { afterEach, expect, it } from 'vitest';
 import type { Workflow } from '../../../journal/ids.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
@@ -38,7 +38,7 @@ it('begins anew when its time was up and it tries again', async () => {
   expect(await childrenOf(shop)).toBe(2);
 });
 
-it('goes on with the child that it had begun, whoever ran the same pipeline since', async () => {
+it('resumes the child that it had started, although the same pipeline was run by others since', async () => {
   const shop = withChild('boss [shape=house, "manager.poll_interval"="10ms"]; start -> boss -> exit');
   const ending = new AbortController();
   const begun = shop.begin({ signal: ending.signal });

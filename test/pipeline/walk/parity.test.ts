@@ -1,4 +1,4 @@
-/** What any runner of such pipelines has to do: a test for each line of the list, by the name of the line. graph-pipelines.md 16. */
+/** Every runner of such pipelines has to pass these: a test for each line of the list, by the name of the line. graph-pipelines.md 16. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -214,7 +214,7 @@ describe('beside the list', () => {
     expect((await runOf(text(''), { handlers: silent })).report.status).toBe('failed');
     expect((await runOf(text(', auto_status=true'), { handlers: silent })).report.status).toBe('completed');
   });
-  it('takes what a handler throws for a failure of its stage', async () => {
+  it('turns what a handler throws into a failure of its stage', async () => {
     const handlers = new Map<string, Handler>([['burst', { handle: async () => Promise.reject(new Error('it burst')) }]]);
     const run = await runOf(pipeline('a [type=burst]; b; start -> a; a -> b [condition="outcome=fail"]; b -> exit; a -> exit'), {
       handlers,

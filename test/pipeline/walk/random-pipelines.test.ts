@@ -1,4 +1,4 @@
-/** What holds for every text: it parses or is refused with a place in it, and lint and drawing get through what parses. */
+/** Every text parses or is refused with a place in it; lint and drawing work on every text that parses. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -78,7 +78,7 @@ describe('any text', () => {
           expect(at).toBeGreaterThanOrEqual(0);
           expect(at).toBeLessThanOrEqual(text.length);
         }
-        // What is drawn is a pipeline again, but for its quoted ids: the text is closed and every string in it is.
+        // The drawn text parses as a pipeline again, but for its quoted ids: every string in it is closed.
         expect(toGraphviz(pipeline, graph).replace(/"(?:[^"\\]|\\[^])*"/g, '')).not.toContain('"');
       }),
       { numRuns: 1500 },
@@ -125,7 +125,7 @@ describe('any text', () => {
 });
 
 describe('any string', () => {
-  it('comes out as it was written in', () => {
+  it('reads back as it was written', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const written = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t');

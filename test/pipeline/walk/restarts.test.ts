@@ -1,4 +1,7 @@
-/** What a run begins with that a `loop_restart` edge made: what its line was given, whoever went on with it in between. graph-pipelines.md 6.8. */
+/**
+ * A run that a `loop_restart` edge started begins with the settings of its logical run, also after a resume in between. graph-pipelines.md
+ * 6.8.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -11,7 +14,7 @@ const TEXT = pipeline('a [type=first]; b [type=second]; start -> a -> b; b -> a 
 let place: Workshop | undefined;
 afterEach(() => place?.remove());
 
-/** `first` fails as often as it is told; `second` asks for one restart and keeps what it saw. */
+/** `first` fails a given number of times; `second` requests one restart and records its context. */
 function handlers(failures: number): { readonly seen: unknown[]; readonly handlers: ReadonlyMap<string, Handler> } {
   const seen: unknown[] = [];
   let left = failures;
@@ -31,7 +34,7 @@ function handlers(failures: number): { readonly seen: unknown[]; readonly handle
   };
 }
 
-it('begins with what was set, and with nothing that came later', async () => {
+it('starts with the initial settings and nothing that came later', async () => {
   place = workshop(TEXT);
   const { seen, handlers: own } = handlers(0);
   expect((await place.run({ handlers: own, set: { colour: 'red' } })).report.status).toBe('completed');
@@ -41,7 +44,7 @@ it('begins with what was set, and with nothing that came later', async () => {
   ]);
 });
 
-it('begins with what the first run was given, when a resume without it restarts', async () => {
+it('starts with the settings of the first run when a resume without settings restarts', async () => {
   place = workshop(TEXT);
   const { seen, handlers: own } = handlers(1);
   expect((await place.run({ handlers: own, set: { colour: 'red' } })).report.status).toBe('failed');
@@ -92,7 +95,7 @@ it('numbers the folders of restarts on, whichever command began the run before',
   expect(folders).toEqual(['run.2', 'run.3']);
 });
 
-it('goes on in the folder of its chain, and says so', async () => {
+it('continues in the folder of its chain, and says so', async () => {
   place = workshop(TEXT);
   const { handlers: own } = handlers(1);
   await place.run({ handlers: own, runDirectory: 'here' });

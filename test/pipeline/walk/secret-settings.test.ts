@@ -26,7 +26,7 @@ function filesBelow(at: string): readonly string[] {
   });
 }
 
-it('masks a secret setting everywhere, and asks for it again', { timeout: 60_000 }, async () => {
+it('masks a secret setting everywhere, and requires it again', { timeout: 60_000 }, async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'mlld-secret-'));
   writeFileSync(path.join(folder, 'mlld-config.json'), '{}');
   writeFileSync(path.join(folder, 'p.dot'), DOT);
@@ -62,7 +62,7 @@ it('masks a secret setting everywhere, and asks for it again', { timeout: 60_000
   expect(context).toMatchObject({ token: '[secret]', pin: '[secret]', berth: '4' });
 });
 
-it('masks what a stage puts into a URL, and says of a short value that it is not found again', { timeout: 60_000 }, async () => {
+it('masks a value that a stage puts into a URL, and warns that a short value is not masked', { timeout: 60_000 }, async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'mlld-secret-'));
   const password = 'p"a ss/w+rd-é';
   writeFileSync(path.join(folder, 'mlld-config.json'), '{}');

@@ -1,4 +1,4 @@
-/** What a script calls secret doesn't get into the state of a pipeline, nor in clear into its journal. */
+/** Values that a script labels secret don't enter the state of a pipeline, nor its journal in clear. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -46,11 +46,11 @@ it('fails a stage whose reply is labelled secret, and keeps nothing of it', asyn
   expect(filesWith(path.join(cwd, '.mlld'), CANARY)).toEqual([]);
 });
 
-it('goes on with a reply from which a privileged guard took the label; the argument stays hidden', async () => {
+it('continues with a reply whose label a privileged guard removed; the argument remains hidden', async () => {
   const cwd = await project('guard privileged after @model = when [ * => allow with { removeLabels: ["secret"] } ]', 'no key in here');
   expect(await run(cwd)).toMatchObject({ status: 0, stdout: 'p: completed\n' });
   expect(filesWith(path.join(cwd, '.mlld'), CANARY)).toEqual([]);
   expect(await run(cwd, '--checkpoint')).toMatchObject({ status: 0, stdout: 'p: completed\n' });
-  expect(fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8')).toBe('called\ncalled\n'); // the answers are served
+  expect(fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8')).toBe('called\ncalled\n'); // the results are reused
   expect(filesWith(path.join(cwd, '.mlld', 'graph'), 'no key in here').some((file) => file.endsWith('response.md'))).toBe(true);
 });

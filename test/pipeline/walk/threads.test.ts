@@ -6,7 +6,7 @@ import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js
 let place: Workshop | undefined;
 afterEach(() => place?.remove());
 
-/** What each stage was sent, when every reply is so long. */
+/** Returns the texts that stages were sent, when every reply has this length. */
 async function sent(ids: readonly string[], replyUnits: number): Promise<readonly string[]> {
   const texts: string[] = [];
   const backends: Backends = new Map([
@@ -26,14 +26,14 @@ async function sent(ids: readonly string[], replyUnits: number): Promise<readonl
   return texts;
 }
 
-it('tells the whole thread, with no text of ours', async () => {
+it('sends the whole thread without added text', async () => {
   const [first, second, third] = await sent(['a', 'b', 'c'], 3);
   expect(first).toBe('say a');
   expect(second).toBe('Earlier prompt:\nsay a\n\nYour reply:\na! xxx\n\nsay b');
   expect(third).toBe('Earlier prompt:\nsay a\n\nYour reply:\na! xxx\n\nEarlier prompt:\nsay b\n\nYour reply:\nb! xxx\n\nsay c');
 });
 
-it('leaves out what is oldest near the window of a model, and says in short what it was', async () => {
+it('drops the oldest turns near the window of a model, and summarises them', async () => {
   const texts = await sent(['a', 'b', 'c', 'd', 'e', 'f', 'g'], 150_000);
   // Four replies fit, the fifth does not: one is left, then it grows again.
   const kept = texts.map((text) => (text.match(/^[a-g]! /gm) ?? []).map((reply) => reply[0]).join(''));

@@ -35,7 +35,7 @@ async function dive(graph: string, node = '') {
   return { ...run, opened, place, fired: run.events.flatMap((event) => (event.type === 'hook.fired' ? [event] : [])) };
 }
 
-it('stand in front of a call and behind it, with the call on their input', async () => {
+it('run before and after a call, with the call on their input', async () => {
   const {
     place: here,
     opened,
@@ -58,14 +58,14 @@ it('stand in front of a call and behind it, with the call on their input', async
   ]);
 });
 
-it('skip the call with another status than 0, and the model is told why', async () => {
+it('skip the call by a status other than 0, and the backend gets the reason', async () => {
   const { place: here, opened, fired } = await dive('backend="diver:deep"', ', tool_hooks.pre="echo too deep >&2; exit 3"');
   expect(opened).toEqual([]);
   expect(JSON.parse(here.read('run/a/response.md'))).toEqual({ skipped: 'the hook ended with status 3: too deep' });
   expect(fired).toMatchObject([{ error: 'the hook ended with status 3: too deep' }]);
 });
 
-it('change nothing from behind, and are told what broke', async () => {
+it('change nothing after the call, and get the error of a call that failed', async () => {
   const { place: here, fired, report } = await dive('backend="diver:stuck"', `, tool_hooks.post="cat > seen.txt; exit 1"`);
   expect(report.status).toBe('completed');
   expect(JSON.parse(here.read('seen.txt'))).toMatchObject({ event: 'post', error: 'the lid is stuck' });

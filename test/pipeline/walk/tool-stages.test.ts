@@ -1,4 +1,4 @@
-/** What a command of a stage sees and leaves. graph-pipelines.md 7.7. */
+/** Commands of stages get variables and files, and leave output and reports. graph-pipelines.md 7.7. */
 import { afterEach, expect, it } from 'vitest';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
@@ -23,7 +23,7 @@ it.each([
   expect(checkpoint.node_history[1]).toMatchObject({ failure_reason: reason });
 });
 
-it('says who asked for a retry without a reason', async () => {
+it('names the stage that requested a retry without a reason', async () => {
   const command = 'echo \'{\\"outcome\\":\\"retry\\"}\' > $MLLD_STATUS_FILE';
   place = workshop(pipeline(`a [shape=parallelogram, tool_command="${command}", max_retries=1, retry_delay="1ms"]; start -> a -> exit`));
   const { report, events } = await place.run();

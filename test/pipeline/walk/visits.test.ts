@@ -1,4 +1,4 @@
-/** What is committed of a visit, and of one that is called off; the files of a node. graph-pipelines.md 6.2, 6.7, 11. */
+/** A visit commits its outcome unless it is cancelled, and leaves the files of its node. graph-pipelines.md 6.2, 6.7, 11. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ afterEach(() => place?.remove());
 const handlers = (kinds: { readonly [type: string]: Handler['handle'] }): ReadonlyMap<string, Handler> =>
   new Map(Object.entries(kinds).map(([type, handle]) => [type, { handle }]));
 
-it('goes on behind a skipped stage as the stage before it said', async () => {
+it('continues after a skipped stage by the routing of the stage before it', async () => {
   place = workshop(
     pipeline(
       'a [type=say]; b [type=pass]; left [type=say]; right [type=say]; start -> a -> b; b -> left [label=Left]; b -> right [weight=9]; left -> exit; right -> exit',
@@ -74,7 +74,7 @@ it('keeps no file of an earlier visit in the folder of a node', async () => {
   expect(checkpoint.outputs['a']).toEqual(['a/stdout.txt', 'a/stderr.txt', 'a/status.json']);
 });
 
-it('removes only files of its own in a run folder that somebody chose', async () => {
+it('removes only its own files in a run folder that the user chose', async () => {
   place = workshop(TWICE);
   mkdirSync(path.join(place.folder, 'a'));
   writeFileSync(path.join(place.folder, 'a', 'notes.txt'), 'mine');
