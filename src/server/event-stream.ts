@@ -6,19 +6,18 @@
  *          reconnects of a browser.
  */
 import { readLogicalRun } from '../session/pipeline/history/follow-run.js';
-import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { emptyResponse, streamResponse } from './responses.js';
-import { frameOf, isOver, type Feed, type FeedPorts } from './feeds.js';
+import { frameOf, isOver, type Feed, type FeedPorts, type FeedRun } from './feeds.js';
 import { HttpError } from './http-error.js';
 
 const KEEP_ALIVE_MS = 15_000;
 
 export interface EventSource extends FeedPorts {
-  readonly watch: (run: PipelineRun) => Feed;
+  readonly watch: (run: FeedRun) => Feed;
 }
 
-export async function eventResponse(source: EventSource, run: PipelineRun, { headers, gone }: HttpRequest): Promise<HttpResponse> {
+export async function eventResponse(source: EventSource, run: FeedRun, { headers, gone }: HttpRequest): Promise<HttpResponse> {
   const after = numberAfter(headers['last-event-id']);
   const signal = AbortSignal.any([gone, source.stopping]);
   if (!isOver(run)) return streamResponse((write) => watch({ source, signal, write }, run, after));
@@ -36,7 +35,7 @@ interface Sending {
   readonly write: (text: string | Uint8Array) => Promise<void>;
 }
 
-async function watch(sending: Sending, run: PipelineRun, from: number): Promise<void> {
+async function watch(sending: Sending, run: FeedRun, from: number): Promise<void> {
   const { source, signal, write } = sending;
   const feed = source.watch(run);
   let after = from;
@@ -63,7 +62,7 @@ async function watch(sending: Sending, run: PipelineRun, from: number): Promise<
 /** Sends events from the journal, up to the first event that the feed still has. */
 async function catchUp(
   { source, signal, write }: Sending,
-  run: PipelineRun,
+  run: FeedRun,
   { after, until }: { readonly after: number; readonly until: number },
 ): Promise<number> {
   const reader = readLogicalRun(source.store, run.logicalRun, after);

@@ -6,10 +6,11 @@
  * FEED-2 A feed lives while it is watched. It ends after the last event of a run that is over.
  * FEED-3 Watchers take at most a tenth of the time: the more there are, the more events each gets at once. The run has priority.
  */
-import type { RunId } from '../../journal/ids.js';
+import type { RunId, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { readLogicalRun, type NumberedEvent } from '../session/pipeline/history/follow-run.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
+import type { LogicalRun } from '../session/pipeline/history/logical-run.js';
+import type { PipelineStatus } from '../session/pipeline/history/pipeline-status.js';
 
 const POLL_MS = 100;
 const POLL_MS_MAX = 1000;
@@ -21,9 +22,16 @@ const KEPT_BYTES = 4 * 1024 * 1024;
 /** The most bytes that a client is sent at once, unless a single event is longer. */
 export const PART_BYTES = 64 * 1024;
 
+/** The parts of a pipeline run that its feed reads. */
+export interface FeedRun {
+  readonly logicalRun: Pick<LogicalRun, 'id' | 'segments'>;
+  readonly latest: { readonly ref: RunRef };
+  readonly status: Pick<PipelineStatus, 'status'>;
+}
+
 export interface FeedPorts {
   readonly store: JournalStore;
-  readonly runs: PipelineRuns;
+  readonly runs: { find(id: RunId): Promise<FeedRun | undefined> };
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;
@@ -41,14 +49,14 @@ export interface Feed {
   /** True when no more events will come. */
   readonly isOver: boolean;
   /** The run at the latest check. */
-  readonly run: PipelineRun;
+  readonly run: FeedRun;
   /** Resolves when there are more events, or no more will come; after `ms` at the latest. */
   change(signal: AbortSignal, ms: number): Promise<void>;
   leave(): void;
 }
 
 /** Returns a function that joins the feed of a run. */
-export function createFeeds(ports: FeedPorts): (run: PipelineRun) => Feed {
+export function createFeeds(ports: FeedPorts): (run: FeedRun) => Feed {
   const feeds = new Map<RunId, ReturnType<typeof startFeed>>();
   return (run) => {
     const { id } = run.logicalRun;
@@ -58,7 +66,7 @@ export function createFeeds(ports: FeedPorts): (run: PipelineRun) => Feed {
   };
 }
 
-export function isOver({ status: { status } }: PipelineRun): boolean {
+export function isOver({ status: { status } }: FeedRun): boolean {
   return status !== 'running' && status !== 'waiting';
 }
 
@@ -82,7 +90,7 @@ function firstBehind(frames: readonly Frame[], number: number): number {
   return low;
 }
 
-function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: PipelineRun, onOver: () => void) {
+function startFeed({ store, runs, stopping, monotonicMs }: FeedPorts, first: FeedRun, onOver: () => void) {
   let run = first;
   let frames: Frame[] = [];
   let keptBytes = 0;

@@ -6,7 +6,7 @@ import { jsonResponse, textResponse } from './responses.js';
 import type { createAnswerQueue } from './submit-answer.js';
 import { answerIn, submissionIn } from './request-bodies.js';
 import { eventResponse } from './event-stream.js';
-import type { Feed } from './feeds.js';
+import type { Feed, FeedRun } from './feeds.js';
 import type { RunManager } from './run-manager.js';
 import type { Drawings } from './drawings.js';
 import { HttpError } from './http-error.js';
@@ -19,7 +19,7 @@ export interface Services {
   readonly answer: ReturnType<typeof createAnswerQueue>;
   /** Throws as `resumeRun`. */
   readonly resume: (run: PipelineRun) => Promise<void>;
-  readonly watch: (run: PipelineRun) => Feed;
+  readonly watch: (run: FeedRun) => Feed;
   readonly stopping: AbortSignal;
   readonly monotonicMs: () => number;
 }

@@ -2,9 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Fact } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
-import type { PipelineRuns, PipelineRun } from '../../src/session/pipeline/history/pipeline-runs.js';
 import { eventResponse } from '../../src/server/event-stream.js';
-import { createFeeds, PART_BYTES, type Feed } from '../../src/server/feeds.js';
+import { createFeeds, PART_BYTES, type Feed, type FeedRun } from '../../src/server/feeds.js';
 import { finished, runRef, started } from '../support/written-runs.js';
 
 const EVENT_BYTES = 8_000;
@@ -20,19 +19,20 @@ async function opened() {
   const store = openMemoryStore();
   const journal = await store.create(ref);
   await journal.append(started(ref));
-  const run = { status: { status: 'running' }, logicalRun: { id: ref.run, segments: [{ ref, until: undefined }] }, latest: { ref } };
-  const runs = { find: async () => run } as unknown as PipelineRuns;
+  const status: { status: FeedRun['status']['status'] } = { status: 'running' };
+  const run: FeedRun = { status, logicalRun: { id: ref.run, segments: [{ ref, until: undefined }] }, latest: { ref } };
+  const runs = { find: async () => run };
   const ending = new AbortController();
   const ports = { store, runs, stopping: ending.signal, monotonicMs: () => performance.now() };
   const watch = createFeeds(ports);
   return {
     journal,
-    watch: () => watch(run as unknown as PipelineRun),
+    watch: () => watch(run),
     source: { ...ports, watch },
-    run: run as unknown as PipelineRun,
+    run,
     end: async () => {
       await journal.append(finished());
-      run.status.status = 'completed';
+      status.status = 'completed';
     },
     stop: () => ending.abort(),
   };

@@ -110,7 +110,7 @@ const PART_EVENTS = 64;
  */
 export function readLogicalRun(
   store: JournalStore,
-  { segments }: LogicalRun,
+  { segments }: Pick<LogicalRun, 'segments'>,
   after: number,
 ): { more(): Promise<readonly NumberedEvent[]> } {
   let index = 0;
