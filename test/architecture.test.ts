@@ -84,6 +84,9 @@ const KNOT_FILES_MAX = 2;
 /** Larger knots that are left, each by the folders that all its files are in. */
 const KNOTS: { readonly [folders: string]: string } = {};
 
+/** Rooms where a test reaches every file directly, and not only through the command line. */
+const TESTED_ROOMS = ['src/runtime/', 'src/operation/', 'src/hooks/', 'src/guards/'];
+
 const files = sourceFiles(Object.keys(MAY_IMPORT));
 
 describe('the arrows between the layers', () => {
@@ -170,6 +173,17 @@ describe('files that import each other around', () => {
     );
     const large = knotsIn(graph).filter((knot) => knot.length > KNOT_FILES_MAX);
     expectOnly(large, KNOTS, (knot, folders) => knot.every((path) => folders.split(' ').some((folder) => path.startsWith(folder))));
+  });
+});
+
+describe('the rooms whose parts have tests of their own', () => {
+  const tests = sourceFiles(['test']);
+  const imported = new Set(tests.flatMap((file) => ownImports(file)).map(sourceOf));
+  const exportsCode = /^export (?:default )?(?:async )?(?:const|function|class)\b/m;
+
+  it.each(TESTED_ROOMS)('%s: each file with code is imported by a test', (room) => {
+    const untested = files.filter(({ path, code }) => path.startsWith(room) && exportsCode.test(code) && !imported.has(path));
+    expect(untested.map(({ path }) => path)).toEqual([]);
   });
 });
 

@@ -1,0 +1,115 @@
+/** Ends of statements, deadlines, yields and pauses. */
+import { describe, expect, it } from 'vitest';
+import { opPath } from '../../journal/ids.js';
+import { Return, Signal, valueIn } from '../../src/runtime/completion.js';
+import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
+import { Denial, denialContext, denialObject, type DenialFacts } from '../../src/runtime/denial.js';
+import { GuardRetry } from '../../src/runtime/guard-retry.js';
+import { HookDeadline, hookTimedOut } from '../../src/runtime/hook-deadline.js';
+import { PaidCalls } from '../../src/runtime/paid-calls.js';
+
+it('the value of an outcome is the value, or the one that a control word carries', () => {
+  expect(valueIn('high')).toBe('high');
+  expect(valueIn(new Signal('done', 'high', true))).toBe('high');
+  expect(valueIn(new Signal('done', null, false))).toBeUndefined();
+  expect(new Return('x').given).toBe(true);
+});
+
+describe('a loop that never waits', () => {
+  const steps = (yields: CooperativeYield, count: number, deadline?: HookDeadline): Promise<void> | undefined => {
+    let last: Promise<void> | undefined;
+    for (let i = 0; i < count; i++) last = yields.step(deadline);
+    return last;
+  };
+
+  it('yields in one of 256 steps', async () => {
+    const yields = new CooperativeYield(new AbortController().signal);
+    expect(steps(yields, 255)).toBeUndefined();
+    const yielded = yields.step(undefined);
+    expect(yielded).toBeInstanceOf(Promise);
+    await yielded;
+    expect(yields.step(undefined)).toBeUndefined();
+  });
+
+  it('ends with the run', async () => {
+    await expect(steps(new CooperativeYield(AbortSignal.abort()), 256)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+  });
+
+  it('ends with the hook that it runs in', async () => {
+    const over = new HookDeadline(() => 0);
+    await expect(steps(new CooperativeYield(new AbortController().signal), 256, over)).rejects.toThrow(hookTimedOut().message);
+  });
+});
+
+describe('the deadline of a hook', () => {
+  it('is over when its time is, or when it expires', () => {
+    let left = 5;
+    const deadline = new HookDeadline(() => left);
+    expect(deadline.isOver).toBe(false);
+    left = 0;
+    expect(deadline.isOver).toBe(true);
+    const expired = new HookDeadline(() => 5);
+    expired.expire();
+    expect(expired.isOver).toBe(true);
+  });
+
+  it('aborts its signal, also one that is made after it', () => {
+    const early = new HookDeadline(() => 5);
+    const { signal } = early;
+    expect(signal.aborted).toBe(false);
+    early.expire();
+    expect(signal.aborted).toBe(true);
+    const late = new HookDeadline(() => 5);
+    late.expire();
+    expect(late.signal.aborted).toBe(true);
+  });
+});
+
+describe('a run that must not pay for more', () => {
+  it('PAID-2: pauses when no call is left but those that wait for a refused one inside them', async () => {
+    let pauses = 0;
+    const paid = new PaidCalls(() => pauses++);
+    const endOuter = paid.begin(opPath('main/outer#0'));
+    const endOther = paid.begin(opPath('main/other#0'));
+    expect(paid.stoppedBy).toBeUndefined();
+    paid.stop(new Error('disk full'));
+    paid.stop(new Error('later'));
+    expect(paid.stoppedBy?.message).toBe('disk full');
+    const refused = paid.refuse(opPath('main/outer#0/inner#0'));
+    expect(pauses).toBe(0);
+    endOther();
+    await expect(refused).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    endOuter();
+    expect(pauses).toBe(1);
+  });
+});
+
+describe('a denial', () => {
+  const facts: DenialFacts = {
+    guardName: null,
+    guardFilter: 'data:pii',
+    timing: 'before',
+    reason: 'no',
+    reasons: ['no', 'never'],
+    args: [],
+  };
+
+  it('names its guard, or the filter of an unnamed one', () => {
+    expect(new Denial({ ...facts, guardName: '@watch' }).message).toBe('Guard @watch denied the operation: no');
+    expect(new Denial(facts).message).toBe('Guard data:pii denied the operation: no');
+  });
+
+  it('is seen by scripts with all its reasons', () => {
+    expect(denialContext({ ...facts, guardName: '@watch' })).toMatchObject({
+      denied: true,
+      name: 'watch',
+      reasons: ['no', 'never'],
+      try: 0,
+    });
+    expect(denialObject(facts)).toEqual({ denied: true, decision: 'deny', reason: 'no', guardName: null, guardFilter: 'data:pii' });
+  });
+});
+
+it('a retry of a guard carries its reason', () => {
+  expect(new GuardRetry('shorter')).toMatchObject({ name: 'GuardRetry', reason: 'shorter', message: 'shorter' });
+});
