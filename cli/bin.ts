@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * The command `mlld`. Answers `--version` before anything is loaded, and loads the program through V8's code cache, which saves
- * compiling it at every start.
+ * Starts the command `mlld`: prints `--version` before anything is loaded, and loads the program through V8's code cache, which
+ * saves compiling it at every start.
  *
- * B1 a cache that is missing, stale, refused by V8, unreadable or unwritable changes nothing but the time it takes to start.
- * B2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
+ * START-1 a cache that is missing, stale, refused by V8, unreadable or unwritable changes nothing but the time it takes to start.
+ * START-2 a cache is written when a command has succeeded, so that it holds the functions that this kind of command really needs: one that
  *    failed early would leave a poor one behind for good. Kinds have caches of their own.
- * B3 a cache is replaced by rename: who reads it at the same moment sees a whole one.
- * B4 the flags of V8 are set before the program is compiled or read from a cache: V8 refuses a cache made under other flags.
+ * START-3 a cache is replaced by rename: a process that reads it at the same moment sees a whole one.
+ * START-4 the flags of V8 are set before the program is compiled or read from a cache: V8 refuses a cache made under other flags.
  */
 import fs from 'node:fs';
 import { createRequire, wrap } from 'node:module';
@@ -22,11 +22,11 @@ import { writeAll } from './terminal/write-all.js';
 declare const MLLD_VERSION: string;
 
 const [STDOUT, STDERR] = [1, 2];
-/** What stands before the data in a cache file; a multiple of eight keeps the data aligned. */
+/** Length of the stamp before the data in a cache file; a multiple of eight keeps the data aligned. */
 const STAMP_BYTES = 128;
 const RECORDS = /^--(checkpoint|resume|fresh|new|fork)(=|$)/;
 
-/** From here on a command counts as one that goes on. */
+/** A command that is still running after this time is tuned for a long run. */
 const LATER_MS = 2000;
 
 function main(): void {
@@ -42,7 +42,7 @@ function main(): void {
   const set = (flag: string): void => v8.setFlagsFromString(flag);
   const { first: atFirst, later } = v8FlagsFor(process.versions.v8);
   const setFlags = (): void => atFirst.forEach(set);
-  setFlags(); // B4
+  setFlags(); // START-4
   if (later.length > 0) setTimeout(() => later.forEach(set), LATER_MS).unref();
   load(file, kindOf(words), { require, setFlags });
 }
@@ -80,7 +80,7 @@ function load(file: string, kind: string, { require, setFlags }: { require: Node
   if (cacheFile !== undefined && (cachedData === undefined || script.cachedDataRejected)) {
     process.on('exit', (status) => {
       if (status !== 0) return;
-      setFlags(); // B4: a long run has changed some
+      setFlags(); // START-4: a long run has changed some
       writeCache(cacheFile, stamp, script.createCachedData());
     });
   }

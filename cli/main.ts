@@ -19,19 +19,19 @@ function processIo(): Io {
   let brokenPipe = false;
   const onBrokenPipe = (): void => {
     brokenPipe = true;
-    // Nobody reads on: without a run to end in order there is nothing left to do.
+    // The reader is gone: without a run to end in order there is nothing left to do.
     if (listeners.size === 0) process.exit(EXIT_AFTER_SIGNAL.SIGPIPE);
     for (const listener of listeners) listener('SIGPIPE');
   };
   const [stdoutIsTerminal, stderrIsTerminal] = [isTerminal(STDOUT), isTerminal(STDERR)];
   const colours = { stdout: wantsColours() && stdoutIsTerminal, stderr: wantsColours() && stderrIsTerminal };
-  // Nothing is left that could go on, and yet the program is not done: code of the script awaits what never comes.
+  // Node has nothing left to do and the program is not done: code of the script awaits a promise that nothing settles.
   process.once('beforeExit', () => {
     writeAll(STDERR, 'Error: the script waits for something that will never happen: a promise that nothing settles\n');
     process.exitCode = EXIT_FAILED;
     for (const listener of listeners) listener('SIGTERM');
   });
-  // Also a promise that nobody waits for.
+  // Includes rejected promises that no code awaits.
   process.on('uncaughtException', (error: unknown) => {
     if (listeners.size === 0) {
       io.stderr(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
@@ -52,7 +52,7 @@ function processIo(): Io {
     try {
       writeAll(STDERR, text);
     } catch {
-      // Nobody can be told any more; the run goes on.
+      // There is no place left to report it; the run continues.
     }
   };
   const io: Io = {
@@ -74,10 +74,10 @@ function processIo(): Io {
     todayMs: () => Date.now(),
     program: { pid: process.pid, versions: { mlld: VERSION, node: process.version } },
     onSignal: (listener) => {
-      let asked = false;
+      let wasSignalled = false;
       const onSignal = (signal: (typeof SIGNALS)[number]): void => {
-        if (asked) process.exit(EXIT_AFTER_SIGNAL[signal]);
-        asked = true;
+        if (wasSignalled) process.exit(EXIT_AFTER_SIGNAL[signal]);
+        wasSignalled = true;
         listener(signal);
       };
       for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -91,7 +91,7 @@ function processIo(): Io {
   return io;
 }
 
-/** Somebody may have removed the folder that the shell still stands in. */
+/** The folder may have been removed while the shell was in it. */
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -107,7 +107,10 @@ function wantsColours(): boolean {
   return (noColour === undefined || noColour === '') && terminal !== 'dumb';
 }
 
-/** Asks the system first: what can tell terminals from other devices takes time to load. Much runs with no input, which is a device too. */
+/**
+ * Looks at the kind of file first, because the module that knows terminals takes time to load. A command without input often has the
+ * null device there, which looks like a terminal at first.
+ */
 function isTerminal(descriptor: number): boolean {
   try {
     const open = fs.fstatSync(descriptor);
@@ -117,7 +120,7 @@ function isTerminal(descriptor: number): boolean {
   }
 }
 
-/** Whether two descriptors lead to the same terminal, file or pipe. */
+/** Returns true when two descriptors lead to the same terminal, file or pipe. */
 function areOne(one: number, other: number): boolean {
   try {
     const [left, right] = [fs.fstatSync(one), fs.fstatSync(other)];

@@ -44,7 +44,8 @@ function isParsed(words: keyof typeof COMMANDS): words is ParsedCommand {
 
 /** `given` are the arguments, the flags and the command, as commander hands them over. */
 async function act(words: ParsedCommand, io: Io, given: readonly unknown[]): Promise<number> {
-  const action = (await ACTIONS[words]()) as (io: Io, ...words: unknown[]) => Promise<number | undefined>; // the table has checked the words
+  // Commander has checked the words by the table.
+  const action = (await ACTIONS[words]()) as (io: Io, ...words: unknown[]) => Promise<number | undefined>;
   return (await action(io, ...given.slice(0, -1))) ?? EXIT_OK;
 }
 

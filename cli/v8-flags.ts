@@ -1,13 +1,13 @@
 /**
- * How V8 is tuned for commands that are over in a second or two. V8 prints a line on stderr for a flag that it does not know, and cannot be
- * asked which flags it knows. So every flag names the versions of V8 that were seen to know it (test/cli/program/v8-flags.test.ts holds the table
+ * Tunes V8 for commands that end within a second or two. V8 prints a line on stderr for a flag that it does not know, and does not
+ * list the flags that it knows. So every flag names the versions of V8 that were seen to know it (test/cli/program/v8-flags.test.ts holds the table
  * to the flags that the running V8 lists), and any other version, a newer one too, does without the flag.
  */
 
 interface Tuning {
   /** Set before the program is compiled. */
   readonly first: string;
-  /** Set for a command that goes on for longer than two seconds. */
+  /** Set for a command that runs for longer than two seconds. */
   readonly later?: string;
   /** Versions of V8, as major and minor, inclusive. */
   readonly from: Version;
@@ -28,8 +28,8 @@ const TUNINGS: readonly Tuning[] = [
    */
   { first: '--no-parallel-scavenge', from: OLDEST, to: NEWEST },
   /**
-   * How many bytes of bytecode a function executes between two looks at whether to optimize it. With V8's own 132 KB a third of the
-   * processor time of a run of ten thousand calls went into optimizing what was about to end. A run that goes on for longer is worth it, and
+   * The bytes of bytecode that a function executes before V8 considers optimizing it. With V8's own 132 KB a third of the processor
+   * time of a run of ten thousand calls went into optimizing code that was about to end. A longer run is worth it, and
    * hot loops in the code of a script are optimized while they run, whatever is set here. Later versions have a quick compiler in between,
    * and count invocations instead: no other number was faster there than V8's own.
    */

@@ -10,7 +10,7 @@ export const COMMAND_NAMES = ['run', ...PARSED_COMMANDS] as const;
 
 const PARSED: ReadonlySet<string> = new Set([...PARSED_COMMANDS, '--help', '-h']);
 
-/** Also true for the flags that ask for help about the whole program. */
+/** Also returns true for the flags that print the help of the whole program. */
 export function isParsedCommand(word: string | undefined): word is string {
   return word !== undefined && PARSED.has(word);
 }

@@ -34,7 +34,7 @@ export interface FlagRow {
   readonly repeatable?: true;
   readonly mandatory?: true;
   readonly default?: string | number;
-  /** Turns the text into what the command takes. Throws `InvalidValue`, or USAGE. */
+  /** Parses the value. Throws `InvalidValue`, or USAGE. */
   readonly parse?: (text: string, earlier: unknown) => unknown;
   /** Shows how the value is written, in the error about one that is missing. */
   readonly usage?: string;

@@ -1,4 +1,4 @@
-/** Turns the texts of flags into what commands take. */
+/** Parses the values of flags. */
 import { InvalidValue } from './rows.js';
 
 export function texts(text: string, earlier: unknown): readonly string[] {

@@ -1,4 +1,4 @@
-/** `mlld checkpoint list|inspect|clean SCRIPT`: what is recorded for a script, and forgetting it. checkpoint-resume.md 13. */
+/** `mlld checkpoint list|inspect|clean SCRIPT`: lists what is recorded for a script, and invalidates it. checkpoint-resume.md 13. */
 import { hostname } from 'node:os';
 import { seqOf, type CallKey, type RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -45,8 +45,8 @@ export async function inspect(io: Io, script: string): Promise<void> {
 }
 
 /**
- * Forgetting is a run that says so: nothing is deleted, and the journal tells who forgot what and when. A run with events that this
- * program does not know is left as it is, and named.
+ * Invalidates by recording a run of its own: nothing is deleted, and the journal shows when and by whom it was done. A run with
+ * events that this program does not know is left as it is, and named.
  */
 export async function clean(io: Io, script: string, { json }: JsonOption): Promise<void> {
   const recorded = await recordOf(io, script);
@@ -60,7 +60,7 @@ export async function clean(io: Io, script: string, { json }: JsonOption): Promi
   } else io.stdout(renderCleaned(cleaned, script) + renderLeft(left));
 }
 
-/** Runs that are left alone are named like runs that go on beside, of which no event counted yet: what they answered stays. */
+/** Runs that are left alone are recorded like concurrent runs of which no event counts yet: their results stay usable. */
 async function recordCleaning(io: Io, { store, name, past }: Recorded, left: readonly UnknownRun[]): Promise<RunRef> {
   const journal = await createRun(store, past, io.todayMs);
   const { ref } = journal;
@@ -97,7 +97,7 @@ async function recordOf(io: Io, script: string): Promise<Recorded | undefined> {
 
 function countsOf({ past }: Recorded, left: readonly UnknownRun[]): { readonly runs: number; readonly entries: number } {
   const isLeft = new Set(left.map(({ run }) => run));
-  const entries = [...usable(past.memo)].filter(([, { result: answer }]) => !isLeft.has(answer.ref.run));
+  const entries = [...usable(past.memo)].filter(([, { result }]) => !isLeft.has(result.ref.run));
   return { runs: past.runs.length - left.length, entries: entries.length };
 }
 
@@ -136,7 +136,7 @@ async function entriesOf({ store, past }: Recorded): Promise<readonly object[]> 
   }));
 }
 
-/** A call site by its number, as `--resume @fn:N` counts; null when the latest run that called the function did not call it there. */
+/** Numbers call sites as `--resume @fn:N` does; null where the latest run that called the function did not call it. */
 async function sitesOf(store: JournalStore, past: PriorRuns): Promise<(question: UsableEntry) => number | null> {
   const numbers = new Map<string, number>();
   for (const [fn, ref] of past.memo.called) {

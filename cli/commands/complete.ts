@@ -1,9 +1,9 @@
 /**
- * `mlld complete -- WORDS…` and `mlld complete --bash LINE REPLACED`: what the shell scripts of `mlld completion` call at each Tab. Prints
- * a candidate on each line, outside bash with a tab and a description behind it. Reads the project and runs nothing.
+ * `mlld complete -- WORDS…` and `mlld complete --bash LINE REPLACED`: the scripts of `mlld completion` call it at each
+ * Tab. Prints a candidate on each line, outside bash with a tab and a description behind it. Reads the project and runs nothing.
  *
- * COMPLETION-3 it prints candidates or nothing: a broken project is no reason to write into the line that somebody is typing.
- * COMPLETION-4 a candidate with a control character is left out: nobody could type it, and it could draw on the terminal.
+ * COMPLETION-3 it prints candidates or nothing: an error message would appear in the middle of the line that is being typed.
+ * COMPLETION-4 a candidate with a control character is left out: it can't be typed, and it could draw on the terminal.
  */
 import { forBash, readLine } from '../completion/bash-words.js';
 import { candidates, type Candidate } from '../completion/candidates.js';
@@ -12,7 +12,7 @@ import { EXIT_OK } from '../exit-codes.js';
 import { visible } from '../render/terminal-text.js';
 import type { Io } from '../terminal/io.js';
 
-/** A longer list helps nobody. */
+/** Longer lists are not readable in a terminal. */
 const CANDIDATES_MAX = 200;
 const ABOUT_UNITS_MAX = 80;
 

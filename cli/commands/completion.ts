@@ -1,4 +1,4 @@
-/** `mlld completion bash|zsh|fish`: the script that a shell sources to complete the words of mlld. */
+/** `mlld completion bash|zsh|fish`: prints the script that a shell sources to complete the words of mlld. */
 import type { Io } from '../terminal/io.js';
 import { SHELL_SCRIPTS, type Shell } from '../completion/shell-scripts.js';
 

@@ -1,4 +1,4 @@
-/** `mlld FILE`, `mlld -e CODE`, `mlld /dev/stdin`. */
+/** `mlld FILE`, `mlld -e CODE`, `mlld /dev/stdin`: runs a script. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
@@ -32,12 +32,12 @@ export async function fileCommand(io: Io): Promise<number> {
   return runAndReport(io, execution);
 }
 
-/** A record goes by the path of a file. Said before anything is read or run: whoever asks for a record relies on it. */
+/** Results are recorded under the path of a file. Throws before anything runs: a user who wants a record relies on it. */
 function refuseUnrecordable(request: RunRequest): void {
   const source = request.code === undefined ? (request.script === STDIN ? STDIN : undefined) : '-e';
   const flag = recordFlag(request);
   if (source === undefined || flag === undefined) return;
-  throw new MlldError('USAGE', `${flag} does nothing for ${source}: what is recorded belongs to a file, and there is none`, {
+  throw new MlldError('USAGE', `${flag} does nothing for ${source}: results are recorded for a file, and this code is not in one`, {
     hint: `save the code in a file: mlld FILE.mld ${flag}`,
   });
 }

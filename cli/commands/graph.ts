@@ -1,4 +1,4 @@
-/** `mlld graph render FILE.dot`: a picture of a pipeline, coloured by what came of its nodes in a run. */
+/** `mlld graph render FILE.dot`: draws a pipeline, its nodes coloured by their outcomes in a run. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
@@ -23,7 +23,7 @@ export async function renderPipeline(io: Io, target: string, { output, run }: Re
   else write(path.resolve(io.workingDirectory, output), output, picture);
 }
 
-/** Of the run that is meant, with those that it resumed. */
+/** Folds the run and those that it resumed. */
 async function statesOf(io: Io, target: string, run: string) {
   const [{ openChain }, { nodeStates }] = await Promise.all([
     import('../../src/session/pipeline/history/chain.js'),

@@ -1,4 +1,4 @@
-/** The journals of the project that the working directory belongs to. What is sealed in them is never shown, so nothing is opened. */
+/** Opens the journal of the project that the working directory belongs to. Reports never show sealed results, so no key is needed. */
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { skippedRun } from '../../journal/errors.js';
 import type { RunRef } from '../../journal/ids.js';
@@ -16,7 +16,7 @@ export async function projectOf({ workingDirectory }: Io): Promise<WorkingProjec
   return { ...(await findProject(workingDirectory)), workingDirectory };
 }
 
-/** Once per run: what is damaged there is said by `mlld journal verify`. A torn tail is how a crash looks, and no news here. */
+/** Warns once per run; `mlld journal verify` lists the damage. A torn tail is the usual trace of a crash and not reported. */
 export function reportDefects(io: Io): (defect: Defect) => void {
   const reported = new Set<string>();
   return ({ kind, run: { run }, message }) => {

@@ -1,4 +1,4 @@
-/** `--plan`: what a run with these flags would be served and what it would ask. Nothing runs. */
+/** `--plan`: prints what a run with these flags would reuse and execute. Nothing runs. */
 import { planScript } from '../../src/session/script/plan-script.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';

@@ -1,4 +1,4 @@
-/** The look at a script, and at everything it imports, before it starts. world.md 17.2. */
+/** Checks a script, and everything that it imports, before it starts. world.md 17.2. */
 import path from 'node:path';
 import { canValidate, createValidator } from '../../src/validate/validator.js';
 import type { SourceFiles } from '../../src/world/files/source-files.js';
@@ -11,13 +11,13 @@ import { renderPreflightErrors, renderPreflightWarnings } from '../render/report
 import type { RunRequest } from '../options/run-request.js';
 
 export interface Preflight {
-  /** Whether the script may run. Says what is against it, and unless asked not to, what is doubtful. */
+  /** Resolves to true when the script may run. Prints errors, and warnings unless they are hidden. */
   passes(warnings: 'print' | 'hide'): Promise<boolean>;
-  /** What the script, its modules and its templates read from `@payload` by name. */
+  /** The names that the script, its modules and its templates read from `@payload`. */
   payloadNames(): Promise<ReadonlySet<string>>;
 }
 
-/** Reads nothing before it is asked, and then every file once. */
+/** Reads nothing before its first method is called, and then every file once. */
 export function preflightOf(io: Io, script: ScriptSource, project: Project, mode: RunRequest['mode']): Preflight {
   const settings = validatorSettings(io, project, 'deep');
   const main = mainFile(script, settings.files);
@@ -28,7 +28,7 @@ export function preflightOf(io: Io, script: ScriptSource, project: Project, mode
   return {
     async passes(warnings) {
       const report = await analyzed();
-      if (!report) return true; // whoever runs it says why it can't be read
+      if (!report) return true; // running it reports why it can't be read
       const style = styleFor(io.colours.stderr);
       if (warnings === 'print') io.stderr(renderPreflightWarnings(display, report, style));
       io.stderr(renderPreflightErrors(display, report, style));
@@ -41,7 +41,7 @@ export function preflightOf(io: Io, script: ScriptSource, project: Project, mode
   };
 }
 
-/** Code that no file of ours holds is looked at as if one in its folder did: what it imports is found from there. */
+/** Code without a script file is checked as if a file in its folder held it, so that its imports are found from there. */
 function mainFile(script: ScriptSource, files: SourceFiles): { readonly path: string; readonly files: SourceFiles } {
   if (script.kind === 'file' && canValidate(script.path)) return { path: script.path, files };
   const isText = script.kind === 'text';

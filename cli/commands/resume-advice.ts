@@ -1,4 +1,4 @@
-/** The last lines of a run that did not complete: what it has, how to go on, where to look. Loaded only then. */
+/** Prints the last lines of a run that did not complete: what it recorded, how to resume it, where to look. Loaded only then. */
 import { openFileStore } from '../../journal/storage/file-store.js';
 import type { RunRef } from '../../journal/ids.js';
 import { postMortemOf } from '../../replay/reports/postmortem/postmortem-run.js';
@@ -7,7 +7,7 @@ import type { Io } from '../terminal/io.js';
 import { renderResumeAdvice, renderShortResumeAdvice } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';
 
-/** Nobody waits at the end of a run for more than some 500 ms of reading. */
+/** Reading so much takes about 500 ms, and a user waits for it. */
 const READ_BYTES_MAX = 64 * 1024 * 1024;
 
 export async function adviseResume(io: Io, project: Project, ref: RunRef, command: RecordedCommand): Promise<void> {
@@ -16,7 +16,7 @@ export async function adviseResume(io: Io, project: Project, ref: RunRef, comman
   const report =
     file === undefined || file.bytes > READ_BYTES_MAX
       ? undefined
-      : // What is damaged was told of while it was written, and journal postmortem tells it again.
+      : // Damage was reported while it was written, and journal postmortem reports it again.
         await postMortemOf(store, file, { nowMs: io.todayMs(), onDefect: () => undefined });
   io.stderr(report === undefined ? renderShortResumeAdvice(ref.run, command) : renderResumeAdvice(report));
 }

@@ -1,4 +1,4 @@
-/** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. Kept apart, so that a script loads nothing of graphs. graph-pipelines.md 13.1. */
+/** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. A file of its own, so that a script loads nothing of it. graph-pipelines.md 13.1. */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { backendFor } from '../../src/pipeline/backends/select-backend.js';
@@ -103,7 +103,7 @@ async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Pr
   return EXIT_OK;
 }
 
-/** The last line says how it ended, and above it how to go on. */
+/** Prints how the run ended, after the commands that resume it and explain it. */
 async function conclude(
   io: Io,
   target: string,

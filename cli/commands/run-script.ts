@@ -1,8 +1,8 @@
 /**
- * Runs a script for `mlld FILE` and `mlld run`: signals, progress, what went wrong, how to go on.
+ * Runs a script for `mlld FILE` and `mlld run`: handles signals, shows progress, reports errors and how to resume.
  *
- * X1 the first signal aborts the run, which then ends in order: subprocesses end, the journal says `interrupted`.
- * X2 standard output belongs to the script; everything of ours goes to standard error.
+ * RUN-SCRIPT-1 the first signal aborts the run, which then ends in order: subprocesses end, the journal says `interrupted`.
+ * RUN-SCRIPT-2 standard output belongs to the script; everything of ours goes to standard error.
  */
 import { runScript } from '../../src/session/script/run-script.js';
 import type { Project } from '../../src/session/project.js';
@@ -59,7 +59,7 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
     signal: interruption.signal,
     ...(onProgress && { onProgress }),
   });
-  running.catch(line.end); // a broken invariant: whoever called prints it
+  running.catch(line.end); // a broken invariant: the caller prints it
   const report = await running.finally(() => {
     progress?.stop();
     interruption.stop();
@@ -123,12 +123,12 @@ export async function optionsFor(io: Io, { request, argv, script, project, name 
   };
 }
 
-/** What ended the run, and how to go on where something was recorded. */
+/** Reports what ended the run, and how to resume it if something was recorded. */
 async function explain(io: Io, execution: Execution, report: RunReport, signal: Signal | undefined): Promise<void> {
   const { argv, name, project } = execution;
   if (report.status === 'completed') return;
   if (signal === 'SIGPIPE') {
-    // `| head -1` has what it wanted. Only where something was recorded is there anything to go on with.
+    // `| head -1` has what it wanted. Without a record there is nothing to resume.
     if (report.journal !== undefined) io.stderr('Standard output was closed before the run was done\n');
   } else if (report.error !== undefined) {
     const { renderError } = await import('../render/error.js');

@@ -1,4 +1,4 @@
-/** `mlld run [NAME]`: a script of the project, validated first, or the list of them. world.md 17.2. */
+/** `mlld run [NAME]`: runs a script of the project, checked first, or lists the scripts. world.md 17.2. */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { findProject, findScript, listScripts } from '../../src/session/project.js';
@@ -24,7 +24,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
       // A flag that is no option takes the word behind it, which may have been the name.
       const [loose] = request.looseFlags;
       const meant = loose === undefined ? undefined : resembledOption(loose, 'run');
-      const hint = meant === undefined ? 'mlld run lists the scripts there are' : `did you mean --${meant}?`;
+      const hint = meant === undefined ? 'mlld run lists the scripts' : `did you mean --${meant}?`;
       throw new MlldError('USAGE', `mlld run ${flag}: no script is named`, { hint });
     }
     io.stdout(renderScripts(await listScripts(project, home)));
@@ -44,7 +44,7 @@ export async function runCommand(io: Io, argv: readonly string[]): Promise<numbe
   return runAndReport(io, execution);
 }
 
-/** An option whose name the script reads from `@payload` is told to it as well: it had the name for itself before it was an option. */
+/** A script that reads the name of an option from `@payload` gets it as well: the name may have been its own before it became an option. */
 async function payloadFor({ payload, optionFlags }: RunRequest, { payloadNames }: Preflight): Promise<RunRequest['payload']> {
   const flags = Object.entries(optionFlags);
   if (flags.length === 0) return payload;

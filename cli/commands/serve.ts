@@ -1,4 +1,4 @@
-/** `mlld serve`: pipelines over HTTP, and a page to watch them. graph-pipelines.md 13.2. */
+/** `mlld serve`: runs pipelines that are sent over HTTP, and serves a page to watch them. graph-pipelines.md 13.2. */
 import fs from 'node:fs/promises';
 import { TOKEN_VARIABLE } from '../command-table/pipelines.js';
 import type { Io } from '../terminal/io.js';
@@ -20,7 +20,7 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
     builtFile('serve.js'),
     builtFile('serve.css'),
   ]);
-  // Stages are commands of whoever sends a pipeline: the token is not theirs to know.
+  // Stages are commands that clients send: they must not see the token.
   const { [TOKEN_VARIABLE]: known, ...environment } = io.environment;
   const token = given ?? known;
   const server = await startServer({
@@ -37,12 +37,12 @@ export async function serve(io: Io, { host, port, token: given, maxRuns, resumeR
     clock: { nowMs: io.todayMs, monotonicMs: io.nowMs },
     log: (line) => io.stderr(`${line}\n`),
   });
-  // Whoever reads the address may end the server with the next breath.
+  // Listens before the address is printed: a program that reads it may end the server at once.
   const ended = new Promise<void>((resolve) => {
     const stopListening = io.onSignal((_, stray) => {
       if (stray) {
         const [error] = stray;
-        // The runs of all others go on.
+        // The runs of other clients continue.
         io.stderr(`warning: code failed where nothing waited for it: ${error instanceof Error ? error.message : String(error)}\n`);
         return;
       }

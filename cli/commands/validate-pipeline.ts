@@ -1,4 +1,4 @@
-/** `mlld validate FILE.dot`: syntax and lint of a pipeline. Kept apart, so that checking a script loads nothing of graphs. */
+/** `mlld validate FILE.dot`: checks syntax and lint rules of a pipeline. A file of its own, so that checking a script loads nothing of pipelines. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';
@@ -14,7 +14,7 @@ interface ValidatePipelineOptions {
   readonly json?: boolean;
 }
 
-/** Whether nothing is wrong with it. */
+/** Resolves to true when the pipeline has no errors, or no warnings where these count. */
 export async function validatePipeline(io: Io, target: string, options: ValidatePipelineOptions): Promise<boolean> {
   const { report } = diagnosePipeline({ file: target, text: readPipeline(io, target) });
   const isJson = options.json === true || options.format === 'json';

@@ -1,4 +1,4 @@
-/** `mlld validate PATH` and `mlld analyze PATH`: a file or a folder, looked at without running it. world.md 19. */
+/** `mlld validate PATH` and `mlld analyze PATH`: checks a file or a folder without running it. world.md 19. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { canValidate, createValidator, type ValidatorSettings } from '../../src/validate/validator.js';
@@ -50,7 +50,7 @@ async function validate(io: Io, target: string, options: ValidateOptions): Promi
 
 async function fileReport(absolute: string, target: string, settings: ValidatorSettings): Promise<ValidatedFile> {
   if (!canValidate(absolute))
-    throw new MlldError('USAGE', `${target} is no script and no template`, {
+    throw new MlldError('USAGE', `${target} is neither a script nor a template`, {
       hint: 'their names end in .mld, .mld.md, .att or .mtt, those of pipelines in .dot',
     });
   const report = await createValidator(settings).validate(absolute, target);

@@ -7,7 +7,7 @@ export interface TypedLine {
   readonly words: readonly string[];
   /** Text of the last word, without quotes, that stays when bash replaces the rest by a candidate. */
   readonly kept: string;
-  /** The quote that is open where a candidate will stand. */
+  /** The quote that is open at the place of a candidate. */
   readonly quote: Quote;
 }
 

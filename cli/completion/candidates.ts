@@ -12,7 +12,7 @@ export interface Candidate {
   readonly about?: string;
 }
 
-/** What is known of the words before the one that is typed. */
+/** The word being typed, and the arguments before it. */
 export interface Typed {
   /** The word itself: candidates begin with it. */
   readonly word: string;

@@ -1,5 +1,5 @@
 /**
- * The functions that shells call when Tab is pressed. Each asks `mlld complete` for candidates and hands them to the shell as data.
+ * The functions that shells call when Tab is pressed. Each gets candidates from `mlld complete` and hands them to the shell as data.
  *
  * COMPLETION-1 no text of a candidate, and no word that was typed, is ever evaluated: no `eval`, no unquoted expansion. A file or a
  *   checkpoint may have any name.

@@ -1,10 +1,10 @@
-/** `--mlld-env`: variables for the run, in the option itself or in a file. */
+/** `--mlld-env`: adds variables to the environment of the run, from the option itself or from a file. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import type { Io } from '../terminal/io.js';
 
-/** The process's environment with what `--mlld-env` adds: `K=V,K=V`, or the path of a file of `K=V` lines. */
+/** Returns the process's environment with the variables of `--mlld-env`: `K=V,K=V`, or the path of a file of `K=V` lines. */
 export async function environmentFor(io: Io, option: string | undefined): Promise<Io['environment']> {
   if (option === undefined) return io.environment;
   const entries = option.includes('=') ? option.split(',') : linesOf(await readEnvironmentFile(io, option));
@@ -13,7 +13,7 @@ export async function environmentFor(io: Io, option: string | undefined): Promis
 
 async function readEnvironmentFile(io: Io, file: string): Promise<string> {
   return fs.readFile(path.resolve(io.workingDirectory, file), 'utf8').catch((cause: unknown) => {
-    throw new MlldError('USAGE', `--mlld-env ${file}: there is no such file to read`, {
+    throw new MlldError('USAGE', `--mlld-env ${file}: the file can't be read`, {
       hint: '--mlld-env K=V,K=V or --mlld-env FILE',
       cause,
     });

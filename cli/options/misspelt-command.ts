@@ -1,4 +1,4 @@
-/** Slips of the hand that would be taken for something else: `mlld journl` for a file, `--chekpoint` for a flag of the script. */
+/** Finds misspelt words that would be taken for something else: `mlld journl` for a file, `--chekpoint` for a flag of the script. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
@@ -12,7 +12,7 @@ import { shellWords } from '../render/shell-words.js';
 const SHORTEST = 4;
 const EDITS_MAX = 2;
 
-/** Throws USAGE where the first word is not a file and nearly a command, or where help about it is asked for. */
+/** Throws USAGE where the first word is not a file and nearly a command, or where its help is wanted. */
 export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, commands: readonly string[]): Promise<void> {
   const [first = '', ...rest] = argv;
   if (fs.existsSync(path.resolve(workingDirectory, first))) return;
@@ -30,8 +30,8 @@ export function resembledOption(flag: string, form: CommandForm): string | undef
 }
 
 /**
- * Looks at the flags before `--` that are no options. Throws USAGE for one that resembles an option, unless the script reads that very
- * name from `@payload`: `payloadNames` says so, and is asked only for such a flag. A name that is merely near an option is a warning.
+ * Checks the flags before `--` that are not options. Throws USAGE for one that resembles an option, unless the script reads that very
+ * name from `@payload` (`payloadNames` reads files, and is called only for such a flag). Warns of a name that is merely near an option.
  */
 export async function checkFlags(io: Io, execution: Execution, payloadNames: () => Promise<ReadonlySet<string>>): Promise<void> {
   const { request, form, script } = execution;
@@ -50,7 +50,7 @@ export async function checkFlags(io: Io, execution: Execution, payloadNames: () 
     // A script that writes the name knows its flags.
     if (meant === undefined || sourceOf(script).includes(name)) continue;
     io.stderr(
-      `warning: --${name} is no option of mlld, the script gets it as @payload.${name}; did you mean --${meant}? (a script that names ${name} is not warned about)\n`,
+      `warning: --${name} is not an option of mlld, so the script gets it as @payload.${name}; did you mean --${meant}? (a script that names ${name} is not warned about)\n`,
     );
   }
 }
@@ -59,11 +59,11 @@ function misspeltOption(flag: string, meant: string, { request, form, script }: 
   const named = script.kind === 'text' ? '…' : shellWords([request.script ?? '']);
   return new MlldError(
     'USAGE',
-    `--${flag} is no option of mlld, did you mean --${meant}? Data for the script that is called so comes after --: mlld ${form === 'run' ? 'run ' : ''}${named} -- --${flag}`,
+    `--${flag} is not an option of mlld, did you mean --${meant}? To pass it to the script, put it after --: mlld ${form === 'run' ? 'run ' : ''}${named} -- --${flag}`,
   );
 }
 
-/** Whoever runs the script says why it can't be read. */
+/** Running the script reports why it can't be read. */
 function sourceOf(script: Execution['script']): string {
   if (script.kind === 'text') return script.text;
   try {

@@ -1,11 +1,11 @@
-/** What a user wants taken out of a journal, as options say it. */
+/** Turns the options of `journal redact` and `journal bundle` into a request for redaction. */
 import type { RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { searchBlobs } from '../../replay/upkeep/search-blobs.js';
 import type { RedactionRequest } from '../../replay/upkeep/redaction.js';
 import { MlldError } from '../../src/errors.js';
 
-/** Throws USAGE for a text that is no regular expression. */
+/** Throws USAGE for a text that is not a regular expression. */
 export function patternOf(option: string, text: string): RegExp {
   try {
     return new RegExp(text, 'gu');

@@ -1,10 +1,10 @@
-/** Whether a flag is an option written with a slip of the hand. */
+/** Compares flags with options, to find misspelt ones. */
 
-/** From here on one letter more or less is a slip; in shorter names it is another word, as `--model` is not `--mode`. */
+/** In shorter names one letter more or less makes another word: `--model` is not `--mode`. */
 const LETTERS_MIN = 6;
 const LETTER = /^\p{L}$/u;
 
-/** Equal but for case, `_` and `-`, or one letter inserted, missing, changed, or swapped with the next. */
+/** Returns true when both are equal but for case, `_` and `-`, or one letter inserted, missing, changed, or swapped with the next. */
 export function resembles(flag: string, option: string): boolean {
   const [written, meant] = [plain(flag), plain(option)];
   return written === meant || (meant.length >= LETTERS_MIN && isOneLetterOff(written, meant));

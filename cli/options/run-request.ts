@@ -1,6 +1,6 @@
 /**
- * What the words behind `mlld FILE`, `mlld -e` and `mlld run` mean. Options are few and fixed; every other flag, and every flag behind
- * `--`, is the script's own and becomes a member of `@payload`. world.md 16.2 and 17.3; checkpoint-resume.md 3.
+ * Parses the words behind `mlld FILE`, `mlld -e` and `mlld run`. Options are few and fixed; every other flag, and every flag behind
+ * `--`, belongs to the script and becomes a member of `@payload`. world.md 16.2 and 17.3; checkpoint-resume.md 3.
  */
 import type { CacheRequest } from '../../src/session/script/run-options.js';
 import { MlldError } from '../../src/errors.js';
@@ -18,14 +18,14 @@ export interface RunRequest {
   /** CODE of `-e`. */
   readonly code?: string;
   readonly help: boolean;
-  /** Say what would happen instead of doing it. */
+  /** Print what would happen instead of doing it. */
   readonly plan: boolean;
   /** `--json`, which only `--plan` has. */
   readonly json: boolean;
   readonly payload: Flags;
-  /** Names of the payload that stand before `--`, where an option may have been meant. */
+  /** Names of payload members before `--`, where an option may have been meant. */
   readonly looseFlags: readonly string[];
-  /** The options as they were written: a script that reads one of these names is given it as well. */
+  /** The options as they were written: a script that reads one of these names from `@payload` gets it as well. */
   readonly optionFlags: Flags;
   readonly cache: CacheRequest;
   readonly inject: readonly string[];
@@ -43,23 +43,23 @@ export interface RunRequest {
   readonly warnings: boolean;
 }
 
-/** Not repeated when a run is resumed: they say where this one started from. */
+/** Left out of the command that resumes a run: they say where this one started. */
 const CACHE_OPTIONS = new Set(['checkpoint', 'fresh', 'resume']);
 
-/** What was found, option by option, in the order of the command line. */
+/** Options and flags in the order of the command line. */
 interface Found {
   readonly words: string[];
   readonly options: Map<string, string[]>;
   readonly optionFlags: Map<string, string | true>;
   readonly payload: Map<string, string | true>;
   readonly looseFlags: Set<string>;
-  /** Where words of options about the cache are. */
+  /** Indexes of the words that belong to options about recorded results. */
   readonly cacheWords: Set<number>;
-  /** Where `--` is, or else the end. */
+  /** Index of `--`, or else the number of words. */
   optionsEnd: number;
 }
 
-/** Throws USAGE for what can't be meant. */
+/** Throws USAGE for words that contradict each other or have no meaning. */
 export function parseRunRequest(argv: readonly string[], form: CommandForm): RunRequest {
   const found = scan(argv, form);
   const has = (name: string): boolean => found.options.has(name);
@@ -109,11 +109,11 @@ export function parseRunRequest(argv: readonly string[], form: CommandForm): Run
   };
 }
 
-/** The flag on whose account a run would be recorded, as it would be written; undefined without one. */
+/** Returns the flag that makes a run recorded, with its dashes; undefined without one. */
 export function recordFlag({ cache, plan }: RunRequest): string | undefined {
   if (plan) return '--plan';
-  const given = RECORD_FLAGS.find(([member]) => cache[member] !== undefined);
-  return given?.[1];
+  const found = RECORD_FLAGS.find(([member]) => cache[member] !== undefined);
+  return found?.[1];
 }
 
 const RECORD_FLAGS = [
@@ -126,14 +126,14 @@ const RECORD_FLAGS = [
   ['keepOrphans', '--keep-orphans'],
 ] as const satisfies readonly (readonly [keyof CacheRequest, string])[];
 
-/** The command line that goes on with what this one has recorded: same script, same data. */
+/** Returns the command line that resumes what this one has recorded: same script, same data. */
 export function resumeArguments(argv: readonly string[], form: CommandForm): readonly string[] {
   const { cacheWords, optionsEnd } = scan(argv, form);
   const kept = argv.slice(0, optionsEnd).filter((_, index) => !cacheWords.has(index));
   return [...kept, '--resume', ...argv.slice(optionsEnd)];
 }
 
-/** The command line that does the same and records it. */
+/** Returns the command line that does the same and records it. */
 export function recordingArguments(argv: readonly string[], form: CommandForm): readonly string[] {
   const { optionsEnd } = scan(argv, form);
   return [...argv.slice(0, optionsEnd), '--checkpoint', ...argv.slice(optionsEnd)];

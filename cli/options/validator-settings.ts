@@ -1,4 +1,4 @@
-/** How the project wants its files to be looked at. */
+/** Collects what the project's configuration says about checking files. */
 import type { ValidatorSettings } from '../../src/validate/validator.js';
 import { displayPath } from '../../src/language/paths.js';
 import type { Project } from '../../src/session/project.js';

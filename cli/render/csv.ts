@@ -1,4 +1,4 @@
-/** Rows as CSV (RFC 4180): the first line names the columns. */
+/** Writes rows as CSV (RFC 4180); the first line names the columns. */
 import { visible } from './terminal-text.js';
 
 type Cell = string | number | undefined;
@@ -9,7 +9,7 @@ export function csvLine(cells: readonly Cell[]): string {
 
 /**
  * A text that a spreadsheet would take for a formula is kept from being one, and control characters are written out: its author may be a
- * model, and a file of lines is looked at in a terminal.
+ * model, and a file of lines is read in a terminal.
  */
 function csvCell(cell: Cell): string {
   if (cell === undefined) return '';

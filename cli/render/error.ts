@@ -1,4 +1,4 @@
-/** The one place that prints errors. It asks for the members of an error, not for its class. values.md 16.2 and 16.3, world.md 18. */
+/** The one place that prints errors. It looks at the members of an error, not at its class. values.md 16.2 and 16.3, world.md 18. */
 import { codeFrame, locate } from '../../grammar/parse.js';
 import type { SourceLocation } from '../../src/errors.js';
 import { visible } from './terminal-text.js';
@@ -32,15 +32,15 @@ export function renderError(error: unknown, { debug = false }: { readonly debug?
   return `${lines.join('\n')}\n`;
 }
 
-/** Control characters are written out before the caret is placed, or it would stand to the left of what is meant. */
+/** Control characters are written out before the caret is placed, or it would point too far to the left. */
 function frameOf(text: string, at: number): string {
   // Behind the CR of a line end is before it: alone it would be written out.
   return codeFrame(visible(text), visible(text.slice(0, at).replace(/\r$/, '')).length);
 }
 
 /**
- * A script that can't be read has told nobody its secrets yet: what is quoted in a line that declares one is starred out, sign for sign, so
- * that the caret stays where it is.
+ * The secrets of a script that can't be parsed are not known yet: quoted text in a line that declares one is starred out, sign for sign,
+ * so that the caret keeps its place.
  */
 function withoutSecrets(source: string): string {
   return source.replace(/^.*\b(?:var|exe)[ \t][^@\n]*\bsecret\b.*$/gm, (line) =>
@@ -51,7 +51,7 @@ function withoutSecrets(source: string): string {
 /** So many lines of a trail are shown at either end. */
 const TRAIL_ENDS = 12;
 
-/** A function that calls itself passes the same places again and again: a run of equal lines is told once, the middle of a long trail counted. */
+/** Recursion repeats the same places: equal lines are printed once with their number, and the middle of a long trail is counted. */
 function trailOf({ trail = [] }: UserError): readonly string[] {
   const lines: string[] = [];
   let times = 1;
@@ -81,7 +81,7 @@ function indented(block: string): readonly string[] {
 }
 
 function isUserError(error: unknown): error is UserError {
-  // `hint` tells ours from the system's errors, which have a code as well.
+  // Errors of the system have a code as well, but no `hint`.
   return error instanceof Error && 'hint' in error && typeof (error as { code?: unknown }).code === 'string';
 }
 

@@ -1,10 +1,10 @@
 /**
- * How far a run is, on the last line of a terminal.
+ * Shows the progress of a run on the last line of a terminal.
  *
- * P1 the line is taken away before anything else is written and when the run ends: it is never part of the output.
- * P2 it never wraps: a line wider than the terminal could not be taken away again.
- * P3 it is drawn at most ten times a second, however often the run changes.
- * P4 it is drawn only where a line begins, never behind text of the script that has no line end yet.
+ * PROGRESS-1 the line is taken away before anything else is written and when the run ends: it is never part of the output.
+ * PROGRESS-2 it never wraps: a line wider than the terminal could not be taken away again.
+ * PROGRESS-3 it is drawn at most ten times a second, however often the run changes.
+ * PROGRESS-4 it is drawn only where a line begins, never behind text of the script that has no line end yet.
  */
 import type { RunSummary } from '../../replay/reports/summary/summary.js';
 import { duration } from './units.js';
@@ -24,7 +24,7 @@ export interface Screen {
 }
 
 const DRAW_EVERY_MS = 100;
-/** While nothing changes the clock still goes on. */
+/** The clock moves also while nothing changes. */
 const TICK_EVERY_MS = 1000;
 /** The rate is that of the last moments: hits at the start say nothing of the calls that follow. */
 const RATE_WINDOW_MS = 20_000;
@@ -76,7 +76,7 @@ export function startProgress({ write, columns, nowMs }: Screen): Progress {
   };
 }
 
-/** `37/120 · 31 executed · 6 reused · 20 in flight · 2.1/s · 40.0s left`: what doesn't fit is left out from the end. */
+/** `37/120 · 31 executed · 6 reused · 20 in flight · 2.1/s · 40.0s left`: parts that exceed the width are left out, from the end. */
 export function progressLine(
   summary: RunSummary,
   { elapsedMs, perSecond, columns }: { readonly elapsedMs: number; readonly perSecond: number | undefined; readonly columns: number },
@@ -93,10 +93,10 @@ export function progressLine(
     perSecond ? `${perSecond.toFixed(1)}/s` : undefined,
     left === undefined ? duration(elapsedMs) : `${duration(left)} left`,
   ].filter((part) => part !== undefined);
-  return fit(parts, columns - 1);
+  return joinWithin(parts, columns - 1);
 }
 
-function fit(parts: readonly string[], width: number): string {
+function joinWithin(parts: readonly string[], width: number): string {
   let line = '';
   for (const part of parts) {
     const longer = line === '' ? part : `${line} · ${part}`;
@@ -129,7 +129,7 @@ function sample(samples: Sample[], latest: Sample): void {
   while (samples.length > 2 && (samples[1]?.atMs ?? latest.atMs) < latest.atMs - RATE_WINDOW_MS) samples.shift();
 }
 
-/** Undefined as long as there is too little to tell. */
+/** Undefined while there are too few samples. */
 function rateOf(samples: readonly Sample[]): number | undefined {
   const [first] = samples;
   const last = samples.at(-1);

@@ -1,9 +1,9 @@
-/** A question of a pipeline to somebody who is not at this terminal. */
+/** Renders a question of a pipeline that is answered from elsewhere. */
 import type { EventOf } from '../../journal/event.js';
 import { answerMeaning, choiceLine } from '../../src/pipeline/model/labels.js';
 import { shellWords } from './shell-words.js';
 
-/** What is asked, and how somebody elsewhere answers. */
+/** Returns the question, its choices, and the command that answers it. */
 export function renderQuestion({ id, text, options }: EventOf<'question.asked'>, run: string): string {
   const answer = options[0] === undefined ? 'TEXT' : options.map((option) => shellWords([answerMeaning(option, options)])).join('|');
   return `${id}: ${text} ${options.map(choiceLine).join(', ')}\n  answer it: mlld answer ${run} ${answer}\n`;

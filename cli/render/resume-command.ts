@@ -1,4 +1,4 @@
-/** The command line that goes on with a recorded run, from the words it was started with. */
+/** Makes the command line that resumes a recorded run, from the words it was started with. */
 import { MlldError } from '../../src/errors.js';
 import { isUpload } from '../../src/session/project.js';
 import { parseRunRequest, resumeArguments } from '../options/run-request.js';
@@ -6,23 +6,23 @@ import { shellWords } from './shell-words.js';
 
 export interface RecordedCommand {
   readonly name: string | undefined;
-  /** Empty for a run that no command line started: by a program, or by `mlld serve`. */
+  /** Empty for a run that a program or `mlld serve` started. */
   readonly argv: readonly string[];
   /** The path of its file in the project. */
   readonly workflow?: string;
 }
 
-/** `target`: what `--resume` is given, if anything. */
+/** `more` are words behind `--resume`: its target, or further flags. */
 export function resumeCommand({ name, argv, workflow }: RecordedCommand, ...more: readonly string[]): string {
   if (argv.length === 0 && workflow !== undefined) return shellWords(['mlld', workflow, '--resume', ...more]);
   return shellWords(['mlld', ...words(name ?? '', argv), ...more]);
 }
 
-/** Of a pipeline: its words without an earlier `--resume`, then that one. `node`: where to go on, if not where it ended. */
+/** Keeps the words of a pipeline's run without an earlier `--resume`. `node` is where to continue, if not where the run ended. */
 export function pipelineResumeCommand({ name, argv, workflow }: RecordedCommand, node?: string): string {
   const target = node === undefined ? [] : [node];
   if (argv.length === 0 && workflow !== undefined) {
-    // A server asks people from elsewhere.
+    // A server's questions are answered by other processes.
     const people = isUpload(workflow) ? ['--ask', 'remote'] : [];
     return shellWords(['mlld', 'run', workflow, '--resume', ...target, ...people]);
   }
@@ -37,7 +37,7 @@ function isResume(word: string): boolean {
 /** Words of an older version that mean nothing now are left out, together with the data they carried. */
 function words(name: string, argv: readonly string[]): readonly string[] {
   try {
-    // `mlld run` was given the name itself, `mlld FILE` a path.
+    // The words behind `mlld run` name the script, those behind `mlld FILE` its path.
     const isRun = parseRunRequest(argv, 'run').script === name;
     return isRun ? ['run', ...resumeArguments(argv, 'run')] : resumeArguments(argv, 'file');
   } catch (error) {

@@ -1,4 +1,4 @@
-/** How a report looks where it is read: colours for a terminal that wants them, and how wide that is. */
+/** Colours and width of a report, for the terminal or file that it is written to. */
 import type { Io } from '../terminal/io.js';
 import { MARKS } from './terminal-text.js';
 
@@ -10,7 +10,7 @@ export interface Style {
   readonly red: Colour;
   readonly green: Colour;
   readonly yellow: Colour;
-  /** Lines are to be no longer than this, where they can be broken. Undefined: they stay whole, for whoever searches in them. */
+  /** The width to which lines are broken, where they can be. Undefined: lines stay whole, so that they can be searched. */
   readonly columns: number | undefined;
 }
 
@@ -31,7 +31,7 @@ export function styleFor(colours: boolean): Style {
   return colours ? COLOURED : PLAIN;
 }
 
-/** For a report on standard output. */
+/** Returns the style of a report on standard output. */
 export function reportStyle({ colours, stdoutColumns }: Io): Style {
   return { ...styleFor(colours.stdout), columns: stdoutColumns() };
 }

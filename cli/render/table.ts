@@ -1,6 +1,6 @@
 /**
- * Columns, as wide as what stands in them. The last one is not padded. Columns that a terminal has no room for stand below each row, with
- * their titles.
+ * Lays out columns as wide as their longest cell; the last one is not padded. Columns that do not fit the terminal follow below each row,
+ * with their titles.
  */
 import { columnsOf } from '../../grammar/columns.js';
 import { wrap } from './wrap.js';
@@ -16,12 +16,12 @@ export interface Column {
 
 export type Cell = string | { readonly text: string; readonly style: (text: string) => string };
 
-/** Figures: what is in them is written to the right. */
+/** Returns columns of numbers, aligned to the right. */
 export function figures(...titles: readonly string[]): readonly Column[] {
   return titles.map((title) => ({ title, align: 'right' }));
 }
 
-/** The lines of each row, without newlines; the titles first and bold. */
+/** Returns the lines of each row, without newlines; the titles first and bold. */
 export function tableRows(columns: readonly Column[], rows: readonly (readonly Cell[])[], style: Style): readonly (readonly string[])[] {
   const count = columnsWithin(style.columns ?? Infinity, columns, rows);
   const [titles = '', ...lines] = tableLines(columns.slice(0, count), rows);
@@ -33,7 +33,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   return tableRows(columns, rows, style).flat();
 }
 
-/** How many columns there is room for: at least the first one. */
+/** Counts the columns that fit: at least the first one. */
 function columnsWithin(room: number, columns: readonly Column[], rows: readonly (readonly Cell[])[]): number {
   let used = 0;
   for (const [index, width] of widthsOf(columns, rows).entries()) {
@@ -50,7 +50,7 @@ function rest(columns: readonly Column[], row: readonly Cell[], count: number): 
     .join(', ');
 }
 
-/** Without colours, as wide as it comes. */
+/** Returns the lines without colours, in full width. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[]): readonly string[] {
   const widths = widthsOf(columns, rows);
   return [columns.map(({ title }) => title), ...rows].map((row) =>

@@ -3,11 +3,11 @@
  * (`cli/main.ts`), so that no text of a model, a script, a journal or a file name can move the cursor, rename the window or hide a line.
  *
  * A control character is written as JSON writes it (`\u001b`). It stays visible, and a report in JSON keeps its meaning: within JSON such
- * characters occur in strings alone. Colours of ours are marks until then (`style.ts`), because an escape sequence of ours could not be
- * told from one of a model.
+ * characters occur in strings alone. Colours of ours are marks until then (`style.ts`), because an escape sequence of ours looks like
+ * one of a model.
  */
 
-/** All but line ends and tabs, and the characters that turn the order of what follows. */
+/** All control characters but line ends and tabs, and those that change the direction of the text behind them. */
 const CONTROLS = /(?!\r\n)[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/;
 const EVERY_CONTROL = new RegExp(CONTROLS, 'g');
 

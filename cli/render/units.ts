@@ -1,4 +1,4 @@
-/** Durations, times and money for people. */
+/** Formats durations, times and money for people. */
 import { duration } from '../../replay/fold/duration.js';
 
 export { duration };
@@ -12,19 +12,19 @@ export function money(usd: number): string {
   return `$${usd < 1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 
-/** A size of data. */
+/** Formats a size of data. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 999_500) return `${(bytes / 1000).toFixed(1)} kB`;
   return bytes < 999_500_000 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** Of what is not always known. */
+/** Returns a dash where the duration is not known. */
 export function durationOrDash(ms: number | null): string {
   return ms === null ? '-' : duration(ms);
 }
 
-/** Of what is not always told. */
+/** Returns a dash where no call reported its cost. */
 export function moneyOrDash(dollars: number | null): string {
   return dollars === null ? '-' : money(dollars);
 }

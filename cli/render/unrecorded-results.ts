@@ -1,4 +1,4 @@
-/** The last line of a run that failed after it had paid for results that nothing keeps: how to have them kept. */
+/** Returns the last line of a run that failed after paying for results that were not recorded: how to record them next time. */
 import type { Execution } from '../commands/run-script.js';
 import { recordingArguments } from '../options/run-request.js';
 import { shellWords } from './shell-words.js';

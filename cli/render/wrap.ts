@@ -1,10 +1,10 @@
-/** Breaks lines between words, so that they fit a terminal; what follows stands deeper than what it belongs to. */
+/** Breaks lines between words, so that they fit a terminal; continuation lines are indented. */
 import { columnsOf } from '../../grammar/columns.js';
 import type { Style } from './style.js';
 import { EVERY_MARK } from './terminal-text.js';
 
 const DEEPER = 2;
-/** What is left of a narrow terminal is for the text. */
+/** The largest part of a narrow terminal that is indentation. */
 const INDENT_PART_MAX = 1 / 4;
 
 /** A word that is too long, as a path may be, stays whole: the terminal breaks it, and it can still be copied. */
@@ -34,12 +34,12 @@ export function wrap(line: string, { columns }: Style): readonly string[] {
   return [...lines, current];
 }
 
-/** The same of a whole report. */
+/** Wraps every line of a report. */
 export function wrapAll(lines: readonly string[], style: Style): readonly string[] {
   return style.columns === undefined ? lines : lines.flatMap((line) => wrap(line, style));
 }
 
-/** In columns; colours take none. */
+/** Counts columns; colours take none. */
 export function widthOf(line: string): number {
   return columnsOf(line.replaceAll(EVERY_MARK, ''));
 }

@@ -1,4 +1,4 @@
-/** Puts the lines of a long report together: a write for every line would take longer than the reading. */
+/** Collects the lines of a long report into large writes: one write per line takes longer than reading the journal. */
 export interface Lines {
   add(text: string): void;
   end(): void;

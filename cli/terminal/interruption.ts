@@ -1,17 +1,17 @@
 /**
- * Ctrl-C and its kin, for whatever runs: the first ends it in order, and says so where that takes a while; a second ends it at once.
- * Code of a script that fails where nothing waits for it ends it like that, too.
+ * Handles Ctrl-C and other signals while something runs: the first ends it in order, with a message where that takes a while; a second
+ * ends it at once. An error of the script's code that nothing awaits ends it in the same way.
  */
 import { MlldError } from '../../src/errors.js';
 import type { Io, Signal } from './io.js';
 
-/** Most runs have ended by then, and who pressed Ctrl-C sees that. */
+/** Most runs have ended by then, so no message is needed. */
 const SILENT_MS = 400;
 
 export interface Interruption {
   /** Aborted with the name of the signal, or with the error that ends the run. */
   readonly signal: AbortSignal;
-  /** Undefined while none has come. */
+  /** Returns undefined before the first signal. */
   readonly received: () => Signal | undefined;
   readonly stop: () => void;
 }

@@ -1,42 +1,42 @@
-/** What a command is given of the outside; `main.ts` makes it of `process`, a test of three arrays. */
+/** The outside as commands see it: `main.ts` makes it from `process`, a test from three arrays. */
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE';
 
 export interface Io {
-  /** Words behind `mlld`. */
+  /** The words behind `mlld`. */
   readonly argv: readonly string[];
   readonly environment: { readonly [name: string]: string | undefined };
   readonly workingDirectory: string;
-  /** Reports: control characters of texts are written out, whoever reads (`render/terminal-text.ts`). */
+  /** Writes reports, with control characters written out also outside a terminal (`render/terminal-text.ts`). */
   readonly stdout: (text: string) => void;
-  /** What a script shows, which is data: unchanged in a pipe or a file, on a terminal as harmless as a report. */
+  /** Writes the output of a script, which is data: unchanged into a pipe or a file, on a terminal as harmless as a report. */
   readonly document: (text: string) => void;
-  /** For people: as harmless as a report, also what a script logs. */
+  /** Writes messages and the log of a script, as harmless as a report. */
   readonly stderr: (text: string) => void;
-  /** Draws on the terminal behind stderr, control sequences included; there when it is one. Never given text of anyone else. */
+  /** Draws on the terminal behind stderr, control sequences included; missing where stderr is not a terminal. Only for text of our own. */
   readonly draw?: (text: string) => void;
-  /** Stdout and stderr go to one terminal, file or pipe. */
+  /** True when stdout and stderr go to one terminal, file or pipe. */
   readonly oneOutput: boolean;
-  /** All of standard input; undefined when it is empty or a terminal. */
+  /** Reads all of standard input; undefined when it is empty or a terminal. */
   readonly stdin: () => Promise<string | undefined>;
-  /** One line of standard input, undefined at its end; there when it is a terminal. */
+  /** Reads one line of standard input, undefined at its end; missing where it is not a terminal. */
   readonly readLine?: (signal: AbortSignal) => Promise<string | undefined>;
   /** Width of the terminal behind stderr, in characters. */
   readonly columns: () => number;
-  /** Width of the terminal behind stdout; undefined: there is none, and lines are as long as they come. */
+  /** Width of the terminal behind stdout; undefined without one, and then lines stay whole. */
   readonly stdoutColumns: () => number | undefined;
-  /** Where colours are wanted. */
+  /** True where colours are wanted. */
   readonly colours: { readonly stdout: boolean; readonly stderr: boolean };
   /** A clock for durations. */
   readonly nowMs: () => number;
   /** Milliseconds since 1970. */
   readonly todayMs: () => number;
-  /** Who runs, for the journal. */
+  /** This process and its versions, for the journal. */
   readonly program: { readonly pid: number; readonly versions: { readonly mlld: string; readonly node: string } };
   /**
-   * Sends the signals that ask the program to end to `listener`, once; a second one ends the process at once. SIGPIPE stands for a
-   * reader of standard output that went away. What code of a script throws where nothing waits for it asks like SIGTERM: it is `stray`, in an
-   * array of one. Gives back how to stop listening.
+   * Calls `listener` at the first signal to end; a second one ends the process at once. SIGPIPE means that the reader of standard output
+   * is gone. An error of the script's code that nothing awaits comes as SIGTERM, and is `stray`, in an array of one. Returns the function
+   * that stops listening.
    */
   readonly onSignal: (listener: (signal: Signal, stray?: readonly [unknown]) => void) => () => void;
 }

@@ -1,4 +1,4 @@
-/** Diagnostics for `--debug`: pino, loaded only then. The log is not the journal: without it nothing works differently. */
+/** Writes diagnostics for `--debug` with pino, loaded only then. The log is not the journal: no behaviour depends on it. */
 import type { Logger } from 'pino';
 import type { Io } from './io.js';
 

@@ -1,4 +1,4 @@
-/** What a report command makes: to standard output, or to a file that appears whole under its name. */
+/** Writes the product of a report command to standard output, or to a file that appears under its name when it is complete. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
@@ -7,11 +7,11 @@ import type { Io } from './io.js';
 
 export interface Output {
   write(content: string | Uint8Array): void;
-  /** The file has its name now. */
+  /** Gives the file its name. */
   finish(): void;
 }
 
-/** `-` and nothing stand for standard output. A file is readable by its owner only, as the journal is. Throws OUTPUT_NOT_WRITABLE. */
+/** Without a file, or for `-`, writes to standard output. A file is readable by its owner only, as the journal is. Throws OUTPUT_NOT_WRITABLE. */
 export function openOutput(io: Io, file: string | undefined): Output {
   if (file === undefined || file === '-') {
     return {

@@ -1,4 +1,4 @@
-/** Whether the last line that was shown is still open: it ends before an error or a warning begins, which would be glued to it otherwise. */
+/** Ends an unfinished line of output before an error or a warning is printed, which would continue it otherwise. */
 
 type Write = (text: string) => void;
 

@@ -4,10 +4,10 @@
  */
 import fs from 'node:fs';
 
-/** A reader that is slower than we are is asked again after this time. */
+/** A slow reader's pipe is full; the write is tried again after this time. */
 const RETRY_MS = 2;
 
-/** Throws what the system says: EPIPE when nobody reads on, ENOSPC, EIO. */
+/** Throws the error of the system: EPIPE when the reader is gone, ENOSPC, EIO. */
 export function writeAll(descriptor: number, text: string): void {
   const bytes = Buffer.from(text, 'utf8');
   for (let written = 0; written < bytes.length;) {

@@ -1,4 +1,4 @@
-/** `mlld journal audit RUN`: every call, command, file, decision and error of a run, and whether its record is whole. */
+/** `mlld journal audit RUN`: lists every call, command, file, decision and error of a run, and checks its record. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import type { RunRef } from '../../../journal/ids.js';

@@ -1,4 +1,4 @@
-/** `mlld journal bundle RUN -o FILE`: a run in one file, with all that it takes to look at it elsewhere; `unbundle FILE` takes it in. */
+/** `mlld journal bundle RUN -o FILE`: puts a run into one file, with everything needed to read it elsewhere; `unbundle FILE` adds it. */
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -36,7 +36,7 @@ export async function bundle(io: Io, text: string, { output: file, redact, json 
   const match = redact === undefined ? undefined : patternOf('--redact', redact);
   const { project, store } = await openProject(io);
   const { ref, liveness } = await resolveRun(store, project, text);
-  if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is going on: it can be bundled once it has ended`);
+  if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is in flight: it can be bundled when it has ended`);
   const because = { at: new Date(io.todayMs()).toISOString(), reason: REASON };
   const runs: BundledRun[] = [];
   const blobs = new Map<BlobId, Uint8Array>();
@@ -76,7 +76,7 @@ async function refuseDamaged(store: JournalStore, ref: RunRef, where: string): P
   const { ok, defects, violations } = await verifyRun(store, ref);
   if (ok) return;
   const [first] = [...defects.filter(({ kind }) => kind !== 'torn-tail'), ...violations];
-  throw new MlldError('BUNDLE_DAMAGED', `Run ${ref.run} is not whole ${where}: ${first?.message ?? 'it does not verify'}`, {
+  throw new MlldError('BUNDLE_DAMAGED', `Run ${ref.run} is damaged ${where}: ${first?.message ?? 'it does not verify'}`, {
     hint: `mlld journal verify ${ref.run} says what is lost`,
   });
 }

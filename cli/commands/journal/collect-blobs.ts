@@ -1,10 +1,10 @@
-/** Removes the contents that no run names, and what killed writers left half-made: the end of every command that takes something out of the journal. */
+/** Removes the blobs that no run refers to, and unfinished files of killed writers: the last step of commands that remove something. */
 import type { Deleter, StoredFile } from '../../../journal/upkeep/delete-runs.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
 
-/** Why contents were left alone: a run goes on, or one can't be read in full. */
+/** The reason why blobs were left alone: a run is in flight, or one can't be read in full. */
 export type BlobsLeft = 'running' | 'damaged';
 
 export interface CollectedBlobs {
@@ -12,7 +12,7 @@ export interface CollectedBlobs {
   readonly left: BlobsLeft | null;
 }
 
-/** DELETE-2: a run may name a blob only after it was stored, so while one goes on nothing is certain. */
+/** DELETE-2: a run refers to a blob only after storing it, so while a run is in flight no blob is known to be unused. */
 export async function collectBlobs(
   store: JournalStore,
   deleter: Deleter,

@@ -1,4 +1,4 @@
-/** `mlld journal diff LEFT RIGHT`: what two runs have in common and where they differ. Exit status 0 same, 1 different, 2 trouble. */
+/** `mlld journal diff LEFT RIGHT`: compares two runs. Exit status 0: same, 1: different, 2: not compared. */
 import { diffRuns, doPart, forkPointOf } from '../../../replay/reports/diff/diff-run.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';
 import { EXIT_FAILED, EXIT_OK, EXIT_NOT_COMPARED } from '../../exit-codes.js';

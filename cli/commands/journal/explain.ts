@@ -1,4 +1,4 @@
-/** `mlld journal explain RUN [PATH]`: why each llm call of a run was served or asked. */
+/** `mlld journal explain RUN [PATH]`: prints why the result of each llm call was reused, or why not. */
 import { explainRun } from '../../../replay/reports/explain/explain-run.js';
 import { MlldError } from '../../../src/errors.js';
 import { resolveRun } from '../../../src/session/recorded-run.js';

@@ -1,4 +1,4 @@
-/** `mlld journal export RUN --format F`: a run for other programs. */
+/** `mlld journal export RUN --format F`: writes a run in a format of other programs. */
 import type { RunRef } from '../../../journal/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
 import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';

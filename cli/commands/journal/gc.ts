@@ -1,4 +1,4 @@
-/** `mlld journal gc`: removes whole runs that nothing needs any more, then blobs that no run names. */
+/** `mlld journal gc`: removes whole runs that are no longer needed, then blobs that no run refers to. */
 import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
@@ -24,7 +24,7 @@ export async function gc(io: Io, script: string | undefined, options: GcOptions)
   const deleter = openDeleter(project.root);
   const dryRun = options.dryRun === true;
   if (!dryRun) await deleter.recover();
-  const { remove, protectedRuns } = await planCollection(store, { ...wishOf(options, io.todayMs()), workflow });
+  const { remove, protectedRuns } = await planCollection(store, { ...requestOf(options, io.todayMs()), workflow });
   if (!dryRun) for (const ref of remove) await deleter.deleteRun(ref);
   const { removed, left } = await collectBlobs(store, deleter, { going: remove, dryRun });
   const report: CollectionReport = {
@@ -37,7 +37,7 @@ export async function gc(io: Io, script: string | undefined, options: GcOptions)
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, reportStyle(io)));
 }
 
-function wishOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<RetentionRequest, 'workflow'> {
+function requestOf({ keep, olderThan, needed }: GcOptions, nowMs: number): Omit<RetentionRequest, 'workflow'> {
   return {
     keep: keep === undefined ? undefined : countOf(keep),
     sinceMs: olderThan === undefined ? undefined : nowMs - ageOf(olderThan),

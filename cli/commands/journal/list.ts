@@ -1,4 +1,4 @@
-/** `mlld journal list [SCRIPT]`: the recorded runs, the latest first. */
+/** `mlld journal list [SCRIPT]`: lists the recorded runs, the latest first. */
 import { startOf, type RunId } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/call-counts.js';
@@ -26,7 +26,7 @@ export async function listRuns(io: Io, script: string | undefined, { json }: { r
   io.stdout(json ? `${JSON.stringify(runs, undefined, 2)}\n` : renderRuns(runs, reportStyle(io)));
 }
 
-/** A run that ended in order says at its end what it came to; only of one that goes on all is read. */
+/** A run that ended in order has its totals in its last event; only other runs are read in full. */
 async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
   const { ref, finished } = file;
   const startedMs = startOf(ref.run);

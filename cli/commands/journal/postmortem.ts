@@ -1,4 +1,4 @@
-/** `mlld journal postmortem [RUN]`: why a run did not get to its end, and how to go on. */
+/** `mlld journal postmortem [RUN]`: prints why a run did not reach its end, and how to continue. */
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { latestFailure } from '../../../replay/reports/postmortem/latest-failure.js';
 import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
@@ -19,7 +19,7 @@ export async function postMortem(io: Io, text: string | undefined, { json }: { r
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPostMortem(report, reportStyle(io)));
 }
 
-/** A text says why there is nothing to look at. */
+/** Resolves to a text that explains why there is no such run. */
 async function unnamed(store: JournalStore): Promise<RunFile | string> {
   const runs = await allRuns(store);
   if (runs.length === 0) return 'No run is recorded here.';

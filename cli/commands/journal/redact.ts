@@ -1,4 +1,4 @@
-/** `mlld journal redact RUN --op PATH|--match REGEX`: takes content out of a recorded run for good. */
+/** `mlld journal redact RUN --op PATH|--match REGEX`: removes content from a recorded run for good. */
 import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../journal/ids.js';
@@ -23,7 +23,7 @@ interface RedactOptions {
   readonly json?: true;
 }
 
-/** What `--json` prints. */
+/** The report that `--json` prints. */
 interface RedactionReport {
   readonly run: string;
   readonly dryRun: boolean;
@@ -65,10 +65,10 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   let events = 0;
   if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
   else {
-    // What is derived knows beginnings of arguments, and places in the file as it was: before, lest a kill leaves it, and after.
-    await forgetDerived(store, ref);
+    // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
+    await removeDerived(store, ref);
     events = await rewriteRun(project.root, ref, edit, { at: new Date(io.todayMs()).toISOString(), reason });
-    await forgetDerived(store, ref);
+    await removeDerived(store, ref);
   }
   // Also when nothing was changed: an earlier redaction may have been killed before this.
   const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, deleter, { going: [], dryRun });
@@ -78,27 +78,31 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : render(report));
 }
 
-async function forgetDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
+async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
   for (const name of ['index', CRASHED_RUNS]) await store.writeDerived(workflow, name, '');
 }
 
-/** Paths stay when their contents go: one that is not there was misspelt, and what was to go would still be there. */
+/** Redaction keeps the paths of operations, so one that the run does not have was misspelt, and its content would not be removed. */
 async function refuseUnknownOperation(store: JournalStore, ref: RunRef, op: string): Promise<void> {
   const { findOperation } = await import('./unmatched-filters.js');
   const { found, near } = await findOperation(store, ref, op);
   if (found) return;
-  throw new MlldError('USAGE', `--op ${op}: run ${ref.run} has no such operation, nothing was taken out`, {
+  throw new MlldError('USAGE', `--op ${op}: run ${ref.run} has no such operation, nothing was removed`, {
     hint: near === undefined ? `mlld journal show ${ref.run} names the operations` : `did you mean ${near}?`,
   });
 }
 
-/** A run that goes on knows the places of answers in the file as it was. */
+/** A run in flight knows the places of results in the old file. */
 async function refuseWhileRunning(store: JournalStore): Promise<void> {
   const running = (await allRuns(store)).find(({ liveness }) => liveness === 'running');
   if (running === undefined) return;
-  throw new MlldError('RUN_RUNNING', `Run ${running.ref.run} of ${running.ref.workflow} is going on: nothing is redacted meanwhile`, {
-    hint: 'wait for it, or end it',
-  });
+  throw new MlldError(
+    'RUN_RUNNING',
+    `Run ${running.ref.run} of ${running.ref.workflow} is in flight: nothing can be redacted until it ends`,
+    {
+      hint: 'wait for it, or end it',
+    },
+  );
 }
 
 function redactNoting(event: JournalEvent, wish: RedactionRequest, taken: Set<BlobId>): JournalEvent | undefined {

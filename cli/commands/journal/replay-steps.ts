@@ -1,11 +1,11 @@
-/** `--step`: from answer to answer, with a look at the variables in between. */
+/** `--step`: stops before each recorded result and shows variables on request. */
 import type { StopPoint } from '../../../src/session/rerun/replay-options.js';
 import type { Io } from '../../terminal/io.js';
 import { renderValue, renderVariables } from '../../render/reports/replay.js';
 
-const HELP = 'Enter: next answer · @name: its value · v: all variables · c: go on to the end · q: stop\n';
+const HELP = 'Enter: next result · @name: its value · v: all variables · c: continue to the end · q: stop\n';
 
-/** Lines come from the terminal, or from standard input where that is none; its end goes on to the end. */
+/** Reads commands from the terminal, or else from standard input; at its end the replay continues to its own end. */
 export function stepper(io: Io): (place: StopPoint) => Promise<'continue' | 'stop'> {
   const nextLine = linesOf(io);
   let steps = true;

@@ -1,4 +1,4 @@
-/** `mlld journal replay RUN`: a recorded run again, answered from its journal; nothing is asked, paid for or written. */
+/** `mlld journal replay RUN`: runs a recorded run again with its recorded results; nothing is executed, paid for or written. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { openFileStore } from '../../../journal/storage/file-store.js';
@@ -60,7 +60,7 @@ async function replayAndPrint(io: Io, text: string | undefined, options: Options
   return report;
 }
 
-/** The run that is meant, or the saved test; a new test is replayed from what was saved. */
+/** Finds the run, or the saved test. A new test is replayed from the saved files. */
 async function replayedRun(
   io: Io,
   project: WorkingProject,
@@ -76,7 +76,7 @@ async function replayedRun(
   return folder === undefined ? { store, ref } : saveTest(store, project.root, ref, path.resolve(io.workingDirectory, folder));
 }
 
-/** With the key of the run: answers that are sealed are opened. */
+/** Opens the store with the project's key, so that sealed results can be read. */
 async function openedStore(io: Io, project: Project): Promise<JournalStore> {
   const quiet = (): void => undefined;
   const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: quiet, stderr: quiet });

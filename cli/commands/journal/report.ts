@@ -1,4 +1,4 @@
-/** `mlld journal report RUN -o FILE`: a run as a page to look at in a browser. */
+/** `mlld journal report RUN -o FILE`: makes a page of a run for a browser. */
 import fs from 'node:fs/promises';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { diffRuns } from '../../../replay/reports/diff/diff-run.js';

@@ -1,6 +1,6 @@
 /**
- * A recorded run as a regression test: a folder with the run, the runs that it needs, and their contents. It holds nothing of the
- * project and needs nothing of it.
+ * Saves a recorded run as a regression test: a folder with the run, the runs whose results it reused, and their blobs. It holds nothing
+ * else of the project and needs nothing of it.
  *
  *   test.json            { "workflow": …, "run": … }
  *   journal/             as `.mlld/journal`
@@ -28,7 +28,7 @@ const TEST_FILE = 'test.json';
 const JOURNAL = 'journal';
 const KEYED_DIGEST = 'hmac-sha256:';
 
-/** Throws REPLAY_TEST when the folder holds something already, and for a run with secrets. A kill leaves a folder that is no test: `test.json` comes last. */
+/** Throws REPLAY_TEST for a folder that is not empty and for a run with secrets. `test.json` is written last, so a kill leaves no test. */
 export async function saveTest(store: JournalStore, root: string, ref: RunRef, folder: string): Promise<SavedTest> {
   const existing = await fs.readdir(folder).catch(() => []);
   if (existing.length > 0) throw new MlldError('REPLAY_TEST', `${folder} is not empty`, { hint: 'name a folder that is not there yet' });
@@ -45,7 +45,7 @@ export async function saveTest(store: JournalStore, root: string, ref: RunRef, f
   return { store: saved, ref };
 }
 
-/** Throws REPLAY_TEST for a folder that is none. */
+/** Throws REPLAY_TEST for a folder without a saved test. */
 export async function openTest(folder: string): Promise<SavedTest> {
   const text = await fs.readFile(path.join(folder, TEST_FILE), 'utf8').catch(() => undefined);
   const { workflow, run } = parsed(text);
@@ -66,11 +66,11 @@ function parsed(text: string | undefined): { readonly workflow?: unknown; readon
 /** A test holds no key, so that it may lie in any repository: what only a key opens can't be in it. Throws REPLAY_TEST. */
 async function refuseSecrets(store: JournalStore, ref: RunRef, others: readonly RunRef[]): Promise<void> {
   const { calls } = await foldRun(store, ref, recording);
-  const served = new Set([...calls.values()].flatMap(({ from }) => (from ? [`${from.run}:${from.seq}`] : [])));
+  const reused = new Set([...calls.values()].flatMap(({ from }) => (from ? [`${from.run}:${from.seq}`] : [])));
   for (const run of [ref, ...others]) {
     const isOwn = run.run === ref.run;
     await store.scan(run, (event) => {
-      if ((!isOwn && !served.has(`${run.run}:${event.seq}`)) || !needsKey(event)) return;
+      if ((!isOwn && !reused.has(`${run.run}:${event.seq}`)) || !needsKey(event)) return;
       const where = 'op' in event ? `event ${event.seq}, ${event.op}` : `event ${event.seq}, ${event.type}`;
       throw new MlldError('REPLAY_TEST', `Run ${ref.run} can't be saved as a test: a secret went into ${where} of run ${run.run}`, {
         hint: 'a test holds no key; the run itself replays where its key is',

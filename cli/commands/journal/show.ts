@@ -1,4 +1,4 @@
-/** `mlld journal show RUN`: the events of a run, one a line. */
+/** `mlld journal show RUN`: prints the events of a run, one a line. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { ScanOptions } from '../../../journal/store.js';
@@ -34,7 +34,7 @@ export async function show(io: Io, text: string, { type: types, op, follow, json
   let shown = false;
   let from: ScanOptions['from'];
   for (;;) {
-    // Asked before reading: what a run writes before it ends is read then.
+    // Looked up before reading, so that the last events of a run that ends meanwhile are still read.
     const isRunning = follow === true && (await resolveRun(store, project, file.ref.run)).liveness === 'running';
     const { end } = await store.scan(file.ref, visit, { onDefect, ...(from === undefined ? {} : { from }) });
     from = end;

@@ -1,4 +1,4 @@
-/** `mlld journal stats [SCRIPT]`: hit rate, cost, durations and failures over many runs. */
+/** `mlld journal stats [SCRIPT]`: prints hit rate, cost, durations and failures over many runs. */
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { MlldError } from '../../../src/errors.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';

@@ -1,4 +1,4 @@
-/** Filters that let nothing through: said on standard error, or an empty report would read as if nothing had happened. */
+/** Reports filters that match nothing on standard error: an empty report alone would look as if nothing had happened in the run. */
 import { DURABILITY } from '../../../journal/durability.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
@@ -12,7 +12,7 @@ interface Filters {
   readonly label?: string | undefined;
 }
 
-/** A line for each filter that nothing in the run answers to, or one for all of them when each by itself lets something through. */
+/** Prints a line for each filter that matches nothing in the run, or one line when each matches something and all together nothing. */
 export async function reportUnmatchedFilters(io: Io, store: JournalStore, ref: RunRef, filters: Filters): Promise<void> {
   const { types = [], op, label } = filters;
   const names = await namesIn(store, ref);
@@ -24,7 +24,7 @@ export async function reportUnmatchedFilters(io: Io, store: JournalStore, ref: R
   io.stderr(lines.length > 0 ? lines.join('') : `note: nothing in ${ref.run} matches these filters\n`);
 }
 
-/** Whether the run has the operation; else the nearest of those that it has, if one is near. */
+/** Looks an operation up in the run, and the nearest one that the run has. */
 export async function findOperation(
   store: JournalStore,
   ref: RunRef,
@@ -57,7 +57,7 @@ function hasOperation({ ops }: RunNames, asked: string): boolean {
   return false;
 }
 
-/** Of one that is no operation of the run: the nearest of a longer path is seldom near, so that its last step counts as well. */
+/** Compares whole paths, then the last step alone: long paths are seldom near each other. */
 function nearestOperation({ ops }: RunNames, asked: string): string | undefined {
   return closest(asked, ops) ?? [...ops].find((op) => op.endsWith(`/${asked}`) || op.includes(`/${asked}#`));
 }

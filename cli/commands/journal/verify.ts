@@ -1,4 +1,4 @@
-/** `mlld journal verify RUN`: whether the record of a run is whole. */
+/** `mlld journal verify RUN`: checks that the record of a run is complete and undamaged. */
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { findRun } from '../../../src/session/recorded-run.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';

@@ -1,4 +1,4 @@
-/** `mlld journal audit` as text and as CSV: an entry a line. */
+/** Renders `mlld journal audit`, as text and as CSV: an entry a line. */
 import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
 import type { AuditConclusion } from '../../../replay/reports/audit/audit-run.js';
 import type { Evidence } from '../../../replay/reports/audit/file-origin.js';
@@ -88,7 +88,7 @@ export function renderConclusion({ totals, integrity }: AuditConclusion, style: 
 
 const EVIDENCE: { readonly [E in Evidence]: string } = {
   wrote: 'wrote it',
-  quoted: 'its answer stands in it',
+  quoted: 'its result is in the file',
   before: 'came before',
 };
 
@@ -105,7 +105,7 @@ function originLines(path: string, { run, touched, written, content, origins }: 
   const certain = origins.filter(({ evidence }) => evidence !== 'before');
   const shown = certain.length > 0 ? certain : origins.slice(-BEFORE_SHOWN);
   const title =
-    certain.length > 0 ? 'Calls that led to it:' : 'Calls that came before it; which of them led to it the journal does not tell:';
+    certain.length > 0 ? 'Calls that led to it:' : 'Calls that came before it; the journal does not show which of them led to it:';
   const lines = shown.map(({ call, evidence }) => `${entryLine(call, style)}  ${EVIDENCE[evidence]}`);
   const more = origins.length - shown.length;
   return [head, title, ...lines, ...(more === 0 ? [] : [`and ${more} more came before it`])];

@@ -1,16 +1,16 @@
-/** `mlld checkpoint list|clean`, word for word as checkpoint-resume.md 13 has it. */
+/** Renders `mlld checkpoint list|clean`, word for word as checkpoint-resume.md 13 has it. */
 import type { UnknownRun } from '../../../replay/upkeep/unknown-events.js';
 import { clip, oneLine } from '../one-line.js';
 
 export interface ListedEntry {
   readonly fn: string;
-  /** First argument as text; undefined when there is none. */
+  /** The first argument as text; undefined for a call without arguments. */
   readonly preview: string | undefined;
 }
 
 const PREVIEW_UNITS_MAX = 160;
 
-/** `script` is the argument as it was given, `name` the script's. */
+/** `script` is the argument as it was written, `name` the name of the script. */
 export function renderEntries(
   entries: readonly ListedEntry[],
   { script, name }: { readonly script: string; readonly name: string },

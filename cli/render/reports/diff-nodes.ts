@@ -1,4 +1,4 @@
-/** How the walks of two pipelines differ, as text. */
+/** Renders the differences between the walks of two runs of a pipeline. */
 import type { ContextChange, NodePair, NodesDiff, NodesFork, NodeSide } from '../../../replay/reports/diff/diff-nodes.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';

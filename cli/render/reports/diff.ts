@@ -1,4 +1,4 @@
-/** `mlld journal diff` as text: the totals, then what differs, call by call. */
+/** Renders `mlld journal diff`: the totals, then the differences, call by call. */
 import {
   doPart,
   type DiffCall,
@@ -37,12 +37,12 @@ export function renderDiff(diff: RunDiff, style: Style): string {
     ...diff.sources.flatMap(({ path, lines: changes }) => ['', style.bold(`source ${oneLine(path)}`), ...diffLines(changes, style)]),
   ];
   if (!diff.output.same) {
-    const shown = diff.output.lines.length === 0 ? ['  differs behind the part that is kept'] : diffLines(diff.output.lines, style);
+    const shown = diff.output.lines.length === 0 ? ['  differs after the part that is kept'] : diffLines(diff.output.lines, style);
     lines.push('', style.bold('output'), ...shown);
   }
   if (diff.files.length > 0) lines.push('', style.bold('files written'));
   for (const { path, left, right } of diff.files.slice(0, FILES_SHOWN)) {
-    lines.push(`  ${oneLine(path)}: ${left === undefined ? 'only right' : right === undefined ? 'only left' : 'another content'}`);
+    lines.push(`  ${oneLine(path)}: ${left === undefined ? 'only right' : right === undefined ? 'only left' : 'different content'}`);
   }
   if (diff.files.length > FILES_SHOWN) lines.push(`  and ${diff.files.length - FILES_SHOWN} more`);
   return `${wrapAll(lines, style).join('\n')}\n`;
@@ -53,14 +53,14 @@ export function renderForkPoint(report: ForkPointReport, style: Style): string {
   const lines = [...totalsOf(report, style), '', ...(nodes ? [...nodesForkLines(nodes, style), ''] : [])];
   if (common === 0) lines.push(nextLeft === null && nextRight === null ? 'No calls.' : 'They part at their first call.');
   else {
-    lines.push(`${counted(common)} the same, with the same answers${last === null ? '' : `; the last: ${described(last)}`}`);
+    lines.push(`${counted(common)} the same, with the same results${last === null ? '' : `; the last: ${described(last)}`}`);
     if (ancestor) {
       lines.push(
         `  of these results ${ancestor.results} from run ${ancestor.run}${ancestor.workflow === undefined ? '' : ` of ${ancestor.workflow}`}, up to its event ${ancestor.seq}`,
       );
     }
   }
-  if (!doPart(report)) lines.push('They never part.');
+  if (!doPart(report)) lines.push('They do not part.');
   if (nextLeft !== null || nextRight !== null)
     lines.push(
       style.bold('Then'),

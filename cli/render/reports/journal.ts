@@ -1,4 +1,4 @@
-/** Reports about recorded runs as text: `mlld journal list|show|verify`. */
+/** Renders reports about recorded runs: `mlld journal list|show|verify`. */
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';

@@ -1,4 +1,4 @@
-/** `mlld run FILE.dot --plan` as text: where it begins, then node by node, then what only the run can tell. */
+/** Renders `mlld run FILE.dot --plan`: where it starts, then node by node, then what only the run can decide. */
 import type { PipelinePlan, PlannedStep } from '../../../src/session/pipeline/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -8,18 +8,22 @@ export function renderPipelinePlan({ pipeline, name, begins, resume, nodes, afte
   const lines = [head, ...notices, ...(begins === 'nothing' ? [] : [style.bold(beginning(nodes[0], resume))])];
   const width = Math.max(0, ...nodes.map(({ node }) => node.length));
   for (const step of nodes) lines.push(`  ${step.node.padEnd(width)}  ${wordsFor(step)}`);
-  if (afterwards.length > 0) lines.push(`then ${afterwards.join(' or ')}, as ${nodes.at(-1)?.node ?? 'it'} comes out`);
+  if (afterwards.length > 0) lines.push(`then ${afterwards.join(' or ')}, depending on ${nodes.at(-1)?.node ?? 'it'}`);
   return `${lines.map(oneLine).join('\n')}\n`;
 }
 
 function beginning(first: PlannedStep | undefined, resume: PipelinePlan['resume']): string {
-  if (resume === null) return `Begins anew${first ? ` at ${first.node}` : ''}:`;
-  if (!first) return `Goes on with run ${resume.run}, which has no node left to execute.`;
-  return `Goes on with run ${resume.run}${resume.place === 'at' ? ` at ${first.node}` : ', behind what has finished'}:`;
+  if (resume === null) return `Starts${first ? ` at ${first.node}` : ''}:`;
+  if (!first) return `Continues run ${resume.run}, which has no node left to execute.`;
+  return `Continues run ${resume.run} ${resume.place === 'at' ? `at ${first.node}` : 'after the nodes that finished'}:`;
 }
 
 function wordsFor({ handler, visit, reply, branches }: PlannedStep): string {
-  const said = { reused: 'recorded reply is reused', 'if-same': 'recorded reply is reused if asked the same', executed: 'model is called' };
+  const said = {
+    reused: 'recorded reply is reused',
+    'if-same': 'recorded reply is reused if the prompt is the same',
+    executed: 'model is called',
+  };
   const words = [
     handler,
     ...(visit === 0 ? [] : [`visit ${visit + 1}`]),

@@ -1,4 +1,4 @@
-/** What is said of a pipeline: findings, for `mlld validate` and before a run, and the progress of a run. */
+/** Renders the findings about a pipeline, for `mlld validate` and before a run, and the progress of a run. */
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
 import type { Diagnostic, PipelineDiagnostics } from '../../../src/pipeline/lint/diagnostics.js';
@@ -23,12 +23,12 @@ export function renderDiagnostics({ file, diagnostics }: PipelineDiagnostics, st
 
 const SHOWN: ReadonlySet<string> = new Set(['node.finished', 'retry.scheduled', 'question.answered'] satisfies JournalEvent['type'][]);
 
-/** A line for standard error, or nothing. */
+/** Returns a line for standard error, or an empty text. */
 export function renderProgressOf(event: JournalEvent): string {
   return SHOWN.has(event.type) ? `${describeEvent(event)}\n` : '';
 }
 
-/** The last line of a run that came to its end, for standard output. */
+/** Returns the last line of a completed run, for standard output. */
 export function renderCompleted(pipeline: string): string {
   return `${pipeline}: completed\n`;
 }

@@ -1,4 +1,4 @@
-/** `mlld journal postmortem` as text: what happened, where, what is lost, how to go on. */
+/** Renders `mlld journal postmortem`: what happened, where, what is lost, how to continue. */
 import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
@@ -34,30 +34,30 @@ const ENDINGS: { readonly [S in ReportedStatus]: string } = {
   interrupted: 'was interrupted',
   'timed-out': 'timed out',
   paused: 'was paused',
-  restarted: 'went on as another run',
+  restarted: 'was continued as another run',
   running: 'is still running',
   crashed: 'crashed: the process ended without recording why (killed, out of memory, power)',
 };
 
 export function renderPostMortem(report: PostMortemReport, style: Style): string {
-  const told = [
+  const texts = [
     headOf(report, style),
     chainOf(report, style),
     nodesOf(report, style),
-    standOf(report),
+    inFlightOf(report),
     failuresOf(report, style),
-    sinceOf(report),
+    laterRunOf(report),
     report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
   ];
   // Commands are to be copied, so that no line of them is broken.
-  const sections = [...told.map((lines) => wrapAll(lines, style)), nextOf(report, style)];
+  const sections = [...texts.map((lines) => wrapAll(lines, style)), nextOf(report, style)];
   return sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${line}\n`).join(''))
     .join('\n');
 }
 
-/** What a failed run says of itself on standard error: what it came to, how to go on, where to look. */
+/** Returns the last lines of a failed run on standard error: its results, how to resume it, where to look. */
 export function renderResumeAdvice(report: PostMortemReport): string {
   const { failures, resume } = report;
   const failed = failures.length === 0 ? '' : `; ${countedCauses(report)}`;
@@ -65,7 +65,7 @@ export function renderResumeAdvice(report: PostMortemReport): string {
   return `  ${oneLine(kept)}\n${renderShortResumeAdvice(report.run, report)}`;
 }
 
-/** The same without what it takes a reading of the journal to know. */
+/** Returns the same without the line that needs a reading of the journal. */
 export function renderShortResumeAdvice(run: string, command: RecordedCommand): string {
   return [`resume: ${resumeCommand(command)}`, `look at it: mlld journal postmortem ${run}`].map((line) => `  ${oneLine(line)}\n`).join('');
 }
@@ -87,12 +87,12 @@ function headOf({ name, workflow, run, status, startedMs, durationMs, error, tor
   return lines;
 }
 
-/** Kinds of operations that the nodes of a pipeline are told by. */
+/** Kinds of operations that the list of nodes shows already. */
 const OF_NODES: ReadonlySet<string> = new Set(['node', 'branch', 'attempt']);
 
 function chainOf({ chain, status, pipeline }: PostMortemReport, style: Style): string[] {
   if (chain.length === 0 || (pipeline && chain.every(({ kind }) => OF_NODES.has(kind)))) return [];
-  const title = status === 'running' || status === 'crashed' ? 'Where it stands' : 'Down to what failed';
+  const title = status === 'running' || status === 'crashed' ? 'Where it is' : 'Path to the failure';
   return [style.bold(title), ...chain.map((link, depth) => `  ${'  '.repeat(Math.min(depth, 10))}${linkOf(link, style)}`)];
 }
 
@@ -119,7 +119,7 @@ function nodesOf({ pipeline, status }: PostMortemReport, style: Style): string[]
     ...(earlier > 0 ? [`  ${earlier} earlier`] : []),
     ...nodes.slice(-NODES_SHOWN).map((node) => nodeOf(node, status === 'running', style)),
   ];
-  if (unmetGate !== undefined) lines.push(`The goal gate ${unmetGate} is not met, and nothing says where to go back to.`);
+  if (unmetGate !== undefined) lines.push(`The goal gate ${unmetGate} is not met, and the pipeline names no node to return to.`);
   for (const { id, node, text, options, waitedMs } of questions) {
     const choices = options.map(({ label }) => label).join(' / ');
     lines.push(`${node} asks (${id}, for ${duration(waitedMs)}): ${clip(oneLine(`${text} ${choices}`), MESSAGE_UNITS_MAX)}`);
@@ -136,8 +136,8 @@ function nodeOf({ op, node, visit, status, attempts, durationMs, reason }: NodeP
   return `  ${'  '.repeat(op.split('/').length - 2)}${node}${again} ${colour(status === 'running' && !isLive ? 'unfinished' : status)},${times} ${duration(durationMs)}${why}`;
 }
 
-/** What became of it since: who resumes now goes on with what the later run left. */
-function sinceOf({ since }: PostMortemReport): string[] {
+/** Names the later run with the same payload: a resume now continues that one. */
+function laterRunOf({ since }: PostMortemReport): string[] {
   if (since === null) return [];
   return since.status === 'completed'
     ? [`Run ${since.run} has resumed it to its end since, or ran to its end with the same payload: nothing is left to resume.`]
@@ -150,10 +150,10 @@ function pipelineResumeOf({ pipeline, since, status }: PostMortemReport): string
   const ended = nodes.filter((node) => node.status !== 'running' && node.op.split('/').length === 2);
   const kept = resume.place === 'at' && ended.at(-1)?.node === resume.node ? ended.length - 1 : ended.length;
   const before = kept === 1 ? 'the visit before it is kept' : `the ${kept} visits before it are kept`;
-  return [`A resume goes on ${resume.place} ${resume.node}${kept === 0 ? '' : `; ${before}`}.`];
+  return [`Resuming continues ${resume.place} ${resume.node}${kept === 0 ? '' : `; ${before}`}.`];
 }
 
-function standOf(report: PostMortemReport): string[] {
+function inFlightOf(report: PostMortemReport): string[] {
   const { checkpoint, status, pipeline } = report;
   const inFlight = report.inFlight.filter(({ kind }) => !pipeline || !OF_NODES.has(kind));
   const lines: string[] = [];
@@ -218,28 +218,28 @@ function nextOf(report: PostMortemReport, style: Style): string[] {
         ? resumeSteps(report)
         : since.status === 'running'
           ? [[`mlld journal show ${since.run} --follow`, 'watch the run that came after it']]
-          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to go on']];
+          : [[`mlld journal postmortem ${since.run}`, 'why the run that came after it ended, and how to continue']];
   if (inner !== undefined)
     steps.push([shellWords(['mlld', 'journal', 'show', run, '--op', inner.op]), 'the events of the innermost operation']);
   const width = Math.max(...steps.map(([command]) => command.length));
   const besides = steps.map(([command, what]) => `  ${oneLine(command).padEnd(width)}  ${style.dim(`# ${what}`)}`);
   const isRoom = besides.every((line) => wrap(line, style).length === 1);
   const below = steps.flatMap(([command, what]) => [`  ${oneLine(command)}`, `    ${style.dim(`# ${what}`)}`]);
-  return [style.bold('To go on'), ...(isRoom ? besides : below)];
+  return [style.bold('To continue'), ...(isRoom ? besides : below)];
 }
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
   const { run, workflow, checkpoint, pipeline } = report;
   if (pipeline)
     return [
-      ...(isUpload(workflow) ? [[`POST /pipelines/${run}/resume`, 'go on, as a request to mlld serve'] as const] : []),
-      [pipelineResumeCommand(report), 'go on'],
-      ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'go on at a node that was visited before'] as const),
-      [drawCommand(report), 'what came of each node, drawn'],
+      ...(isUpload(workflow) ? [[`POST /pipelines/${run}/resume`, 'continue, as a request to mlld serve'] as const] : []),
+      [pipelineResumeCommand(report), 'continue'],
+      ...pipeline.nodes.slice(-1).map(() => [pipelineResumeCommand(report, 'NODE'), 'continue at a node that was visited before'] as const),
+      [drawCommand(report), 'draw the outcome of each node'],
     ];
   return [
-    [resumeCommand(report), 'go on'],
-    [resumeCommand(report, '--plan'), 'see first what that would execute'],
+    [resumeCommand(report), 'continue'],
+    [resumeCommand(report, '--plan'), 'print first what that would execute'],
     ...(checkpoint?.resumable === true
       ? [[resumeCommand(report, checkpoint.name), 'execute again what came after the last checkpoint'] as const]
       : []),
@@ -250,7 +250,7 @@ function drawCommand({ run, name, workflow }: PostMortemReport): string {
   return shellWords(['mlld', 'graph', 'render', name ?? workflow, '--run', run, '-o', `${run}.svg`]);
 }
 
-/** Only who was asked from elsewhere can be answered from elsewhere. */
+/** A question on a console or on standard input can't be answered by another process. */
 function answersOf({ run, argv, workflow, pipeline }: PostMortemReport): (readonly [string, string])[] {
   if (!argv.includes('remote') && !isUpload(workflow)) return [];
   return (pipeline?.questions ?? []).map(({ id }) => [`mlld answer ${run} CHOICE --question ${id}`, 'answer it']);

@@ -9,7 +9,7 @@ import type { Style } from '../style.js';
 
 const PREVIEW_UNITS = 100;
 const PREVIEW_UNITS_MIN = 20;
-/** Of a request, in a divergence. */
+/** Longest text of a request in a divergence. */
 const REQUEST_UNITS = 2000;
 
 export function renderReplay({ ref, verdict, status, effects, divergences, stopped, error }: ReplayReport, style: Style): string {
@@ -39,12 +39,12 @@ const REASONS: { readonly [R in Divergence['reason']]: string } = {
 
 function renderDivergence({ reason, op, kind, expected, actual }: Divergence, style: Style): string {
   const lines = [`${style.red('diverged')}: ${op} ${REASONS[reason]} (${kind})\n`];
-  if (expected) lines.push(`  expected${expected.seq === undefined ? '' : ` (event ${expected.seq})`}: ${asked(expected)}\n`);
-  if (actual) lines.push(`  actual: ${asked(actual)}\n`);
+  if (expected) lines.push(`  expected${expected.seq === undefined ? '' : ` (event ${expected.seq})`}: ${requestOf(expected)}\n`);
+  if (actual) lines.push(`  actual: ${requestOf(actual)}\n`);
   return lines.join('');
 }
 
-function asked({ subject, request }: NonNullable<Divergence['actual']>): string {
+function requestOf({ subject, request }: NonNullable<Divergence['actual']>): string {
   if (request === undefined) return oneLine(subject);
   return `${oneLine(subject)} ${clip(JSON.stringify(toJson(request as Value)), REQUEST_UNITS)}`;
 }

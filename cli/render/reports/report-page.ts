@@ -1,6 +1,6 @@
 /**
- * A report as one HTML file that asks for nothing else. What comes from a run is data in script elements that no browser runs, and
- * the viewer puts it on the page as text; only the viewer and its style are allowed to act, by their digests.
+ * Makes a report one HTML file that loads nothing else. Data of the run is in script elements that no browser runs, and the viewer
+ * puts it on the page as text; only the viewer and its style are allowed to act, by their digests.
  */
 import { createHash } from 'node:crypto';
 import type { RunDiff } from '../../../replay/reports/diff/diff-run.js';

@@ -1,4 +1,4 @@
-/** `mlld journal stats` as text: all runs, function by function, day by day. */
+/** Renders `mlld journal stats`: all runs, function by function, day by day. */
 import type { RunStats } from '../../../replay/reports/stats/stats.js';
 import { counted } from './garbage-collection.js';
 import { wrapAll } from '../wrap.js';

@@ -1,8 +1,8 @@
-/** Reports of `mlld validate` as text, and those before a run. world.md 17.2 and 19. */
+/** Renders the reports of `mlld validate`, and those before a run. world.md 17.2 and 19. */
 import type { FileReport, Finding } from '../../../src/validate/report.js';
 import type { Style } from '../style.js';
 
-/** A file of a directory: `path` is relative to the directory. */
+/** A file of a folder: `path` is relative to the directory. */
 export interface ValidatedFile {
   readonly path: string;
   readonly report: FileReport;
@@ -12,12 +12,12 @@ function errorsOf({ errors = [] }: FileReport): readonly Finding[] {
   return errors;
 }
 
-/** What `--error-on-warnings` counts: anti-patterns are warnings with a code. */
+/** Returns the findings that `--error-on-warnings` counts: anti-patterns are warnings with a code. */
 export function warningsOf({ warnings = [], antiPatterns = [] }: FileReport): readonly Finding[] {
   return [...warnings, ...antiPatterns];
 }
 
-/** One file in its long form. */
+/** Renders the full report of one file. */
 export function renderReport(path: string, report: FileReport, style: Style): string {
   const { executables = [], exports = [], imports = [], guards = [], redefinitions = [], template } = report;
   const heading = template ? `Valid template (.${template.type})` : 'Valid module';
@@ -39,7 +39,7 @@ export function renderReport(path: string, report: FileReport, style: Style): st
   ]);
 }
 
-/** Many files: a line each with what was found in it, and how many of them came out how. */
+/** Renders a line for each file with its findings, then the totals. */
 export function renderDirectory(files: readonly ValidatedFile[], style: Style): string {
   const lines = files.flatMap(({ path, report }) => [
     `  ${markOf(report, style)} ${path}`,
@@ -48,7 +48,7 @@ export function renderDirectory(files: readonly ValidatedFile[], style: Style): 
   return linesToText([...lines, '', summaryOf(files)]);
 }
 
-/** The same in the long form. */
+/** Renders the full report of each file, then the totals. */
 export function renderDirectoryInFull(files: readonly ValidatedFile[], style: Style): string {
   return [...files.map(({ path, report }) => renderReport(path, report, style)), linesToText([summaryOf(files)])].join('\n');
 }
@@ -69,7 +69,7 @@ export function renderPreflightErrors(path: string, report: FileReport, style: S
   return linesToText(errorsOf(report).map((finding) => preflightLine(style.red('error'), path, finding)));
 }
 
-/** Nothing when there is nothing to warn of. */
+/** Returns an empty text when there are no warnings. */
 export function renderPreflightWarnings(path: string, report: FileReport, style: Style): string {
   const warnings = warningsOf(report);
   if (warnings.length === 0) return '';

@@ -48,7 +48,7 @@ describe('mlld journal audit', () => {
     const { stdout } = await runCli(['journal', 'audit', 'tide', '--file', 'out.json'], { cwd });
     expect(stdout).toContain('the file is what it wrote');
     expect(stdout).toContain('@ask(flow) reused');
-    expect(stdout.match(/its answer stands in it/g)).toHaveLength(2);
+    expect(stdout.match(/its result is in the file/g)).toHaveLength(2);
   });
 
   it('refuses a time that is none', async () => {

@@ -78,7 +78,7 @@ describe('without a name', () => {
     expect(stdout).toContain('job completed');
     expect(stdout).toContain('1 x exit status of a command in sick: its command ended with status 3');
     expect(stdout).toContain('1 x exit status of a command in command: ended with status 4');
-    expect(stdout).not.toContain('To go on');
+    expect(stdout).not.toContain('To continue');
   });
 });
 
@@ -100,7 +100,7 @@ describe('advice and estimate', () => {
     await record(cwd, 3, [...ask('main/ask#0', 'a'), finished()]);
     const ended = await runCli(['journal', 'postmortem', run], { cwd });
     expect(ended.stdout).toContain(`Run ${runRef(3).run} has resumed it to its end since`);
-    expect(ended.stdout).not.toContain('To go on');
+    expect(ended.stdout).not.toContain('To continue');
   });
 
   it('say nothing is reused after `clean`', async () => {

@@ -70,7 +70,7 @@ describe('mlld journal postmortem', () => {
     expect(stdout).toMatch(/Nodes\n {2}start success, \S+\n {2}fan success, \S+\n {4}a success, \S+\n {4}b success/);
     expect(stdout).toMatch(/\n {2}pump fail, 2 attempts, \S+: the command ended with status 3: no pump\n/);
     expect(stdout).toContain('The goal gate pump is not met');
-    expect(stdout).toContain('A resume goes on at pump; the 3 visits before it are kept.');
+    expect(stdout).toContain('Resuming continues at pump; the 3 visits before it are kept.');
     expect(stdout).toContain('mlld run leak.dot --yes --backend simulated --resume ');
     expect(stdout).not.toContain('--plan');
     const { pipeline } = JSON.parse((await runCli(['journal', 'postmortem', '--json'], { cwd })).stdout);

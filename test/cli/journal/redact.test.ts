@@ -166,7 +166,7 @@ describe('mlld journal redact', () => {
     expect(await runCli(['journal', 'redact', 'job', '--match', '('], { cwd })).toMatchObject({ status: 1 });
     const running = await openFileStore(cwd).create({ workflow: JOB, run: runIdAt(Date.now(), 'zzzz') });
     const { status, stderr } = await runCli(['journal', 'redact', 'job@2', '--match', SECRET], { cwd });
-    expect([status, stderr]).toEqual([1, expect.stringContaining('is going on')]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('is in flight')]);
     await running.close();
     expect(await everything(cwd)).toContain(SECRET);
   });

@@ -36,7 +36,7 @@ describe('a filter that nothing matches', () => {
   it('is an error where content was to go', async () => {
     const { status, stdout, stderr } = await journal('redact', 'latest', '--op', 'main/aks#0');
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toContain('has no such operation, nothing was taken out\n  hint: did you mean main/ask#0?');
+    expect(stderr).toContain('has no such operation, nothing was removed\n  hint: did you mean main/ask#0?');
     expect((await journal('show', 'latest', '--json')).stdout).toContain('answer to ebb');
   });
 });

@@ -22,7 +22,7 @@ describe('a flag that resembles an option', () => {
     for (const command of [['llm/run/job.mld'], ['run', 'job'], ['-e', 'show @payload']]) {
       const { stdout, stderr, status } = await runCli([...command, flag], { cwd });
       expect({ stdout, status }).toEqual({ stdout: '', status: 1 });
-      expect(stderr).toMatch(new RegExp(`^Error: ${flag} is no option of mlld, did you mean ${meant}\\?.* -- ${flag}\n$`));
+      expect(stderr).toMatch(new RegExp(`^Error: ${flag} is not an option of mlld, did you mean ${meant}\\?.* -- ${flag}\n$`));
     }
   });
 
@@ -82,7 +82,7 @@ describe('a flag that is only near an option', () => {
       const { stdout, stderr, status } = await runCli([...command, flag], { cwd });
       expect(status).toBe(0);
       expect(stdout).toContain(flag.slice(2)); // it is the script's all the same
-      expect(stderr).toContain(`warning: ${flag} is no option of mlld`);
+      expect(stderr).toContain(`warning: ${flag} is not an option of mlld`);
       expect(stderr).toContain(`did you mean ${meant}?`);
     }
   });
@@ -141,7 +141,7 @@ describe('a record of what has no file', () => {
       const piped = await runCli(['/dev/stdin', ...flags], { cwd, stdin: 'show "ran"\n' });
       for (const { status, stdout, stderr } of [inline, piped]) {
         expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-        expect(stderr).toMatch(/belongs to a file, and there is none\n {2}hint: save the code in a file: mlld FILE\.mld --/);
+        expect(stderr).toMatch(/recorded for a file, and this code is not in one\n {2}hint: save the code in a file: mlld FILE\.mld --/);
       }
     },
   );

@@ -47,7 +47,7 @@ it('continues after the last node if the graph has an edge from it by now, and p
 it('visits the last node again where no edge leads on still, not one that had failed before and was dealt with', async () => {
   const { cwd, resume } = await deadEnd();
   const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
-  expect(stdout).toContain('A resume goes on at mend; the 2 visits before it are kept.');
+  expect(stdout).toContain('Resuming continues at mend; the 2 visits before it are kept.');
   const { stderr } = await resume();
   expect(stderr).toContain('mend ended success');
   expect(stderr).not.toContain('slip ended');
