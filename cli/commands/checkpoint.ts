@@ -1,10 +1,10 @@
 /** `mlld checkpoint list|inspect|clean SCRIPT`: lists what is recorded for a script, and invalidates it. checkpoint-resume.md 13. */
 import { hostname } from 'node:os';
-import { seqOf, type CallKey, type RunRef } from '../../journal/ids.js';
+import { seqOf, type CallKey, type RunRef } from '../../src/api/ids.js';
 import type { JournalStore } from '../../journal/store.js';
 import { functionHistory } from '../../replay/memo/history.js';
 import { concurrentRuns, loadWorkflow, type PriorRuns } from '../../replay/memo/load.js';
-import { foldRun } from '../../replay/fold/fold-run.js';
+import { foldRun } from '../../src/api/fold.js';
 import { usable, type UsableEntry } from '../../replay/memo/memo.js';
 import { reportRun, summary } from '../../replay/reports/summary/summary.js';
 import { unknownRuns, type UnknownRun } from '../../replay/upkeep/unknown-events.js';

@@ -1,7 +1,7 @@
 /** Opens the journal of the project that the working directory belongs to. Reports never show sealed results, so no key is needed. */
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { skippedRun } from '../../journal/errors.js';
-import type { RunRef } from '../../journal/ids.js';
+import type { RunRef } from '../../src/api/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import { findProject, type WorkingProject } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';

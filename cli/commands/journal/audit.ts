@@ -1,14 +1,14 @@
 /** `mlld journal audit RUN`: lists every call, command, file, decision and error of a run, and checks its record. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunRef } from '../../../src/api/ids.js';
 import type { RunFile } from '../../../journal/store.js';
-import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
-import { auditRun, type AuditConclusion, type AuditFilter } from '../../../replay/reports/audit/audit-run.js';
-import { originOfFile } from '../../../replay/reports/audit/file-origin-run.js';
+import type { AuditEntry } from '../../../src/api/audit.js';
+import { streamAudit, type AuditConclusion, type AuditFilter } from '../../../src/api/audit.js';
+import { originOfFile } from '../../../src/api/audit.js';
 import { MlldError } from '../../../src/errors.js';
 import type { Project } from '../../../src/session/project.js';
-import { resolveRun } from '../../../src/session/recorded-run.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';
@@ -39,7 +39,7 @@ async function auditWhole(io: Io, text: string, options: AuditOptions): Promise<
   const filter: AuditFilter = { op, label, fromMs: timeOf('--from', from), toMs: timeOf('--to', to) };
   let seen = false;
   const { integrity } = await printAudit(io, file, options, (see) =>
-    auditRun(store, file, filter, (entry) => {
+    streamAudit(store, file, filter, (entry) => {
       seen = true;
       see(entry);
     }),

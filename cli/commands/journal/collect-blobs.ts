@@ -1,6 +1,6 @@
 /** Removes the blobs that no run refers to, and unfinished files of killed writers: the last step of commands that remove something. */
 import type { Deleter, StoredFile } from '../../../journal/upkeep/delete-runs.js';
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunRef } from '../../../src/api/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
 

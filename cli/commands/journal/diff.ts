@@ -1,6 +1,6 @@
 /** `mlld journal diff LEFT RIGHT`: compares two runs. Exit status 0: same, 1: different, 2: not compared. */
-import { diffRuns, doPart, forkPointOf } from '../../../replay/reports/diff/diff-run.js';
-import { resolveRun } from '../../../src/session/recorded-run.js';
+import { diffRuns, doPart, forkPointOf } from '../../../src/api/diff.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK, EXIT_NOT_COMPARED } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';

@@ -1,7 +1,7 @@
 /** `mlld journal explain RUN [PATH]`: prints why the result of each llm call was reused, or why not. */
-import { explainRun } from '../../../replay/reports/explain/explain-run.js';
+import { explainRun } from '../../../src/api/explain.js';
 import { MlldError } from '../../../src/errors.js';
-import { resolveRun } from '../../../src/session/recorded-run.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';
 import { renderExplanation } from '../../render/reports/explain.js';

@@ -1,12 +1,13 @@
 /** `mlld journal export RUN --format F`: writes a run in a format of other programs. */
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunRef } from '../../../src/api/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
-import { CALL_COLUMNS, callRows } from '../../../replay/export/call-rows.js';
+import { CALL_COLUMNS } from '../../../src/api/export.js';
+import { callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { otlpTraces } from '../../../replay/export/otlp.js';
-import { foldRun } from '../../../replay/fold/fold-run.js';
+import { foldRun } from '../../../src/api/fold.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
-import { resolveRun } from '../../../src/session/recorded-run.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput, type Output } from '../../terminal/output-file.js';
 import { openProject, reportDefects } from '../open-project.js';

@@ -3,7 +3,7 @@ import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
 import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { MlldError } from '../../../src/errors.js';
-import { recordedScript } from '../../../src/session/recorded-run.js';
+import { recordedScript } from '../../../src/api/recorded-runs.js';
 import { collectBlobs } from './collect-blobs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';

@@ -1,12 +1,13 @@
 /** `mlld journal list [SCRIPT]`: lists the recorded runs, the latest first. */
-import { startOf, type RunId } from '../../../journal/ids.js';
+import type { RunId } from '../../../src/api/ids.js';
+import { startOf } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/call-counts.js';
 import { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
-import { summariseRun } from '../../../replay/reports/summary/summarise-run.js';
+import { summariseRun } from '../../../src/api/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { scriptName, type Project } from '../../../src/session/project.js';
-import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
+import { allRuns, isCleanup, recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';
 import { renderRuns, type ListedRun } from '../../render/reports/journal.js';

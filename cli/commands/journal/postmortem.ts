@@ -1,8 +1,8 @@
 /** `mlld journal postmortem [RUN]`: prints why a run did not reach its end, and how to continue. */
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { latestFailure } from '../../../replay/reports/postmortem/latest-failure.js';
-import { postMortemOf } from '../../../replay/reports/postmortem/postmortem-run.js';
-import { allRuns, resolveRun } from '../../../src/session/recorded-run.js';
+import { latestFailure } from '../../../src/api/postmortem.js';
+import { postMortemOf } from '../../../src/api/postmortem.js';
+import { allRuns, resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';
 import { reportStyle } from '../../render/style.js';
@@ -21,7 +21,7 @@ export async function postMortem(io: Io, text: string | undefined, { json }: { r
 
 /** Resolves to a text that explains why there is no such run. */
 async function unnamed(store: JournalStore): Promise<RunFile | string> {
-  const runs = await allRuns(store);
-  if (runs.length === 0) return 'No run is recorded here.';
-  return (await latestFailure(store, runs)) ?? 'Every recorded run completed, or was resumed to its end since.';
+  const latest = await latestFailure(store);
+  if (latest !== undefined) return latest;
+  return (await allRuns(store)).length > 0 ? 'Every recorded run completed, or was resumed to its end since.' : 'No run is recorded here.';
 }

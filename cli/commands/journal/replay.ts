@@ -5,7 +5,7 @@ import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../../src/errors.js';
 import type { Project, WorkingProject } from '../../../src/session/project.js';
-import { resolveRun } from '../../../src/session/recorded-run.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/replay-options.js';
 import { replayRun } from '../../../src/session/rerun/replay.js';
 import { sealingKeyFor } from '../../../src/session/ports/sealing-key.js';

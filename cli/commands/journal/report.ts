@@ -1,12 +1,12 @@
 /** `mlld journal report RUN -o FILE`: makes a page of a run for a browser. */
 import fs from 'node:fs/promises';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { diffRuns } from '../../../replay/reports/diff/diff-run.js';
-import { foldRun } from '../../../replay/fold/fold-run.js';
+import { diffRuns } from '../../../src/api/diff.js';
+import { foldRun } from '../../../src/api/fold.js';
 import { spanDetails } from '../../../replay/reports/timeline/report-details.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';
 import { timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';
-import { resolveRun } from '../../../src/session/recorded-run.js';
+import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
 import { openProject, reportDefects } from '../open-project.js';

@@ -1,7 +1,7 @@
 /** `mlld journal stats [SCRIPT]`: prints hit rate, cost, durations and failures over many runs. */
-import { statsOf } from '../../../replay/reports/stats/stats.js';
+import { statsOf } from '../../../src/api/stats.js';
 import { MlldError } from '../../../src/errors.js';
-import { allRuns, isCleanup, recordedScript } from '../../../src/session/recorded-run.js';
+import { recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';
 import { reportStyle } from '../../render/style.js';
@@ -16,10 +16,6 @@ export async function stats(io: Io, script: string | undefined, { last, json }: 
   if (!/^[1-9]\d{0,5}$/.test(last)) throw new MlldError('USAGE', `--last ${last}: not a number of runs`, { hint: '--last 20' });
   const { project, store } = await openProject(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
-  const report = await statsOf(
-    store,
-    (await allRuns(store, workflow)).filter((file) => !isCleanup(file)).slice(-Number(last)),
-    reportDefects(io),
-  );
+  const report = await statsOf(store, { workflow, last: Number(last), onDefect: reportDefects(io) });
   io.stdout(json ? `${JSON.stringify(report, undefined, 2)}\n` : renderStats(report, reportStyle(io)));
 }

@@ -1,6 +1,6 @@
 /** Reports filters that match nothing on standard error: an empty report alone would look as if nothing had happened in the run. */
 import { DURABILITY } from '../../../journal/durability.js';
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunRef } from '../../../src/api/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import { closest } from '../../../src/values/suggest.js';

@@ -1,6 +1,6 @@
 /** `mlld journal verify RUN`: checks that the record of a run is complete and undamaged. */
-import { verifyRun } from '../../../replay/reports/audit/verify.js';
-import { findRun } from '../../../src/session/recorded-run.js';
+import { verifyRun } from '../../../src/api/verify.js';
+import { findRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';

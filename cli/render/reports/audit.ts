@@ -1,8 +1,6 @@
 /** Renders `mlld journal audit`, as text and as CSV: an entry a line. */
-import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
-import type { AuditConclusion } from '../../../replay/reports/audit/audit-run.js';
-import type { Evidence } from '../../../replay/reports/audit/file-origin.js';
-import type { FileOrigin } from '../../../replay/reports/audit/file-origin-run.js';
+import type { AuditEntry, AuditConclusion } from '../../../src/api/audit.js';
+import type { Evidence, FileOrigin } from '../../../src/api/audit.js';
 import { counted } from './garbage-collection.js';
 import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';

@@ -1,8 +1,8 @@
 /** Renders reports about recorded runs: `mlld journal list|show|verify`. */
 import type { JournalEvent } from '../../../journal/event.js';
-import { describeEvent } from '../../../replay/reports/summary/describe.js';
+import { describeEvent } from '../../../src/api/events.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
-import type { VerifyReport } from '../../../replay/reports/audit/verify.js';
+import type { VerifyReport } from '../../../src/api/verify.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';

@@ -3,8 +3,8 @@
  * puts it on the page as text; only the viewer and its style are allowed to act, by their digests.
  */
 import { createHash } from 'node:crypto';
-import type { RunDiff } from '../../../replay/reports/diff/diff-run.js';
-import type { ReportData } from '../../../replay/reports/timeline/report.js';
+import type { RunDiff } from '../../../src/api/diff.js';
+import type { ReportData } from '../../../src/api/timeline.js';
 
 export interface ReportParts {
   readonly data: ReportData;

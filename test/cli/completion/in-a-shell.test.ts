@@ -49,7 +49,7 @@ function shell(name: string, ...argv: string[]): string {
   return execFileSync(name, argv, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** What bash would insert for the end of the line; `replaced` is what it takes for the word, split at `@`, `:` and `=`. */
+/** Returns what bash inserts for `replaced`, the end of the line: bash splits words at `@`, `:` and `=` as well. */
 function inBash(line: string, replaced = /[^ @:='"]*$/.exec(line)?.[0] ?? ''): readonly string[] {
   const program = `set -u; source <(mlld completion bash)
 COMP_LINE=$1 COMP_POINT=\${#1} COMP_WORDS=($1) COMP_CWORD=1

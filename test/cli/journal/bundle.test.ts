@@ -10,7 +10,7 @@ import { ask, runRef } from '../../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 
-/** A run with a large result, and one that was served from it. */
+/** Records a run with a large result, and one that reuses it. */
 async function project(): Promise<string> {
   const cwd = await projectFolder();
   const large = await openFileStore(cwd).payload(`${SECRET} ${'x'.repeat(100_000)}`);

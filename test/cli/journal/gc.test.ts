@@ -14,13 +14,13 @@ import { ask, runRef } from '../../support/written-runs.js';
 
 const big = (text: string): string => text.repeat(100_000);
 
-/** A question whose answer is a blob. */
+/** Records a call whose result is a blob. */
 async function asked(cwd: string, op: string, question: string, answer: string): Promise<Fact[]> {
   const result = await openFileStore(cwd).payload(answer);
   return ask(op, question).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result } : fact));
 }
 
-/** Two runs that nothing needs, one that is served from, the latest. One blob is shared by a run that goes and one that stays. */
+/** Records two runs that are not needed, one whose results are reused, and the latest. A removed run and a kept one share a blob. */
 async function project(): Promise<string> {
   const cwd = await projectFolder();
   await recordRun(cwd, 1, await asked(cwd, 'main/ask#0', 'ebb', big('old')));

@@ -1,4 +1,4 @@
-/** A run that a newer mlld recorded: told apart from one that crashed, refused where something is to be read in it, never counted. */
+/** A run that a newer mlld recorded is not taken for a crashed one, is refused by commands that read it, and is never counted. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Files in a journal that no mlld has put there: they cost what they stand for, and hold up nothing. */
+/** Files in a journal that mlld did not write affect only the run whose name they have. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** The index that a run leaves is that which a reader of its journal would make: the same questions in the same order at the same times. */
+/** The index that a run leaves equals the one that a reader of its journal makes: the same calls in the same order at the same times. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { loadWorkflow } from '../../../replay/memo/load.js';
 import { decodeSnapshot, type Index } from '../../../replay/memo/snapshot.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
-/** Served, asked, failed and nested calls side by side. */
+/** Reused, executed, failed and nested calls side by side. */
 const ASK = 'exe llm @ask(q) = js { await new Promise((resolve) => setTimeout(resolve, (Number(q) * 7) % 13)); return "A" + q }\n';
 const SCRIPT = `${ASK}exe @range(n) = js { return Array.from({ length: Number(n) }, (_, i) => i) }
 exe llm @outer(q) = [

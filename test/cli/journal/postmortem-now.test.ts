@@ -1,4 +1,4 @@
-/** Which run a post-mortem is about, and that what it advises holds for what is recorded now. */
+/** A post-mortem finds the run to explain, and its advice fits what is recorded now. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -75,7 +75,7 @@ describe('mlld journal postmortem', () => {
     expect(stdout).not.toContain('--plan');
     const { pipeline } = JSON.parse((await runCli(['journal', 'postmortem', '--json'], { cwd })).stdout);
     expect(pipeline).toMatchObject({ unmetGate: 'pump', questions: [], resume: { node: 'pump', place: 'at' } });
-    // What it says is what happens.
+    // The prediction comes true.
     const resumed = await runCli(['run', 'leak.dot', '--yes', '--resume'], { cwd });
     expect(resumed.stderr.match(/^(\w+) ended/m)?.[1]).toBe('pump');
   });

@@ -63,7 +63,7 @@ describe('a replay', () => {
     write('branch.mld', 'exe llm @ask(q) = sh { echo "other:$q" }\nshow @ask("ebb")\nshow @ask("neap")\n');
     const borrowed = await mlld('branch.mld', '--fork', 'job');
     const log = fs.readFileSync(path.join(cwd, 'calls.log'), 'utf8');
-    expect(log.split('\n')).toHaveLength(4); // three questions and the end
+    expect(log.split('\n')).toHaveLength(4); // three calls and the end
     expect(await mlld('journal', 'replay', 'branch')).toMatchObject({ stdout: borrowed.stdout, status: 0 });
     expect(await mlld('journal', 'replay', 'job@1')).toMatchObject({ status: 0 });
     expect(await mlld('journal', 'replay', 'job@2')).toMatchObject({ status: 0 });

@@ -12,7 +12,7 @@ import { ask, runRef } from '../../support/written-runs.js';
 const pinned = (run: RunRef): Fact => ({ type: 'call.pinned', op: 'main', because: { run: run.run, seq: 2 } }) as unknown as Fact;
 const fileOf = (cwd: string, { run }: RunRef): string => path.join(cwd, '.mlld/journal/job.mld/runs', `${run}.ndjson`);
 
-/** Three runs that ask the same: the first two are replaced. The second has a foreign fact that names the first. */
+/** Records three runs of the same call: the third replaces the others. The second has an unknown fact that refers to the first. */
 async function project(): Promise<string> {
   const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return q }\n' });
   await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));

@@ -1,4 +1,4 @@
-/** Slips of the hand on the command line that would go unnoticed: what the user reads. */
+/** Misspelt words on the command line that would go unnoticed are reported. */
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 

@@ -1,4 +1,4 @@
-/** A recorded run or script that is misspelt: the nearest that there is stands in the hint. */
+/** A misspelt run or script is an error whose hint has the nearest recorded one. */
 import { beforeAll, expect, it } from 'vitest';
 import { projectFolder, runCli, type CliResult } from '../../support/cli.js';
 

@@ -7,7 +7,7 @@ import { projectFolder, runCli } from '../../support/cli.js';
 
 /** Colour, window title, clear screen by a C1 control, return, backspace, delete, the orders of bidirectional text. */
 const HOSTILE = '\u001B[31mred\u001B]0;owned\u0007\u009B2Jgone\rback\b\u007F\u202Eleft\u2066\u0085end';
-/** What of it may be in a file name and in a word of the command line. */
+/** The part of it that is possible in a file name and in a word of the command line. */
 const HOSTILE_NAME = 'bad\u001B[31m\u001B]0;x\u0007\u009B2J\r\b\u202E';
 /** A line that says nothing to a terminal but text. */
 const HARMLESS = /^(?:[^\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]|\t|\r?\n)*$/;

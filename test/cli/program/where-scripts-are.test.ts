@@ -1,4 +1,4 @@
-/** Names and paths of scripts, from wherever they are given: one script has one record. */
+/** A script has one record, by whichever name or path and from whichever folder it is run. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { projectFolder, runCli } from '../../support/cli.js';
 
 const ASK = 'exe llm @ask(q) = cmd { echo "answer to @q" }\nshow @ask("ebb")\n';
 
-/** Where runs are recorded, relative to `folder`. */
+/** Lists the folders of recorded runs, relative to `folder`. */
 function journalsIn(folder: string): string[] {
   const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => path.basename(name) === '.mlld').map((name) => path.dirname(name));
