@@ -7,7 +7,7 @@ output @r to "out.json"
 `;
 
 describe('mlld journal audit', () => {
-  it('lists what a run did, and previews of what was served too', async () => {
+  it('lists what a run did, with previews also of reused results', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
     await runCli(['tide.mld', '--checkpoint'], { cwd });
     await runCli(['tide.mld', '--checkpoint'], { cwd });
@@ -41,7 +41,7 @@ describe('mlld journal audit', () => {
     expect(lines.find((line) => line.includes('return'))).toContain('"return ""answer,');
   });
 
-  it('answers which calls led to a file', async () => {
+  it('finds the calls that led to a file', async () => {
     const cwd = await projectFolder({ 'tide.mld': SCRIPT });
     await runCli(['tide.mld', '--checkpoint'], { cwd });
     await runCli(['tide.mld', '--checkpoint'], { cwd });

@@ -29,7 +29,7 @@ async function project(): Promise<string> {
 }
 
 describe('mlld journal bundle and unbundle', () => {
-  it('carry a run to another project, with the run that it was served from', async () => {
+  it('carry a run to another project, with the run whose results it reused', async () => {
     const cwd = await project();
     const made = await runCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
     expect(made).toMatchObject({ status: 0, stdout: '', stderr: expect.stringMatching(/^run\.tgz: 2 runs, 1 blob, /) });
@@ -65,7 +65,7 @@ describe('mlld journal bundle and unbundle', () => {
     const file = path.join(cwd, '.mlld/journal/job.mld/runs', `${runRef(1).run}.ndjson`);
     await fs.writeFile(file, (await fs.readFile(file, 'utf8')).replace('"ebb"', '"ebc"'));
     const made = await runCli(['journal', 'bundle', 'job@1', '-o', 'run.tgz'], { cwd });
-    expect(made).toMatchObject({ status: 1, stderr: expect.stringContaining('is not whole in the journal') });
+    expect(made).toMatchObject({ status: 1, stderr: expect.stringContaining('is damaged in the journal') });
     await fs.writeFile(path.join(cwd, 'run.tgz'), 'no bundle');
     const taken = await runCli(['journal', 'unbundle', 'run.tgz'], { cwd });
     expect(taken).toMatchObject({ status: 1, stderr: expect.stringContaining('not a whole bundle') });

@@ -17,7 +17,7 @@ async function twoRuns(first: string, second: string, ...flags: readonly string[
 }
 
 describe('mlld journal diff', () => {
-  it('finds nothing between a run and the same one served, and exits with 0', async () => {
+  it('finds no difference between a run and one that reused all of it, and exits with 0', async () => {
     const diff = await twoRuns(script('"ebb"'), script('"ebb"'));
     const { stdout, status } = await diff();
     expect(status).toBe(0);

@@ -77,7 +77,7 @@ describe('mlld journal explain', () => {
     expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining('No llm call of run') as string });
   });
 
-  it('tells where an answer went: taken out, removed with its run, lent by another script', async () => {
+  it('says why a result is missing: redacted, removed with its run, recorded for another script', async () => {
     const ask = 'exe llm @ask(q) = `A:@q`\n';
     const cwd = await projectFolder({
       'job.mld': `${ask}show @ask("ebb")\nshow @ask("flow")\n`,

@@ -30,7 +30,7 @@ function contentOf({ memo, complete, definitions }: Index): unknown {
   return { questions: [...questions], refused: [...refused], called: [...called], cleanedBy, complete, definitions };
 }
 
-it('is left by runs that ask, are served and borrow, as the journal has them', async () => {
+it('is left by runs that execute, reuse and fork, as the journal has them', async () => {
   const lent = `${ASK}var @questions = [${Array.from({ length: 300 }, (_, i) => i * 2).join(', ')}]
 var @answers = for parallel(12) @q in @questions => @ask(@q)
 `;

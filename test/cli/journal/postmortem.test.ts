@@ -80,7 +80,7 @@ describe('mlld journal postmortem', () => {
     expect(resumed.stderr.match(/^(\w+) ended/m)?.[1]).toBe('pump');
   });
 
-  it('tells of a pipeline that waits for a person who is asked from elsewhere, and how to answer', async () => {
+  it('shows a pipeline that waits for an answer from elsewhere, and how to answer', async () => {
     const cwd = await projectFolder({
       'lock.dot': `digraph lock { start [shape=Mdiamond]; exit [shape=Msquare]; go [shape=hexagon, label="Open?"]
         start -> go; go -> exit [label="[Y] Yes"]; go -> start2 [label="[N] No"]; start2 [prompt="x"]; start2 -> exit }`,

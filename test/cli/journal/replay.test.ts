@@ -56,7 +56,7 @@ describe('a replay', () => {
     expect(new Set(fs.readdirSync(cwd, { recursive: true, encoding: 'utf8' }))).toEqual(before);
   });
 
-  it('serves what an earlier run and a fork lent', async () => {
+  it('reuses results of an earlier run and of a fork source', async () => {
     const { cwd, mlld, write } = await project(FILES);
     await mlld('job.mld', '--checkpoint');
     await mlld('job.mld', '--checkpoint');
@@ -161,7 +161,7 @@ show \`@text @MLLD_PORT @payload.ship @state.count @depth\`
     expect(replayed.stderr).toContain('up to the end of the record');
   });
 
-  it('opens sealed answers with the key of the run, and says so when it has none', async () => {
+  it('opens sealed results with the key of the run, and reports a missing key', async () => {
     const key = 'a'.repeat(64);
     const script = 'var secret @word = sh { echo "open sesame $RANDOM" }\nvar @n = @word.length\nshow @n\n';
     const { mlld } = await project({ 'job.mld': script }, { MLLD_JOURNAL_KEY: key });
@@ -175,7 +175,7 @@ show \`@text @MLLD_PORT @payload.ship @state.count @depth\`
     await without.mlld('env.mld', '--checkpoint');
     const refused = await without.mlld('journal', 'replay', 'env');
     expect(refused.status).toBe(3);
-    expect(refused.stderr).toContain('does not hold in clear');
+    expect(refused.stderr).toContain('no longer holds in clear');
   });
 
   it('tells no secret: neither where it stops, nor where it leaves the record', async () => {
@@ -198,7 +198,7 @@ checkpoint "here"
     expect([stopped, diverged].map(({ stdout, stderr }) => stdout + stderr).join()).not.toContain(token);
   });
 
-  it('is the same where a served call had written a file that was not kept', async () => {
+  it('is the same where a reused call had written a file that was not kept', async () => {
     const script =
       'var secret @word = "open sesame"\nexe llm @write(q) = sh { echo "$q" > out.txt; echo done } with { writes: ["out.txt"] }\nshow @write(@word)\n';
     const { mlld } = await project({ 'job.mld': script });
@@ -231,7 +231,7 @@ checkpoint "here"
 describe('a changed script against the old answers', () => {
   const SCRIPT = 'var @a = sh { echo one }\nvar @b = sh { echo two }\nshow `@a @b`\n';
 
-  it('diverges at the first question that was not asked: path, expected, actual, exit status 3', async () => {
+  it('diverges at the first request that was not recorded: path, expected, actual, exit status 3', async () => {
     const { mlld, write } = await project({ 'job.mld': SCRIPT });
     await mlld('job.mld', '--checkpoint');
     write('job.mld', SCRIPT.replace('echo two', 'echo 2').replace('@a @b', '@a, @b'));
@@ -251,7 +251,7 @@ describe('a changed script against the old answers', () => {
     });
   });
 
-  it('goes on with the old answers under --all', async () => {
+  it('continues with the recorded results under --all', async () => {
     const { mlld, write } = await project({ 'job.mld': SCRIPT });
     await mlld('job.mld', '--checkpoint');
     write('next.mld', SCRIPT.replace('echo two', 'echo 2').replace('@a @b', '@a, @b'));
@@ -261,7 +261,7 @@ describe('a changed script against the old answers', () => {
     expect(all.stderr).toContain('{"text":"one two\\n"}');
   });
 
-  it('tells what is not asked any more, and another ending', async () => {
+  it('reports requests that are missing, and a different end', async () => {
     const { mlld, write } = await project({ 'job.mld': SCRIPT });
     await mlld('job.mld', '--checkpoint');
     write('less.mld', SCRIPT.replace('show `@a @b`\n', ''));
@@ -315,7 +315,7 @@ describe('a stop on the way', () => {
 });
 
 describe('a saved test', () => {
-  it('passes anywhere, with the project gone, and holds what other runs lent', async () => {
+  it('passes anywhere, without the project, and holds the results of other runs', async () => {
     const { cwd, mlld } = await project(FILES);
     await mlld('job.mld', '--checkpoint');
     const ran = await mlld('job.mld', '--checkpoint');

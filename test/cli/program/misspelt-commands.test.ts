@@ -122,7 +122,7 @@ describe('an option of `mlld run NAME`', () => {
     expect(await runCli(['run', 'job', '--md'], { cwd })).toMatchObject({ stdout: '# A title\n\nSome prose.\n', status: 0 });
   });
 
-  it('is told to a script that reads its name', async () => {
+  it('reaches a script that reads its name', async () => {
     const cwd = await projectFolder({
       'llm/run/job.mld': 'show `@payload.timeout @payload.mode @payload.structured`\n',
       'llm/run/all.mld': 'show @payload\n',

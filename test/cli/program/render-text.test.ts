@@ -113,7 +113,7 @@ describe('a line that is longer than the terminal is wide', () => {
     expect(wrap('one two', within(7))).toEqual(['one two']);
   });
 
-  it('stays whole where nobody looks, and so does a word that is too long', async () => {
+  it('is not broken outside a terminal, nor is a word that is too long', async () => {
     expect(wrap('one two three four', within(undefined))).toEqual(['one two three four']);
     expect(wrap('a main/for#0[17]/review#0 b', within(12))).toEqual(['a', '  main/for#0[17]/review#0', '  b']);
   });

@@ -17,7 +17,7 @@ describe('the flags of V8', () => {
     expect([...first, ...later].map(nameOf).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('are none for a V8 that nobody has tried yet', () => {
+  it('are none for a V8 that was not tried yet', () => {
     expect(v8FlagsFor('15.0.1.2-node.3')).toEqual({ first: [], later: [] });
     expect(v8FlagsFor('')).toEqual({ first: [], later: [] });
   });

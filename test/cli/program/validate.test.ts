@@ -63,7 +63,7 @@ describe('mlld validate FILE', () => {
     expect(status).toBe(1);
   });
 
-  it('counts warnings when asked, unless the project suppresses them', async () => {
+  it('counts warnings with --error-on-warnings, unless the project suppresses them', async () => {
     const files = { 'a.mld': 'exe @f(result) = `@result`\n', 'b.mld': 'exe @upper(x) = `@x`\n' };
     const cwd = await projectFolder(files);
     expect(await runCli(['validate', 'a.mld', '--error-on-warnings'], { cwd })).toMatchObject({ status: 1 });
@@ -158,7 +158,7 @@ describe('the look before mlld run', () => {
     });
   });
 
-  it('prints warnings, unless asked not to, and goes on', async () => {
+  it('prints warnings, unless --no-warn hides them, and continues', async () => {
     const cwd = await projectFolder({ 'llm/run/typo.mld': 'var @name = "x"\nshow `hi @nmae`\n' });
     const warnings = 'Pre-flight warnings:\n  warning: llm/run/typo.mld:2:10 - @nmae undefined variable\n';
     const running = 'Running llm/run/typo.mld...\n';

@@ -83,7 +83,7 @@ describe('without a marker', () => {
 });
 
 describe('a path that leads nowhere', () => {
-  it('is told what it is relative to: the file that it stands in, wherever the command was started', async () => {
+  it('is relative to its own file, wherever the command was started', async () => {
     const cwd = await projectFolder({ 'jobs/letter.mld': 'exe @l(n) = template "./nope.att"\nshow @l("x")\n' });
     const [above, beside] = [await runCli(['jobs/letter.mld'], { cwd }), await runCli(['letter.mld'], { cwd: path.join(cwd, 'jobs') })];
     expect(above.stderr).toContain('hint: the path is relative to the folder of jobs/letter.mld\n');
