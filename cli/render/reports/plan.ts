@@ -1,4 +1,4 @@
-/** Renders `--plan`: the number that matters first, then function by function, then the estimate. */
+/** `--plan` as text: the number that matters first, then function by function, then what it comes to. */
 import { describeChange } from '../../../replay/memo/definitions.js';
 import type { DropReason, PlannedFunction } from '../../../replay/resume/plan.js';
 import type { RunPlan } from '../../../src/session/script/plan-script.js';
@@ -37,7 +37,9 @@ function headline({ usable, again, unresolved, forwarded, later, unused, records
   if (!records && !reuses) return `Nothing is recorded or reused here: ${counted(usable, 'recorded result')} would be unused.`;
   const open = unresolved === 0 ? '' : `; ${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
   const others =
-    forwarded === 0 ? '' : ` ${forwarded} more will if what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
+    forwarded === 0
+      ? ''
+      : ` ${forwarded} more ${forwarded === 1 ? 'does' : 'do'} so where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
   const least = forwarded + later === 0 ? '' : 'At least ';
   const known = `${least}${again} of ${counted(usable, 'call')} will run again${open}.${others}`;
   const aside =

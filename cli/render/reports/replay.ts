@@ -34,7 +34,7 @@ const REASONS: { readonly [R in Divergence['reason']]: string } = {
   missing: 'does not do what the record has',
   ending: 'ended otherwise',
   'not-recordable': 'needs functions of a Node module: these are not recorded',
-  unreadable: 'has an outcome that the journal does not hold in clear any more',
+  unreadable: 'has an outcome that the journal no longer holds in clear',
 };
 
 function renderDivergence({ reason, op, kind, expected, actual }: Divergence, style: Style): string {

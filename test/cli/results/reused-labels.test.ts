@@ -59,7 +59,7 @@ show \`@r.length ${LABELS}\`
     expect(fresh.stdout).toMatch(/^\d+ /);
     expect(fresh.stdout.replace(/^\d+ /, '')).toBe(`${shown}\n`);
     expect(served.stdout).toBe(fresh.stdout);
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) served, 0 asked/);
   });
 
   it('are those of this call where guards took nothing away', async () => {

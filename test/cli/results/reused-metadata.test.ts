@@ -80,7 +80,7 @@ async function twice(
   const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
   const served = await runCli(['job.mld', '--checkpoint'], { cwd });
   expect([fresh.status, served.status, fresh.stderr.includes('rror')]).toEqual([0, 0, false]);
-  expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
+  expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) served, 0 asked/);
   return { cwd, fresh: fresh.stdout, served: served.stdout };
 }
 
