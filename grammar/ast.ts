@@ -128,7 +128,7 @@ export interface Reference extends At {
   readonly steps: readonly Step[];
 }
 
-/** A chain behind something that is no name: `[3, 1].sort()`, `<f.json>.a`, a parenthesised expression never has one. */
+/** A chain behind something that is not a name: `[3, 1].sort()`, `<f.json>.a`, a parenthesised expression never has one. */
 export interface Chain extends At {
   readonly kind: 'chain';
   readonly base: Expression;
@@ -204,7 +204,7 @@ export interface Ternary extends At {
   readonly otherwise: Expression;
 }
 
-/** The value that a `when VALUE [ … ]` compares: stands on the left in the conditions of its arms. */
+/** The value that a `when VALUE [ … ]` compares, on the left in the conditions of its arms. */
 export interface Subject extends At {
   readonly kind: 'subject';
 }
@@ -301,7 +301,7 @@ export interface Code extends At {
   readonly language: Language;
   /** `cmd`: a template whose holes know how they are quoted. All others: exactly one text part. */
   readonly text: readonly TemplatePart[];
-  /** Where the working directory is: text and hole parts, as written behind the colon. */
+  /** The path of the working directory: text and hole parts, as written behind the colon. */
   readonly directory?: readonly TemplatePart[];
   /** `LANG (@a, @b) { … }` */
   readonly variables?: readonly string[];
@@ -339,7 +339,7 @@ export interface WhenArm extends At {
   readonly action: Action;
 }
 
-/** What follows an arrow: a value, a block, an effect or a control word. */
+/** A value, a block, an effect or a control word, behind an arrow. */
 export type Action = Expression | Statement;
 
 export interface Block extends At {
@@ -349,7 +349,7 @@ export interface Block extends At {
 
 export interface For extends At {
   readonly kind: 'for';
-  /** `isOldForm`: the limits stand before the word, `for 2 parallel @x in …`. */
+  /** With `isOldForm` the limits precede the word: `for 2 parallel @x in …`. */
   readonly parallel?: ParallelLimits & { readonly isOldForm?: true };
   readonly key?: string;
   readonly name: string;
@@ -442,7 +442,7 @@ export interface Shadow extends At {
 
 export interface Show extends At {
   readonly kind: 'show';
-  /** Of the operation, as in `show secret @x`. */
+  /** The labels of the operation, as in `show secret @x`. */
   readonly labels: readonly string[];
   readonly value: Expression;
 }
@@ -545,7 +545,7 @@ export type ImportSource =
 
 export interface Export extends At {
   readonly kind: 'export';
-  /** `'*'` stands for everything. */
+  /** `'*'` means everything. */
   readonly names: readonly { readonly at: number; readonly name: string }[];
 }
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const generated = join(here, 'generated');
 
-/** Rules may stand in any file; the order only decides which file is read first by people. */
+/** A rule may be in any file; the order of the files has no effect. */
 const parsers = [
   {
     name: 'mlld',

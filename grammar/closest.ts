@@ -1,6 +1,6 @@
-/** "Did you mean …" for misspelled names. */
+/** Finds the name that a misspelled one may mean. */
 
-/** The nearest candidate, when it is near enough to be meant: at most `limit` edits away. Undefined otherwise. */
+/** Returns the nearest candidate that is at most `limit` edits away; undefined when there is none. */
 export function closest(word: string, candidates: Iterable<string>, limit = Math.max(1, Math.floor(word.length / 3))): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
@@ -8,13 +8,13 @@ export function closest(word: string, candidates: Iterable<string>, limit = Math
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());
-    // Something must be left of the word: any two letters are "near" any other two.
+    // A part of the word must be kept: any two letters are "near" any other two.
     if (distance < bestDistance && distance < Math.max(word.length, candidate.length)) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }
 
-/** Damerau-Levenshtein: insertions, deletions, replacements, and swaps of neighbours, each 1. */
+/** Counts insertions, deletions, replacements, and swaps of neighbours (Damerau-Levenshtein). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,4 +1,4 @@
-/** How much room a text takes on a screen. */
+/** Measures and cuts texts as a screen shows them. */
 
 const PLAIN = /^[\x20-\x7E]*$/;
 /** Characters that a terminal draws two columns wide: those of East Asia, and emoji, also those that a selector makes one. */
@@ -7,7 +7,7 @@ const WIDE =
 /** Characters that have no width of their own. */
 const NO_WIDTH = /^[\p{M}\p{Cf}]*$/u;
 
-/** In columns. What is drawn as one character counts once, however many code points it is made of. Tabs and controls count as one. */
+/** Counts columns. A character that is drawn as one counts once, however many code points it has. Tabs and controls count as one. */
 export function columnsOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let columns = 0;
@@ -15,7 +15,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** The beginning of a text, at most so many UTF-16 units long, that ends behind a whole character. */
+/** Returns the beginning of a text, at most so many UTF-16 units long, that ends behind a whole character. */
 export function wholeCharacters(text: string, units: number): string {
   if (units >= text.length) return text;
   const cut = text.slice(0, units);

@@ -1,7 +1,7 @@
 /**
  * The tree of a pipeline file (`.dot`), and of the two small languages inside its strings: conditions and stylesheets.
  *
- * The tree is what was written, in order, scopes and all; what it means (defaults, classes, edges in pairs) is worked
+ * The tree is what was written, in order, with its scopes; its meaning (defaults, classes, edges in pairs) is worked
  * out in `src/pipeline`. Every `at` is an offset into the text that was parsed (UTF-16 units): for a condition or a
  * stylesheet into that text, and `offsetInSource` of `parse-dot.ts` leads back into the file.
  */
@@ -59,12 +59,12 @@ export interface EdgeEnd extends At {
 
 /** `at` is that of the key. */
 export interface Attribute extends At {
-  /** Without the quotes that it may have been written in. */
+  /** The key without quotes. */
   readonly key: string;
   readonly value: AttributeValue;
 }
 
-/** A value as it was written. `text` is the content of a string, its escapes resolved, and otherwise the source itself. */
+/** A value as it was written. `text` is a string with its escapes resolved, and otherwise the source itself. */
 export interface AttributeValue extends At {
   readonly kind: 'string' | 'integer' | 'float' | 'boolean' | 'duration' | 'word';
   readonly text: string;
@@ -81,11 +81,11 @@ export interface Condition extends At {
 export interface Clause extends At {
   readonly key: ConditionKey;
   readonly operator: '=' | '!=';
-  /** The content of a string, and otherwise the literal as it was written. */
+  /** A string without its quotes, and otherwise the literal as it was written. */
   readonly literal: string;
 }
 
-/** `name` is what stands behind `context.`. */
+/** `name` is the text behind `context.`. */
 export type ConditionKey =
   { readonly of: 'outcome' } | { readonly of: 'preferred_label' } | { readonly of: 'context'; readonly name: string };
 

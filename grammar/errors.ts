@@ -1,4 +1,4 @@
-/** What a user's text can do wrong before anything runs. The renderer asks for these members, not for the class. */
+/** Reports a mistake in a user's text. The renderer looks at these members, not at the class. */
 export class SyntaxFailure extends Error {
   /** Stable; documented in docs/errors.md. */
   readonly code: string;

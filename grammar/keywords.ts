@@ -1,6 +1,6 @@
-/** The words of the language, in one place: for messages and for editors. */
+/** Lists the words of the language in one place, for messages and for editors. */
 
-/** Words that begin a statement, the top level of a file included. */
+/** Words that begin a statement, including those of the top level of a file. */
 export const statementWords = [
   'var',
   'let',
@@ -31,7 +31,7 @@ export const statementWords = [
 /** Statements of the language family that this runtime does not have. */
 export const foreignWords = ['policy', 'auth', 'box', 'needs', 'profiles', 'sign', 'verify'] as const;
 
-/** Statements that stand at the top level of a file and nowhere else. */
+/** Statements that are allowed only at the top level of a file. */
 export const topLevelWords = ['exe', 'import', 'export', 'hook', 'guard'] as const;
 
 /** Names that a script cannot declare (values 13). */

@@ -1,4 +1,4 @@
-/** Line and column of an offset, both from 1. A CR before a line end belongs to its line. */
+/** Returns line and column of an offset, both from 1. A CR before a line end belongs to its line. */
 export function locate(text: string, at: number): { line: number; column: number } {
   const before = text.slice(0, at);
   const start = before.lastIndexOf('\n') + 1;

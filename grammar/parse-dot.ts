@@ -1,9 +1,8 @@
 /**
- * Pipeline text in, tree out; likewise for the conditions and stylesheets in its strings. Limits first, then the
- * generated parser, then its errors turned into ours. Only what works on graphs imports this file, so that a script
- * starts without it.
+ * Parses pipelines, and the conditions and stylesheets in their strings: checks limits, calls the generated parser and turns its errors
+ * into `SyntaxFailure`s. Only code that works on pipelines imports this file, so that a script starts without it.
  */
-import * as slip from './mistakes/dot/recognisers.js';
+import * as mistake from './mistakes/dot/recognisers.js';
 import { describe, fail } from './mistakes/dot/error-context.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/dot.js';
@@ -25,7 +24,7 @@ export function parsePipeline(text: string): Pipeline {
   return pipeline;
 }
 
-/** @throws SyntaxFailure with the code `condition_syntax`; its `at` counts in `text`. Blank texts are no conditions. */
+/** @throws SyntaxFailure with the code `condition_syntax`; its `at` counts in `text`. A blank text is not a condition. */
 export function parseCondition(text: string): Condition {
   return parse(text, 'Condition', 'condition_syntax') as Condition;
 }
@@ -35,7 +34,7 @@ export function parseStylesheet(text: string): Stylesheet {
   return parse(text, 'Stylesheet', 'stylesheet_syntax') as Stylesheet;
 }
 
-/** Where the `offset`-th character of a value stands in the text of its file: escapes take two characters there. */
+/** Returns the offset in the file of the `offset`-th character of a value: escapes take two characters there. */
 export function offsetInSource(source: string, { at, kind }: AttributeValue, offset: number): number {
   if (kind !== 'string') return at + offset;
   let place = at + 1;
@@ -45,13 +44,13 @@ export function offsetInSource(source: string, { at, kind }: AttributeValue, off
 
 function parse(text: string, startRule: generated.StartRule, code: string): unknown {
   try {
-    return generated.parse(text, { startRule, slip });
+    return generated.parse(text, { startRule, mistake });
   } catch (error) {
     if (error instanceof generated.SyntaxError) {
       const { offset } = error.location.start;
       throw new SyntaxFailure(`Unexpected ${describe({ text, at: offset })}`, { code, at: offset });
     }
-    // Inside a string the codes of the file mean nothing.
+    // The codes of the file have no meaning inside a string.
     if (error instanceof SyntaxFailure && startRule !== 'Pipeline')
       throw new SyntaxFailure(error.message, { code, at: error.at, hint: error.hint });
     throw error;

@@ -1,23 +1,23 @@
 /**
- * Text in, tree out: limits first, then the generated parser, then its errors turned into ours. The only file that
- * imports generated parsers.
+ * Parses scripts: checks limits, calls the generated parser and turns its errors into `SyntaxFailure`s. Only this file imports the
+ * generated parser of the language.
  */
 import type { Expression, Script, Template } from './ast.js';
 import { columnsOf } from './columns.js';
 import { SyntaxFailure } from './errors.js';
 import * as generated from './generated/mlld.js';
 import { locate } from './locate.js';
-import * as ahead from './mlld/lookahead.js';
+import * as lookahead from './mlld/lookahead.js';
 import * as build from './mlld/build.js';
 import { codeEnd } from './mlld/code-end.js';
 
-import * as slip from './mistakes/mlld/recognisers.js';
+import * as mistake from './mistakes/mlld/recognisers.js';
 
 export { locate } from './locate.js';
 
-/** Sources above this size are refused. Far above what a person writes, far below what would exhaust the memory. */
+/** A longer source is refused: far more than a person writes, far less than would exhaust the memory. */
 const SOURCE_CHARS_MAX = 16 * 1024 * 1024;
-/** At most so many alternatives are named in a message. */
+/** A message names at most so many alternatives. */
 const ALTERNATIVES_MAX = 5;
 
 /**
@@ -28,20 +28,20 @@ export function parseScript(text: string, { mode }: { readonly mode: Script['mod
   return parse(text, mode === 'strict' ? 'Strict' : 'Markdown') as Script;
 }
 
-/** A template file; the final newline is part of its text. Throws SyntaxFailure. */
+/** Parses a template file; the final newline is part of its text. Throws SyntaxFailure. */
 export function parseTemplateFile(text: string, kind: 'att' | 'mtt'): Template {
   return parse(text, kind === 'att' ? 'AttFile' : 'MttFile') as Template;
 }
 
-/** One value and nothing else. Throws SyntaxFailure. */
+/** Parses one value and nothing else. Throws SyntaxFailure. */
 export function parseExpression(text: string): Expression {
   return parse(text, 'Lone') as Expression;
 }
 
-/** A longer line is shown around the place only. */
+/** Shows only so many columns of a longer line, around the mistake. */
 const FRAME_COLUMNS = 160;
 
-/** The line of an offset with a caret below it and the line before it above. */
+/** Returns the line of an offset with a caret below it and the line before it above. */
 export function codeFrame(text: string, at: number): string {
   const { line, column } = locate(text, at);
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -57,7 +57,7 @@ export function codeFrame(text: string, at: number): string {
   return [...(line > 1 ? [show(line - 1)] : []), show(line), caret].join('\n');
 }
 
-/** As many columns of blanks as the text takes on a screen; tabs stay tabs, however wide they are. */
+/** Returns as many columns of blanks as the text takes on a screen; tabs are kept, however wide they are. */
 function blanksFor(text: string): string {
   const parts = text.split('\t');
   return parts.map((part) => ' '.repeat(columnsOf(part))).join('\t');
@@ -69,10 +69,10 @@ function parse(text: string, startRule: generated.StartRule): unknown {
   }
   const options: { startRule: generated.StartRule; progress?: () => number } & Record<string, unknown> = {
     startRule,
-    ahead,
+    lookahead,
     build,
     codeEnd,
-    slip,
+    mistake,
   };
   try {
     return generated.parse(text, options);
@@ -81,7 +81,7 @@ function parse(text: string, startRule: generated.StartRule): unknown {
   }
 }
 
-/** What is missing at the end of the file is missing behind its last word, not on the empty line below. */
+/** Moves an error at the end of the file behind its last word, off the empty line below. */
 function atInk(error: unknown, text: string): unknown {
   const end = text.trimEnd().length;
   if (!(error instanceof SyntaxFailure) || error.at <= end) return error;
@@ -90,8 +90,8 @@ function atInk(error: unknown, text: string): unknown {
 
 function toFailure(error: unknown, text: string, statementAt: number): unknown {
   const at = error instanceof generated.SyntaxError ? error.location.start.offset : error instanceof SyntaxFailure ? error.at : undefined;
-  const strange = at === undefined ? undefined : slip.strangeCharacter(text, at);
-  // Whatever was expected: nobody sees what is there.
+  const strange = at === undefined ? undefined : mistake.strangeCharacter(text, at);
+  // The message names the character instead of what was expected, because it is invisible.
   if (at !== undefined && strange)
     return new SyntaxFailure(`Unexpected ${strange.replace('the ', '')}`, { at, hint: 'delete it, or write a space' });
   if (error instanceof generated.SyntaxError) return unexpected(error, text);
@@ -111,7 +111,7 @@ function unexpected(error: generated.SyntaxError, text: string): SyntaxFailure {
   const names = [...new Set((error.expected ?? []).flatMap(nameOf))].toSorted(
     (a, b) => Number(a.startsWith('`')) - Number(b.startsWith('`')),
   );
-  const found = slip.describe(text, at);
+  const found = mistake.describe(text, at);
   const message =
     names.length === 0 || names.length > ALTERNATIVES_MAX
       ? `Unexpected ${found.replace(/^the /, '')}`

@@ -1,6 +1,6 @@
 /**
- * Syntax highlighting for editors, in the TextMate format, made from the one list of words. It colours; it doesn't parse: what is
- * wrong is said by `mlld validate`.
+ * Makes syntax highlighting for editors, in the TextMate format, from the one list of words. It only colours; mistakes are reported by
+ * `mlld validate`.
  */
 import { reservedNames, statementWords, transformerNames } from './keywords.js';
 
@@ -23,7 +23,7 @@ export interface TextMateGrammar {
 }
 
 const CONTROL = ['else', 'in', 'until', 'while', 'parallel', 'first', 'none', 'denied', 'skip', 'retry', 'pass', 'allow', 'deny', 'before', 'after', 'always', 'with', 'as', 'from', 'to', 'template', 'endless', 'new', 'privileged']; // prettier-ignore
-/** Words only behind `import`; elsewhere they may be labels and keys. */
+/** These are words only behind `import`; elsewhere they may be labels and keys. */
 const IMPORT_TYPES = ['static', 'templates', 'live', 'cached', 'module', 'local'];
 /** The languages of code blocks, and the scope that an editor may know them by. */
 const LANGUAGES = { js: 'source.js', javascript: 'source.js', node: 'source.js', py: 'source.python', python: 'source.python', sh: 'source.shell', bash: 'source.shell', cmd: 'source.shell' }; // prettier-ignore

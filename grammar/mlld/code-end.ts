@@ -1,7 +1,7 @@
-/** Where code in another language ends: a scanner per language that knows its strings and comments. */
+/** Finds the end of code in another language by a scanner per language that knows its strings and comments. */
 import type { Language } from '../ast.js';
 
-/** The offset of the brace that closes the code beginning at `from`, or -1. Braces in strings and comments do not count. */
+/** Returns the offset of the brace that closes the code beginning at `from`, or -1. Braces in strings and comments do not count. */
 export function codeEnd(text: string, from: number, language: Language): number {
   const skip = language === 'js' || language === 'node' ? skipScript : language === 'py' ? skipPython : skipShell;
   let depth = 1;
@@ -16,7 +16,7 @@ export function codeEnd(text: string, from: number, language: Language): number 
   return -1;
 }
 
-/** If a string, comment or the like begins at `i`: the offset behind it, -1 if it never ends. Else `i`. */
+/** Returns the offset behind a string, comment or the like that begins at `i`, or -1 if it never ends. Else returns `i`. */
 type Skip = (text: string, i: number, from: number) => number;
 
 const skipScript: Skip = (text, i, from) => {
@@ -66,7 +66,7 @@ function quoted(text: string, open: number, quote: string, span: 'line' | 'lines
   for (let i = open + 1; i < text.length; i++) {
     if (text[i] === '\\') i++;
     else if (text.startsWith(quote, i)) return i + quote.length;
-    else if (text[i] === '\n' && span === 'line') return i; // not ours to judge: the other language will complain
+    else if (text[i] === '\n' && span === 'line') return i; // not checked here: the other language will report it
   }
   return -1;
 }
@@ -83,7 +83,7 @@ function templateLiteral(text: string, open: number): number {
   return -1;
 }
 
-/** A slash begins a regular expression where a value is expected, that is not behind a value. */
+/** True where a value is expected, that is not behind a value: there a slash begins a regular expression. */
 function beginsRegex(text: string, at: number, from: number): boolean {
   let i = at - 1;
   while (i >= from && /\s/.test(text[i] as string)) i--;
@@ -107,7 +107,7 @@ function regexEnd(text: string, open: number): number {
   return open; // a division after all
 }
 
-/** A double-quoted string of the shell, with the commands that may stand in it. */
+/** Passes over a double-quoted string of the shell, with the commands that it may hold. */
 function shellString(text: string, open: number): number {
   for (let i = open + 1; i < text.length; i++) {
     if (text[i] === '\\') i++;
@@ -120,7 +120,7 @@ function shellString(text: string, open: number): number {
   return -1;
 }
 
-/** The offset of the bracket that closes the one at `open`, in `$(…)` or `${…}`. */
+/** Returns the offset of the bracket that closes the one at `open`, in `$(…)` or `${…}`. */
 function expansionEnd(text: string, open: number): number {
   const [opening, closing] = text[open] === '(' ? ['(', ')'] : ['{', '}'];
   let depth = 0;
@@ -134,7 +134,7 @@ function expansionEnd(text: string, open: number): number {
   return -1;
 }
 
-/** `<<EOF` up to the line that ends it. Other uses of `<` are no business of ours. */
+/** Passes over `<<EOF` up to the line that ends it. Other uses of `<` are ignored. */
 function hereDocument(text: string, at: number): number {
   const head = matchAt(/<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z_]\w*))[^\n]*\n/y, text, at);
   if (!head || text[at - 1] === '<') return at;

@@ -1,4 +1,4 @@
-/** Where the parser stands when something is missing, and the small tools with which a slip is recognised. */
+/** Describes the place of a mistake, and provides the small tools that recognise mistakes. */
 import { SyntaxFailure } from '../../errors.js';
 
 export interface ErrorContext {
@@ -6,7 +6,7 @@ export interface ErrorContext {
   readonly at: number;
 }
 
-/** The rules of the subset that have a code of their own; the rest is `dot_syntax`. */
+/** Rules of the subset that have a code of their own; all others have `dot_syntax`. */
 export type DotCode =
   | 'dot_undirected'
   | 'dot_strict'
@@ -25,7 +25,7 @@ export type DotCode =
 
 const RESERVED = new Set(['digraph', 'graph', 'node', 'edge', 'subgraph', 'strict']);
 
-/** In any letter case: Graphviz would read it as a keyword. */
+/** True in any letter case: Graphviz would read it as a keyword. */
 export function isReserved(word: string): boolean {
   return RESERVED.has(word.toLowerCase());
 }
@@ -39,12 +39,12 @@ export function look(pattern: RegExp, { text, at }: ErrorContext): RegExpExecArr
   return pattern.exec(text);
 }
 
-/** Behind white space and comments. */
+/** Moves behind white space and comments. */
 export function pastBlanks({ text, at }: ErrorContext): ErrorContext {
   return { text, at: at + (look(/(?:\s|\/\/.*|\/\*[^]*?\*\/)*/y, { text, at })?.[0].length ?? 0) };
 }
 
-/** What stands at a place, for messages. */
+/** Names the token at a place, for messages. */
 export function describe({ text, at }: ErrorContext): string {
   const token = look(/[\p{L}_][\p{L}\p{N}_]*|[\d.]+\w*|->|--|&&|\|\||[=!<>]+|./uy, pastBlanks({ text, at }))?.[0];
   if (token === '"') return 'a string';

@@ -1,9 +1,9 @@
 /**
- * What people write in a pipeline that Graphviz allows and we don't, or that nobody allows, and what to say about it.
- * A rule of the grammar that found nothing it knows asks the function named after what it expected.
+ * Recognises usual mistakes in pipelines, among them what Graphviz allows and mlld doesn't, and explains them. A rule of the grammar that
+ * finds nothing it knows calls the function that is named after what it expected.
  *
- * S1 A function throws only for a text that is wrong under every reading, because nothing is tried after it.
- * S2 What is not closed is reported where it was opened, everything else where it stands.
+ * DOT-MISTAKE-1 A function throws only for a text that is wrong under every reading, because nothing is tried after it.
+ * DOT-MISTAKE-2 Whatever is not closed is reported where it was opened, every other mistake at its place.
  */
 export * from './graph.js';
 export * from './statements.js';

@@ -1,4 +1,4 @@
-/** Slips in blocks, conditions and loops. */
+/** Explains mistakes in blocks, conditions and loops. */
 import type { Bail, Control } from '../../ast.js';
 import { fieldAppend, assignment } from './bindings.js';
 import { otherChange, otherWord } from './statements.js';
@@ -19,86 +19,89 @@ import {
   type ErrorContext,
 } from './error-context.js';
 
-/** Inside a block, where neither a statement nor the closing bracket stands. */
+/** Called inside a block where a statement or the closing bracket is expected. */
 export function block(original: ErrorContext): false {
-  const spot = pastSpace(original);
-  const { text, at } = spot;
-  if (atEnd(spot)) unclosedBracket(spot, 'Unclosed block: expected `]`');
-  if (look(/,/y, spot)) fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
-  const slash = look(/\/([a-z]+)/y, spot);
-  if (slash) fail(at, `\`${slash[0]}\`: inside brackets statements carry no slash`, `write \`${slash[1]}\``);
+  const context = pastSpace(original);
+  const { text, at } = context;
+  if (atEnd(context)) unclosedBracket(context, 'Unclosed block: expected `]`');
+  if (look(/,/y, context))
+    fail(at, 'A comma does not separate statements', 'put each statement on a line of its own, or a `;` between them');
+  const slash = look(/\/([a-z]+)/y, context);
+  if (slash) fail(at, `\`${slash[0]}\`: inside brackets statements have no slash`, `write \`${slash[1]}\``);
   if (text.startsWith('//', at)) fail(at, '`//` does not begin a comment', 'comments begin with `>>`');
-  if (look(/\]/y, spot)) {
+  if (look(/\]/y, context)) {
     if (/\[\s*$/.test(text.slice(Math.max(0, at - 200), at))) fail(at, 'An empty block', 'a block needs at least one statement');
     return false;
   }
-  const word = look(/[A-Za-z][\w-]*/y, spot)?.[0];
+  const word = look(/[A-Za-z][\w-]*/y, context)?.[0];
   if (word && topLevel.has(word)) {
     const isAtMargin = at === 0 || text[at - 1] === '\n';
-    const hint = isAtMargin ? `or the block that begins in line ${lineOf(text, spot.bracketAt)} lacks its \`]\`` : undefined;
-    fail(at, `\`${word}\` stands only at the top level of a file, not inside of a block`, hint);
+    const hint = isAtMargin ? `or the block that begins in line ${lineOf(text, context.bracketAt)} lacks its \`]\`` : undefined;
+    fail(at, `\`${word}\` is allowed only at the top level of a file, not inside a block`, hint);
   }
   if (word === 'else') {
-    fail(at, '`else` stands behind the `]` of an `if`', `the block that begins in line ${lineOf(text, spot.bracketAt)} is still open`);
+    fail(at, '`else` belongs behind the `]` of an `if`', `the block that begins in line ${lineOf(text, context.bracketAt)} is not closed`);
   }
   if (word && foreign.has(word)) fail(at, `\`${word}\` is not part of this runtime`);
   if (word === 'while')
     fail(at, 'There is no `while` statement', 'use `loop(LIMIT) until CONDITION [ … ]`, or the stage `VALUE | while(CAP) @f`');
   if (word && words.has(word)) return false;
-  if (word) otherWord(spot, word);
-  const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, spot);
-  if (field) fieldAppend(spot);
-  otherChange(spot);
-  const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, spot);
-  if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment(spot);
-  if (spot.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
-  if (name) fail(at, `\`${name[0]}\` alone is no statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
+  if (word) otherWord(context, word);
+  const field = look(/@[A-Za-z_][\w-]*(?:\.[\w-]+|\[[^\]\n]*\])+\s*\+=/y, context);
+  if (field) fieldAppend(context);
+  otherChange(context);
+  const name = look(/@([A-Za-z_][\w-]*)(?:\.[\w-]+|\[[^\]\n]*\])*/y, context);
+  if (name && look(/\s*=(?![=>~])/y, { text, at: at + name[0].length })) assignment(context);
+  if (context.furthest > at + (name?.[0].length ?? word?.length ?? 0)) return false;
+  if (name) fail(at, `\`${name[0]}\` alone is not a statement`, `call it (\`${name[0]}()\`), show it, or return it with \`=> ${name[0]}\``);
   if (/^[-+*/%]/.test(text.slice(at))) fail(at, `\`${text[at]}\` needs a blank on both sides`);
   fail(at, `Expected a statement or \`]\`, found ${describe(text, at)}`);
 }
 
-export function noBlock(spot: ErrorContext): false {
-  if (look(/\[/y, spot)) return false;
-  if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `[ … ]`');
-  const limit = look(/[\w@.-]+/y, spot)?.[0];
-  if (limit && look(/\/?loop(?![\w-])\s*$/y, { text: spot.text.slice(0, spot.at), at: spot.statementAt }))
-    fail(spot.at, 'The limit of a `loop` stands in parentheses', `write \`loop(${limit}) [ … ]\``);
-  fail(spot.at, `Expected a block \`[ … ]\`, found ${describe(spot.text, spot.at)}`, 'the brackets are required');
+export function noBlock(context: ErrorContext): false {
+  if (look(/\[/y, context)) return false;
+  if (look(/\{/y, context)) fail(context.at, 'A block is written in square brackets', 'write `[ … ]`');
+  const limit = look(/[\w@.-]+/y, context)?.[0];
+  if (limit && look(/\/?loop(?![\w-])\s*$/y, { text: context.text.slice(0, context.at), at: context.statementAt }))
+    fail(context.at, 'The limit of a `loop` is written in parentheses', `write \`loop(${limit}) [ … ]\``);
+  fail(context.at, `Expected a block \`[ … ]\`, found ${describe(context.text, context.at)}`, 'the brackets are required');
 }
 
-export function condition(spot: ErrorContext): false {
-  return value(spot);
+export function condition(context: ErrorContext): false {
+  return value(context);
 }
 
 export function ifBody(original: ErrorContext): false {
-  const spot = pastSpace(original);
-  if (look(/\[/y, spot)) return false;
-  if (look(/=>/y, spot)) fail(spot.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
-  if (look(/=(?!=)/y, spot)) fail(spot.at, 'Unexpected `=` in a condition', 'compare with `==`');
-  if (look(/\{/y, spot)) fail(spot.at, 'A block stands in square brackets', 'write `if CONDITION [ … ]`');
-  otherOperator(spot);
-  if (look(/in(?![\w-])/y, spot)) fail(spot.at, '`in` is no operator', 'write `@list.includes(@item)`');
-  if (spot.furthest > spot.at) return false;
+  const context = pastSpace(original);
+  if (look(/\[/y, context)) return false;
+  if (look(/=>/y, context))
+    fail(context.at, '`if` takes a block, not an arrow', 'write `if CONDITION [ … ]`, or `when CONDITION => ACTION`');
+  if (look(/=(?!=)/y, context)) fail(context.at, 'Unexpected `=` in a condition', 'compare with `==`');
+  if (look(/\{/y, context)) fail(context.at, 'A block is written in square brackets', 'write `if CONDITION [ … ]`');
+  otherOperator(context);
+  if (look(/in(?![\w-])/y, context)) fail(context.at, '`in` is not an operator', 'write `@list.includes(@item)`');
+  if (context.furthest > context.at) return false;
   fail(
-    spot.at,
-    `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(spot.text, spot.at)}`,
+    context.at,
+    `Expected a block \`[ … ]\` behind the condition of \`if\`, found ${describe(context.text, context.at)}`,
     'write `if CONDITION [ … ]`',
   );
 }
 
-/** `when any [ … ]`, `when all [ … ]` */
-export function whenWord(spot: ErrorContext): false {
-  const word = look(/(any|all)\s*\[/y, spot)?.[1];
-  if (word) fail(spot.at, `\`when ${word} [ … ]\` no longer exists`, `join the conditions with \`${word === 'any' ? '||' : '&&'}\``);
+/** Refuses `when any [ … ]` and `when all [ … ]`. */
+export function whenWord(context: ErrorContext): false {
+  const word = look(/(any|all)\s*\[/y, context)?.[1];
+  if (word) fail(context.at, `\`when ${word} [ … ]\` no longer exists`, `join the conditions with \`${word === 'any' ? '||' : '&&'}\``);
   return false;
 }
 
-export function when(spot: ErrorContext): false {
-  const wrong = look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*(=)(?![=>~])/y, spot);
-  if (wrong) fail(spot.at + wrong[0].length - 1, 'Unexpected `=` in a condition', 'compare with `==`');
-  const { text, furthest } = spot;
-  if (furthest > spot.at && !/[\n[]|=>/.test(text.slice(spot.at, furthest))) {
-    if (text[furthest] === '{') fail(furthest, 'The arms of a `when` stand in square brackets', 'write `when … [ CONDITION => ACTION ]`');
+export function when(context: ErrorContext): false {
+  const wrong = look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*(=)(?![=>~])/y, context);
+  if (wrong) fail(context.at + wrong[0].length - 1, 'Unexpected `=` in a condition', 'compare with `==`');
+  const { text, furthest } = context;
+  if (furthest > context.at && !/[\n[]|=>/.test(text.slice(context.at, furthest))) {
+    if (text[furthest] === '{')
+      fail(furthest, 'The arms of a `when` are written in square brackets', 'write `when … [ CONDITION => ACTION ]`');
     const word = look(/[a-z]+(?![\w-])/y, { text, at: furthest })?.[0];
     if (word && words.has(word))
       fail(
@@ -107,78 +110,86 @@ export function when(spot: ErrorContext): false {
         `write \`when CONDITION => ${word} …\``,
       );
   }
-  if (furthest > spot.at) return false;
-  return value(spot);
+  if (furthest > context.at) return false;
+  return value(context);
 }
 
-/** Among the arms of a `when`. */
+/** Called among the arms of a `when`. */
 export function arms(original: ErrorContext): false {
-  const spot = pastSpace(original);
-  const { text, at } = spot;
-  if (atEnd(spot)) unclosedBracket(spot, 'Unclosed `when`: expected `]`');
-  if (look(/,/y, spot))
+  const context = pastSpace(original);
+  const { text, at } = context;
+  if (atEnd(context)) unclosedBracket(context, 'Unclosed `when`: expected `]`');
+  if (look(/,/y, context))
     fail(at, 'A comma does not separate the arms of a `when`', 'put each arm on a line of its own, or a `;` between them');
-  const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
-  if (word && words.has(word) && !look(/(?:when|for|foreach|loop|run|let)/y, spot)) {
+  const word = look(/[a-z]+(?![\w-])/y, context)?.[0];
+  if (word && words.has(word) && !look(/(?:when|for|foreach|loop|run|let)/y, context)) {
     fail(
       at,
-      `\`${word}\` is no arm: \`when … [ … ]\` holds arms, \`CONDITION => ACTION\``,
+      `\`${word}\` is not an arm: \`when … [ … ]\` holds arms, \`CONDITION => ACTION\``,
       'write `when CONDITION => [ … ]`, or use `if CONDITION [ … ]`',
     );
   }
-  const bare = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  const bare = look(/[A-Za-z_][\w-]*/y, context)?.[0];
   if (bare && /^(?:else|default|otherwise|_)$/.test(bare))
-    fail(at, `\`${bare}\` is no condition`, 'the last arm, for everything else, is `* => ACTION`');
-  if (bare === 'case') fail(at, '`case` is no condition', 'an arm is `CONDITION => ACTION`, without a word before it');
-  if (bare && !valueWord.test(bare) && spot.furthest <= at + bare.length) return value(spot);
-  if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, spot)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
-  const equals = look(/[^\n[\]=!<>~]*=(?![=>~])/y, spot);
+    fail(at, `\`${bare}\` is not a condition`, 'the last arm, for everything else, is `* => ACTION`');
+  if (bare === 'case') fail(at, '`case` is not a condition', 'an arm is `CONDITION => ACTION`, without a word before it');
+  if (bare && !valueWord.test(bare) && context.furthest <= at + bare.length) return value(context);
+  if (look(/[^\n[\]"'`]*?[^=!<>~\s+]\s*=(?![=>~])[^\n]*=>/y, context)) fail(at, 'Unexpected `=` in a condition', 'compare with `==`');
+  const equals = look(/[^\n[\]=!<>~]*=(?![=>~])/y, context);
   if (equals) fail(at + equals[0].length - 1, 'Expected `=>`, found `=`', 'an arm is `CONDITION => ACTION`');
-  const reached = text.startsWith('->', spot.furthest - 1) ? spot.furthest - 1 : spot.furthest;
+  const reached = text.startsWith('->', context.furthest - 1) ? context.furthest - 1 : context.furthest;
   if (reached > at && !/=>|\n/.test(text.slice(at, reached)) && look(/["'`@\w[:]|->/y, { text, at: reached }))
     fail(reached, `Expected \`=>\`, found ${text[reached] === '-' ? '`->`' : describe(text, reached)}`, 'an arm is `CONDITION => ACTION`');
   return false;
 }
 
-export function action(spot: ErrorContext): false {
-  const { text, at } = spot;
-  const word = look(/[a-z]+(?![\w-])/y, spot)?.[0];
-  if (word && topLevel.has(word)) fail(at, `\`${word}\` cannot stand behind an arrow`);
+export function action(context: ErrorContext): false {
+  const { text, at } = context;
+  const word = look(/[a-z]+(?![\w-])/y, context)?.[0];
+  if (word && topLevel.has(word)) fail(at, `\`${word}\` cannot follow an arrow`);
   if (word && (words.has(word) || /^(?:retry|skip|pass)$/.test(word))) return false;
-  if (look(/[\]\r\n;]/y, spot) || at >= text.length) fail(at, 'Expected an action or a value behind `=>`');
-  return value(spot);
+  if (look(/[\]\r\n;]/y, context) || at >= text.length) fail(at, 'Expected an action or a value behind `=>`');
+  return value(context);
 }
 
-/** `=> done V`: a control word is a statement of its own. */
+/** Refuses `=> done V`: a control word is a statement of its own. */
 export function controlReturn(control: Control | Bail): never {
   const word = control.kind === 'bail' ? 'bail' : control.word;
-  fail(control.at, `\`${word}\` is no value`, `write it without the arrow`);
+  fail(control.at, `\`${word}\` is not a value`, `write it without the arrow`);
 }
 
-export function forBinding(spot: ErrorContext): never {
-  const cap = look(/\d+/y, spot)?.[0];
-  if (cap && /parallel\s*$/.test(spot.text.slice(spot.statementAt, spot.at)))
-    fail(spot.at, 'The cap of `for parallel` stands in parentheses', `write \`for parallel(${cap}) @item in @list => …\``);
-  const name = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
-  if (name) fail(spot.at, `Missing \`@\` before \`${name}\` in \`for\``, `write \`for @${name} in @list => …\``);
-  fail(spot.at, `Expected a loop variable behind \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');
+export function forBinding(context: ErrorContext): never {
+  const cap = look(/\d+/y, context)?.[0];
+  if (cap && /parallel\s*$/.test(context.text.slice(context.statementAt, context.at)))
+    fail(context.at, 'The cap of `for parallel` is written in parentheses', `write \`for parallel(${cap}) @item in @list => …\``);
+  const name = look(/[A-Za-z_][\w-]*/y, context)?.[0];
+  if (name) fail(context.at, `Missing \`@\` before \`${name}\` in \`for\``, `write \`for @${name} in @list => …\``);
+  fail(
+    context.at,
+    `Expected a loop variable behind \`for\`, found ${describe(context.text, context.at)}`,
+    'write `for @item in @list => …`',
+  );
 }
 
-export function forIn(spot: ErrorContext): never {
-  fail(spot.at, `Expected \`in\` behind the variable of \`for\`, found ${describe(spot.text, spot.at)}`, 'write `for @item in @list => …`');
+export function forIn(context: ErrorContext): never {
+  fail(
+    context.at,
+    `Expected \`in\` behind the variable of \`for\`, found ${describe(context.text, context.at)}`,
+    'write `for @item in @list => …`',
+  );
 }
 
-export function forSource(spot: ErrorContext): false {
-  if (look(/=>/y, spot)) fail(spot.at, 'Expected the list of the `for` behind `in`', 'write `for @item in @list => …`');
-  return value(spot);
+export function forSource(context: ErrorContext): false {
+  if (look(/=>/y, context)) fail(context.at, 'Expected the list of the `for` behind `in`', 'write `for @item in @list => …`');
+  return value(context);
 }
 
 export function forBody(original: ErrorContext): false {
-  const spot = pastSpace(original);
-  if (spot.furthest > spot.at) return false;
-  fail(spot.at, `Expected \`=>\` or a block \`[ … ]\` in \`for\`, found ${describe(spot.text, spot.at)}`);
+  const context = pastSpace(original);
+  if (context.furthest > context.at) return false;
+  fail(context.at, `Expected \`=>\` or a block \`[ … ]\` in \`for\`, found ${describe(context.text, context.at)}`);
 }
 
-export function loopLimit(spot: ErrorContext): never {
-  fail(spot.at, 'The parentheses of a `loop` need a limit', 'write `loop(10) [ … ]`, `loop(endless) [ … ]`, or `loop [ … ]`');
+export function loopLimit(context: ErrorContext): never {
+  fail(context.at, 'The parentheses of a `loop` need a limit', 'write `loop(10) [ … ]`, `loop(endless) [ … ]`, or `loop [ … ]`');
 }

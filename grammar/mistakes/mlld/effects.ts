@@ -1,67 +1,67 @@
-/** Slips in what leaves the script, and in import and export. */
+/** Explains mistakes in statements with effects, and in import and export. */
 import { value } from './values.js';
 import { fail, look, pastBlanks, type ErrorContext } from './error-context.js';
 
-/** What stands behind `show` is nothing it shows. */
-export function show(spot: ErrorContext): false {
-  const { text, at, statementAt: from } = spot;
-  parenthesised(spot, 'show');
-  if (/\n/.test(text.slice(from, at)) || at >= text.length || look(/>>|<<(?=\s)|[;\]]/y, spot)) {
+/** Called at an operand that `show` does not accept. */
+export function show(context: ErrorContext): false {
+  const { text, at, statementAt: from } = context;
+  parenthesised(context, 'show');
+  if (/\n/.test(text.slice(from, at)) || at >= text.length || look(/>>|<<(?=\s)|[;\]]/y, context)) {
     fail(from, '`show` needs something to show', 'write `show @name` or `show "text"`');
   }
   const hint = 'bind it to a variable first, or write it in a template';
-  if (look(/-?\d|true\b|false\b|null\b/y, spot)) fail(at, '`show` takes no number, boolean or null', 'write it as text: `show "…"`');
-  if (look(/[[{]/y, spot)) fail(at, '`show` takes no array or object literal', hint);
-  if (look(/[!(]/y, spot)) fail(at, '`show` takes no operator expression', hint);
-  if (look(/(?:cmd|sh|bash|js|javascript|node|py|python|run|when|for|loop)(?![\w-])/y, spot)) {
-    fail(at, `\`show\` takes no \`${look(/\w+/y, spot)?.[0]}\``, hint);
+  if (look(/-?\d|true\b|false\b|null\b/y, context)) fail(at, '`show` takes no number, boolean or null', 'write it as text: `show "…"`');
+  if (look(/[[{]/y, context)) fail(at, '`show` takes no array or object literal', hint);
+  if (look(/[!(]/y, context)) fail(at, '`show` takes no operator expression', hint);
+  if (look(/(?:cmd|sh|bash|js|javascript|node|py|python|run|when|for|loop)(?![\w-])/y, context)) {
+    fail(at, `\`show\` takes no \`${look(/\w+/y, context)?.[0]}\``, hint);
   }
-  const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+  const word = look(/[A-Za-z_][\w-]*/y, context)?.[0];
   if (word && word !== 'foreach')
     fail(at, `\`show\` cannot show the word \`${word}\``, `write \`show "${word}"\` for the text or \`show @${word}\` for the variable`);
-  return value(spot);
+  return value(context);
 }
 
-/** Behind the one operand of `show`. */
+/** Called behind the one operand of `show`. */
 export function afterShow(original: ErrorContext): true {
-  const spot = pastBlanks(original);
-  if (look(/\/\//y, spot)) fail(spot.at, '`//` does not begin a comment', 'comments begin with `>>`');
-  if (look(/[^\n;\]]*=>/y, spot)) return true; // the next arm of a `when` on the same line
-  if (look(/[-+*/%?=!~]|&&|\|\||==|[<>]=?(?![<>])/y, spot)) {
-    fail(spot.at, '`show` takes one value and no operators', 'bind the result first: `var @result = …`');
+  const context = pastBlanks(original);
+  if (look(/\/\//y, context)) fail(context.at, '`//` does not begin a comment', 'comments begin with `>>`');
+  if (look(/[^\n;\]]*=>/y, context)) return true; // the next arm of a `when` on the same line
+  if (look(/[-+*/%?=!~]|&&|\|\||==|[<>]=?(?![<>])/y, context)) {
+    fail(context.at, '`show` takes one value and no operators', 'bind the result first: `var @result = …`');
   }
-  if (look(/@[A-Za-z_][\w.-]*(?![\w.(-])(?!\s*\+?=)|["'`]/y, spot))
-    fail(spot.at, '`show` takes exactly one operand', 'join several values in a template');
+  if (look(/@[A-Za-z_][\w.-]*(?![\w.(-])(?!\s*\+?=)|["'`]/y, context))
+    fail(context.at, '`show` takes exactly one operand', 'join several values in a template');
   return true;
 }
 
-export function run(spot: ErrorContext): false {
-  const language = look(/(?:sh|bash|js|javascript|node|py|python|cmd|stream|foreach)(?![\w-])/y, spot);
-  if (language || look(/[@"'{<|[`]/y, spot)) return false;
-  const word = look(/[A-Za-z_][\w-]*/y, spot)?.[0];
+export function run(context: ErrorContext): false {
+  const language = look(/(?:sh|bash|js|javascript|node|py|python|cmd|stream|foreach)(?![\w-])/y, context);
+  if (language || look(/[@"'{<|[`]/y, context)) return false;
+  const word = look(/[A-Za-z_][\w-]*/y, context)?.[0];
   fail(
-    spot.at,
+    context.at,
     word ? `\`run\` does not know \`${word}\`` : '`run` needs a command',
     'write `run cmd { … }`, `run sh { … }` or `run @function()`',
   );
 }
 
-/** Where nothing is logged: the value stands on the line of the word. */
-export function log(spot: ErrorContext): never {
-  parenthesised(spot, 'log');
-  fail(spot.statementAt, '`log` needs something to log', 'write `log @name` or `log "text"`');
+/** Called where `log` has no value, which must be on the line of the word. */
+export function log(context: ErrorContext): never {
+  parenthesised(context, 'log');
+  fail(context.statementAt, '`log` needs something to log', 'write `log @name` or `log "text"`');
 }
 
-/** `show("x")`: these words are statements, no functions. */
-function parenthesised(spot: ErrorContext, word: string): void {
-  if (look(/\(/y, spot) && spot.text.slice(spot.statementAt, spot.at).trimStart() === word)
-    fail(spot.at, `\`${word}\` takes no parentheses`, `write \`${word} @name\` or \`${word} "text"\``);
+/** Refuses `show("x")`: these words are statements, not functions. */
+function parenthesised(context: ErrorContext, word: string): void {
+  if (look(/\(/y, context) && context.text.slice(context.statementAt, context.at).trimStart() === word)
+    fail(context.at, `\`${word}\` takes no parentheses`, `write \`${word} @name\` or \`${word} "text"\``);
 }
 
-/** `output` and `append` */
-export function output(spot: ErrorContext & { readonly word: string }): false {
-  const { word, at, text, furthest } = spot;
-  const line = look(/[^\n]*/y, spot)?.[0] ?? '';
+/** Called for `output` and `append`. */
+export function output(context: ErrorContext & { readonly word: string }): false {
+  const { word, at, text, furthest } = context;
+  const line = look(/[^\n]*/y, context)?.[0] ?? '';
   if (new RegExp(`^${word}\\s*(?:$|[;\\]])`).test(line))
     fail(at, `\`${word}\` needs a value and a target`, `write \`${word} @value to "file"\``);
   if (/\sto\s*$/.test(line))
@@ -74,45 +74,45 @@ export function output(spot: ErrorContext & { readonly word: string }): false {
   );
 }
 
-export function bareTarget(spot: ErrorContext): never {
-  const path = look(/[^\s\];]*/y, spot)?.[0] ?? '';
-  fail(spot.at, `A target that begins with a variable needs quotes: \`${path}\``, `write \`"${path}"\``);
+export function bareTarget(context: ErrorContext): never {
+  const path = look(/[^\s\];]*/y, context)?.[0] ?? '';
+  fail(context.at, `A target that begins with a variable needs quotes: \`${path}\``, `write \`"${path}"\``);
 }
 
-export function alias(spot: ErrorContext): never {
-  const name = look(/[A-Za-z_][\w-]*/y, spot)?.[0] ?? 'name';
-  fail(spot.at, `An alias needs an at sign: \`as @${name}\``, `write \`as @${name}\``);
+export function alias(context: ErrorContext): never {
+  const name = look(/[A-Za-z_][\w-]*/y, context)?.[0] ?? 'name';
+  fail(context.at, `An alias needs an at sign: \`as @${name}\``, `write \`as @${name}\``);
 }
 
-export function importStatement(spot: ErrorContext): false {
-  if (look(/import\s+(?:\w+\s+)?\{\s*\*\s*\}/y, spot))
-    fail(spot.at, '`import { * }` needs a name', 'write `import { * as @name } from "…"`');
-  if (look(/import\s+(?:\w+\s+)?\{\s*\}/y, spot)) fail(spot.at, '`import { }` names nothing');
-  if (look(/import\s+(?:\w+\s+)?\{[^}]*\}\s*(?!from\b|\s)/y, spot))
-    fail(spot.at, 'Expected `from` and a source behind the names of `import`', 'write `import { @name } from "./file.mld"`');
-  const bare = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=\.{0,2}\/)/y, spot);
+export function importStatement(context: ErrorContext): false {
+  if (look(/import\s+(?:\w+\s+)?\{\s*\*\s*\}/y, context))
+    fail(context.at, '`import { * }` needs a name', 'write `import { * as @name } from "…"`');
+  if (look(/import\s+(?:\w+\s+)?\{\s*\}/y, context)) fail(context.at, '`import { }` names nothing');
+  if (look(/import\s+(?:\w+\s+)?\{[^}]*\}\s*(?!from\b|\s)/y, context))
+    fail(context.at, 'Expected `from` and a source behind the names of `import`', 'write `import { @name } from "./file.mld"`');
+  const bare = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=\.{0,2}\/)/y, context);
   if (bare) {
-    const path = look(/[^\s]*/y, { ...spot, at: spot.at + bare[0].length })?.[0];
-    fail(spot.at + bare[0].length, 'The path of an `import` stands in quotes', `write \`"${path}"\``);
+    const path = look(/[^\s]*/y, { ...context, at: context.at + bare[0].length })?.[0];
+    fail(context.at + bare[0].length, 'The path of an `import` is written in quotes', `write \`"${path}"\``);
   }
-  const open = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=(["'])(?:(?!\1)[^\n])*(?:\n|$))/y, spot);
-  if (open) fail(spot.at + open[0].length, 'Unclosed string in `import`: the closing quote is missing');
-  const whole = look(/import\s+\*\s+as\s+@?([A-Za-z_][\w-]*)/y, spot)?.[1];
-  if (whole) fail(spot.at, '`import *` stands in braces', `write \`import { * as @${whole} } from "./file.mld"\``);
-  const name = look(/import\s+([A-Za-z_][\w-]*)\s+(?:from|as)\b/y, spot)?.[1];
+  const open = look(/import\s+(?:\{[^}]*\}\s*from\s+)?(?=(["'])(?:(?!\1)[^\n])*(?:\n|$))/y, context);
+  if (open) fail(context.at + open[0].length, 'Unclosed string in `import`: the closing quote is missing');
+  const whole = look(/import\s+\*\s+as\s+@?([A-Za-z_][\w-]*)/y, context)?.[1];
+  if (whole) fail(context.at, '`import *` is written in braces', `write \`import { * as @${whole} } from "./file.mld"\``);
+  const name = look(/import\s+([A-Za-z_][\w-]*)\s+(?:from|as)\b/y, context)?.[1];
   if (name)
     fail(
-      spot.at,
-      'The names of an `import` stand in braces',
+      context.at,
+      'The names of an `import` are written in braces',
       `write \`import { @${name} } from "./file.mld"\`, or \`import "./file.mld" as @${name}\` for all of it`,
     );
-  if (look(/import\s+(?:tools|mcp)\b/y, spot)) fail(spot.at, 'Importing tools is not part of this runtime');
-  if (look(/import[ \t]*(?:\r?\n|$)/y, spot))
-    fail(spot.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
+  if (look(/import\s+(?:tools|mcp)\b/y, context)) fail(context.at, 'Importing tools is not part of this runtime');
+  if (look(/import[ \t]*(?:\r?\n|$)/y, context))
+    fail(context.at, '`import` needs names or a source', 'write `import { @name } from "./file.mld"`');
   return false;
 }
 
-export function exportStatement(spot: ErrorContext): false {
-  if (!look(/export\s*\{/y, spot)) fail(spot.at, '`export` takes a list of names', 'write `export { @name }`');
+export function exportStatement(context: ErrorContext): false {
+  if (!look(/export\s*\{/y, context)) fail(context.at, '`export` takes a list of names', 'write `export { @name }`');
   return false;
 }

@@ -1,13 +1,13 @@
-/** Where the parser stands when something is missing, and the small tools with which a slip is recognised. */
+/** Describes the place of a mistake, and provides the small tools that recognise mistakes. */
 import { SyntaxFailure } from '../../errors.js';
 import { foreignWords, statementWords, topLevelWords, transformerNames } from '../../keywords.js';
 
 export interface ErrorContext {
   readonly text: string;
   readonly at: number;
-  /** Where the innermost statement that was begun begins. */
+  /** The beginning of the innermost statement that was begun. */
   readonly statementAt: number;
-  /** Where the statement begins that opened the innermost bracket, and the bracket itself. */
+  /** The beginning of the statement that opened the innermost bracket; then the bracket. */
   readonly openedAt: number;
   readonly bracketAt: number;
   /** The furthest offset at which something was expected and not found. */
@@ -31,18 +31,18 @@ export function look(pattern: RegExp, { text, at }: Pick<ErrorContext, 'text' | 
   return pattern.exec(text);
 }
 
-export function pastBlanks(spot: ErrorContext): ErrorContext {
-  return { ...spot, at: spot.at + (look(/[ \t\r]*/y, spot)?.[0].length ?? 0) };
+export function pastBlanks(context: ErrorContext): ErrorContext {
+  return { ...context, at: context.at + (look(/[ \t\r]*/y, context)?.[0].length ?? 0) };
 }
 
-/** Is this the end of the file, or of the fence in a Markdown file that a script stands in? */
+/** True at the end of the file, or of the fence of a script in a Markdown file. */
 export function atEnd({ text, at }: Pick<ErrorContext, 'text' | 'at'>): boolean {
   return at >= text.length || (text.startsWith('```', at) && /(?:^|\n)$/.test(text.slice(Math.max(0, at - 1), at)));
 }
 
 /**
- * What was opened at `opener` is not closed: told of there when that is on the first line of the statement, else at the statement,
- * with the line where it begins.
+ * Reports a bracket or quote at `opener` that is not closed: there when that is on the first line of the statement, else at the
+ * statement, with the line where it begins.
  */
 export function unclosed(
   { text }: Pick<ErrorContext, 'text'>,
@@ -55,7 +55,7 @@ export function unclosed(
   fail(statementAt, message, `it begins in line ${lineOf(text, opener)}${hint ? `; ${hint}` : ''}`);
 }
 
-/** Operators of other languages. */
+/** Operators of other languages, and what mlld has instead. */
 const operators: readonly (readonly [written: RegExp, ours: string])[] = [
   [/===/y, '=='],
   [/!==/y, '!='],
@@ -69,32 +69,32 @@ const operators: readonly (readonly [written: RegExp, ours: string])[] = [
   [/mod(?![\w-])/y, '%'],
 ];
 
-/** Behind a complete value: an operator that is written otherwise here. */
-export function otherOperator(spot: Pick<ErrorContext, 'text' | 'at'>): void {
+/** Refuses, behind a complete value, an operator of another language. */
+export function otherOperator(context: Pick<ErrorContext, 'text' | 'at'>): void {
   for (const [pattern, ours] of operators) {
-    const written = look(pattern, spot)?.[0];
-    if (written) fail(spot.at, `\`${written}\` is no operator`, `write \`${ours}\``);
+    const written = look(pattern, context)?.[0];
+    if (written) fail(context.at, `\`${written}\` is not an operator`, `write \`${ours}\``);
   }
 }
 
-/** Directly behind a name: a letter that can't be part of it. */
+/** Refuses, directly behind a name, a letter that can't be part of it. */
 export function otherLetter({ text, at }: Pick<ErrorContext, 'text' | 'at'>): void {
   const letter = look(/\p{L}/uy, { text, at })?.[0];
   if (letter && /[A-Za-z0-9_]/.test(text.charAt(at - 1)))
     fail(at, `\`${letter}\` can't be part of a name`, 'names are made of the letters a to z, digits, `_` and `-`');
 }
 
-/** The innermost bracket that is open. */
-export function unclosedBracket(spot: ErrorContext, message: string): never {
-  unclosed(spot, { statementAt: spot.openedAt, opener: spot.bracketAt }, message);
+/** Reports that the innermost bracket is not closed. */
+export function unclosedBracket(context: ErrorContext, message: string): never {
+  unclosed(context, { statementAt: context.openedAt, opener: context.bracketAt }, message);
 }
 
-/** Counted from 1. */
+/** Returns the line, counted from 1. */
 export function lineOf(text: string, at: number): number {
   return text.slice(0, at).split('\n').length;
 }
 
-/** What stands at a place, for messages. */
+/** Names the token at a place, for messages. */
 export function describe(text: string, at: number): string {
   const strange = strangeCharacter(text, at);
   if (strange) return strange;
@@ -106,14 +106,14 @@ export function describe(text: string, at: number): string {
   return /\S/.test(text.slice(at)) ? 'the end of the line' : 'the end of the file';
 }
 
-/** A blank that is no space, as it comes with text copied from a page, or a character that nobody sees: what to call it. */
+/** Names a blank that is not a space, as text copied from a page has it, or an invisible character. */
 export function strangeCharacter(text: string, at: number): string | undefined {
   const found = look(/(?![ \t\r\n])[\s\p{Cc}\p{Cf}]/uy, { text, at })?.[0];
   if (!found) return undefined;
   const code = `U+${found.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
-  return /[^\S\uFEFF]/.test(found) ? `the blank ${code}, which is no space` : `the invisible character ${code}`;
+  return /[^\S\uFEFF]/.test(found) ? `the blank ${code}, which is not a space` : `the invisible character ${code}`;
 }
 
-export function pastSpace(spot: ErrorContext): ErrorContext {
-  return { ...spot, at: spot.at + (look(/[ \t\r\n]*/y, spot)?.[0].length ?? 0) };
+export function pastSpace(context: ErrorContext): ErrorContext {
+  return { ...context, at: context.at + (look(/[ \t\r\n]*/y, context)?.[0].length ?? 0) };
 }

@@ -1,22 +1,22 @@
-/** Slips in hooks, guards and checkpoints. */
+/** Explains mistakes in hooks, guards and checkpoints. */
 import type { Literal, Options, Template } from '../../ast.js';
 import { separator } from './values.js';
 import { fail, look, pastBlanks, describe, pastSpace, type ErrorContext } from './error-context.js';
 
 const hookForm = 'write `hook @name before @function = [ … ]`, or `after`';
 
-export function hook(spot: ErrorContext): false {
-  const { at } = spot;
-  const rest = look(/hook[ \t\r\n]*(?:@[A-Za-z_][\w-]*[ \t\r\n]+)?/y, spot)?.[0].length ?? 4;
-  const behind = { ...spot, at: at + rest };
+export function hook(context: ErrorContext): false {
+  const { at } = context;
+  const rest = look(/hook[ \t\r\n]*(?:@[A-Za-z_][\w-]*[ \t\r\n]+)?/y, context)?.[0].length ?? 4;
+  const behind = { ...context, at: at + rest };
   const timing = look(/(\S+?)(?=[\s=]|$)/y, behind)?.[1] ?? '';
   if (timing !== 'before' && timing !== 'after') {
-    const named = look(/hook\s+([A-Za-z_][\w-]*)\s+(?:before|after)\b/y, spot)?.[1];
+    const named = look(/hook\s+([A-Za-z_][\w-]*)\s+(?:before|after)\b/y, context)?.[1];
     if (named) fail(at + 5, `The name of a hook needs an at sign: \`@${named}\``, hookForm);
-    fail(behind.at, `A hook runs \`before\` or \`after\` something; found ${describe(spot.text, behind.at)}`, hookForm);
+    fail(behind.at, `A hook runs \`before\` or \`after\` something; found ${describe(context.text, behind.at)}`, hookForm);
   }
   const filterAt = behind.at + (look(/\w+\s*/y, behind)?.[0].length ?? 0);
-  const filter = { ...spot, at: filterAt };
+  const filter = { ...context, at: filterAt };
   if (look(/=/y, filter)) fail(filterAt, 'A hook needs a filter', hookForm);
   if (look(/["'`]/y, filter)) fail(filterAt, 'The filter of a hook is not quoted', 'write `@function`, `op:type` or a label');
   const known = look(
@@ -24,52 +24,52 @@ export function hook(spot: ErrorContext): false {
     filter,
   )?.[0];
   if (!known)
-    fail(filterAt, `Expected the filter of a hook, found ${describe(spot.text, filterAt)}`, 'write `@function`, `op:type` or a label');
-  const after = pastSpace({ ...spot, at: filterAt + known.length });
+    fail(filterAt, `Expected the filter of a hook, found ${describe(context.text, filterAt)}`, 'write `@function`, `op:type` or a label');
+  const after = pastSpace({ ...context, at: filterAt + known.length });
   if (look(/\(/y, after)) fail(after.at, 'The prefix in a filter is a quoted text', `write \`${known}("prefix")\``);
   if (look(/,/y, after)) fail(after.at, 'A hook has one filter', 'declare a second hook for the other one');
   if (!look(/=(?!=)/y, after)) fail(at, 'A hook needs `=` and a body behind its filter', hookForm);
-  const body = pastSpace({ ...spot, at: after.at + 1 });
+  const body = pastSpace({ ...context, at: after.at + 1 });
   if (!look(/\[|when(?![\w-])/y, body)) fail(body.at, 'The body of a hook is a block `[ … ]` or a `when`', hookForm);
   return false;
 }
 
-/** `=> !pii @x`, `=> trusted! @x`: labels are added here, and never taken away. */
-export function returnedLabel(spot: ErrorContext): false {
-  const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`])/y, spot);
+/** Refuses `=> !pii @x` and `=> trusted! @x`: a return adds labels and never removes them. */
+export function returnedLabel(context: ErrorContext): false {
+  const written = look(/(?:!([A-Za-z][\w:-]*)|([A-Za-z][\w:-]*)!)(?=\s*,|\s+[@"'`])/y, context);
   if (!written) return false;
   fail(
-    spot.at,
-    `\`${written[0]}\`: a label is only taken away by a privileged guard`,
+    context.at,
+    `\`${written[0]}\`: only a privileged guard removes a label`,
     `in a \`guard privileged\`: \`* => allow with { removeLabels: ["${written[1] ?? 'label'}"] }\``,
   );
 }
 
 const guardForm = 'write `guard @name before @function = when [ CONDITION => allow; * => deny "reason" ]`';
 
-export function guard(spot: ErrorContext): false {
+export function guard(context: ErrorContext): false {
   const form = /guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?(\S*)/y;
-  const timing = look(form, spot)?.[1] ?? '';
+  const timing = look(form, context)?.[1] ?? '';
   if (!/^(?:before|after|always|for)$/.test(timing))
-    fail(spot.at, `A guard runs \`before\`, \`after\` or \`always\`; found ${timing ? `\`${timing}\`` : 'nothing'}`, guardForm);
-  if (!look(/guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?\w+\s+(?:@?[A-Za-z_][\w.:-]*)\s*=\s*when\s*\[/y, spot)) {
-    fail(spot.at, 'A guard needs one filter, `=` and `when [ … ]`', guardForm);
+    fail(context.at, `A guard runs \`before\`, \`after\` or \`always\`; found ${timing ? `\`${timing}\`` : 'nothing'}`, guardForm);
+  if (!look(/guard\s+(?:privileged\s+)?(?:@[A-Za-z_][\w-]*\s+)?\w+\s+(?:@?[A-Za-z_][\w.:-]*)\s*=\s*when\s*\[/y, context)) {
+    fail(context.at, 'A guard needs one filter, `=` and `when [ … ]`', guardForm);
   }
-  if (spot.furthest > spot.at) return false;
-  fail(spot.at, 'This guard cannot be read', guardForm);
+  if (context.furthest > context.at) return false;
+  fail(context.at, 'This guard cannot be read', guardForm);
 }
 
-export function reason(spot: ErrorContext): never {
-  const word = /(deny|retry)$/.exec(spot.text.slice(0, spot.at))?.[0] ?? 'deny';
-  fail(spot.at, `\`${word}\` needs a quoted text`, `write \`${word} "reason"\``);
+export function reason(context: ErrorContext): never {
+  const word = /(deny|retry)$/.exec(context.text.slice(0, context.at))?.[0] ?? 'deny';
+  fail(context.at, `\`${word}\` needs a quoted text`, `write \`${word} "reason"\``);
 }
 
 const checkpointForm = 'write `checkpoint "name"`';
 
-export function checkpoint(spot: ErrorContext): false {
-  const behind = pastBlanks({ ...spot, at: spot.at + 'checkpoint'.length });
+export function checkpoint(context: ErrorContext): false {
+  const behind = pastBlanks({ ...context, at: context.at + 'checkpoint'.length });
   if (!look(/["'`]/y, behind))
-    fail(spot.at, `The name of a \`checkpoint\` is a quoted text, not ${describe(spot.text, behind.at)}`, checkpointForm);
+    fail(context.at, `The name of a \`checkpoint\` is a quoted text, not ${describe(context.text, behind.at)}`, checkpointForm);
   return false;
 }
 
@@ -85,15 +85,15 @@ export function checkpointName(name: Template | Literal): true {
 }
 
 export function checkpointOption(original: ErrorContext): false {
-  const spot = pastSpace(original);
-  const option = look(/([A-Za-z]+)\s*:\s*([^\s,}]*)/y, spot);
-  if (option?.[1] === 'resume') fail(spot.at, `\`${option[2]}\` is no value of \`resume\``, 'use `auto`, `manual` or `never`');
-  if (option?.[1] === 'ttl') fail(spot.at, `\`${option[2]}\` is no duration`, 'use a number with a unit, as in `30m` or `1d`');
-  if (spot.at >= spot.text.length) fail(spot.statementAt, 'Unclosed options of `checkpoint`: expected `}`');
-  return separator(spot, '}', 'options');
+  const context = pastSpace(original);
+  const option = look(/([A-Za-z]+)\s*:\s*([^\s,}]*)/y, context);
+  if (option?.[1] === 'resume') fail(context.at, `\`${option[2]}\` is not a value of \`resume\``, 'use `auto`, `manual` or `never`');
+  if (option?.[1] === 'ttl') fail(context.at, `\`${option[2]}\` is not a duration`, 'use a number with a unit, as in `30m` or `1d`');
+  if (context.at >= context.text.length) fail(context.statementAt, 'Unclosed options of `checkpoint`: expected `}`');
+  return separator(context, '}', 'options');
 }
 
-/** Where it can be seen in the text: unknown options, modes and durations. */
+/** Refuses unknown options, modes and durations, where the text shows them. */
 export function checkpointValue(option: Options[number]): Options[number] {
   const { name, at, value: given } = option;
   const fixed =
@@ -105,12 +105,12 @@ export function checkpointValue(option: Options[number]): Options[number] {
   if (name === 'complete') return option;
   if (name === 'resume') {
     if (fixed !== undefined && !/^(?:auto|manual|never)$/.test(String(fixed)))
-      fail(given.at, `\`${fixed}\` is no value of \`resume\``, 'use `auto`, `manual` or `never`');
+      fail(given.at, `\`${fixed}\` is not a value of \`resume\``, 'use `auto`, `manual` or `never`');
     return option;
   }
-  if (name !== 'ttl') fail(at, `\`${name}\` is no option of \`checkpoint\``, 'the options are `resume`, `ttl` and `complete`');
+  if (name !== 'ttl') fail(at, `\`${name}\` is not an option of \`checkpoint\``, 'the options are `resume`, `ttl` and `complete`');
   if (fixed !== undefined && !(typeof fixed === 'number' && fixed >= 0) && !/^\d+(?:\.\d+)?(?:ms|[smhdw])$/.test(String(fixed))) {
-    fail(given.at, `\`${fixed}\` is no duration`, 'use a number with a unit, as in `30m` or `1d`');
+    fail(given.at, `\`${fixed}\` is not a duration`, 'use a number with a unit, as in `30m` or `1d`');
   }
   return option;
 }

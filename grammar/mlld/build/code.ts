@@ -1,4 +1,4 @@
-/** Bodies in other languages. */
+/** Builds bodies in other languages. */
 import type { Code, Language, Literal, Template, TemplatePart } from '../../ast.js';
 import { shellOperator } from '../../mistakes/mlld/code.js';
 import type { ErrorContext } from '../../mistakes/mlld/error-context.js';

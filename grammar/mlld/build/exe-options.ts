@@ -9,12 +9,12 @@ interface Named {
   readonly name: string;
 }
 
-/** Throws SyntaxFailure: what is not understood must not be passed over in silence. */
+/** Throws SyntaxFailure: an unknown option must not be ignored silently. */
 export function checkExeOptions(options: readonly Named[]): void {
   const seen = new Set<string>();
   for (const option of options) {
     const { at, name: word } = option;
-    if (!OPTIONS.includes(word)) throw new SyntaxFailure(`\`${word}\` is no option of a function`, { at, hint: hintFor(word) });
+    if (!OPTIONS.includes(word)) throw new SyntaxFailure(`\`${word}\` is not an option of a function`, { at, hint: hintFor(word) });
     if (seen.has(word)) throw new SyntaxFailure(`The option \`${word}\` is given twice`, { at, hint: 'leave one of them out' });
     seen.add(word);
   }

@@ -1,4 +1,4 @@
-/** Expressions: operators by precedence, and a value with everything that may follow it. */
+/** Builds expressions: operators by precedence, and a value with everything that may follow it. */
 import type {
   Binary,
   BinaryOperator,
@@ -41,10 +41,10 @@ const precedence: Record<BinaryOperator, number> = {
   '%': 6,
 };
 
-/** The tree of `a + b + c …` is as deep as it has operators, and all that walk it descend: this many are far from any stack's end. */
+/** The tree of `a + b + c …` is as deep as it has operators, and whatever walks it recurses: this many are far from a stack overflow. */
 const OPERATORS_MAX = 1000;
 
-/** `a OP b OP c …` to a tree by precedence; operators of one level group to the left. */
+/** Turns `a OP b OP c …` into a tree by precedence; operators of one level group to the left. */
 export function operation(first: Expression, rest: readonly (readonly [BinaryOperator, Expression])[]): Expression {
   if (rest.length > OPERATORS_MAX) throw tooManyOperators(first.at);
   let next = 0;
@@ -61,7 +61,7 @@ export function operation(first: Expression, rest: readonly (readonly [BinaryOpe
   return climb(first, 0);
 }
 
-/** `!!x`, with so many of them. */
+/** Builds `!!x`, with any number of negations. */
 export function negation(at: number, count: number, operand: Expression): Expression {
   if (count > OPERATORS_MAX) throw tooManyOperators(at);
   let negated = operand;
@@ -77,7 +77,7 @@ function tooManyOperators(at: number): SyntaxFailure {
   });
 }
 
-/** A pattern of `when V [ … ]` as a condition on the value. */
+/** Turns a pattern of `when V [ … ]` into a condition on the value. */
 export function comparison(at: number, operator: BinaryOperator, right: Expression): Binary {
   return { kind: 'binary', at, operator, left: { kind: 'subject', at }, right };
 }
@@ -163,7 +163,7 @@ export function milliseconds(amount: number, unit: string): number {
   return amount * (unitMs[unit] ?? 1);
 }
 
-/** Does the reference end in a call? */
+/** True when the reference ends in a call. */
 export function isCall(reference: Reference): boolean {
   const last = reference.steps.at(-1);
   return last?.kind === 'apply' || last?.kind === 'method';

@@ -1,17 +1,18 @@
 /**
- * Where the references of a `cmd` stand in the text of the shell, for the place decides how a value is handed over. The text is read as
+ * Finds the place of each reference of a `cmd` in the text of the shell, because it decides how the value is passed. The text is read as
  * POSIX shells read it, with what bash adds where it changes what a value means (arithmetic, `[[ ]]`, `<<<`).
  *
- * A place that is taken for another splits a value where it should not be split, or the reverse. It does not let the shell read a value as
- * code, because a value does not stand in the text; but where bash computes, a value that is no number may run something (docs/decisions/0042-values-stand-beside-a-command.md).
+ * A wrong place splits a value that should not be split, or the reverse. It does not let the shell read a value as code, because values are
+ * not in the text; but where bash computes, a value that is not a number may run something
+ * (docs/decisions/0042-values-stand-beside-a-command.md).
  */
 import type { HolePart, TemplatePart } from '../../ast.js';
 
-/** What is known of a reference beside its value. */
+/** The members of a hole that depend on its place in the text of the shell. */
 export type ShellPlace = Required<Pick<HolePart, 'quoting'>> & Pick<HolePart, 'backquotes' | 'dollar'>;
 type Quoting = ShellPlace['quoting'];
 
-/** The parts with the place of each reference. What the shell does not expand (in single quotes, in comments) is text. */
+/** Returns the parts with the place of each reference. What the shell does not expand (in single quotes, in comments) becomes text. */
 export function placed(parts: readonly TemplatePart[], onOperator?: (rest: string) => void): TemplatePart[] {
   const flat: Flat = { text: '', holes: new Map() };
   flatten(parts, flat);
@@ -30,7 +31,7 @@ interface Found {
   readonly onOperator: ((rest: string) => void) | undefined;
 }
 
-/** Stands for a reference. A character of the source like it is none, because `holes` does not know its place. */
+/** Replaces a reference in the text. The same character of the source is not mistaken for one, because `holes` does not have its place. */
 const HOLE = '\uFFFF';
 
 function flatten(parts: readonly TemplatePart[], flat: Flat): void {
@@ -65,7 +66,7 @@ function withPlaces(parts: readonly TemplatePart[], places: Found['places']): Te
   return result;
 }
 
-/** The dollar sign before a reference belongs to the value: in the text it would be an expansion with the name that the value gives. */
+/** The dollar sign before a reference belongs to the value: in the text it would expand the variable that the value names. */
 function atPlace({ written, ...part }: HolePart, place: ShellPlace, before: TemplatePart[]): HolePart {
   const last = before.at(-1);
   if (place.dollar && last?.kind === 'text') {
@@ -76,17 +77,17 @@ function atPlace({ written, ...part }: HolePart, place: ShellPlace, before: Temp
   return { ...part, ...place, written };
 }
 
-/** What the next word of a command is. Values are split where it is a command or an argument. */
+/** The role of the next word of a command. Values are split where it is a command or an argument. */
 type Next = 'command' | 'argument' | 'target' | 'case-word' | 'case-in' | 'pattern';
 
-const GOES_ON_WITH_A_COMMAND = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '!', '{', '}', 'time', 'fi', 'done', 'esac']);
+const COMMAND_FOLLOWS = new Set(['if', 'then', 'else', 'elif', 'do', 'while', 'until', '!', '{', '}', 'time', 'fi', 'done', 'esac']);
 
 class ShellReader {
   private at = 0;
   private documents: { readonly word: string; readonly isQuoted: boolean; readonly hasTabs: boolean }[] = [];
-  /** Values up to here are computed with. */
+  /** Values up to this offset are used in arithmetic. */
   private numbersUntil = 0;
-  /** Values up to here are not split: they are in `[[ ]]`. */
+  /** Values up to this offset are not split, because they are in `[[ ]]`. */
   private wordsUntil = 0;
 
   constructor(
@@ -95,7 +96,7 @@ class ShellReader {
     private readonly inside: { readonly backquotes: number; readonly substitution: boolean } = { backquotes: 0, substitution: false },
   ) {}
 
-  /** Commands up to what ends them, which is left to the caller. */
+  /** Reads commands up to what ends them, which is left to the caller. */
   commands(end: ')' | 'end'): void {
     const { text } = this.flat;
     let next: Next = 'command';
@@ -229,7 +230,7 @@ class ShellReader {
     this.numbersUntil = numbersUntil;
   }
 
-  /** A piece of a word: a character, or something in quotes, or an expansion. */
+  /** Reads a piece of a word: a character, or something in quotes, or an expansion. */
   private piece(given: 'word' | 'bare'): void {
     const quoting = this.at < this.wordsUntil ? 'word' : given;
     switch (this.flat.text[this.at]) {
@@ -244,7 +245,7 @@ class ShellReader {
     }
   }
 
-  /** A character or an expansion where quotes mean nothing, or were looked for. */
+  /** Reads a character or an expansion where quotes have no meaning, or were handled already. */
   private quoted(quoting: Quoting): void {
     switch (this.flat.text[this.at]) {
       case HOLE:
@@ -303,7 +304,7 @@ class ShellReader {
     else this.at += /[$#?!*@-]/.test(next) ? 2 : 1;
   }
 
-  /** `${name…}`: behind an operator of the standard stands a word, everything else bash may compute. */
+  /** Reads `${name…}`: a word follows an operator of the standard, everything else bash may compute. */
   private parameter(quoting: Quoting): void {
     const { text } = this.flat;
     const [head, operator] = matchAt(/\$\{(?:[A-Za-z_]\w*|\d+|[@*#?$!-](?!\}))(:?[-=?+]|##?|%%?)?/y, text, this.at) ?? ['${'];
@@ -371,7 +372,7 @@ function following(next: Next, word: string): Next {
   switch (next) {
     case 'command':
       if (word === 'case') return 'case-word';
-      return word === ASSIGNMENT || GOES_ON_WITH_A_COMMAND.has(word) ? 'command' : 'argument';
+      return word === ASSIGNMENT || COMMAND_FOLLOWS.has(word) ? 'command' : 'argument';
     case 'case-word':
       return 'case-in';
     case 'case-in':
@@ -383,7 +384,7 @@ function following(next: Next, word: string): Next {
   }
 }
 
-/** The bracket that closes the one at `open`; the end of the text when there is none. */
+/** Returns the bracket that closes the one at `open`; the end of the text when there is none. */
 function closing(text: string, open: number, opening = '(', end = ')'): number {
   let depth = 0;
   for (let i = open; i < text.length; i++) {

@@ -1,4 +1,4 @@
-/** Statements, and the rules about them that a grammar rule cannot say. */
+/** Builds statements, and checks rules about them that the grammar cannot express. */
 import type {
   Block,
   Exe,
@@ -26,7 +26,7 @@ import { checkExeOptions } from './exe-options.js';
 import { parts } from './text.js';
 import { type RawOption, value, isCall } from './expressions.js';
 
-/** The statements of a block: a return, where there is one, is the last of them. */
+/** Checks that a return is the last statement of its block. */
 export function statements(at: number, list: readonly Statement[]): readonly Statement[] {
   if (list.length === 0) throw new SyntaxFailure('An empty block', { at, hint: 'a block needs at least one statement' });
   const early = list.slice(0, -1).findIndex((statement) => statement.kind === 'return');
@@ -38,7 +38,7 @@ export function statements(at: number, list: readonly Statement[]): readonly Sta
   });
 }
 
-/** The entries of a `when`: `none` stands behind all arms with a condition. */
+/** Checks that `none` follows all arms with a condition. */
 export function arms(entries: When['entries']): When['entries'] {
   const first = entries.findIndex((entry) => entry.kind === 'arm' && entry.condition === 'none');
   const behind = first < 0 ? undefined : entries.slice(first).find((entry) => entry.kind === 'arm' && typeof entry.condition !== 'string');

@@ -1,4 +1,4 @@
-/** Text with holes: templates, paths, prose. */
+/** Builds text with holes: templates, paths, prose. */
 import type { CallStage, HolePart, Prose, Reference, Statement, Step, Template, TemplatePart } from '../../ast.js';
 
 export type Loose = string | TemplatePart | readonly Loose[];
@@ -49,23 +49,23 @@ export function hole(ref: TextRef, mark: Pick<HolePart, 'optional' | 'then' | 'f
   return { kind: 'hole', at, value, pipes, ...(negated ? { negated: true } : {}), ...mark, written };
 }
 
-/** A reference in a path; the backslash that ended it is not part of it. */
+/** Builds a reference in a path; the backslash that ended it is not part of it. */
 export function pathHole(at: number, name: string, steps: readonly Step[], text: string): HolePart {
   return { kind: 'hole', at, value: { kind: 'reference', at, name, steps }, pipes: [], written: text.replace(/\\$/, '') };
 }
 
-/** Where it stands in the text of the shell is found out when all of that is known: see `shell-places.ts`. */
+/** Builds a hole without its place in the shell's text, which `shell-places.ts` adds when the whole text is known. */
 export function commandHole(ref: TextRef): HolePart {
   return { kind: 'hole', at: ref.value.at, value: ref.value, pipes: [], written: ref.written };
 }
 
-/** `` @x?`part` `` in a command: the part is a piece of the command. */
+/** Builds `` @x?`part` `` of a command: the part is a piece of the command. */
 export function conditionalHole(ref: TextRef, part: readonly Loose[]): HolePart {
   const { written, ...hole } = commandHole(ref);
   return { ...hole, then: parts(part), written }; // oxlint-disable-line unicorn/no-thenable -- a node, never awaited
 }
 
-/** The parts of a path. Blanks around an unquoted one do not count. */
+/** Returns the parts of a path, without the blanks around an unquoted one. */
 export function path(loose: readonly Loose[]): TemplatePart[] {
   const joined = parts(loose);
   const first = joined[0];
