@@ -194,7 +194,7 @@ describe.skipIf(BROWSER === undefined)('the page of a server', IN_VAIN, () => {
     await page.keyboard.press('Enter');
     await page.locator('section[aria-label=Question]').waitFor();
     await first.end('SIGKILL');
-    await page.getByText('The server does not answer.').waitFor();
+    await page.getByText('The server does not respond.').waitFor();
     const second = await serve({ folder: first.folder, env, args: ['--port', port] });
     await expect.poll(status, PATIENCE).toContain('interrupted');
     await expect.poll(() => label('warden'), PATIENCE).toContain('interrupted');

@@ -101,7 +101,7 @@ describe.skipIf(BROWSER === undefined)('a report in a browser', () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    expect(await page.locator('#panel').textContent()).toContain('served from event');
+    expect(await page.locator('#panel').textContent()).toContain('reused from event');
     await page.keyboard.press('ArrowLeft');
     expect(await focused()).toContain('item 0');
     await page.close();

@@ -1,4 +1,4 @@
-/** Where the other run differs: two sides in numbers, then call by call. */
+/** Shows how the other run differs: both in numbers, then call by call. */
 import type { DiffCall, DiffSide, RunDiff } from '../../replay/reports/diff/diff-run.js';
 import { duration, moneyOrDash } from '../../cli/render/units.js';
 import { element, section, table } from '../shared/dom.js';

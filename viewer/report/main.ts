@@ -109,7 +109,7 @@ function link(text: string, about: string, act: () => void): HTMLElement {
   return element('li', {}, button);
 }
 
-/** Innermost ones: what fails inside makes what is around it fail. */
+/** Lists the innermost failures only: an operation that fails makes those around it fail. */
 function failuresOf(model: Model, goTo: (span: number) => void): HTMLElement | undefined {
   const { spans } = model.data;
   const failing = (span: number): boolean => ['failed', 'denied', 'unfinished'].includes(model.stateOf(span));

@@ -1,4 +1,4 @@
-/** The data of the page. Details of a span are parsed when they are asked for. */
+/** Reads the data of the page. Details of a span are parsed when they are shown. */
 import type { RunDiff } from '../../replay/reports/diff/diff-run.js';
 import type { SpanDetails } from '../../replay/reports/timeline/report-details.js';
 import type { ReportData, SpanState } from '../../replay/reports/timeline/report.js';
@@ -8,10 +8,10 @@ export interface Model {
   readonly diff: RunDiff | undefined;
   readonly count: number;
   stateOf(span: number): SpanState;
-  /** What lies directly inside a span; -1 for the run. */
+  /** Returns the spans directly inside a span; -1 means the run. */
   childrenOf(span: number): readonly number[];
   detailsOf(span: number): SpanDetails | undefined;
-  /** Spans that hold the text, ignoring case: at most `limit` of them, and how many there are. */
+  /** Finds spans that hold the text, ignoring case: returns at most `limit` of them, and their total. */
   search(text: string, limit: number): { readonly found: readonly number[]; readonly total: number };
   title(span: number): string;
 }

@@ -1,4 +1,4 @@
-/** The spans of a run over time, on a canvas: wheel, buttons and keys zoom, dragging and arrows move, a click chooses. */
+/** Draws the spans of a run over time on a canvas: wheel, buttons and keys zoom, dragging and arrows move, a click chooses. */
 import { duration } from '../../cli/render/units.js';
 import { element } from '../shared/dom.js';
 import type { Model } from './model.js';
@@ -74,7 +74,7 @@ export function timelineView(model: Model, onChoose: (span: number) => void): Ti
     for (let tick = 0; tick * TICK < width; tick++) {
       context.fillText(duration(from + ((to - from) * tick * TICK) / width), tick * TICK + 2, 12);
     }
-    /** How far each row is painted already: what is thinner than that is not painted again. */
+    /** The right end of what is painted in each row: a span that would be hidden behind it is not painted. */
     const painted = new Float64Array(rows).fill(-1);
     for (let span = 0; span < model.count; span++) {
       const start = spans.start[span] as number;
@@ -116,7 +116,7 @@ export function timelineView(model: Model, onChoose: (span: number) => void): Ti
     }
   }
 
-  /** The span there; of several that are too thin to tell apart, the last. */
+  /** Returns the span at the pointer; the last one of several that are too thin to distinguish. */
   function spanAt(event: MouseEvent): number {
     const at = from + (event.offsetX / canvas.clientWidth) * (to - from);
     const slack = ((to - from) / canvas.clientWidth) * 2;

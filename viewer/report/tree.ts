@@ -1,4 +1,4 @@
-/** Operations inside each other, as a tree for the keyboard: what is inside is made when it is opened, a portion at a time. */
+/** Shows nested operations as a tree for the keyboard. Children are made when their parent is opened, a portion at a time. */
 import { duration } from '../../cli/render/units.js';
 import { element } from '../shared/dom.js';
 import type { Model } from './model.js';
@@ -8,7 +8,7 @@ const RUN = -1;
 
 export interface TreeView {
   readonly root: HTMLElement;
-  /** Opens what lies around a span, and puts the focus on it. */
+  /** Opens the operations around a span, and focuses it. */
   reveal(span: number): void;
 }
 
@@ -94,7 +94,7 @@ export function treeView(model: Model, onChoose: (span: number) => void): TreeVi
     item?.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Items in the order in which they are seen. */
+  /** Returns the visible item before or after this one. */
   function neighbour(item: HTMLElement, step: 1 | -1): HTMLElement | undefined {
     const seen = [...root.querySelectorAll<HTMLElement>('[role=treeitem]')].filter(
       (each) => !each.parentElement?.closest('[aria-expanded=false]'),

@@ -1,4 +1,4 @@
-/** What the page asks of its server. */
+/** Sends the requests of the page to its server. */
 import type { JournalEvent } from '../../journal/event.js';
 import type { PipelineStatus } from '../../src/session/pipeline/history/pipeline-status.js';
 
@@ -21,7 +21,7 @@ export interface Api {
   cancel(id: string): Promise<void>;
   resume(id: string): Promise<void>;
   answer(id: string, question: string, value: string): Promise<void>;
-  /** Every event of a run, each once and in order; connects again when the line breaks. Resolves when the run is over. */
+  /** Reports every event of a run once and in order; connects again when the connection breaks. Resolves when the run has ended. */
   follow(id: string, onEvent: (event: JournalEvent) => void, signal: AbortSignal): Promise<void>;
 }
 
@@ -38,15 +38,15 @@ const AGAIN_MS = 1000;
 export function createApi(token: string | undefined): Api {
   const own: { readonly [name: string]: string } = token === undefined ? {} : { authorization: `Bearer ${token}` };
 
-  async function ask(path: string, options: RequestInit = {}): Promise<Response> {
+  async function request(path: string, options: RequestInit = {}): Promise<Response> {
     const response = await fetch(path, { ...options, headers: { ...own, ...(options.headers as typeof own) } });
     if (response.ok) return response;
     const { error } = (await response.json().catch(() => ({}))) as { readonly error?: { readonly message: string } };
     throw new ApiError(response.status, error?.message ?? response.statusText);
   }
-  const read = async <T>(path: string): Promise<T> => (await (await ask(path)).json()) as T;
+  const read = async <T>(path: string): Promise<T> => (await (await request(path)).json()) as T;
   const post = async (path: string, body: object): Promise<void> => {
-    await ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    await request(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   };
 
   return {
@@ -54,7 +54,7 @@ export function createApi(token: string | undefined): Api {
     status: (id) => read(`/pipelines/${id}`),
     questions: (id) => read(`/pipelines/${id}/questions`),
     context: async (id) => (await read<{ readonly context: { readonly [key: string]: unknown } }>(`/pipelines/${id}/context`)).context,
-    graph: async (id) => (await ask(`/pipelines/${id}/graph`)).text(),
+    graph: async (id) => (await request(`/pipelines/${id}/graph`)).text(),
     cancel: (id) => post(`/pipelines/${id}/cancel`, {}),
     resume: (id) => post(`/pipelines/${id}/resume`, {}),
     answer: (id, question, value) => post(`/pipelines/${id}/questions/${question}/answer`, { value }),
@@ -62,7 +62,7 @@ export function createApi(token: string | undefined): Api {
       let last = '';
       while (!signal.aborted) {
         try {
-          const response = await ask(`/pipelines/${id}/events`, { signal, headers: last === '' ? {} : { 'last-event-id': last } });
+          const response = await request(`/pipelines/${id}/events`, { signal, headers: last === '' ? {} : { 'last-event-id': last } });
           if (response.status === 204 || !response.body) return;
           for await (const frame of framesOf(response.body)) {
             last = frame.id;

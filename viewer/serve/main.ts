@@ -1,10 +1,10 @@
-/** The page of a server: its runs, the one that is chosen, and the token where one is wanted. */
+/** Shows the page of a server: its runs, the chosen one, and the form for the token where the server demands one. */
 import { element } from '../shared/dom.js';
 import { ApiError, createApi, type Api, type Status } from './api.js';
 import { runView, type RunView } from './run-view.js';
 
 const LIST_MS = 2000;
-/** A long list takes its time, and is asked for less often. */
+/** A long list takes longer, and is requested less often. */
 const LIST_FACTOR = 10;
 const TOKEN = 'token';
 
@@ -27,12 +27,12 @@ async function main(): Promise<void> {
 async function showRuns(api: Api): Promise<never> {
   const list = element('ul', {});
   const place = element('div', { id: 'run' }, element('main', {}, element('p', {}, 'Choose a run.')));
-  const lost = element('p', { class: 'message', role: 'alert', hidden: '' }, 'The server does not answer.');
+  const lost = element('p', { class: 'message', role: 'alert', hidden: '' }, 'The server does not respond.');
   document.body.replaceChildren(
     element('div', { class: 'shell' }, element('nav', { 'aria-label': 'Runs' }, element('h2', {}, 'Runs'), lost, list), place),
   );
   let view: RunView | undefined;
-  let shown: { readonly id: string; readonly goes: boolean } | undefined;
+  let shown: { readonly id: string; readonly isInFlight: boolean } | undefined;
   let listed = '';
   let wake: () => void = () => undefined;
 
@@ -40,9 +40,9 @@ async function showRuns(api: Api): Promise<never> {
     const id = location.hash.slice(1);
     const run = runs.find((candidate) => candidate.id === id) ?? (id === '' ? runs[0] : undefined);
     if (!run) return;
-    const goes = run.status === 'running' || run.status === 'waiting';
-    const isShown = run.id === shown?.id && (shown.goes || !goes); // one that was over and goes on was resumed elsewhere
-    shown = { id: run.id, goes };
+    const isInFlight = run.status === 'running' || run.status === 'waiting';
+    const isShown = run.id === shown?.id && (shown.isInFlight || !isInFlight); // an ended run that is in flight again was resumed elsewhere
+    shown = { id: run.id, isInFlight };
     if (isShown) return;
     view?.close();
     view = runView(api, run, () => wake());

@@ -1,4 +1,4 @@
-/** What the events of a run tell of its nodes: a fold. */
+/** Folds the events of a run into the state of its nodes. */
 import type { JournalEvent } from '../../journal/event.js';
 import type { NodeState } from '../../src/pipeline/render/node-state.js';
 
@@ -16,9 +16,9 @@ export interface NodeView {
   readonly id: string;
   handler: string;
   state: NodeState['status'];
-  /** Of the visit that goes on. */
+  /** The retries of the visit in flight. */
   retries: readonly string[];
-  /** Finished ones, the latest last. */
+  /** The finished visits, the latest last. */
   readonly visits: Visit[];
   visitCount: number;
 }
@@ -27,7 +27,7 @@ const VISITS_MAX = 20;
 
 export type Nodes = Map<string, NodeView>;
 
-/** The node of which something has changed. */
+/** Applies an event, and returns the node that it changed. */
 export function applyTo(nodes: Nodes, event: JournalEvent): NodeView | undefined {
   switch (event.type) {
     case 'run.started':
@@ -67,7 +67,7 @@ export function applyTo(nodes: Nodes, event: JournalEvent): NodeView | undefined
   }
 }
 
-/** The run is over: what had begun did not end. */
+/** Marks nodes that had started and not ended as interrupted, because the run has ended. */
 export function endOf(nodes: Nodes): void {
   for (const node of nodes.values()) if (node.state === 'running') node.state = 'interrupted';
 }

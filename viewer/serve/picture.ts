@@ -1,6 +1,6 @@
 /**
- * The drawing of a run. It comes from the server whole; here its nodes become buttons, and take the colours of what happens until the
- * next drawing is there, since a layout takes its time.
+ * Shows the drawing of a run, which the server makes. Its nodes become buttons, and change colour with every event until the next drawing
+ * arrives, because a layout takes time.
  */
 import { captionOf, COLOURS, type NodeState } from '../../src/pipeline/render/node-state.js';
 import { element } from '../shared/dom.js';
@@ -9,7 +9,7 @@ export interface Picture {
   readonly root: HTMLElement;
   show(svg: string): void;
   mark(node: string, state: NodeState): void;
-  /** There is no drawing, and why. The last one stays, if there was one. */
+  /** Says why there is no drawing, and keeps the last one if there was one. */
   refuse(reason: string): void;
 }
 
@@ -23,7 +23,7 @@ export function picture(name: string, choose: (node: string) => void): Picture {
       if (svg === shown) return;
       shown = svg;
       const drawing = document.importNode(new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement, true);
-      // What the author of a graph links to would lead away from here.
+      // The links of a graph's author would lead away from this page.
       for (const link of drawing.querySelectorAll('a')) link.removeAttributeNS('http://www.w3.org/1999/xlink', 'href');
       const focused = root.contains(document.activeElement) ? document.activeElement?.getAttribute('data-node') : undefined;
       drawn.clear();
@@ -68,7 +68,7 @@ function asButton(node: SVGGElement, id: string, choose: () => void): void {
   });
 }
 
-/** The lines in it: its label, and what came of it. */
+/** Joins the lines of a node: its label and its state. */
 function nameOf(node: SVGGElement): string {
   return [...node.querySelectorAll('text')].map(({ textContent }) => textContent).join(', ');
 }

@@ -1,26 +1,26 @@
-/** Looks at the server again when something has changed: one look at a time, and no more than it bears. */
+/** Requests data again when something has changed: one request at a time, and no more than the server can bear. */
 
 const REST_MS = 200;
-/** A look that takes long (a large graph is laid out) is followed by a rest that takes longer. */
+/** After a slow request (the layout of a large graph) the pause is longer. */
 const REST_FACTOR = 3;
 
-/** What is returned says that something has changed; what changes during a look is seen by the next one. */
-export function keepLooking(signal: AbortSignal, look: () => Promise<void>): () => void {
-  let isLooking = false;
+/** Returns a function that reports a change. A change during a request causes another request. */
+export function pollOnChange(signal: AbortSignal, poll: () => Promise<void>): () => void {
+  let isPolling = false;
   let isStale = false;
   async function go(): Promise<void> {
-    isLooking = true;
+    isPolling = true;
     while (isStale && !signal.aborted) {
       isStale = false;
       const sinceMs = performance.now();
-      await look();
+      await poll();
       const tookMs = performance.now() - sinceMs;
       await new Promise((resolve) => setTimeout(resolve, Math.max(REST_MS, tookMs * REST_FACTOR)));
     }
-    isLooking = false;
+    isPolling = false;
   }
   return () => {
     isStale = true;
-    if (!isLooking) void go();
+    if (!isPolling) void go();
   };
 }

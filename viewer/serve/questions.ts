@@ -1,4 +1,4 @@
-/** Open questions: answered by a click, or by pressing the key of a choice. */
+/** Shows unanswered questions, which are answered by a click or by pressing the key of a choice. */
 import { answerMeaning } from '../../src/pipeline/model/labels.js';
 import { element, section } from '../shared/dom.js';
 import type { Question } from './api.js';
@@ -21,7 +21,7 @@ export function questions(answer: (question: string, value: string) => Promise<v
     root.querySelector('.message')?.remove();
     try {
       await answer(question.id, value);
-      // It goes at once, before the server is asked again: nobody answers it twice.
+      // The question is removed before the next request to the server, so that it can't be answered twice.
       if (open.includes(question)) draw(open.filter((each) => each !== question));
     } catch (error) {
       root.append(element('p', { class: 'message', role: 'alert' }, (error as Error).message));
@@ -75,9 +75,9 @@ export function questions(answer: (question: string, value: string) => Promise<v
 
 interface ChoiceToShow {
   readonly label: string;
-  /** The answer that means it. */
+  /** The answer that the choice means. */
   readonly value: string;
-  /** Undefined where two choices have one key: a slip of the finger must not approve anything. */
+  /** Undefined where two choices have one key: pressing it by accident must not approve anything. */
   readonly shortcut: string | undefined;
 }
 

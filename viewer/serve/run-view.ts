@@ -1,9 +1,9 @@
-/** One run: its picture, what its nodes did, what it asks, its context. Kept current by its events. */
+/** Shows one run: its drawing, nodes, questions and context. Updated by the run's events. */
 import type { JournalEvent } from '../../journal/event.js';
 import { duration } from '../../cli/render/units.js';
 import { element, section, table } from '../shared/dom.js';
 import type { Api, Status } from './api.js';
-import { keepLooking } from './poll.js';
+import { pollOnChange } from './poll.js';
 import { applyTo, endOf, type Nodes, type NodeView } from './nodes.js';
 import { picture } from './picture.js';
 import { questions } from './questions.js';
@@ -15,7 +15,7 @@ export interface RunView {
 
 const SHOWN_MAX = 2000;
 
-/** `onChange`: its status is another one. */
+/** `onChange` is called when the run's status changes. */
 export function runView(api: Api, { id, pipeline_name: name, ...known }: Status, onChange: () => void): RunView {
   const closing = new AbortController();
   const nodes: Nodes = new Map();
@@ -23,13 +23,13 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
   let word = known.status;
 
   const status = element('p', { id: 'status', role: 'status' });
-  const trouble = element('p', { class: 'message', role: 'alert', hidden: '' });
+  const problem = element('p', { class: 'message', role: 'alert', hidden: '' });
   const cancel = element('button', { type: 'button', id: 'cancel', hidden: '' }, 'Cancel');
   cancel.addEventListener('click', () => {
     cancel.disabled = true;
     api.cancel(id).catch((error: unknown) => {
       cancel.disabled = false;
-      tell(error);
+      report(error);
     });
   });
   const resume = element('button', { type: 'button', id: 'resume', hidden: '' }, 'Resume');
@@ -37,12 +37,12 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
     resume.disabled = true;
     api
       .resume(id)
-      .then(lookAtRun, tell)
+      .then(updateRun, report)
       .finally(() => (resume.disabled = false));
   });
-  const asked = questions(async (question, value) => {
+  const questionList = questions(async (question, value) => {
     await api.answer(id, question, value);
-    lookAtRun();
+    updateRun();
   });
   const drawing = picture(name, choose);
   const list = element('div', { id: 'nodes' });
@@ -53,8 +53,8 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
     {},
     element('h1', {}, name, ' ', element('small', {}, id)),
     element('div', { class: 'bar' }, status, cancel, resume),
-    trouble,
-    asked.root,
+    problem,
+    questionList.root,
     section('Graph', drawing.root),
     section('Nodes', list),
     section('Context', context),
@@ -70,24 +70,24 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
   }
 
   function showStatus(now: Status): void {
-    const goes = now.status === 'running' || now.status === 'waiting';
+    const isInFlight = now.status === 'running' || now.status === 'waiting';
     const gates = Object.entries(now.goal_gate_status).map(([node, gate]) => `${node} ${gate}`);
     status.textContent = [
       now.status,
-      ...(now.current_node === null ? [] : [`${goes ? 'at' : 'last'} ${now.current_node}`]),
+      ...(now.current_node === null ? [] : [`${isInFlight ? 'at' : 'last'} ${now.current_node}`]),
       `${now.completed_nodes} nodes done`,
       ...(gates.length === 0 ? [] : [`gates: ${gates.join(', ')}`]),
     ].join(' · ');
     status.className = `state ${now.status}`;
-    cancel.hidden = !goes;
-    resume.hidden = goes || now.status === 'completed';
+    cancel.hidden = !isInFlight;
+    resume.hidden = isInFlight || now.status === 'completed';
   }
 
-  const lookAtRun = keepLooking(closing.signal, async () => {
+  const updateRun = pollOnChange(closing.signal, async () => {
     try {
       const [now, open, values] = await Promise.all([api.status(id), api.questions(id), api.context(id)]);
       showStatus(now);
-      asked.show(open);
+      questionList.show(open);
       context.replaceChildren(
         table(
           ['key', 'value'],
@@ -96,14 +96,14 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
       );
       list.replaceChildren(nodeTable([...nodes.values()], choose));
       showNode();
-      trouble.hidden = true;
+      problem.hidden = true;
       if (now.status !== word) onChange();
       word = now.status;
     } catch (error) {
-      tell(error);
+      report(error);
     }
   });
-  const lookAtGraph = keepLooking(closing.signal, async () => {
+  const updateGraph = pollOnChange(closing.signal, async () => {
     try {
       drawing.show(await api.graph(id));
       for (const node of nodes.values()) mark(node);
@@ -115,31 +115,31 @@ export function runView(api: Api, { id, pipeline_name: name, ...known }: Status,
     drawing.mark(node, { status: state, visits: visitCount });
   }
 
-  function tell(error: unknown): void {
-    trouble.textContent = (error as Error).message;
-    trouble.hidden = false;
+  function report(error: unknown): void {
+    problem.textContent = (error as Error).message;
+    problem.hidden = false;
   }
 
-  lookAtRun();
-  lookAtGraph();
+  updateRun();
+  updateGraph();
   const onEvent = (event: JournalEvent): void => {
     const node = applyTo(nodes, event);
     if (node) {
       mark(node);
-      lookAtGraph();
+      updateGraph();
     }
-    if (node || !/^(op|call|effect)\./.test(event.type)) lookAtRun();
+    if (node || !/^(op|call|effect)\./.test(event.type)) updateRun();
   };
   api.follow(id, onEvent, closing.signal).then(() => {
     endOf(nodes);
-    lookAtRun();
-    lookAtGraph();
-  }, tell);
+    updateRun();
+    updateGraph();
+  }, report);
   return {
     root: element('div', { class: 'columns' }, main, panel),
     close() {
       closing.abort();
-      asked.close();
+      questionList.close();
     },
   };
 }
@@ -177,8 +177,8 @@ function details(id: string, node: NodeView | undefined): readonly HTMLElement[]
         ] as const)
       : []),
   ];
-  const text = (name: string, content: string): readonly HTMLElement[] =>
-    content === '' ? [] : [element('h4', {}, name), element('pre', {}, content.slice(0, SHOWN_MAX))];
+  const text = (name: string, body: string): readonly HTMLElement[] =>
+    body === '' ? [] : [element('h4', {}, name), element('pre', {}, body.slice(0, SHOWN_MAX))];
   return [
     title,
     element('dl', {}, ...facts.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value)))),

@@ -1,4 +1,4 @@
-/** Elements made in one call. What comes from a run gets onto the page as text, here and nowhere else. */
+/** Makes elements in one call. Only here is data of a run put onto the page, and always as text. */
 
 type Child = Node | string | number;
 
