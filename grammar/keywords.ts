@@ -34,10 +34,10 @@ export const foreignWords = ['policy', 'auth', 'box', 'needs', 'profiles', 'sign
 /** Statements that are allowed only at the top level of a file. */
 export const topLevelWords = ['exe', 'import', 'export', 'hook', 'guard'] as const;
 
-/** Names that a script cannot declare (values 13). */
+/** Names that a script cannot declare (values.md 13). */
 export const reservedNames = ['now', 'root', 'base', 'input', 'debug', 'keychain', 'mx'] as const;
 
-/** Built-in stages (values 11.3). A script may redefine them. */
+/** Built-in stages (values.md 11.3). A script may redefine them. */
 export const transformerNames = [
   'upper',
   'lower',

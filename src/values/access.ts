@@ -1,6 +1,6 @@
 /**
- * Access paths: fields, indexes, slices, filters, `[*]` (language reference, values 8). Labels of the base flow to the
- * result; elements that are loaded files keep what is known about them. `.mx` is not read here: see mx.ts.
+ * Access paths: fields, indexes, slices, filters, `[*]` (values.md 8). Labels of the base flow to the
+ * result; elements that are loaded files keep their metadata. `.mx` is not read here: see metadata.ts.
  */
 import { MlldError } from '../errors.js';
 import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './value.js';
@@ -16,19 +16,19 @@ import { isTruthy } from './truth.js';
 
 export { HostFunction } from './kinds/host-function.js';
 
-/** The access as it stands in the source, `@o.name`, for messages. */
+/** The access as written in the source, `@o.name`, for messages. */
 export interface Access {
   readonly written: string;
 }
 
-/** null for a missing field and below null; MlldError NO_FIELDS for a base that has none. An undefined base is the caller's to refuse. */
+/** Returns null for a missing field and below null. Throws NO_FIELDS for a base that has none. The caller refuses an undefined base. */
 export function readField(base: Value, name: string, context: Access): Value {
   if (isKeep(base, name)) return kept(base);
   if (base instanceof Annotated) return flow(fieldOf(base.data, name, context), [base]);
   return fieldOf(base ?? null, name, context);
 }
 
-/** `.keep` of something loaded; a member of that name is nearer. */
+/** Reads `.keep` of something loaded, unless it has a member of that name. */
 function isKeep(base: Value, name: string): boolean {
   if (name !== 'keep' && name !== 'keepStructured') return false;
   const data = dataOf(base);
@@ -69,7 +69,7 @@ function fieldHint(data: Data, name: string, written: string): string | undefine
   return `for the value followed by ".${name}" write ${stem}\\.${name}`;
 }
 
-/** null outside an array; MlldError for an undefined index, and for a number on what is neither array nor object with that key. */
+/** Returns null outside an array. Throws for an undefined index, and for a number where there is neither an array nor that key. */
 export function readIndex(base: Value, index: Value, context: Access): Value {
   if (base instanceof Annotated) return flow(elementOf(base.data, dataOf(index), context), [base]);
   return elementOf(base ?? null, dataOf(index), context);
@@ -93,7 +93,7 @@ function numberedElement(data: Data, index: number, context: Access): Value {
   throw new MlldError('NO_ELEMENTS', `${context.written}: ${aKind(data)} has no element ${key}`);
 }
 
-/** `[from:to]`; `undefined` for an open end. null of null; MlldError NO_ELEMENTS for what is neither array nor text. */
+/** Reads `[from:to]`, with `undefined` for an open end. Returns null for null. Throws NO_ELEMENTS for neither array nor text. */
 export function slice(base: Value, from: Value, to: Value): Value {
   const data = dataOf(base);
   if (data === null || data === undefined) return flow(null, [base]);
@@ -117,7 +117,7 @@ function bound(value: Value): number | undefined {
 
 export type FilterOperator = '=' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '~';
 
-/** `[?path]`, `[?path operator literal]`. A missing field equals null and is in no order. */
+/** Reads `[?path]` and `[?path operator literal]`. A missing field equals null and has no order. */
 export function filterBy(base: Value, path: readonly string[], operator: FilterOperator | undefined, literal: Value): Value {
   const data = dataOf(base);
   if (data === null || data === undefined) return flow(null, [base]);
@@ -155,7 +155,7 @@ function holds(field: Value, operator: FilterOperator | undefined, literal: Valu
   }
 }
 
-/** The elements for `[*]`; the rest of the path is the caller's, and so is the flow of the base's labels. null of null. */
+/** Returns the elements for `[*]`, null for null. The caller reads the rest of the path and lets the base's labels flow. */
 export function each(base: Value): readonly Value[] | null {
   const data = dataOf(base);
   if (data === null || data === undefined) return null;

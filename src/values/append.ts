@@ -1,4 +1,4 @@
-/** `@name += added` (language reference, values 3.3, control 2.4). Gives a new value; the old one stays as it was. */
+/** `@name += added` (values.md 3.3, control.md 2.4). Returns a new value; the old one is not changed. */
 import { MlldError } from '../errors.js';
 import { Annotated, asElement, type Data, dataOf, flow, type Value } from './value.js';
 import { joinArrays } from './methods/array-size.js';

@@ -1,8 +1,8 @@
-/** `==` and `~=` (language reference, values 9.4 and 9.6). */
+/** Implements `==` and `~=` (values.md 9.4 and 9.6). */
 import { type Data, dataOf, type Value } from './value.js';
 import { toNumber } from './numbers.js';
 
-/** Symmetric; objects are equal only to themselves. */
+/** Is symmetric; objects are equal only to themselves. */
 export function looseEquals(a: Value, b: Value): boolean {
   const left = dataOf(a) ?? null;
   const right = dataOf(b) ?? null;
@@ -39,7 +39,7 @@ function isNothing(data: Data): boolean {
   return data === null || data === 'null' || (Array.isArray(data) && data.length === 0);
 }
 
-/** A number or boolean, which is no list of its own (rule 3); so are objects. */
+/** True for a number or boolean, which is not a list of its own (rule 3), as objects are not. */
 function isScalar(data: Data): boolean {
   return typeof data !== 'string' && !Array.isArray(data);
 }

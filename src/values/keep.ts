@@ -1,24 +1,24 @@
 /**
- * `@keep(v)`, `.keep`: a loaded file as code bodies see it with its metadata (values 12, world 5.4). The value itself is
+ * Implements `@keep(v)` and `.keep`: code bodies see a loaded file with its metadata (values.md 12, world.md 5.4). The value itself is
  * unchanged; of a list the loaded elements are marked.
  */
 import { mxObject } from './metadata.js';
 import { Annotated, type Value } from './value.js';
 
-/** The value itself when nothing in it was loaded from a file. */
+/** Returns the value itself when nothing in it was loaded from a file. */
 export function kept(value: Value): Value {
   if (!(value instanceof Annotated)) return Array.isArray(value) ? value.map(kept) : value;
   if (value.note.file) return value.withNote({ ...value.note, isKept: true });
   return Array.isArray(value.data) ? new Annotated(value.data.map(kept), value.note) : value;
 }
 
-/** Whether `.keep` means this and not a field. */
+/** True when `.keep` means this function and not a field. */
 export function canKeep(value: Value): boolean {
   if (!(value instanceof Annotated)) return Array.isArray(value) && value.some(canKeep);
   return value.note.file !== undefined || (Array.isArray(value.data) && value.data.some(canKeep));
 }
 
-/** What a code body gets: the data, texts and numbers as objects of their class, with `mx` as a member that no loop and no JSON shows. */
+/** Makes the object that a code body gets: the data, texts and numbers as objects of their class, with a hidden member `mx`. */
 export function withMx(native: unknown, value: Annotated, toNative: (value: Value) => unknown): unknown {
   if (native === null) return null;
   const holder: object = Object(native) as object;

@@ -1,6 +1,6 @@
 /**
- * `.mx`, what the system knows about a value (language reference, values 14, world 9): labels, sizes, where it came from.
- * Fields with content of the value carry its labels; fields about it do not.
+ * Implements `.mx`, the metadata of a value (values.md 14, world.md 9): labels, sizes, origin.
+ * Fields with data of the value carry its labels; fields about it do not.
  */
 import {
   type CommandFacts,
@@ -18,21 +18,21 @@ import { kindOf } from './kinds/kind.js';
 import { isDataObject } from './plain-object.js';
 import { textOf } from './text.js';
 
-/** What is known about the name that the value was read by. */
+/** Describes the variable that the value was read from. */
 export interface Binding {
   readonly name?: string | undefined;
   readonly definedAt?: { readonly line: number; readonly column: number; readonly filePath: string } | undefined;
-  /** Of a loop variable: its position in the source, from 0, and its key. */
+  /** The position of a loop variable in the source, from 0, and its key. */
   readonly index?: number | undefined;
   readonly key?: string | number | undefined;
 }
 
-/** One field; null when there is no such field, or nothing to say in it. */
+/** Returns one field; null when there is no such field, or it has no value. */
 export function mxField(value: Value, name: string, binding?: Binding): Value {
   return Object.hasOwn(FIELDS, name) ? (FIELDS[name]?.(value, binding) ?? null) : null;
 }
 
-/** All fields that have something to say, as one object: `@x.mx` without a field behind it. */
+/** Returns all fields that have a value, as one object: `@x.mx` without a field behind it. */
 export function mxObject(value: Value, binding?: Binding): Value {
   const object: Record<string, Value> = {};
   const read: Value[] = [];
@@ -79,7 +79,7 @@ const FIELDS: { readonly [name: string]: Field } = {
   stderr: ofCommand((command) => command.stderr),
 };
 
-/** Not of null, of functions and of objects of the host: they have neither text nor data to speak of. */
+/** False for null, functions and objects of the host, which have neither text nor data. */
 function isSized(value: Value): boolean {
   const kind = kindOf(value);
   return kind !== 'null' && kind !== 'undefined' && kind !== 'executable';
@@ -92,7 +92,7 @@ function type(value: Value): Value {
   return kind === 'object' || kind === 'array' ? kind : 'json';
 }
 
-/** Names of what the value was read from; informative only. */
+/** Names what the value was read from; informative only. */
 function origins(value: Value): Value {
   const note = metadataOf(value);
   if (note?.file) return [note.file.absolute];
@@ -102,7 +102,7 @@ function origins(value: Value): Value {
 const CODE_ENDINGS = ['py', 'js', 'ts', 'java', 'c', 'cpp', 'cs', 'go', 'rs'];
 const MARKUP_ENDINGS = ['json', 'yaml', 'yml', 'toml', 'xml', 'html'];
 
-/** An estimate: characters by the number of them that usually make a token in such a file. */
+/** Estimates tokens: characters by the number of them that usually make a token in such a file. */
 function tokens(value: Value): Value {
   if (!isSized(value)) return null;
   return Math.ceil(textOf(value).length / charactersPerToken(metadataOf(value)?.file));

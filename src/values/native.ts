@@ -1,8 +1,8 @@
 /**
- * Values on their way into code of another language, and back (language reference, control 5).
+ * Copies values into code of another language, and back (control.md 5).
  *
- * N1  What code receives shares nothing with the values of the program: it may change it at will (V2).
- * N2  What comes back holds no object of the code's: later changes there are not seen here.
+ * NATIVE-1 Arguments of code share nothing with the values of the program: code may change them at will (VALUE-2).
+ * NATIVE-2 A returned value holds no object of the code: later changes there are not seen here.
  */
 import { types } from 'node:util';
 import type { Json } from '../../journal/event.js';
@@ -14,7 +14,7 @@ import { withMx } from './keep.js';
 import { putEntry } from './plain-object.js';
 import { compactJson, textOf } from './text.js';
 
-/** A deep copy without notes (N1). Functions are their text, host objects themselves; `undefined` stays. */
+/** Returns a deep copy without metadata (NATIVE-1). Functions become their text; host objects and `undefined` are unchanged. */
 export function toNative(value: Value): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Annotated) return value.note.isKept ? withMx(toNative(value.data), value, toNative) : toNative(value.data);
@@ -27,17 +27,17 @@ export function toNative(value: Value): unknown {
 }
 
 /**
- * The value of what code returned, nested as `JSON.stringify` would write it (N2). At the top, where JSON has nothing
- * to say, `undefined` and functions are the empty text and NaN and the infinities their names.
- * A structure that contains itself is an MlldError CYCLIC_RESULT.
+ * Makes a value of what code returned, nested as `JSON.stringify` would write it (NATIVE-2). At the top, for which JSON has
+ * no rule, `undefined` and functions become the empty text, and NaN and the infinities their names.
+ * Throws MlldError CYCLIC_RESULT for a structure that contains itself.
  */
 export function fromNative(value: unknown): Value {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   const copy = nested(value, new Set());
-  return copy === undefined ? '' : copy; // null is null: what it means is for the caller to say
+  return copy === undefined ? '' : copy; // null is null, and the caller decides what it means
 }
 
-/** The value for something of the host: as `fromNative`, but functions and class instances stay usable, and null and numbers as they are. */
+/** Makes a value of something of the host as `fromNative` does, but keeps functions, class instances, null and numbers usable. */
 export function fromHost(value: unknown, name = 'function', self?: unknown): Value {
   if (typeof value === 'function') return new HostFunction(name, value as (...args: unknown[]) => unknown, self);
   if (typeof value === 'number') return value;
@@ -46,7 +46,7 @@ export function fromHost(value: unknown, name = 'function', self?: unknown): Val
   return prototype === Object.prototype || prototype === null ? (nested(value, new Set()) ?? null) : new HostObject(value);
 }
 
-/** undefined for what JSON leaves out. `above` are the objects around, to find cycles. */
+/** Returns undefined for what JSON leaves out. `above` holds the objects around, to find cycles. */
 function nested(value: unknown, above: Set<object>): Value {
   switch (typeof value) {
     case 'string':
@@ -74,7 +74,7 @@ function nestedObject(value: object, above: Set<object>): Value {
   return copy;
 }
 
-/** `isMap` and its like, because what a `vm` context makes is no instance of our classes. */
+/** Uses `isMap` and its like, because objects of a `vm` context are not instances of this realm's classes. */
 function copyOf(value: object, above: Set<object>): Value {
   if (Array.isArray(value)) return value.map((element: unknown) => nested(element, above) ?? null);
   if (types.isMap(value)) return copyEntries(value, above);
@@ -93,7 +93,7 @@ function copyEntries(entries: Iterable<[unknown, unknown]>, above: Set<object>):
   return object;
 }
 
-/** Plain JSON for journals and keys; what JSON cannot hold by its text, `undefined` as null. Shares what needs no change. */
+/** Returns plain JSON for journals and call keys: the text of what JSON cannot hold, null for `undefined`. Shares what needs no change. */
 export function toJson(value: Value): Json {
   switch (typeof value) {
     case 'string':
@@ -127,21 +127,21 @@ function objectToJson(object: DataObject): Json {
   return changed ? copy : (object as { readonly [key: string]: Json });
 }
 
-/** What a shell finds in an environment variable: null is empty, an array one element a line, a loaded file its raw text. */
+/** Writes a value for an environment variable of a shell: null is empty, an array one element a line, a loaded file its raw text. */
 export function shellText(value: Value): string {
   const elements = elementsOf(value);
   if (elements) return elements.map((element) => (dataOf(element) === null ? '' : textOf(element))).join('\n');
   return (dataOf(value) ?? null) === null ? '' : textOf(value);
 }
 
-/** What interpolation puts into a `cmd` line: a list of scalars is its elements with a blank between, other data compact JSON. */
+/** Writes a value for a `cmd` line: a list of scalars as its elements with a blank between, other data as compact JSON. */
 export function commandText(value: Value): string {
   const elements = elementsOf(value);
   if (elements === undefined) return textOf(value);
   return isDataForCommand(value) ? compactJson(value) : elements.map(textOf).join(' ');
 }
 
-/** An object, or a list with an object or a list in it: one word of a `cmd` line, which can be read back. */
+/** True for an object, or a list that holds one or a list: it is one word of a `cmd` line, which can be read back. */
 export function isDataForCommand(value: Value): boolean {
   const elements = elementsOf(value);
   return elements === undefined ? isData(value) && !Array.isArray(dataOf(value)) : elements.some(isData);
@@ -153,7 +153,7 @@ function isData(value: Value): boolean {
   return typeof data === 'object' && data !== null && !(data instanceof Callable) && !(data instanceof HostObject);
 }
 
-/** The elements of a list; a file that holds a list is a text to shells. */
+/** Returns the elements of a list; a file that holds a list is a text to shells. */
 function elementsOf(value: Value): readonly Value[] | undefined {
   if (value instanceof Annotated && value.note.file) return undefined;
   const data = dataOf(value);

@@ -1,7 +1,7 @@
-/** Numbers out of values (language reference, values 9.3). */
+/** Makes numbers of values (values.md 9.3). */
 import { Annotated, type Value } from './value.js';
 
-/** NaN for what is no number; never fails. */
+/** Returns NaN for what is not a number; never fails. */
 export function toNumber(value: Value): number {
   switch (typeof value) {
     case 'number':

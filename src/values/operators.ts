@@ -1,4 +1,4 @@
-/** The operators that need both sides (language reference, values 9.3 to 9.6). Labels of both flow to the result. */
+/** Implements the operators that need both sides (values.md 9.3 to 9.6). Labels of both flow to the result. */
 import { MlldError } from '../errors.js';
 import { Annotated, flow, type Value } from './value.js';
 import { looseEquals, tolerantMatch } from './equality.js';

@@ -1,4 +1,4 @@
-/** Objects made entry by entry from names that a script or a file chose. */
+/** Makes objects entry by entry from names that a script or a file chose. */
 import { Annotated, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
 
@@ -8,7 +8,7 @@ export function putEntry<T>(object: Record<string, T>, key: string, value: T): v
   else object[key] = value;
 }
 
-/** An object of entries: no array, no function, no object of the host, nothing wrapped. */
+/** True for an object of entries: not an array, a function, an object of the host, or wrapped. */
 export function isDataObject(value: Value): value is DataObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return !(value instanceof Annotated || value instanceof Callable || value instanceof HostObject);

@@ -1,4 +1,4 @@
-/** What commands and code gave back, as a value (language reference, control 5.8). */
+/** Makes values of what commands and code returned (control.md 5.8). */
 import { annotate, type Data, type Value } from './value.js';
 import { valueOfText } from './formats/json-text.js';
 import { fromNative } from './native.js';
@@ -9,14 +9,14 @@ import { fromNative } from './native.js';
  */
 export type Medium = 'cmd' | 'code' | 'inline-cmd';
 
-/** Strings inside a parsed value are left alone; the trimmed text stays as the value's text view. */
+/** Strings inside a parsed value are not parsed; the trimmed text is the value's text view. */
 export function parseResult(text: string, medium: Medium, trimmed: 'end' | 'both' = 'end'): Value {
   const result = trimmed === 'both' ? text.trim() : text.trimEnd();
   if (medium === 'cmd') return isBrace(result) ? valueOfText(result) : result;
   if (!mayBeData(result)) return result;
   try {
     const data = JSON.parse(result) as Data;
-    // A text is its own text view, and so is what is written in its usual form; not so `1.50`.
+    // A text, and data in its usual form, needs no text view; `1.50` does.
     if (data === null || typeof data === 'string') return data;
     return typeof data !== 'object' && String(data) === result ? data : annotate(data, { text: result });
   } catch {
@@ -24,13 +24,13 @@ export function parseResult(text: string, medium: Medium, trimmed: 'end' | 'both
   }
 }
 
-/** What a `js` or `node` body returned; text is read by the same rule as printed text. */
+/** Makes a value of what a `js` or `node` body returned; text is read by the same rule as printed text. */
 export function resultOfCode(returned: unknown): Value {
   if (returned === null || returned === undefined) return '';
   return typeof returned === 'string' ? parseResult(returned, 'code', 'both') : fromNative(returned);
 }
 
-/** Rule 2. `007`, `+5`, `1e21` and `NaN` stay text. */
+/** Implements rule 2. `007`, `+5`, `1e21` and `NaN` are text. */
 function mayBeData(text: string): boolean {
   if (isBrace(text) || text.startsWith('"')) return true;
   if (text === 'null' || text === 'true' || text === 'false') return true;

@@ -1,6 +1,6 @@
 import { wholeCharacters } from '../../grammar/columns.js';
 
-/** At most so many UTF-16 units; what is cut ends in `…`, behind a whole character. */
+/** Cuts a text to so many UTF-16 units; a cut text ends in `…`, behind a whole character. */
 export function shortened(text: string, units: number): string {
   return text.length > units ? `${wholeCharacters(text, units - 1)}…` : text;
 }

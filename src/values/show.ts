@@ -1,4 +1,4 @@
-/** Values as text for people: what `show` prints, and JSON in its layouts (language reference, values 15.1 and 15.2). */
+/** Writes values as text for people: the output of `show`, and JSON in its layouts (values.md 15.1 and 15.2). */
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
 import { isFileList } from './kinds/element.js';
@@ -8,10 +8,10 @@ import { compactJson, textOf } from './text.js';
 
 export { normaliseDocument } from './kinds/document.js';
 
-/** A list of one element stays on its line up to this many characters. */
+/** A list of one element is written on one line up to this many characters. */
 const SHORT_LIST_MAX = 60;
 
-/** Without a line end of its own; null and undefined are the empty text. */
+/** Returns a text without a final line end; the empty text for null and undefined. */
 export function showText(value: Value): string {
   if (typeof value === 'string') return showPlainText(value);
   if (value === null || value === undefined) return '';
@@ -32,7 +32,7 @@ function showAnnotated(value: Annotated): string {
   return file && text !== undefined ? showFile(file.absolute.toLowerCase(), text, value) : showText(value.data);
 }
 
-/** The text of the file; of a strict `.json` file the data. The records of a `.jsonl` file stay lines even when there is only one. */
+/** Returns the text of the file; of a strict `.json` file the data. Records of a `.jsonl` file are lines even when there is only one. */
 function showFile(name: string, text: string, value: Annotated): string {
   if (name.endsWith('.jsonl')) return text;
   return name.endsWith('.json') && isStrictJson(text) ? showText(value.data) : showPlainText(text);
@@ -47,7 +47,7 @@ function isStrictJson(text: string): boolean {
   }
 }
 
-/** The layout of 15.2: small things on one line, the rest indented by two blanks. Scalars as JSON. */
+/** Writes the layout of values.md 15.2: small data on one line, the rest indented by two blanks. Scalars as JSON. */
 export function layoutJson(value: Value): string {
   const namespace = namespaceOf(value);
   const data = namespace ? namespaceDisplay(namespace) : dataOf(value);
@@ -62,7 +62,7 @@ export function layoutJson(value: Value): string {
   return indentedJson(data);
 }
 
-/** Two blanks per level, always expanded; empty collections stay `[]` and `{}`. */
+/** Indents two blanks per level, always expanded; empty collections are `[]` and `{}`. */
 export function indentedJson(value: Value): string {
   return JSON.stringify(value, null, 2) ?? 'null';
 }

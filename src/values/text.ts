@@ -1,6 +1,6 @@
 /**
- * The text view of a value: what interpolation, `+=` to a text, shells and built-in transformers use
- * (language reference, values 6.2 and 15.3). Never fails.
+ * Returns the text view of a value, which interpolation, `+=` to a text, shells and built-in transformers use
+ * (values.md 6.2 and 15.3). Never fails.
  */
 import { Annotated, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
@@ -17,7 +17,7 @@ export function textOf(value: Value): string {
   return compactJson(value);
 }
 
-/** JSON without blanks. NaN and infinities are `null`; notes vanish; functions and objects of the host are their texts. */
+/** Writes JSON without blanks or metadata. NaN and infinities are `null`; functions and objects of the host are their texts. */
 export function compactJson(value: Value): string {
   return JSON.stringify(value) ?? 'null';
 }

@@ -1,4 +1,4 @@
-/** What counts as true (language reference, values 9.2). */
+/** Decides which values count as true (values.md 9.2). */
 import { MlldError } from '../errors.js';
 import { Annotated, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';

@@ -1,13 +1,12 @@
 /**
- * Values are plain JavaScript data. What else is known about a value - its labels, where it came from, the text it was
- * read from - stands beside it in a `Note`, and only values that have something to note are wrapped in `Annotated`.
+ * Values are plain JavaScript data. What else is known about a value - its labels, its origin, the text it was read from - is its
+ * `Metadata`, and only values that have some are wrapped in `Annotated`.
  *
- * V1  A collection holds plain elements: labels of its members are noted on the collection, so that reading a member back
- *     gives the collection's labels. Two kinds of elements stay annotated: loaded files (`note.file`), which keep their
- *     metadata, and `Recalled` results, whose data stays in the journal and of which nothing else is known, like that of
- *     small ones. Code that looks at an element goes through `dataOf`.
- * V2  Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
- * V3  `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
+ * VALUE-1 A collection holds plain elements: labels of its members are labels of the collection, so that reading a member back returns
+ *    the collection's labels. Two kinds of elements are annotated: loaded files (`note.file`), which keep their metadata, and `LazyData`,
+ *    results whose data is read from the journal and which have no other metadata. Code that reads an element uses `dataOf`.
+ * VALUE-2 Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
+ * VALUE-3 `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
  */
 import type { Callable } from './kinds/callable.js';
 
@@ -30,7 +29,7 @@ export interface FileFacts {
   readonly absolute: string;
   /** Relative to the project root, beginning with `./`. */
   readonly relative: string;
-  /** Set for a section: the text of the section is `note.text`; frontmatter is the file's. */
+  /** The file's frontmatter. Set for a section, whose own text is the `text` of its metadata. */
   readonly frontmatter?: Data;
 }
 
@@ -43,15 +42,15 @@ export interface CommandFacts {
 }
 
 export interface Metadata {
-  /** Without duplicates, in the order in which they were met. */
+  /** Has no duplicates, in the order in which they were met. */
   readonly labels: readonly string[];
-  /** Source markers only (`src:js`, `src:file`, `dir:/…`); `.mx.taint` is labels followed by these. */
+  /** Holds source markers only (`src:js`, `src:file`, `dir:/…`); `.mx.taint` is labels followed by these. */
   readonly sources: readonly string[];
-  /** The text that data was read from, where it has one: what interpolation, shells and `output` use. */
+  /** The text that data was read from, where it has one. Interpolation, shells and `output` use it. */
   readonly text?: string;
   readonly file?: FileFacts;
   readonly command?: CommandFacts;
-  /** Data that left a pipeline: written to a file it stays on one line (world 14.2 leaves the spacing of results open). */
+  /** The data left a pipeline: written to a file it is on one line (world.md 14.2 leaves the spacing of results open). */
   readonly isResult?: true;
   /** Code bodies see the metadata of this file (`keep.ts`). */
   readonly isKept?: true;
@@ -65,11 +64,11 @@ export class Annotated {
   get data(): Data {
     return this.known;
   }
-  /** The text that the data was read from, where it has one. Always asked here, never of the note. */
+  /** The text that the data was read from, where it has one. To be read here and not from the metadata, which `LazyData` lacks. */
   get text(): string | undefined {
     return this.note.text;
   }
-  /** The same data under another note. */
+  /** Returns the same data with other metadata. */
   withNote(note: Metadata): Annotated {
     return new Annotated(this.data, note);
   }
@@ -79,8 +78,8 @@ export class Annotated {
 }
 
 /**
- * A result that lies in the journal and is read when a script first looks at it, so that a loop over ten thousand answers
- * holds ten thousand places, not ten thousand answers.
+ * Holds the place of a result in the journal, which is read when a script first looks at it: a loop over ten thousand results holds ten
+ * thousand places, not ten thousand results.
  */
 export class LazyData extends Annotated {
   constructor(
@@ -99,7 +98,7 @@ export class LazyData extends Annotated {
   override withNote(note: Metadata): LazyData {
     return new LazyData(this.load, note, this.isElement);
   }
-  /** V1 */
+  /** VALUE-1 */
   asElement(): LazyData {
     return new LazyData(this.load, NO_METADATA, true);
   }
@@ -110,7 +109,7 @@ export const NO_LABELS: readonly string[] = [];
 export const FILE_SOURCES: readonly string[] = ['src:file'];
 export const NO_METADATA: Metadata = { labels: NO_LABELS, sources: NO_LABELS };
 
-/** The data without its note. */
+/** Returns the data without its metadata. */
 export function dataOf(value: Value): Data | undefined {
   return value instanceof Annotated ? value.data : value;
 }
@@ -127,7 +126,7 @@ export function sourcesOf(value: Value): readonly string[] {
   return value instanceof Annotated ? value.note.sources : NO_LABELS;
 }
 
-/** First list, then what the second adds; the first list itself when it adds nothing. */
+/** Returns the first list followed by what the second adds; the first list itself when it adds nothing. */
 export function union(first: readonly string[], second: readonly string[]): readonly string[] {
   if (second.length === 0 || first === second) return first;
   if (first.length === 0) return second;
@@ -139,7 +138,7 @@ export function union(first: readonly string[], second: readonly string[]): read
   return all ?? first;
 }
 
-/** `data` with labels and source markers, wrapped only if there is something to note. */
+/** Adds metadata to `data`, which is wrapped only when there is some. */
 export function annotate(data: Data | undefined, note: Partial<Metadata>): Value {
   const labels = note.labels ?? NO_LABELS;
   const sources = note.sources ?? NO_LABELS;
@@ -147,7 +146,7 @@ export function annotate(data: Data | undefined, note: Partial<Metadata>): Value
   return new Annotated(data ?? null, { ...note, labels, sources });
 }
 
-/** `value` with the labels and source markers of everything in `from` added: how labels flow. Text and file facts of `value` stay. */
+/** Adds the labels and source markers of everything in `from` to `value`, which keeps its text and file: labels flow by this. */
 export function flow(
   value: Value,
   from: readonly Value[],
@@ -178,7 +177,7 @@ export function flow(
   return annotate(value, { labels: allLabels, sources: allSources });
 }
 
-/** A value as the element of a collection (V1). The collection's note takes over its labels. */
+/** Returns a value as the element of a collection (VALUE-1), whose metadata gets its labels. */
 export function asElement(value: Value): Value {
   if (!(value instanceof Annotated) || value.note.file) return value;
   return value instanceof LazyData ? value.asElement() : value.data;

@@ -336,7 +336,7 @@ const table: [source: string, place: string, message: string, hint: string][] = 
     'if true [\n  show "x"\nelse [ show "y" ]',
     '3:1',
     '`else` belongs behind the `]` of an `if`',
-    'the block that begins in line 1 is still open',
+    'the block that begins in line 1 is not closed',
   ],
   [
     'if true [\n  show "x"\nexe @f() = 1',

@@ -1,4 +1,4 @@
-/** Commands: values in, output and status out. Conformance: control 5.3, 5.4, 5.7, 24.2. */
+/** Commands: values in, output and status out. Conformance: control.md 5.3, 5.4, 5.7, 24.2. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** Globs. Conformance: world 6. */
+/** Globs. Conformance: world.md 6. */
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Bodies of `js` and `node`: parameters, results, shadow functions, console. Conformance: control 5.5, 5.6, 7. */
+/** Bodies of `js` and `node`: parameters, results, shadow functions, console. Conformance: control.md 5.5, 5.6, 7. */
 import { afterAll, describe, expect, it } from 'vitest';
 import { openWorld } from './support.js';
 

@@ -1,10 +1,10 @@
-/** `@csv`: rows under the keys of the first object (language reference, values 11.6). */
+/** Implements `@csv`: rows under the keys of the first object (values.md 11.6). */
 import { isDataObject } from '../plain-object.js';
 import { parseStructure } from './json-text.js';
 import { textOf } from '../text.js';
 import { dataOf, type Value } from '../value.js';
 
-/** Rows joined by LF without a final one. Text that is neither JSON nor a table is left as it is. */
+/** Joins rows by LF without a final one. Returns a text that is neither JSON nor a table unchanged. */
 export function toCsv(value: Value): string {
   const given = dataOf(value) ?? null;
   const data = typeof given === 'string' ? (parseStructure(given) ?? given) : given;
@@ -36,7 +36,7 @@ function isRuling(line: string): boolean {
   return line.includes('-') && /^[\s|:-]+$/.test(line);
 }
 
-/** The cells of a Markdown table, its ruling left out. */
+/** Returns the cells of a Markdown table without its ruling. */
 function tableRows(text: string): string[][] {
   return text
     .split('\n')

@@ -1,10 +1,10 @@
-/** What a loaded file's text means (language reference, world 5.2). Data keeps the text it was read from. */
+/** Reads the data in a loaded file's text (world.md 5.2). Data keeps the text it was read from. */
 import { MlldError } from '../../errors.js';
 import { firstInk, lastInk } from './json-text.js';
 import { parseRelaxed, reasonOf } from './json5-text.js';
 import { annotate, type Data, type Value } from '../value.js';
 
-/** `name` decides with its ending and is named in errors: MlldError INVALID_JSON. */
+/** The ending of `name` decides the format. Throws MlldError INVALID_JSON, which names it. */
 export async function parseDataFile(name: string, text: string): Promise<Value> {
   const lower = name.toLowerCase();
   const content = text.startsWith('\uFEFF') ? text.slice(1) : text;
@@ -40,8 +40,8 @@ async function parseRecords(name: string, text: string): Promise<Data> {
 const NUMBER_LENGTH_MAX = 400;
 
 /**
- * Whether it is worth asking a parser: almost every text is not JSON, and says so in its first and last character.
- * A comment may stand before or behind relaxed JSON, so that the last character of a collection proves nothing.
+ * Saves calling a parser: almost every text is not JSON, which its first and last character show. A comment may precede
+ * or follow relaxed JSON, so that the last character of a collection proves nothing.
  */
 function mayBeJson(text: string): boolean {
   const first = firstInk(text);

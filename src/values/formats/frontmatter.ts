@@ -1,4 +1,4 @@
-/** The YAML block at the head of a file, and YAML texts (language reference, world 9 and 12.3, values 2.6). */
+/** Reads and writes the YAML block at the head of a file, and YAML texts (world.md 9 and 12.3, values.md 2.6). */
 import { MlldError } from '../../errors.js';
 import { fromHost, toJson } from '../native.js';
 import { dataOf, type Data, type Value } from '../value.js';
@@ -6,13 +6,13 @@ import { dataOf, type Data, type Value } from '../value.js';
 export interface Frontmatter {
   /** The text between the two `---` lines. */
   readonly yaml: string;
-  /** What follows the second `---` line. */
+  /** The text behind the second `---` line. */
   readonly body: string;
-  /** Where `body` begins, in UTF-16 units. */
+  /** The offset of `body`, in UTF-16 units. */
   readonly bodyAt: number;
 }
 
-/** undefined when the text does not begin with a closed block. */
+/** Returns undefined when the text does not begin with a closed block. */
 export function splitFrontmatter(text: string): Frontmatter | undefined {
   const start = text.startsWith('\uFEFF') ? 1 : 0;
   if (!text.startsWith('---', start)) return undefined;
@@ -26,7 +26,7 @@ export function splitFrontmatter(text: string): Frontmatter | undefined {
   return undefined;
 }
 
-/** The start of the next line, when the line at `at` is `---` and blanks. */
+/** Returns the start of the next line, when the line at `at` is `---` and blanks. */
 function afterRule(text: string, at: number): number | undefined {
   const next = afterLine(text, at);
   return text.slice(at + 3, next).trim() === '' ? next : undefined;
@@ -37,12 +37,12 @@ function afterLine(text: string, at: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** With the types of YAML; dates stay texts, an empty text is null. MlldError INVALID_YAML. */
+/** Reads with the types of YAML, but dates as texts, and an empty text as null. Throws MlldError INVALID_YAML. */
 export async function parseYaml(text: string): Promise<Data> {
   return parseWith(text, 'core');
 }
 
-/** Frontmatter of a script: every scalar is a text, an empty value null. MlldError INVALID_YAML. */
+/** Reads the frontmatter of a script: every scalar is a text, an empty value null. Throws MlldError INVALID_YAML. */
 export async function parseScriptFrontmatter(text: string): Promise<Data> {
   return parseWith(text, 'failsafe');
 }
@@ -72,13 +72,13 @@ function invalidYaml(error: unknown): MlldError {
   return new MlldError('INVALID_YAML', `Invalid YAML: ${reason.replace(/( at line \d+, column \d+)?:?$/, '')}`, { cause: error });
 }
 
-/** Where in the text the YAML is wrong, in UTF-16 units. */
+/** Returns the offset of the error in the text, in UTF-16 units. */
 export function yamlErrorAt(error: MlldError): number {
   const { pos } = (error.cause ?? {}) as { pos?: unknown };
   return Array.isArray(pos) && typeof pos[0] === 'number' ? pos[0] : 0;
 }
 
-/** Block style, two blanks per level, a line end at the end. */
+/** Writes block style, two blanks per level, a line end at the end. */
 export async function toYaml(value: Value): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(toJson(value), { lineWidth: 0 });

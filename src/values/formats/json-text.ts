@@ -1,7 +1,7 @@
-/** Texts that are JSON, told apart from other texts at little cost. */
+/** Recognises texts that are JSON, at little cost. */
 import { annotate, type Data, type Value } from '../value.js';
 
-/** The object or array that `text` is as a whole in strict JSON, blanks around it allowed; undefined for other texts. */
+/** Returns the object or array of a text that is strict JSON, blanks around it allowed; undefined for other texts. */
 export function parseStructure(text: string): Data | undefined {
   if (!looksLikeStructure(text)) return undefined;
   try {
@@ -11,20 +11,20 @@ export function parseStructure(text: string): Data | undefined {
   }
 }
 
-/** Begins and ends as an object or array does; most texts are sorted out here by their first character. */
+/** True for a text that begins and ends as an object or array does; the first character excludes most texts. */
 function looksLikeStructure(text: string): boolean {
   const first = firstInk(text);
   if (first !== '{' && first !== '[') return false;
   return lastInk(text) === (first === '{' ? '}' : ']');
 }
 
-/** What leaves a stage or function: JSON text of an object or array is that value again, and keeps its text (values 11.2). */
+/** Makes the value that leaves a stage or function: JSON text of an object or array becomes that value, which keeps its text (values.md 11.2). */
 export function valueOfText(text: string): Value {
   const data = parseStructure(text);
   return data === undefined ? text : annotate(data, { text });
 }
 
-/** First character that is no blank; `''` if there is none. */
+/** Returns the first character that is not a blank; `''` if there is none. */
 export function firstInk(text: string): string {
   let i = 0;
   while (i < text.length && text.charCodeAt(i) <= 32) i++;

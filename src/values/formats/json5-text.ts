@@ -1,4 +1,4 @@
-/** JSON and JSON5 texts to data. The JSON5 reader is slow to load and slow to run, so strict JSON is always tried first. */
+/** Reads JSON and JSON5 texts. The JSON5 reader is slow to load and slow to run, so strict JSON is always tried first. */
 import type { Data } from '../value.js';
 
 /** Throws a SyntaxError with the JSON5 reader's reason. */
@@ -11,7 +11,7 @@ export async function parseRelaxed(text: string): Promise<Data> {
   }
 }
 
-/** The parser's reason in words, without its prefix. */
+/** Returns the parser's reason in words, without its prefix. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/^JSON5: /, '') : String(error);
 }

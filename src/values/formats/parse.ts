@@ -1,10 +1,10 @@
-/** The stages `@parse`, `@parse.strict`, `@parse.llm` and `@parse.fromlist` (language reference, values 11.3 and 11.4). */
+/** Implements the stages `@parse`, `@parse.strict`, `@parse.llm` and `@parse.fromlist` (values.md 11.3 and 11.4). */
 import { MlldError } from '../../errors.js';
 import { parseRelaxed, reasonOf } from './json5-text.js';
 import { textOf } from '../text.js';
 import { type Data, dataOf, type Value } from '../value.js';
 
-/** Relaxed JSON; a value that is no text is itself. MlldError PARSE_FAILED names the stage. */
+/** Reads relaxed JSON; returns a value that is not a text unchanged. Throws MlldError PARSE_FAILED, which names the stage. */
 export async function parseLoose(value: Value, stage: string): Promise<Data> {
   const data = dataOf(value) ?? null;
   if (typeof data !== 'string') return data;
@@ -29,7 +29,7 @@ function parseFailed(stage: string, error: unknown, text: string): MlldError {
   return new MlldError('PARSE_FAILED', `@${stage}: ${reasonOf(error)}`, { hint, cause: error });
 }
 
-/** The JSON in a model's answer, or null; never fails. */
+/** Returns the JSON in a model's reply, or null; never fails. */
 export async function parseAnswer(value: Value): Promise<Data> {
   const found = candidates(textOf(value)).find(isPromising);
   if (found === undefined) return null;
@@ -42,7 +42,7 @@ function candidates(text: string): string[] {
     .map((candidate) => candidate.trim());
 }
 
-/** The content of the first fence with this info string. */
+/** Returns the text in the first fence with this info string. */
 function fenced(text: string, info: string): string | undefined {
   const lines = text.split('\n');
   let opening: { readonly at: number; readonly info: string } | undefined;
@@ -68,7 +68,7 @@ function isPromising(candidate: string): boolean {
   return /^[{[]/.test(candidate) && /[}\]]$/.test(candidate) && /[:,]/.test(candidate);
 }
 
-/** The lines with something on them, their indentation kept. */
+/** Returns the lines that are not blank, with their indentation. */
 export function parseLines(value: Value): readonly string[] {
   return textOf(value)
     .split('\n')

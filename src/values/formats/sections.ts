@@ -1,15 +1,15 @@
-/** Sections of Markdown texts: what `<guide.md # Birds>` takes out (language reference, world 7 and 8). */
+/** Finds sections of Markdown texts, as `<guide.md # Birds>` reads them (world.md 7 and 8). */
 import { splitFrontmatter } from './frontmatter.js';
 
 export interface Heading {
-  /** 1 to 6. */
+  /** The level, 1 to 6. */
   readonly level: number;
   readonly title: string;
-  /** Where the heading's line begins, in UTF-16 units. */
+  /** The offset of the heading's line, in UTF-16 units. */
   readonly at: number;
 }
 
-/** In document order; headings inside fences and frontmatter are text. */
+/** Returns headings in document order; those inside fences and frontmatter are text. */
 export function headings(text: string): Heading[] {
   const found: Heading[] = [];
   let fence: RegExp | undefined;
@@ -48,7 +48,7 @@ export interface Selection {
   readonly exclude: readonly { readonly title: string }[];
 }
 
-/** The chosen sections in document order; `missing` is the first title that is neither there nor optional. */
+/** Returns the chosen sections in document order; `missing` is the first title that is neither there nor optional. */
 export function extractSections(text: string, selection: Selection): { readonly text: string; readonly missing?: string } {
   const all = headings(text);
   const included: Range[] = [];
@@ -67,7 +67,7 @@ interface Range {
   readonly to: number;
 }
 
-/** From the first heading whose title begins with `title` to the next one of the same or a higher level. */
+/** Returns the text from the first heading whose title begins with `title` to the next one of the same or a higher level. */
 function findSection(text: string, all: readonly Heading[], title: string): Range | undefined {
   const query = comparable(title);
   if (query === '') return undefined;
@@ -107,13 +107,13 @@ function cutOut(text: string, { from, to }: Range, excluded: readonly Range[]): 
   return rest + text.slice(Math.min(at, to), to);
 }
 
-/** All titles, or those of one level. */
+/** Returns all titles, or those of one level. */
 export function listHeadings(text: string, level?: number): string[] {
   const all = headings(text);
   return (level === undefined ? all : all.filter((heading) => heading.level === level)).map(({ title }) => title);
 }
 
-/** `### Title` replaces the heading line, `Title` its words, `####` its level. A text without a heading gets the line in front. */
+/** `### Title` replaces the heading line, `Title` its words, `####` its level. The line is put before a text without a heading. */
 export function renameHeading(section: string, heading: string): string {
   const end = section.indexOf('\n');
   const line = end === -1 ? section : section.slice(0, end);

@@ -1,4 +1,4 @@
-/** `@xml`: data as nested tags, for prompts (language reference, values 11.5). */
+/** Implements `@xml`: data as nested tags, for prompts (values.md 11.5). */
 import { isDataObject } from '../plain-object.js';
 import { parseStructure } from './json-text.js';
 import { textOf } from '../text.js';
@@ -18,7 +18,7 @@ function dataToXml(data: Value): string {
   return element('DOCUMENT', data, '').join('\n');
 }
 
-/** The lines of one value; none for null. */
+/** Returns the lines of one value; none for null. */
 function element(tag: string, value: Value, indent: string): string[] {
   const data = dataOf(value) ?? null;
   if (data === null) return [];
@@ -55,7 +55,7 @@ function isHeading(text: string): boolean {
   return /^#{1,6}\s+\S/m.test(text);
 }
 
-/** Every Markdown heading becomes a tag around what stands below it. */
+/** Turns every Markdown heading into a tag around the text below it. */
 function headingsToXml(text: string): string {
   const open: { readonly level: number; readonly tag: string }[] = [];
   const out = ['<DOCUMENT>'];

@@ -1,4 +1,4 @@
-/** A function as a value: what `exe` declares, what a module of the host exports, what is built in. */
+/** Marks a function as a value: one that `exe` declares, a module of the host exports, or that is built in. */
 export abstract class Callable {
   abstract readonly name: string;
   abstract readonly params: readonly string[];

@@ -1,8 +1,8 @@
-/** The layout of a buffered document (language reference, world 3.3), which is also what `@md` tidies to (values 11.7). */
+/** Lays out a buffered document (world.md 3.3), as `@md` does too (values.md 11.7). */
 
 type LineKind = 'blank' | 'text' | 'heading' | 'kept';
 
-/** One line end at the end, one blank line between paragraphs and around headings; fences, tables and frontmatter are left alone. */
+/** Leaves one line end at the end, one blank line between paragraphs and around headings; keeps fences, tables and frontmatter. */
 export function normaliseDocument(text: string): string {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const kinds = lineKinds(lines);

@@ -1,7 +1,7 @@
-/** Elements of lists: which lists are what a glob gives. */
+/** Recognises lists that a glob returned. */
 import { Annotated, type Value } from '../value.js';
 
-/** A list with elements, all of them loaded files. */
+/** True for a list with elements that are all loaded files. */
 export function isFileList(data: Value): data is readonly Annotated[] {
   if (!Array.isArray(data) || data.length === 0) return false;
   // The first element decides for almost every list, so that long lists of plain data cost one test.

@@ -1,4 +1,4 @@
-/** A function of the host, as scripts hold it: an export of a Node module, a method read off a host object. */
+/** Wraps a function of the host for scripts: an export of a Node module, a method read from a host object. */
 import { Callable } from './callable.js';
 
 export class HostFunction extends Callable {
@@ -14,7 +14,7 @@ export class HostFunction extends Callable {
     super();
   }
 
-  /** Takes and gives native values; what it throws is the caller's business. */
+  /** Takes and returns native values; the caller handles what it throws. */
   apply(args: readonly unknown[]): unknown {
     return Reflect.apply(this.target, this.self, args);
   }

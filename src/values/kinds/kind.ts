@@ -1,4 +1,4 @@
-/** The name of a value's kind, as `@typeof` and error messages say it. */
+/** Names a value's kind, for `@typeof` and error messages. */
 import { Annotated, type Value } from '../value.js';
 import { Callable } from './callable.js';
 
@@ -22,7 +22,7 @@ export function kindOf(value: Value): Kind {
   }
 }
 
-/** With an article, for the middle of a sentence: `a text`, `an array`. */
+/** Adds an article, for the middle of a sentence: `a text`, `an array`. */
 export function aKind(value: Value): string {
   switch (kindOf(value)) {
     case 'undefined':

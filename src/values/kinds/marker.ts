@@ -1,7 +1,7 @@
-/** What stands in a list in place of an element that failed in a parallel loop. */
+/** Makes the object that replaces, in a list, an element that failed in a parallel loop. */
 import { asElement, dataOf, type DataObject, type Value } from '../value.js';
 
-/** Not enumerable, so that JSON, loops and comparisons see an ordinary object; a copy of a marker is no marker. */
+/** Not enumerable, so that JSON, loops and comparisons see an ordinary object; a copy of a marker is not a marker. */
 const IS_MARKER = Symbol('error marker');
 
 export function errorMarker(failure: { index: number; key: string; message: string; value: Value }): DataObject {

@@ -1,6 +1,6 @@
 /**
- * A module as one value: a plain object of its exports. What makes it a namespace stands beside the entries, out of sight of everything
- * that goes through them: the exports with their own labels, whether other names are refused, and the module's frontmatter.
+ * Makes a module one value: a plain object of its exports. A hidden member has what else belongs to a namespace: the exports with their
+ * own labels, whether other names are refused, and the module's frontmatter.
  */
 import { Callable } from './callable.js';
 import { asElement, dataOf, flow, type Data, type DataObject, type Value } from '../value.js';
@@ -19,7 +19,7 @@ export interface Namespace {
 
 const NAMESPACE = Symbol('namespace');
 
-/** Carries the labels of all members, for whoever takes it apart or shows it; a member that is read by name has its own. */
+/** Has the labels of all members, for use as a whole; a member that is read by name has its own. */
 export function namespaceValue(namespace: Namespace): Value {
   const object: Record<string, Value> = {};
   for (const [name, value] of namespace.members) putEntry(object, name, asElement(value) ?? null);
@@ -33,7 +33,7 @@ export function namespaceOf(value: Value): Namespace | undefined {
   return typeof data === 'object' && data !== null && NAMESPACE in data ? (data as { [NAMESPACE]: Namespace })[NAMESPACE] : undefined;
 }
 
-/** What `show` displays: frontmatter, and the exports in two groups. world.md 11.2. */
+/** Returns what `show` displays: frontmatter, and the exports in two groups. world.md 11.2. */
 export function namespaceDisplay({ members, frontmatter }: Namespace): DataObject {
   const variables: Record<string, Value> = {};
   const executables: Record<string, Value> = {};

@@ -1,14 +1,14 @@
-/** Arguments of methods and transformers, converted as each place needs them. */
+/** Converts arguments of methods and transformers. */
 import { MlldError } from '../../errors.js';
 import { aKind } from '../kinds/kind.js';
 import { toNumber } from '../numbers.js';
 import { textOf } from '../text.js';
 import type { Value } from '../value.js';
 
-/** A regular expression is written `/…/` and is no value of the language. */
+/** A regular expression is written `/…/` and is not a value of the language. */
 export type Argument = Value | RegExp;
 
-/** The call as it stands in the source, for messages. */
+/** The call as written in the source, for messages. */
 export interface MethodCall {
   readonly method: string;
   readonly written: string;
@@ -25,7 +25,7 @@ export function valueArgument(argument: Argument, call: MethodCall): Value {
   return argument;
 }
 
-/** `undefined` for an argument that was not passed. Fractions lose their part behind the point, as everywhere in the host. */
+/** Returns `undefined` for an argument that was not passed. Truncates fractions, as the host does everywhere. */
 export function numberArgument(argument: Argument, call: MethodCall): number | undefined {
   if (argument === undefined) return undefined;
   const value = valueArgument(argument, call);

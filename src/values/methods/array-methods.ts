@@ -1,4 +1,4 @@
-/** Methods of arrays (language reference, values 10.2). None of them changes the array. */
+/** Methods of arrays (values.md 10.2). None of them changes the array. */
 import { joinArrays, refuseTooMany } from './array-size.js';
 import { asElement, dataOf, type Data, type Value } from '../value.js';
 import { type Argument, type MethodCall, numberArgument, textArgument, valueArgument } from './arguments.js';
@@ -20,7 +20,7 @@ export const arrayMethods: { readonly [name: string]: ArrayMethod } = {
   at: (array, [index], call) => array.at(numberArgument(index, call) ?? 0) ?? null,
 };
 
-/** By identity and kind: `"2"` is not `2`; objects and arrays are found only as the very same. */
+/** Compares by identity and kind: `"2"` is not `2`; objects and arrays are found only as the very same. */
 function positionOf(array: readonly Value[], item: Value): number {
   const wanted = dataOf(item) ?? null;
   return array.findIndex((element) => dataOf(element) === wanted);
@@ -35,7 +35,7 @@ function elementsOf(item: Value): readonly Value[] {
   return Array.isArray(data) ? data : [asElement(item) ?? null];
 }
 
-/** By code units of the text forms, of numbers too; equal texts keep their order. */
+/** Sorts by code units of the text forms, of numbers too; equal texts keep their order. */
 export function sortByText<T extends Value>(array: readonly T[]): readonly T[] {
   const keyed = array.map((element) => ({ element, key: textOf(element) }));
   keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));

@@ -1,4 +1,4 @@
-/** How large an array may grow. Without a limit the engine itself would end the process, at about ten times as many elements. */
+/** Limits the size of arrays. Without a limit the engine itself would end the process, at about ten times as many elements. */
 import { MlldError } from '../../errors.js';
 
 export const ELEMENTS_MAX = 10_000_000;

@@ -1,4 +1,4 @@
-/** What a guard asks of its inputs together: `@input.any.mx.labels.includes("secret")`. instrumentation.md 4.2. */
+/** Implements tests of all inputs of a guard: `@input.any.mx.labels.includes("secret")`. instrumentation.md 4.2. */
 import { dataOf, HostObject, labelsOf, sourcesOf, union, type Value } from '../value.js';
 import { textOf } from '../text.js';
 
@@ -10,7 +10,7 @@ const QUANTIFIERS: { readonly [name: string]: Holds } = {
   none: (tests) => !tests.some(Boolean),
 };
 
-/** A list or a text of each input; `includes` asks all of them. */
+/** Holds a list or a text of each input; `includes` tests all of them. */
 class Quantified {
   constructor(
     private readonly each: readonly (string | readonly string[])[],
@@ -35,10 +35,10 @@ class QuantifiedInputs {
   ) {}
 }
 
-/** Its `.mx` is that of the inputs, not its own. */
+/** Has the `.mx` of its inputs, not its own. */
 export class InputTest extends HostObject {}
 
-/** Gives an array of inputs the fields `any`, `all` and `none`, which no loop over it and no text of it shows. */
+/** Adds hidden fields `any`, `all` and `none` to an array of inputs. */
 export function addInputTests(list: Value, inputs: readonly Value[]): Value {
   const data = dataOf(list);
   if (!Array.isArray(data)) throw new Error('the inputs of an operation are a list');

@@ -1,4 +1,4 @@
-/** `@value.method(args)` (language reference, values 10). Labels of the value and of the arguments flow to the result. */
+/** `@value.method(args)` (values.md 10). Labels of the value and of the arguments flow to the result. */
 import { MlldError } from '../../errors.js';
 import { Annotated, type Data, dataOf, flow, type Value } from '../value.js';
 import type { Argument, MethodCall } from './arguments.js';
@@ -8,12 +8,12 @@ import { closest } from '../suggest.js';
 import { textMethods } from './text-methods.js';
 import { typeChecks } from './type-checks.js';
 
-/** Whether any kind of value has a method of this name. */
+/** True when any kind of value has a method of this name. */
 export function isMethod(name: string): boolean {
   return Object.hasOwn(textMethods, name) || Object.hasOwn(arrayMethods, name) || Object.hasOwn(typeChecks, name);
 }
 
-/** MlldError UNKNOWN_METHOD, UNKNOWN_VARIABLE (a method of an undefined base that is no type check) or BAD_ARGUMENT. */
+/** Throws MlldError UNKNOWN_METHOD, UNKNOWN_VARIABLE (a method of an undefined base that is not a type check) or BAD_ARGUMENT. */
 export function callMethod(value: Value, name: string, args: readonly Argument[], context: { readonly written: string }): Value {
   const call: MethodCall = { method: name, written: context.written };
   const result = resultOf(value, args, call);
@@ -41,7 +41,7 @@ function unknownMethod(data: Data, { method, written }: MethodCall): MlldError {
   return new MlldError('UNKNOWN_METHOD', `${written}: ${aKind(data)} has no method .${method}()`, { hint });
 }
 
-/** What other languages call it, in small letters. */
+/** Maps names of other languages, in lower case, to methods of mlld. */
 const otherWords: ReadonlyMap<string, string> = new Map([
   ['upper', 'toUpperCase'],
   ['uppercase', 'toUpperCase'],
@@ -58,7 +58,7 @@ const otherWords: ReadonlyMap<string, string> = new Map([
   ['index', 'indexOf'],
 ]);
 
-/** What is a method elsewhere, and none here. */
+/** Maps methods of other languages that mlld lacks to what it has instead. */
 const otherWays: ReadonlyMap<string, string> = new Map([
   ['map', 'write `for @item in @list => …`'],
   ['foreach', 'write `for @item in @list => …`'],

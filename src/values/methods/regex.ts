@@ -1,8 +1,8 @@
 /**
- * Regular expressions that scripts write. Some take longer than any text deserves, and nothing else runs meanwhile, so a search ends in one of
- * three ways: it can't take long, whatever the text says; or V8 changes to its linear engine when it backtracks too much; or it is stopped
- * after a limit. Whether V8 may use its linear engine is the decision of who owns the process: the command line turns it on
- * (`cli/v8-flags.ts`), and a program that uses the library finds V8 as it was.
+ * Runs regular expressions of scripts. Some take very long, and nothing else runs meanwhile, so a search ends in one of three ways: it
+ * can't take long, whatever the text is; or V8 changes to its linear engine when it backtracks too much; or it is stopped after a limit.
+ * The owner of the process decides whether V8 may use its linear engine: the command line turns it on (`cli/v8-flags.ts`), and a program
+ * that uses the library finds V8 unchanged.
  */
 import { Script, createContext, type Context } from 'node:vm';
 import { MlldError } from '../../errors.js';
@@ -12,7 +12,7 @@ const LIMIT_MS = 5000;
 const QUICK_STEPS = 1e6;
 const ESCAPES_AND_CLASSES = /\\.|\[(?:\\.|[^\]\\])*\]/gs;
 
-/** MlldError BAD_PATTERN. */
+/** Throws MlldError BAD_PATTERN. */
 export function userRegExp(source: string, flags = ''): RegExp {
   try {
     return new RegExp(source, flags);
@@ -24,7 +24,7 @@ export function userRegExp(source: string, flags = ''): RegExp {
   }
 }
 
-/** Runs a search with the pattern in a text of this length. MlldError PATTERN_TOO_SLOW. */
+/** Runs a search with the pattern in a text of this length. Throws MlldError PATTERN_TOO_SLOW. */
 export function search<T>(pattern: RegExp, length: number, run: () => T): T {
   if (stepsAtMost(pattern.source, length) <= QUICK_STEPS || isLinear(pattern)) return run();
   try {
@@ -42,8 +42,8 @@ export function search<T>(pattern: RegExp, length: number, run: () => T): T {
 }
 
 /**
- * An upper bound, from the looks of the pattern: a match may begin anywhere, each repetition may end anywhere, each choice may go either
- * way, each back-reference may be as long as the text. A repeated group may hold repetitions: then there is no bound.
+ * Estimates an upper bound of steps: a match may begin anywhere, each repetition may end anywhere, each choice may take either branch,
+ * each back-reference may be as long as the text. A repeated group may hold repetitions: then there is no bound.
  */
 function stepsAtMost(source: string, length: number): number {
   const bare = source.replaceAll(ESCAPES_AND_CLASSES, '.');
@@ -53,7 +53,7 @@ function stepsAtMost(source: string, length: number): number {
   return length ** lengths * 2 ** count(/[|?]/g, bare);
 }
 
-/** Whether V8 knows the pattern's linear form: it refuses the flag `l` where its linear engine is off, or is no match for the pattern. */
+/** True when V8 has a linear form of the pattern: it refuses the flag `l` when its linear engine is off or lacks a part of the pattern. */
 function isLinear({ source, flags }: RegExp): boolean {
   try {
     return new RegExp(source, `${flags}l`) instanceof RegExp;
@@ -62,7 +62,7 @@ function isLinear({ source, flags }: RegExp): boolean {
   }
 }
 
-/** Made when it is first needed, because it takes a millisecond, and kept. Between two searches it holds nothing. */
+/** Made when it is first needed, because that takes a millisecond, and kept. It holds nothing between two searches. */
 let limiter: { readonly context: Context; readonly script: Script } | undefined;
 
 function withLimit<T>(run: () => T): T {

@@ -1,4 +1,4 @@
-/** Methods of texts (language reference, values 10.1). */
+/** Methods of texts (values.md 10.1). */
 import { isDataObject } from '../plain-object.js';
 import { dataOf, type Data, type Value } from '../value.js';
 import { type Argument, badArgument, type MethodCall, numberArgument, textArgument } from './arguments.js';
@@ -8,7 +8,7 @@ import { textOf } from '../text.js';
 
 type TextMethod = (text: string, args: readonly Argument[], call: MethodCall) => Data;
 
-/** A result longer than this is refused rather than running out of memory. Characters. */
+/** Characters. A longer result is refused, because it could exhaust the memory. */
 const TEXT_LENGTH_MAX = 2 ** 28;
 
 export const textMethods: { readonly [name: string]: TextMethod } = {
@@ -56,7 +56,7 @@ function replaceAll(text: string, [pattern, by]: readonly Argument[], call: Meth
   return Object.entries(pairs).reduce((result, [part, other]) => result.replaceAll(part, () => textOf(other)), text);
 }
 
-/** `replaceAll` of the host refuses an expression without the flag `g`. */
+/** Adds the flag `g`, without which `replaceAll` of the host refuses an expression. */
 function everywhere(pattern: RegExp): RegExp {
   return pattern.global ? pattern : new RegExp(pattern.source, `${pattern.flags}g`);
 }
@@ -79,7 +79,7 @@ function fillArgument(fill: Argument, call: MethodCall): string {
   return fill === undefined ? ' ' : textArgument(fill, call);
 }
 
-/** A count of pieces of `size` characters each. */
+/** Reads a count of pieces of `size` characters each. Throws BAD_ARGUMENT when they would be too long together. */
 function lengthArgument(argument: Argument, size: number, call: MethodCall): number {
   const count = numberArgument(argument, call);
   if (count === undefined) throw badArgument(call, 'needs a number, and the argument is missing');

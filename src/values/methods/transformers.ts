@@ -1,5 +1,5 @@
 /**
- * The built-in pipe stages, which may also be called as functions (language reference, values 11.2 to 11.7 and 12).
+ * Implements the built-in pipe stages, which may also be called as functions (values.md 11.2 to 11.7 and 12).
  * They work on the text view; labels of the input and of the arguments flow to the result.
  */
 import { annotate, type Data, dataOf, type DataObject, flow, type Value } from '../value.js';
@@ -17,7 +17,7 @@ import { toXml } from '../formats/xml.js';
 
 export type Transformer = (value: Value, args: readonly Value[]) => Value | Promise<Value>;
 
-/** By name; variants have theirs behind a point (`parse.llm`). Look names up with `findTransformer`. */
+/** Maps names to stages; a variant follows a point (`parse.llm`). To be read by `findTransformer`. */
 export const transformers: { readonly [name: string]: Transformer } = withAliases({
   upper: labelled((value) => valueOfText(textOf(value).toUpperCase())),
   lower: labelled((value) => valueOfText(textOf(value).toLowerCase())),
@@ -36,7 +36,7 @@ export const transformers: { readonly [name: string]: Transformer } = withAliase
   keepStructured: kept,
 });
 
-/** A built-in stage by its name as written, without the `@`. */
+/** Finds a built-in stage by its name as written, without the `@`. */
 export function findTransformer(name: string): Transformer | undefined {
   return Object.hasOwn(transformers, name) ? transformers[name] : undefined;
 }
@@ -60,7 +60,7 @@ function parsers(name: 'parse' | 'json'): { readonly [name: string]: Transformer
   };
 }
 
-/** Every stage also under its name in capitals. */
+/** Adds every stage under its name in capitals. */
 function withAliases(table: { readonly [name: string]: Transformer }): { readonly [name: string]: Transformer } {
   const aliases = Object.entries(table).map(([name, transformer]) => {
     const [stage = name, ...variant] = name.split('.');
@@ -69,13 +69,13 @@ function withAliases(table: { readonly [name: string]: Transformer }): { readonl
   return { ...Object.fromEntries(aliases), ...table };
 }
 
-/** The value itself, or the one that its text holds. */
+/** Returns the value itself, or the one that its text holds. */
 function structureOf(value: Value): Data {
   const data = dataOf(value) ?? null;
   return typeof data === 'string' ? (parseStructure(data) ?? data) : data;
 }
 
-/** The value with indented JSON as its text view. */
+/** Returns the value with indented JSON as its text view. */
 function pretty(value: Value): Value {
   const data = structureOf(value);
   return typeof data === 'object' && data !== null ? annotate(data, { text: indentedJson(data) }) : textOf(data);
@@ -94,7 +94,7 @@ function sortKeys(object: DataObject): Value {
   return sorted;
 }
 
-/** `@typeInfo`: one line for people who debug. */
+/** Implements `@typeInfo`: one line for people who debug. */
 function describe(value: Value): string {
   const data = dataOf(value);
   if (typeof data === 'string') return `string (${data.length} characters)`;

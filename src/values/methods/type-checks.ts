@@ -1,4 +1,4 @@
-/** The methods that every value has, an undefined name too (language reference, values 10.3). */
+/** Implements the methods that every value has, an undefined name too (values.md 10.3). */
 import { kindOf } from '../kinds/kind.js';
 import type { Value } from '../value.js';
 
