@@ -24,7 +24,7 @@ export interface Validator {
   payloadNames(): Promise<ReadonlySet<string>>;
 }
 
-type Validation = (absolute: string, filepath: string, bench: Context) => Promise<FileReport | undefined>;
+type Validation = (absolute: string, filepath: string, context: Context) => Promise<FileReport | undefined>;
 
 interface Context {
   readonly workspace: Workspace;
@@ -33,7 +33,7 @@ interface Context {
 }
 
 /** Maps the ending of a file's name to its validation. A new kind of source is a row here. */
-const validations: readonly (readonly [ending: RegExp, analysis: Validation])[] = [
+const validations: readonly (readonly [ending: RegExp, validation: Validation])[] = [
   [/\.(mld|mlld|md)$/i, validateScript],
   [/\.(att|mtt)$/i, validateTemplate],
 ];
@@ -47,12 +47,12 @@ const UNREADABLE: Finding = {
 
 export function createValidator(settings: ValidatorSettings): Validator {
   const workspace = openWorkspace(settings);
-  const bench: Context = { workspace, settings, templateUses: templateUsesIn(workspace) };
+  const context: Context = { workspace, settings, templateUses: templateUsesIn(workspace) };
   return {
     async validate(absolute, filepath) {
-      const analysis = validationFor(absolute);
-      const report = await analysis?.(absolute, filepath, bench);
-      if (!analysis || report || (await settings.files.kindOf(absolute)) !== 'file') return report;
+      const validation = validationFor(absolute);
+      const report = await validation?.(absolute, filepath, context);
+      if (!validation || report || (await settings.files.kindOf(absolute)) !== 'file') return report;
       return { filepath, valid: false, errors: [UNREADABLE] };
     },
     async payloadNames() {
@@ -79,8 +79,8 @@ async function validateScript(absolute: string, filepath: string, { workspace, s
   return reportFor(filepath, describeScript(file.script), [...applyRules(file, settings), ...linked], file.display, settings);
 }
 
-async function validateTemplate(absolute: string, filepath: string, bench: Context): Promise<FileReport | undefined> {
-  const { workspace, settings, templateUses } = bench;
+async function validateTemplate(absolute: string, filepath: string, context: Context): Promise<FileReport | undefined> {
+  const { workspace, settings, templateUses } = context;
   const opened = await workspace.template(absolute);
   if (opened.kind === 'missing') return undefined;
   const type = absolute.toLowerCase().endsWith('.mtt') ? 'mtt' : 'att';

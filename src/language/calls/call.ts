@@ -24,7 +24,7 @@ import { Executable } from '../../runtime/executable.js';
 import type { CallStack, Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import { Scope } from '../../runtime/scope.js';
-import { renderTemplateFile } from '../expressions/template-body.js';
+import { renderTemplateFile } from '../expressions/template-file.js';
 import { writtenPaths } from './declared-outputs.js';
 
 /** Returns the result of a call, or the control word (`done`, `continue`, `retry`) that its body ended with. */

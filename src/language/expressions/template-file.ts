@@ -1,4 +1,4 @@
-/** Reads a prompt from a template file. world.md 13. */
+/** Loads template files when their functions are declared, and renders them when these are called. world.md 13. */
 import { dirname } from 'node:path';
 import { parseTemplateFile } from '../../../grammar/parse.js';
 import type { Template, TemplateFile } from '../../../grammar/ast.js';
@@ -9,7 +9,9 @@ import { recordSource } from '../../operation/sources.js';
 import { createModule, syntaxError } from '../source-module.js';
 import { locationOf } from '../../runtime/errors.js';
 import { fileMissing } from '../files/unreadable-file.js';
+import { renderText } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
+import type { Value } from '../../values/value.js';
 import type { LoadedTemplate } from '../../runtime/executable.js';
 
 /** Loads `template "./p.att"`. The template sees the names of the file that declares the function. */
@@ -50,6 +52,13 @@ export async function readTemplate({ absolute, written, at }: TemplatePlace, fra
   } catch (error) {
     throw syntaxError(error, module);
   }
+}
+
+/** Renders the template of the function that is running, with its parameters in scope. */
+export async function renderTemplateFile(frame: Frame): Promise<Value> {
+  const loaded = frame.stack?.executable.template;
+  if (!loaded) throw new Error('a template body runs without its template');
+  return renderText(loaded.template.parts, { ...frame, module: { ...loaded.module, scope: frame.module.scope } });
 }
 
 export function templateKind(name: string): 'att' | 'mtt' | undefined {

@@ -90,8 +90,7 @@ async function runIterations(node: For, entries: readonly Entry[], frame: Frame,
     frame.run.warn(`\`for N parallel\` is the old form of \`for parallel(N, PACE)\` (${siteOf(frame.module, node.at)})`);
   }
   const parallel = await parallelSettings(node.parallel, frame, node.at);
-  const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> =>
-    iteration(node, entry, position, entries.length, inside, iterate);
+  const one = (entry: Entry, position: number, inside: Frame): Promise<Outcome> => iteration(node, entry, position, inside, iterate);
   if (parallel)
     return runParallel(entries, { ...parallel, name: node.name, isValue: node.batch !== undefined || !isEffectBody(node) }, frame, one);
   const settled: Settled[] = [];
@@ -110,7 +109,7 @@ function isEffectBody(node: For): boolean {
 }
 
 /** Performs one item as an operation: scope, filter, body. */
-async function iteration(node: For, entry: Entry, position: number, total: number, frame: Frame, iterate: Iterate): Promise<Outcome> {
+async function iteration(node: For, entry: Entry, position: number, frame: Frame, iterate: Iterate): Promise<Outcome> {
   const operation = {
     kind: 'for:iteration',
     segment: node.name,
@@ -127,7 +126,7 @@ async function iteration(node: For, entry: Entry, position: number, total: numbe
     const outcome = passes ? await iterate(entry, body) : new Signal('skip', null, false);
     const pause = frame.run.cooperativeYield.step(frame.deadline);
     if (pause) await pause;
-    return outcome as Value; // a word travels through the operation as its result
+    return outcome;
   });
 }
 

@@ -1,5 +1,5 @@
-/** Declares functions, for the script and for its code in other languages. control.md 3 and 7. */
-import type { Exe, Shadow } from '../../../grammar/ast.js';
+/** Declares functions, and registers hooks and guards. control.md 3 and 7, instrumentation.md 4.1 and 5.2. */
+import type { Exe, Guard, Hook, Shadow } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { dataOf } from '../../values/value.js';
 import { refuseReserved } from '../expressions/ambient-variables.js';
@@ -34,6 +34,7 @@ function withBodyOptions(node: Exe): Exe {
   return options.length === 0 ? node : { ...node, body: { kind: 'with', value: node.body, options, at: node.at } };
 }
 
+/** Makes functions callable from code of a language: `exe js = { @f, @g }`. */
 export async function executeShadow(node: Shadow, frame: Frame): Promise<Completion> {
   const functions = node.names.map(({ name, at }) => {
     const found = dataOf(frame.scope.find(name)?.value);
@@ -44,5 +45,17 @@ export async function executeShadow(node: Shadow, frame: Frame): Promise<Complet
     });
   });
   frame.module.shadows.set(node.language, functions);
+  return undefined;
+}
+
+/** Registers a hook, which sees the operations that start from now on. */
+export async function executeHook(node: Hook, frame: Frame): Promise<Completion> {
+  frame.run.interceptors.registerHook(node, frame);
+  return undefined;
+}
+
+/** Registers a guard, which sees the operations that start from now on. */
+export async function executeGuard(node: Guard, frame: Frame): Promise<Completion> {
+  frame.run.interceptors.registerGuard(node, frame);
   return undefined;
 }
