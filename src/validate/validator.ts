@@ -124,7 +124,7 @@ function reportFor(
       (a, b) => rank(a, display) - rank(b, display) || a.file.display.localeCompare(b.file.display) || a.violation.at - b.violation.at,
     );
   const ofList = (list: Rule['list']) => {
-    const findings = reported.filter((placed) => placed.list === list).map((placed) => toFinding(placed, display));
+    const findings = reported.filter((finding) => finding.list === list).map((finding) => toFinding(finding, display));
     return findings.length > 0 && { [list]: findings };
   };
   const valid = reported.every(({ list }) => list !== 'errors');

@@ -5,10 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalJson, sha256 } from '../../journal/canonical.js';
-import { isTruthy } from '../../src/values/truth.js';
-import { runScript } from '../support/in-fake-world.js';
-import { FakeWorld } from '../support/fake-world.js';
+import { canonicalJson, sha256 } from '../../../journal/canonical.js';
+import { isTruthy } from '../../../src/values/truth.js';
+import { runScript } from '../../support/in-fake-world.js';
+import { FakeWorld } from '../../support/fake-world.js';
 
 interface ShellCommand {
   readonly code: string;
