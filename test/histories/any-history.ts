@@ -6,7 +6,7 @@ import type { Target } from './target.js';
 
 export type Turn =
   | { readonly kind: 'edit'; readonly script: Name; readonly edits: readonly Edit[] }
-  /** From now on these questions fail, and no others. */
+  /** From now on these calls fail, and no others. */
   | { readonly kind: 'break'; readonly questions: readonly string[] }
   | { readonly kind: 'clean'; readonly script: Name }
   /** Killed at about its `killAt`-th event, from 1, of those that the rules are about. */
@@ -14,7 +14,7 @@ export type Turn =
 
 export interface History {
   readonly job: Script;
-  /** Edits of `job.mld` that make `collect.mld`: the two have much to lend each other. */
+  /** Edits of `job.mld` that make `collect.mld`: the two can reuse many results of each other. */
   readonly collect: readonly Edit[];
   readonly library: Library;
   readonly turns: readonly Turn[];
@@ -23,7 +23,7 @@ export interface History {
 const WORDS = ['ebb', 'flow', 'slack', 'ebb tide', 'flood'] as const;
 const CHECKPOINTS = ['data', 'data', 'data set', 'done', ' done ', 'lib'] as const;
 
-/** Mostly the first few, so that scripts ask the same. */
+/** Mostly the first few, so that scripts make the same calls. */
 const anyLiteral: fc.Arbitrary<Literal> = fc.oneof(
   { weight: 24, arbitrary: fc.constantFrom('ebb', 'flow') },
   { weight: 4, arbitrary: fc.constantFrom(...WORDS) },
@@ -222,10 +222,10 @@ const anyLibrary: fc.Arbitrary<Library> = fc.record({
   checkpoint: fc.option(fc.constant('lib'), { nil: undefined, freq: 2 }),
 });
 
-/** Keeps the turns of a history to one subject, or they would seldom meet. */
+/** Keeps the steps of a history to one subject, because they would seldom meet otherwise. */
 interface Subject {
   readonly favourite: string;
-  /** Most runs of `job` borrow from `collect`, and it has something to lend. */
+  /** Most runs of `job` fork from `collect`, which has results. */
   readonly isLending: boolean;
   /** Nothing is forgotten. */
   readonly isLasting: boolean;

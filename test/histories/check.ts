@@ -1,4 +1,4 @@
-/** Plays a history against the runtime and the model, and tells a disagreement so that it can be repeated by hand. */
+/** Plays a history against the runtime and the model, and reports a disagreement so that it can be repeated by hand. */
 import { Disagreement, Model, type Command, type Observed } from './model.js';
 import type { History, Turn } from './any-history.js';
 import { edited } from './script.js';
@@ -15,7 +15,7 @@ export interface Played {
   readonly served: number;
 }
 
-/** Rejects with a `Disagreement` that tells the whole story. */
+/** Rejects with a `Disagreement` that holds the whole history. */
 export async function checkHistory(history: History, open: () => Promise<Runtime>): Promise<Played> {
   const runtime = await open();
   const played = { runs: 0, kills: 0, refused: 0, executed: 0, served: 0 };

@@ -1,4 +1,4 @@
-/** The same project, run by the built command; a kill is a signal that the process sends itself in the middle of a question. */
+/** Runs the same project by the built command; a kill is a signal that the process sends to itself during a call. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { openFileStore } from '../../journal/storage/file-store.js';
@@ -11,7 +11,7 @@ import type { Library } from './script.js';
 import { targetText } from './target.js';
 import type { Command } from './model.js';
 
-/** Few, or runs would end before; a kill counts questions here, not events. */
+/** Few, because runs would end before otherwise; a kill counts calls here, not events. */
 const QUESTIONS_BEFORE_A_KILL = 3;
 
 export async function openCommandRuntime(library: Library): Promise<Runtime> {

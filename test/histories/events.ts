@@ -1,4 +1,4 @@
-/** What the rules say about a journal, in words: the events that the model steps through. */
+/** Translates a journal into the events that the model steps through. */
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import type { OpPath, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -22,7 +22,7 @@ export function isRelevant(fact: Fact): boolean {
   }
 }
 
-/** `asked` keeps the arguments of a question by its key: what is served names only the key. */
+/** `asked` holds the arguments of a call by its key: a reused call names only the key. */
 export async function seenEvents(store: JournalStore, ref: RunRef, asked: Map<string, string>): Promise<string[]> {
   const calls = new Map<string, string>(); // by path
   const seen: string[] = [];
@@ -55,7 +55,7 @@ function inWords(event: JournalEvent, asked: Map<string, string>, calls: Map<str
   }
 }
 
-/** Which items of which loops, by number: `[2][0]`. */
+/** Lists the items of loops by number: `[2][0]`. */
 function placeOf(op: OpPath): string {
   return [...op.matchAll(/\[\d+\]/g)].join('');
 }

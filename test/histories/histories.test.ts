@@ -4,7 +4,7 @@ import { playHistories } from './property.js';
 
 const SEED = 20_260_101;
 
-it('asks, serves, drops and refuses what the rules say, over a hundred histories', async () => {
+it('executes, reuses, invalidates and refuses what the rules say, over a hundred histories', async () => {
   const { runs, kills } = await playHistories({ kind: 'memory', count: 100, seed: SEED });
   expect(runs).toBeGreaterThan(200);
   expect(kills).toBeGreaterThan(20);

@@ -1,8 +1,8 @@
 /**
- * What a script means, as a process that takes one step for each event that its journal must have: a generator that yields what may happen next.
+ * Interprets a script as a process that takes one step for each event that its journal must have: a generator of what may happen next.
  * Most of the time that is one thing; in a parallel loop it is one for each item in flight, and the journal says which one it was.
  *
- * A step is a function, since what an invocation does (ask, be served, wait for the same question in flight) is decided when it happens.
+ * A step is a function, because an invocation decides when it happens to execute, to reuse, or to wait for the same call in flight.
  */
 import { takesModel } from './render.js';
 import { keyOf, type Question, type Result, type Trace, type Where } from './record.js';
@@ -29,9 +29,9 @@ export interface Surroundings {
   readonly script: Script;
   readonly library: Library;
   readonly isRecording: boolean;
-  /** What an invocation is served with now. */
+  /** Returns the result that an invocation reuses now. */
   known(key: string): Result | undefined;
-  /** A leaf runs: its answer, or a `Failure`. */
+  /** Executes a leaf; returns its result, or a `Failure`. */
   answer(name: string, tag: string, args: readonly Literal[]): string;
   completed(result: Result): void;
   show(text: string): void;
@@ -331,7 +331,7 @@ export function textOf(value: Literal): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Which items of which loops, by number. */
+/** Lists the items of loops, by number. */
 function placeOf({ items }: Where): string {
   return items.map(({ index }) => `[${index}]`).join('');
 }

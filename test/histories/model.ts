@@ -1,6 +1,6 @@
 /**
- * The plain model of a project: two scripts, what is broken at the moment, what was asked how often. `predict` says what a command must do; where a
- * parallel loop leaves several orders open, the observed events choose among them.
+ * The plain model of a project: two scripts, the calls that fail at the moment, and how often each call was executed. `predict` says what a
+ * command must do; where a parallel loop allows several orders, the observed events choose among them.
  */
 import { Failure, interpret, textOf } from './interpret.js';
 import { emptyRecord, keep, usableFor, type Record, type Result, type Trace } from './record.js';
@@ -17,14 +17,14 @@ export interface Command {
   readonly fork: 'the other' | 'itself' | 'nobody' | undefined;
 }
 
-/** What is seen of a run from outside. */
+/** The parts of a run that are seen from outside. */
 export interface Observed {
   /** Killed: nothing is known of how it would have ended. */
   readonly outcome: 'completed' | 'failed' | 'killed';
   /** Code of the error, where there is one and it can be seen. */
   readonly error?: string | undefined;
   readonly output: readonly string[];
-  /** The questions that were really asked: lines of `calls.log`. */
+  /** The calls that were really executed: lines of `calls.log`. */
   readonly executed: readonly string[];
   /** Undefined when nothing was recorded. */
   readonly events: readonly string[] | undefined;
@@ -55,7 +55,7 @@ export class Model {
     this.records[name] = emptyRecord();
   }
 
-  /** Follows a run that was observed, and throws a `Disagreement` where it is none that the rules allow. */
+  /** Follows an observed run, and throws a `Disagreement` if the rules don't allow it. */
   follow(command: Command, observed: Observed): void {
     const record = this.records[command.script];
     const lender = command.fork === undefined ? undefined : this.records[command.script === 'job' ? 'collect' : 'job'];
@@ -139,7 +139,7 @@ export class Model {
       if (error === 'CHECKPOINT_TWICE' && observed.error !== undefined) same('error', observed.error, error);
       same('questions', observed.executed.toSorted(), executed.toSorted());
     } else this.checkKilled(observed.executed, executed);
-    // Without events nobody knows where in the script the kill was.
+    // Without events it is not known where in the script the kill was.
     const isOpenEnded = observed.outcome === 'killed' && !policy.isRecording;
     same('output', observed.output, isOpenEnded ? output.slice(0, observed.output.length) : output);
   }
@@ -164,7 +164,7 @@ export class Model {
     }
   }
 
-  /** What was started before the kill was perhaps really asked, perhaps not; what was asked, counts. */
+  /** A call that was started before the kill may have been executed or not; if it was, it counts. */
   private checkKilled(observed: readonly string[], started: readonly string[]): void {
     const unexpected = [...observed];
     const missing: string[] = [];

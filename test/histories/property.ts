@@ -1,4 +1,4 @@
-/** The property that all histories have, and how to ask for many of them. */
+/** The property that all histories have, and the generator of many histories. */
 import fc from 'fast-check';
 import { anyHistory } from './any-history.js';
 import { checkHistory, type Played } from './check.js';
@@ -6,7 +6,7 @@ import { openCommandRuntime } from './command-runtime.js';
 import { openRuntime } from './runtime.js';
 
 export interface Histories {
-  /** Where runs happen: in this process against a store in memory or on disk, or as processes of their own. */
+  /** Runs happen in this process, with a store in memory or on disk, or as processes of their own. */
   readonly kind: 'memory' | 'file' | 'command';
   readonly count: number;
   readonly seed: number;

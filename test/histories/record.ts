@@ -19,13 +19,13 @@ export function keyOf({ fn, args, via, attempt }: Question): string {
   return `sha256:${createHash('sha256').update(JSON.stringify(members)).digest('hex')}`;
 }
 
-/** Where something happened: the calls of ordinary functions around it and the items of the loops around it, by their numbers in the run. */
+/** A place in a run: the calls of ordinary functions around it and the items of the loops around it, by number. */
 export interface Where {
   readonly calls: readonly number[];
   readonly items: readonly { readonly loop: number; readonly index: number }[];
 }
 
-/** What a run leaves behind, in order of time. */
+/** The record of a run, in order of time. */
 export type Trace =
   /** A call of an ordinary function. */
   | {
@@ -37,7 +37,7 @@ export type Trace =
       readonly where: Where;
     }
   | { readonly kind: 'item'; readonly loop: number; readonly index: number; readonly text: string; readonly where: Where }
-  /** An llm invocation that was executed or served. */
+  /** An llm invocation that was executed or reused. */
   | {
       readonly kind: 'ask';
       readonly fn: string;
@@ -58,7 +58,7 @@ export interface Result {
   readonly value: string;
 }
 
-/** Of one script. */
+/** The record of one script. */
 export interface Record {
   /** Recorded runs, oldest first. */
   runs: Trace[][];
@@ -66,7 +66,7 @@ export interface Record {
   freshFrom: number;
   /** The usable results. */
   results: Result[];
-  /** Keys whose borrowed answers are refused until `--fresh`. */
+  /** Keys whose forked results are refused until `--fresh`. */
   refused: Set<string>;
 }
 
@@ -78,7 +78,7 @@ export function usableFor({ results }: Record, key: string): Result | undefined 
   return results.find((result) => result.key === key);
 }
 
-/** A later execution of a question replaces what was known of it. */
+/** A later execution of a call replaces its earlier result. */
 export function keep(record: Record, result: Result): void {
   record.results = record.results.filter(({ key }) => key !== result.key);
   record.results.push(result);

@@ -2,8 +2,9 @@
 import { DRAFTS, givesValue, type Argument, type Call, type Library, type Literal, type Part, type Script, type Width } from './script.js';
 
 /**
- * What stands behind every answer, also in a process of its own: a question is written into `calls.log` before it is answered; the answer says
- * how often it was asked so far, so that no two executions answer alike. A kill waits for an llm function: what only was posted may be lost. Questions in `broken.json` fail. The answer takes a few turns.
+ * Executes every call, also in a process of its own. Writes the call into `calls.log` before it returns; the result says how often the call
+ * was executed so far, so that no two executions return the same. A kill waits for an llm function, because a posted fact may be lost. Calls
+ * in `broken.json` fail. The result takes a few rounds of the event loop.
  */
 export const ANSWERING = `const fs = require('fs');
 const path = require('path');

@@ -5,14 +5,14 @@
 
 export type Literal = string | number | boolean | null;
 
-/** What a call is given first. */
+/** The first argument of a call. */
 export type Argument =
   | { readonly kind: 'literal'; readonly value: Literal }
   /** The result of the nearest part above that has one. */
   | { readonly kind: 'earlier' }
   | { readonly kind: 'answer'; readonly of: Argument & { readonly kind: 'literal' } };
 
-/** Functions of one question; `grade` and `poll` take a model besides. */
+/** Functions that make one call; `grade` and `poll` also take a model. */
 export type Asker = 'ask' | 'grade' | 'poll' | 'review' | 'outer' | 'round' | 'scan';
 export type Model = 'small' | 'large';
 
@@ -40,9 +40,9 @@ export type Part =
     }
   | { readonly kind: 'checkpoint'; readonly name: string; readonly form: 'plain' | 'taken' | 'not taken' };
 
-/** How the functions are written at the moment. */
+/** The current text of the functions. */
 export interface Functions {
-  /** Is part of what `@ask` answers, and of its body. */
+  /** Part of the result of `@ask`, and of its body. */
   readonly edition: number;
   readonly askName: 'ask' | 'inquire';
   readonly surveyName: 'survey' | 'tour';
@@ -63,7 +63,7 @@ export interface Script {
   readonly parts: readonly Part[];
 }
 
-/** `lib.mld`, imported by every script. Its `@scan` is ordinary; what it asks with has a name of its own or that of the script's `@ask`. */
+/** `lib.mld`, imported by every script. Its `@scan` is ordinary, and calls a function with a name of its own or that of the script's `@ask`. */
 export interface Library {
   readonly asker: 'ask' | 'probe';
   readonly checkpoint: string | undefined;
@@ -77,7 +77,7 @@ export type Edit =
   | { readonly kind: 'functions'; readonly change: Partial<Functions> }
   | { readonly kind: 'header'; readonly header: Header | undefined };
 
-/** How often `@again` wants another draft. */
+/** `@again` wants so many further drafts. */
 export const DRAFTS = 3;
 
 /** Places are taken modulo what is there, so that every edit of every script is legal. */
@@ -108,7 +108,7 @@ function editedOnce(script: Script, edit: Edit): Script {
   }
 }
 
-/** Whether a part leaves a value that `earlier` may name. */
+/** True for a part with a value that `earlier` may name. */
 export function givesValue({ kind }: Part): boolean {
   return kind === 'value' || kind === 'labelled' || kind === 'piped' || kind === 'retried' || kind === 'gathered';
 }

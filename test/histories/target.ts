@@ -10,7 +10,7 @@ export interface Refusal {
   readonly error: string;
 }
 
-/** Which results a target drops: one's own, and borrowed ones. */
+/** The results that a target invalidates: those of the script itself, and forked ones. */
 export interface Dropped {
   readonly own: readonly Result[];
   readonly borrowed: readonly Result[];
@@ -85,8 +85,8 @@ function askedAt(place: Place, run: readonly Trace[]): Asked[] {
 }
 
 /**
- * A bare `@fn`: the results of all questions that it asked, or that were asked inside it, in any recorded run since `--fresh`. Own results are
- * those of the script's own runs; what is borrowed is the function's where either the script or its owner asked it there.
+ * A bare `@fn` selects the results of all calls that it made, or that were made inside it, in any recorded run since `--fresh`. Own results
+ * are those of the script's own runs; a forked result is selected if either the script or its owner made the call there.
  */
 function everAskedBy(fn: string, { own, lender }: Situation): Dropped {
   const asked = askedSinceFresh(fn, own);
@@ -131,7 +131,7 @@ interface Loop {
   readonly asks: readonly Asked[];
 }
 
-/** Loops inside calls of an ordinary function; one that asked nothing is none that a cursor could stand in. */
+/** Loops inside calls of an ordinary function; a cursor can't be in one that made no calls. */
 function loopsIn(places: readonly Place[], run: readonly Trace[]): Loop[] {
   const calls = new Set(places.flatMap((place) => (place.kind === 'call' ? [place.id] : [])));
   const items = run.flatMap((trace) => (trace.kind === 'item' && trace.where.calls.some((call) => calls.has(call)) ? [trace] : []));
@@ -153,7 +153,7 @@ function inItemOrder(asks: readonly Asked[]): Asked[] {
   });
 }
 
-/** What was asked before the cursor stays, also where it is asked again behind it. */
+/** Calls before the cursor keep their results, also if they are made again after it. */
 function selectBehind(before: readonly Asked[], behind: readonly Asked[], situation: Situation): Dropped {
   const stays = new Set(before.map(({ key }) => key));
   const keys = new Set(behind.map(({ key }) => key));

@@ -1,7 +1,7 @@
 /**
  * Projects as users write them: modules, templates, phases in folders, hooks, guards, parallel loops, retries. A stand-in
- * for the model leaves a line in `asked.jsonl` for every question, so what is counted is what was really asked. Each workflow
- * has what it prints in its `expected.txt`.
+ * for the model writes a line into `asked.jsonl` for every call, so the calls that are counted were really executed. The
+ * output of each workflow is in its `expected.txt`.
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -113,7 +113,7 @@ const workflows: readonly Workflow[] = [
 ];
 
 describe.each(workflows)('the workflow $name', ({ name, argv, stdin = '', files = {}, asks, refused = 0, writes, afterwards }) => {
-  it(`runs to its end, asks nothing twice, and ${afterwards.why}`, async () => {
+  it(`runs to its end, executes no call twice, and ${afterwards.why}`, async () => {
     const cwd = await projectFolder(files);
     cpSync(join(PROJECT, 'test/workflows', name), cwd, { recursive: true });
     const run = async (...more: readonly string[]): Promise<CliResult & { readonly asked: number }> => {
