@@ -3,8 +3,8 @@ import { DRAFTS, givesValue, type Argument, type Call, type Library, type Litera
 
 /**
  * Executes every call, also in a process of its own. Writes the call into `calls.log` before it returns; the result says how often the call
- * was executed so far, so that no two executions return the same. A kill waits for an llm function, because a posted fact may be lost. Calls
- * in `broken.json` fail. The result takes a few rounds of the event loop.
+ * was executed so far, so that no two executions return the same. A kill waits for an llm function, because a posted fact may be lost.
+ * Calls in `broken.json` fail. The result takes a few rounds of the event loop.
  */
 export const ANSWERING = `const fs = require('fs');
 const path = require('path');

@@ -131,8 +131,8 @@ export async function questionsIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Dies before it records the n-th event, or the next one that the run waits for: nothing is recorded any more, and the run waits for good. It
- * can't die at an event that is only posted, because the run would continue. The file `dead` keeps other calls in flight from executing.
+ * Dies before it records the n-th event, or the next one that the run waits for: nothing is recorded any more, and the run waits for good.
+ * It can't die at an event that is only posted, because the run would continue. The file `dead` keeps other calls in flight from executing.
  */
 function mortalStore(
   store: JournalStore,

@@ -63,7 +63,7 @@ export interface Script {
   readonly parts: readonly Part[];
 }
 
-/** `lib.mld`, imported by every script. Its `@scan` is ordinary, and calls a function with a name of its own or that of the script's `@ask`. */
+/** `lib.mld`, imported by every script. Its ordinary `@scan` calls a function with a name of its own or that of the script's `@ask`. */
 export interface Library {
   readonly asker: 'ask' | 'probe';
   readonly checkpoint: string | undefined;
