@@ -1,5 +1,5 @@
 /**
- * Scripts as data: small enough to shrink, rich enough to meet every rule of checkpoint and resume. All of them have the same functions, whose
+ * Scripts as data: small enough to shrink, rich enough for every rule of checkpoint and resume. All of them have the same functions, whose
  * bodies vary; what differs is the list of parts at the top level. `render.ts` writes them as mlld, `interpret.ts` says what they mean.
  */
 
