@@ -66,13 +66,13 @@ export function initialContext({ graph, goal }: CompiledPipeline, { given }: Pic
 
 /** Returns a path relative to the project if the folder is inside. A resumed run continues in the folder of its chain. */
 function runDirectory(options: PipelineRunOptions, { resumed, runDirBefore }: RunBeginning, { run }: RunRef): string {
-  const { project, file, runDirectory: given, workingDirectory } = options;
+  const { project, file, runDirectory: chosen, workingDirectory } = options;
   // The journal may be damaged and not name its folder.
   if (resumed && resumed.state.runDir !== '') return resumed.state.runDir;
   const folder =
-    given === undefined
+    chosen === undefined
       ? path.join(project.root, '.mlld', 'graph', path.basename(file, '.dot'), resumed?.state.runId ?? run)
-      : numbered(path.resolve(workingDirectory, given), runDirBefore && path.resolve(project.root, runDirBefore));
+      : numbered(path.resolve(workingDirectory, chosen), runDirBefore && path.resolve(project.root, runDirBefore));
   const relative = path.relative(project.root, folder);
   return relative.startsWith('..') || path.isAbsolute(relative) ? folder : relative.replaceAll(path.sep, '/');
 }

@@ -34,25 +34,25 @@ export async function inputFacts(options: RunOptions, { settings, state }: RunIn
 
 /** Returns the settings and the state of a recorded run; undefined when the journal doesn't hold them any more. */
 export async function recordedInputs(
-  { payload, given }: EventOf<'run.started'>,
+  { payload, given: inputs }: EventOf<'run.started'>,
   { root, scriptDirectory, store }: { readonly root: string; readonly scriptDirectory: string; readonly store: JournalStore },
 ): Promise<RunInputs | undefined> {
-  const injected = given?.injected && (await store.resolve(given.injected));
-  const state = given?.state && (await store.resolve(given.state));
-  if ((given?.injected && injected === undefined) || (given?.state && state === undefined)) return undefined;
+  const injected = inputs?.injected && (await store.resolve(inputs.injected));
+  const state = inputs?.state && (await store.resolve(inputs.state));
+  if ((inputs?.injected && injected === undefined) || (inputs?.state && state === undefined)) return undefined;
   return {
     settings: {
       projectRoot: root,
-      workingDirectory: given?.workingDirectory ?? root,
+      workingDirectory: inputs?.workingDirectory ?? root,
       scriptDirectory,
-      prefixes: given?.prefixes ?? [],
+      prefixes: inputs?.prefixes ?? [],
       payload: payload as Data,
       injected: injectedFrom(injected),
-      hasState: given?.state !== undefined,
-      errorBehavior: given?.errorBehavior ?? 'continue',
-      streaming: given?.streaming ?? true,
-      parallelLimit: given?.parallelLimit ?? PARALLEL_LIMIT,
-      recursionDepth: given?.recursionDepth ?? RECURSION_DEPTH,
+      hasState: inputs?.state !== undefined,
+      errorBehavior: inputs?.errorBehavior ?? 'continue',
+      streaming: inputs?.streaming ?? true,
+      parallelLimit: inputs?.parallelLimit ?? PARALLEL_LIMIT,
+      recursionDepth: inputs?.recursionDepth ?? RECURSION_DEPTH,
       hookLimitMs: HOOK_LIMIT_MS, // not used: a replay takes time-outs from the record
     },
     state: state === undefined ? undefined : annotate(state as Data, {}),
