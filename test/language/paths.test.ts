@@ -48,7 +48,7 @@ describe('a path', () => {
   });
 });
 
-it('resolves the home directory of a command, and names the remedy where there is none', async () => {
+it('resolves the home directory of a command, and names the remedy without one', async () => {
   const parts = [{ kind: 'text', text: '~/docs' }] as const;
   const { frame } = await testFrame({ world: new FakeWorld({ environment: { HOME: '/home/ann' } }) });
   expect(await resolveDirectory(parts, frame)).toBe('/home/ann/docs');

@@ -149,9 +149,9 @@ async function moduleExports(
     return refuse(`Module ${node.written} can't be imported: it has a syntax error`);
   }
   const { file } = opened;
-  for (const placed of applyRules(file, workspace)) {
+  for (const finding of applyRules(file, workspace)) {
     // An undefined export is harmless in a script, but makes an import of the file fail.
-    found.push(placed.code === exportedNamesRule.code ? { ...placed, list: 'errors' } : placed);
+    found.push(finding.code === exportedNamesRule.code ? { ...finding, list: 'errors' } : finding);
   }
   return linkScript(file, inside, linking);
 }

@@ -1,4 +1,4 @@
-/** Commands, and code in other languages: what the world is asked to execute, and how its output becomes a value. control.md 5, 7 and 8. */
+/** Commands, and code in other languages: the request to the world, and the value of its output. control.md 5, 7 and 8. */
 import { describe, expect, it } from 'vitest';
 import { evaluateCode } from '../../../src/language/calls/code.js';
 import { metadataOf, dataOf, sourcesOf, type Value } from '../../../src/values/value.js';
