@@ -44,13 +44,13 @@ export function watchOperation(registry: HookRegistry, withinLimit: WithinLimit,
     return inputs;
   }
 
-  async function runAfter(frame: Frame, received: Operation, { output: first, counts, denial }: Ended): Promise<Value> {
+  async function runAfter(frame: Frame, received: Operation, { output: first, isReplaceable, denial }: Ended): Promise<Value> {
     const input = oneOrAll(received.inputs);
     const context = { suppress: 'hooks', hookErrors: errors, ...aboutGuards(denial), ...aboutLookup(frame, received) } as const;
     let output = first;
     for (const hook of matchingPrefix(after, received.inputs)) {
       const returned = await fire(hook, frame, received, { input, output: output ?? null }, context);
-      if (returned !== undefined && counts) output = flow(returned, [output], received.labels);
+      if (returned !== undefined && isReplaceable) output = flow(returned, [output], received.labels);
     }
     return output;
   }
@@ -120,7 +120,7 @@ function prefixOf(filter: Filter): string | undefined {
 async function returnedBy({ node: { body } }: RegisteredHook, frame: Frame): Promise<Value> {
   if (body.kind === 'block') {
     const completion = await frame.execute(body.statements, frame);
-    return completion instanceof Return && completion.given ? (completion.value ?? null) : undefined;
+    return completion instanceof Return && completion.hasValue ? (completion.value ?? null) : undefined;
   }
   const decision = await decide(body, frame);
   return decision.kind !== 'value' || decision.outcome instanceof Signal ? undefined : (decision.outcome ?? null);

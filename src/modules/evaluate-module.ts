@@ -14,6 +14,6 @@ export async function evaluateModule(module: Module, mode: Script['mode'], frame
   const inner: Frame = { ...frame, stack: undefined, subject: undefined, module, scope: module.scope, within: 'for' };
   const completion = await frame.execute(script.statements, inner);
   const values = exportedValues(script, module);
-  if (completion instanceof Return && completion.given) values.set('default', completion.value);
+  if (completion instanceof Return && completion.hasValue) values.set('default', completion.value);
   return { module, values, interceptors: exportedInterceptors(script, module), listed: module.exports.size > 0, frontmatter };
 }

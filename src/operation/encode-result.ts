@@ -12,8 +12,8 @@ import { withMetadata, recordedMetadata } from './result-metadata.js';
 
 export function encodeResult(result: Outcome): Encoded {
   if (!(result instanceof Signal)) return encodeValue(result);
-  const { word, given } = result;
-  if (!given) return { json: { word }, form: 'word', notes: [] };
+  const { word, hasValue } = result;
+  if (!hasValue) return { json: { word }, form: 'word', notes: [] };
   const { json, form, notes } = encodeValue(result.value);
   return { json: { word, value: json, ...(form && { form }) }, form: 'word', notes };
 }

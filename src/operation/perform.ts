@@ -120,7 +120,11 @@ async function stages(
   } catch (error) {
     // A hook sees a denial of its operation but can't lift it. A denial from deeper inside is a failure like others.
     if (hooks && error instanceof Denial && error === guards?.denial) {
-      await hooks.after(seen, received, { output: denialObject(error.facts), counts: false, denial: { denial: error, handled: false } });
+      await hooks.after(seen, received, {
+        output: denialObject(error.facts),
+        isReplaceable: false,
+        denial: { denial: error, handled: false },
+      });
     }
     throw error;
   }
@@ -140,18 +144,18 @@ async function guarded(guards: GuardWatch, frame: Frame, operation: Operation, b
   const inputs = await guards.before(frame, operation);
   const allowed = { ...operation, inputs };
   const result = await body(frame, inputs);
-  return withCarried(result, async (output, counts) => (counts ? guards.after(frame, allowed, output) : output));
+  return withCarried(result, async (output, isReplaceable) => (isReplaceable ? guards.after(frame, allowed, output) : output));
 }
 
 async function hooked(hooks: HookWatch, frame: Frame, received: Operation, result: Outcome, denial: Denial | undefined): Promise<Outcome> {
   const handledDenial = denial ? { denial: { denial, handled: true } } : {};
-  return withCarried(result, (output, counts) => hooks.after(frame, received, { output, counts, ...handledDenial }));
+  return withCarried(result, (output, isReplaceable) => hooks.after(frame, received, { output, isReplaceable, ...handledDenial }));
 }
 
 /** Hooks and guards see the value that a control word carries like a result; `skip`, `retry` and a bare word have none to replace. */
-async function withCarried(result: Outcome, look: (output: Value, counts: boolean) => Promise<Value>): Promise<Outcome> {
+async function withCarried(result: Outcome, look: (output: Value, isReplaceable: boolean) => Promise<Value>): Promise<Outcome> {
   if (!(result instanceof Signal)) return look(result, true);
-  const carries = result.given && result.word !== 'skip' && result.word !== 'retry';
+  const carries = result.hasValue && result.word !== 'skip' && result.word !== 'retry';
   const output = await look(carries ? result.value : null, carries);
   return carries ? new Signal(result.word, output, true) : result;
 }

@@ -71,7 +71,7 @@ function recordedCommand({ source, command, exitCode, durationMs, stderr }: Comm
 
 /** Cuts the command line of a fresh result (METADATA-2). */
 export function withShortCommand(result: Outcome): Outcome {
-  if (result instanceof Signal) return result.given ? new Signal(result.word, shortCommandIn(result.value), true) : result;
+  if (result instanceof Signal) return result.hasValue ? new Signal(result.word, shortCommandIn(result.value), true) : result;
   return shortCommandIn(result);
 }
 

@@ -6,7 +6,7 @@ export class Return {
   constructor(
     readonly value: Value,
     /** False for a bare `=>`. */
-    readonly given = true,
+    readonly hasValue = true,
   ) {}
 }
 
@@ -16,7 +16,7 @@ export class Signal {
     readonly word: 'done' | 'continue' | 'skip' | 'retry',
     readonly value: Value,
     /** `done` without a value differs from `done null`. */
-    readonly given: boolean,
+    readonly hasValue: boolean,
   ) {}
 }
 
@@ -29,5 +29,5 @@ export type Outcome = Value | Signal;
 /** Returns the value that leaves an operation: that of a control word is the one it carries, undefined for a bare word. */
 export function valueIn(outcome: Outcome): Value {
   if (!(outcome instanceof Signal)) return outcome;
-  return outcome.given ? outcome.value : undefined;
+  return outcome.hasValue ? outcome.value : undefined;
 }

@@ -111,7 +111,7 @@ export interface HookWatch {
 export interface Ended {
   readonly output: Value;
   /** True when the value that a hook returns replaces the output. */
-  readonly counts: boolean;
+  readonly isReplaceable: boolean;
   /** A guard denied the operation; `handled`: its own `denied` branch made the output. */
   readonly denial?: { readonly denial: Denial; readonly handled: boolean };
 }

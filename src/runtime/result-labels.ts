@@ -37,7 +37,7 @@ export function labelsOfResult(result: Outcome, inputs: readonly Value[], llm: L
 /** LABEL-1 */
 export function withResultLabels(result: Outcome, inputs: readonly Value[], llm: LlmFacts, resultLabels: ResultLabels): Outcome {
   if (!(result instanceof Signal)) return labelled(result, inputs, llm, resultLabels);
-  return result.given ? new Signal(result.word, labelled(result.value, inputs, llm, resultLabels), true) : result;
+  return result.hasValue ? new Signal(result.word, labelled(result.value, inputs, llm, resultLabels), true) : result;
 }
 
 function labelled(value: Value, inputs: readonly Value[], llm: LlmFacts, { labels, sources, removed }: ResultLabels): Value {

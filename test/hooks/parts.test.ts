@@ -51,8 +51,8 @@ describe('the hooks of an operation', () => {
   it('replace the output only where it is replaceable', async () => {
     const { frame } = returning(['low', 'low']);
     const watch = watchOperation(registryOf(hook({ timing: 'after' })), UNLIMITED, SHOW);
-    expect(await watch?.after(frame, SHOW, { output: 'high', counts: true })).toBe('low');
-    expect(await watch?.after(frame, SHOW, { output: 'high', counts: false })).toBe('high');
+    expect(await watch?.after(frame, SHOW, { output: 'high', isReplaceable: true })).toBe('low');
+    expect(await watch?.after(frame, SHOW, { output: 'high', isReplaceable: false })).toBe('high');
   });
 
   it('HOOK-3: fail without failing the operation, but end with the run', async () => {

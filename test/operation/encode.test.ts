@@ -111,7 +111,7 @@ describe('a result', () => {
 
   it('is what a word of control carries', () => {
     const word = throughJournal(new Signal('done', loaded('x'), true)) as Signal;
-    expect([word.word, word.given, metadataOf(word.value)?.file]).toEqual(['done', true, FILE]);
+    expect([word.word, word.hasValue, metadataOf(word.value)?.file]).toEqual(['done', true, FILE]);
   });
 
   it('says nothing of what has nothing to say, and little of a list of plain data', () => {

@@ -12,7 +12,7 @@ it('the value of an outcome is the value, or the one that a control word carries
   expect(valueIn('high')).toBe('high');
   expect(valueIn(new Signal('done', 'high', true))).toBe('high');
   expect(valueIn(new Signal('done', null, false))).toBeUndefined();
-  expect(new Return('x').given).toBe(true);
+  expect(new Return('x').hasValue).toBe(true);
 });
 
 describe('a loop that never waits', () => {

@@ -4,14 +4,13 @@ import type { Fact } from '../../journal/event.js';
 import type { MlldError } from '../../src/errors.js';
 import { createInterceptors } from '../../src/session/script/interceptors.js';
 import { evaluator, execute } from '../../src/language/evaluate.js';
-import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import type { RunState } from '../../src/runtime/frame.js';
 import type { Module } from '../../src/runtime/module.js';
 import type { Settings } from '../../src/runtime/settings.js';
 import { bindFrontmatter, createModule } from '../../src/language/source-module.js';
-import { SecretRegistry } from '../../src/runtime/secret-registry.js';
 import { rootFrame } from '../../src/session/script/root-frame.js';
 import type { DataObject } from '../../src/values/value.js';
+import { bareRun } from './bare-run.js';
 import { FakeWorld, type FakeWorldOptions } from './fake-world.js';
 
 export interface ScriptOptions extends FakeWorldOptions {
@@ -63,35 +62,24 @@ export async function runScript(text: string, options: ScriptOptions = {}): Prom
     parallelLimit: 4,
     hookLimitMs: 60_000,
   };
-  const ending = new AbortController().signal;
-  const run = {
+  const run: RunState = {
+    ...bareRun().run,
     world,
-    recorder: { on: options.records ?? false, post: (fact: Fact) => void facts.push(fact), append: async () => undefined },
+    recorder: { on: options.records ?? false, post: (fact) => void facts.push(fact), append: async () => undefined },
     document: {
-      show: async (item: string) => void shown.push(item.endsWith('\n') ? item : `${item}\n`),
-      prose: async (item: string) => void shown.push(item),
-      write: async (stream: string, item: string) => void (stream === 'stdout' ? shown : stderr).push(item),
+      show: async (item) => void shown.push(item.endsWith('\n') ? item : `${item}\n`),
+      prose: async (item) => void shown.push(item),
+      write: async (stream, item) => void (stream === 'stdout' ? shown : stderr).push(item),
       note: () => undefined,
       text: () => shown.join(''),
     },
-    secrets: new SecretRegistry(),
     interceptors: createInterceptors(),
     settings,
-    hookErrors: [],
-    failedCommands: [],
-    stateWrites: [],
-    denials: [],
-    modules: new Map(),
-    checkpoints: new Set(),
     state: options.state,
-    deniedInside: new WeakSet(),
     evaluator,
     monotonicMs: () => 0,
-    signal: ending,
-    cooperativeYield: new CooperativeYield(ending),
-    warn: (message: string) => void warnings.push(message),
-    // No result cache: nothing needs one without a call that carries `llm`.
-  } as unknown as RunState;
+    warn: (message) => void warnings.push(message),
+  };
   const module = createModule({ path, display: path.slice('/p/'.length), directory, text, isMain: true });
   const frame = rootFrame(run, module, execute);
   const result = { shown: () => shown.join(''), stderr: () => stderr.join('') };

@@ -106,7 +106,7 @@ async function runBody(executable: Executable, inputs: readonly Value[], frame: 
   const inner = functionFrame(executable, inputs, frame, details.ambient);
   const result = asStructure(await bodyOutcome(executable.body, inputs, inner));
   if (!(result instanceof Signal)) return flow(result, inputs, executable.labels);
-  return result.given ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
+  return result.hasValue ? new Signal(result.word, flow(result.value, inputs, executable.labels), true) : result;
 }
 
 /** Turns a text that is a JSON object or array into that value, which keeps the text as its text view. values.md 11.2. */

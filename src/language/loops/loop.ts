@@ -85,6 +85,6 @@ async function runPass(node: Loop, input: Value, loop: { iteration: number; limi
 function passedBy(completion: Completion, received: Value): Pass {
   if (completion instanceof Return) return { status: 'continue', value: received, left: completion };
   if (!completion) return { status: 'continue', value: received };
-  const { word, given, value } = completion;
-  return word === 'done' ? { status: 'done', value } : { status: 'continue', value: given ? value : received };
+  const { word, hasValue, value } = completion;
+  return word === 'done' ? { status: 'done', value } : { status: 'continue', value: hasValue ? value : received };
 }

@@ -20,8 +20,8 @@ export async function runWhile(stage: WhileStage, input: Value, frame: Frame, am
     const inner: Frame = { ...frame, context: { ...frame.context, while: { iteration, limit: cap } } };
     const outcome = await runCallStage(stage.call, state, inner, new Map([...ambient, ['input', state]]), false);
     if (!(outcome instanceof Signal)) state = outcome;
-    else if (outcome.word === 'done') return outcome.given ? outcome.value : state;
-    else if (outcome.given) state = outcome.value;
+    else if (outcome.word === 'done') return outcome.hasValue ? outcome.value : state;
+    else if (outcome.hasValue) state = outcome.value;
     const pause = frame.run.cooperativeYield.step(frame.deadline);
     if (pause) await pause;
   }

@@ -25,7 +25,7 @@ export async function executeScript(script: Script, frame: Frame, { document, pr
     if (keepsSource) await recordSource(frame, module.path, module.text, 'script');
     await bindFrontmatter(script, module);
     const completion = await execute(script.statements, frame);
-    if (completion instanceof Return && completion.given) await showValue(completion.value, frame);
+    if (completion instanceof Return && completion.hasValue) await showValue(completion.value, frame);
     await run.closeCheckpoint?.();
     if (printsAtEnd) await performEffect(frame, 'stream.write', { stream: 'stdout', text: `${document.normalised()}\n` });
     return undefined;
