@@ -8,7 +8,7 @@ import { previewOf } from '../fold/preview.js';
 import type { Projection } from '../fold/projection.js';
 
 /** A question and the operation that asked it. */
-export interface Asked {
+export interface CallRef {
   readonly op: OpPath;
   readonly key: CallKey;
   /** First argument as text; undefined when the event doesn't tell. */
@@ -21,9 +21,9 @@ export interface FunctionCall {
   /** Declared `llm`: it asks by itself, and what it contains is asked by others. */
   readonly isLlm: boolean;
   /** What was asked by this call. */
-  by: Asked | undefined;
+  by: CallRef | undefined;
   /** What was asked inside this call, when it is an ordinary one. */
-  readonly inside: Asked[];
+  readonly inside: CallRef[];
 }
 
 export interface Site {
@@ -46,28 +46,28 @@ export interface FunctionHistory {
   /** Items of the loops inside calls of the function. */
   readonly items: LoopItem[];
   /** Calls that have not ended. */
-  readonly open: Map<OpPath, FunctionCall>;
+  readonly inFlight: Map<OpPath, FunctionCall>;
 }
 
 /** Of one run. */
 export function functionHistory(fn: string): Projection<FunctionHistory> {
   return {
-    initial: () => ({ fn, sites: [], calls: [], items: [], open: new Map() }),
+    initial: () => ({ fn, sites: [], calls: [], items: [], inFlight: new Map() }),
     apply(state, event) {
       switch (event.type) {
         case 'op.started':
           // An llm call says its site when it asks; the operation around it doesn't repeat it.
           if (event.kind === 'exe' && nameIn(event.op) === fn && !event.labels?.includes('llm')) openCall(state, event, false);
-          else if (event.kind === 'for:iteration') noteItem(state, event.op, event.item);
+          else if (event.kind === 'for:iteration') addItem(state, event.op, event.item);
           return state;
         case 'op.finished':
-          state.open.delete(event.op);
+          state.inFlight.delete(event.op);
           return state;
         case 'call.started':
-          noteAsked(state, event, event.preview ?? previewOf(event.args));
+          addCall(state, event, event.preview ?? previewOf(event.args));
           return state;
         case 'call.reused':
-          noteAsked(state, event, event.preview);
+          addCall(state, event, event.preview);
           return state;
         default:
           return state;
@@ -85,38 +85,38 @@ interface Called {
 function openCall(state: FunctionHistory, { op, site = '', declared }: Called, isLlm: boolean): FunctionCall {
   if (!state.sites.some((known) => known.site === site && known.declared === declared)) state.sites.push({ site, declared });
   const call: FunctionCall = { op, site, isLlm, by: undefined, inside: [] };
-  state.open.set(op, call);
+  state.inFlight.set(op, call);
   return call;
 }
 
-function noteItem(state: FunctionHistory, op: OpPath, text: string | undefined): void {
-  if (state.open.size === 0 || text === undefined) return;
+function addItem(state: FunctionHistory, op: OpPath, text: string | undefined): void {
+  if (state.inFlight.size === 0 || text === undefined) return;
   const iteration = iterationOf(op);
   if (iteration === undefined || !isInsideOpenCall(state, op)) return;
   state.items.push({ ...iteration, text });
 }
 
 function isInsideOpenCall(state: FunctionHistory, op: OpPath): boolean {
-  for (const path of ancestorsOf(op)) if (state.open.has(path)) return true;
+  for (const path of ancestorsOf(op)) if (state.inFlight.has(path)) return true;
   return false;
 }
 
-function noteAsked(
+function addCall(
   state: FunctionHistory,
   event: Called & { readonly fn: string; readonly key: CallKey },
   preview: string | undefined,
 ): void {
-  const asked: Asked = { op: event.op, key: event.key, preview };
+  const ref: CallRef = { op: event.op, key: event.key, preview };
   if (event.fn === state.fn) {
-    const call = state.open.get(event.op) ?? openCall(state, event, true);
+    const call = state.inFlight.get(event.op) ?? openCall(state, event, true);
     // A guard may have one operation ask twice: two questions of one call.
-    state.calls.push(call.by === undefined ? call : { ...call, by: asked });
-    call.by ??= asked;
+    state.calls.push(call.by === undefined ? call : { ...call, by: ref });
+    call.by ??= ref;
   }
   for (const path of ancestorsOf(event.op)) {
-    const call = state.open.get(path);
+    const call = state.inFlight.get(path);
     if (call === undefined || call.isLlm) continue;
     if (call.inside.length === 0) state.calls.push(call);
-    call.inside.push(asked);
+    call.inside.push(ref);
   }
 }

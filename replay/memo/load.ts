@@ -15,7 +15,7 @@ export interface PriorRuns extends Index {
   /** The runs that count: those since the last `clean`, oldest first. */
   readonly runs: readonly RunFile[];
   /** There were runs, and `--fresh` lets none of them count. */
-  readonly isForgotten?: boolean;
+  readonly areIgnored?: boolean;
   /** All that there are, oldest first. */
   readonly seen: readonly RunId[];
   /** Runs that were going on, and the last event of each that was folded (-1: none). */
@@ -38,7 +38,7 @@ const INDEX_AFTER_EVENTS = 1000;
 
 export async function loadWorkflow(store: JournalStore, workflow: Workflow, { onDefect, until }: LoadOptions): Promise<PriorRuns> {
   const files = await store.runs(workflow);
-  if (until !== undefined) return pastUntil(store, workflow, files, until, onDefect);
+  if (until !== undefined) return loadUntil(store, workflow, files, until, onDefect);
 
   const saved = await readIndex(store, workflow, files);
   const state: Index = saved?.index ?? index.initial();
@@ -76,8 +76,8 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
 }
 
 /** Writing all questions has to cost less than reading the events again, or every small run would pay for a large past. */
-function isWorthAnIndex(newEvents: number, { memo: { entries: questions } }: Index): boolean {
-  return newEvents >= INDEX_AFTER_EVENTS && newEvents >= questions.size;
+function isWorthAnIndex(newEvents: number, { memo: { entries } }: Index): boolean {
+  return newEvents >= INDEX_AFTER_EVENTS && newEvents >= entries.size;
 }
 
 /**
@@ -85,10 +85,10 @@ function isWorthAnIndex(newEvents: number, { memo: { entries: questions } }: Ind
  * through all of it, `last` is its `run.finished`. Nothing is written when too little is new, or when other runs went on
  * beside it: only a reader can tell what they came to.
  */
-export async function saveIndex(store: JournalStore, past: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
-  if (past.covered === undefined || !isWorthAnIndex(past.newEvents + seq + 1, past)) return;
+export async function saveIndex(store: JournalStore, prior: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
+  if (prior.covered === undefined || !isWorthAnIndex(prior.newEvents + seq + 1, prior)) return;
   const bytes = position.offset + position.bytes + NEWLINE_BYTES;
-  await writeIndex(store, past.workflow, encodeSnapshot({ covered: [...past.covered, { run, bytes }], index: past }));
+  await writeIndex(store, prior.workflow, encodeSnapshot({ covered: [...prior.covered, { run, bytes }], index: prior }));
 }
 
 /**
@@ -106,22 +106,22 @@ const NO_EVENT = seqOf(-1);
 const NEWLINE_BYTES = 1;
 
 /** Keeps a loaded past current: call it with every fact of the new run, in the order of its journal. */
-export function followIndex(past: PriorRuns, ref: RunRef): ReturnType<typeof follow<Index>> {
-  return follow(index, past, ref);
+export function followIndex(prior: PriorRuns, ref: RunRef): ReturnType<typeof follow<Index>> {
+  return follow(index, prior, ref);
 }
 
 /**
  * The past as `--fresh` leaves it: nothing to serve, nothing to resolve a target against. What a reset doesn't touch stays,
  * so that an index saved behind it is that of all runs.
  */
-export function withoutPriorRuns(past: PriorRuns): PriorRuns {
-  const { called, cleanedBy, outlasting } = past.memo;
+export function withoutPriorRuns(prior: PriorRuns): PriorRuns {
+  const { called, cleanedBy, outlasting } = prior.memo;
   return {
-    ...past,
+    ...prior,
     memo: { ...memo.initial(), called, cleanedBy, outlasting },
     definitions: new Map(),
     runs: [],
-    isForgotten: past.runs.length > 0,
+    areIgnored: prior.runs.length > 0,
   };
 }
 
@@ -129,7 +129,7 @@ function scanInto<State>(store: JournalStore, ref: RunRef, projection: Projectio
   return store.scan(ref, (event, position: Position) => void projection.apply(state, event, { ref, position }), options);
 }
 
-async function pastUntil(
+async function loadUntil(
   store: JournalStore,
   workflow: Workflow,
   all: readonly RunFile[],
@@ -158,8 +158,8 @@ export function countingRuns(files: readonly RunFile[], { cleanedBy, outlasting 
 }
 
 async function readIndex(store: JournalStore, workflow: Workflow, files: readonly RunFile[]) {
-  const content = await store.readDerived(workflow, INDEX);
-  const snapshot = content && decodeSnapshot(content);
+  const encoded = await store.readDerived(workflow, INDEX);
+  const snapshot = encoded && decodeSnapshot(encoded);
   return snapshot !== undefined && coversPrefix(snapshot.covered, files) ? snapshot : undefined;
 }
 

@@ -57,7 +57,7 @@ export type UsableEntry = MemoEntry & { readonly result: StoredResult };
 
 interface Pending {
   readonly key: CallKey;
-  readonly question: MemoEntry;
+  readonly entry: MemoEntry;
 }
 
 export interface Memo {
@@ -80,7 +80,7 @@ export interface Memo {
   readonly calledNow: Set<CallKey>;
   readonly pending: Map<OpPath, Pending>;
   /** Calls of ordinary functions that have not ended. */
-  readonly open: Map<OpPath, string>;
+  readonly inFlight: Map<OpPath, string>;
   readonly interned: Map<string, string>;
   readonly insides: Map<string, readonly string[]>;
 }
@@ -98,7 +98,7 @@ export const memo: Projection<Memo> = {
     scope: undefined,
     calledNow: new Set(),
     pending: new Map(),
-    open: new Map(),
+    inFlight: new Map(),
     interned: new Map(),
     insides: new Map(),
   }),
@@ -109,14 +109,14 @@ export const memo: Projection<Memo> = {
         if (event.kind === 'exe') enterFunction(state, event);
         return state;
       case 'op.finished':
-        if (state.open.size > 0) state.open.delete(event.op);
+        if (state.inFlight.size > 0) state.inFlight.delete(event.op);
         return state;
       case 'call.started':
-        return ask(state, event);
+        return startCall(state, event);
       case 'call.completed':
-        return answer(state, event, place);
+        return completeCall(state, event, place);
       case 'call.reused':
-        return reuse(state, event);
+        return reuseCall(state, event);
       case 'call.failed':
         state.pending.delete(event.op);
         return state;
@@ -141,17 +141,17 @@ export const memo: Projection<Memo> = {
 
 /** The answer to a question, if one is usable. */
 export function usableEntry(state: Memo, key: CallKey): UsableEntry | undefined {
-  const question = state.entries.get(key);
-  return question !== undefined && isAnswered(question) ? question : undefined;
+  const entry = state.entries.get(key);
+  return entry !== undefined && isUsable(entry) ? entry : undefined;
 }
 
 /** All usable answers in the order in which their questions were first asked. */
 export function* usable(state: Memo): Generator<readonly [CallKey, UsableEntry]> {
-  for (const [key, question] of state.entries) if (isAnswered(question)) yield [key, question];
+  for (const [key, entry] of state.entries) if (isUsable(entry)) yield [key, entry];
 }
 
-function isAnswered(question: MemoEntry): question is UsableEntry {
-  return question.result !== undefined;
+function isUsable(entry: MemoEntry): entry is UsableEntry {
+  return entry.result !== undefined;
 }
 
 function enterRun(state: Memo, ref: RunRef): void {
@@ -160,7 +160,7 @@ function enterRun(state: Memo, ref: RunRef): void {
   for (const key of state.calledNow) state.calledBefore.add(key);
   state.calledNow.clear();
   state.pending.clear();
-  state.open.clear();
+  state.inFlight.clear();
 }
 
 function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>): void {
@@ -168,19 +168,19 @@ function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>): void
   if (labels?.includes('llm') === true) return;
   const fn = intern(state, nameIn(op));
   noteCall(state, fn);
-  state.open.set(op, fn);
+  state.inFlight.set(op, fn);
 }
 
 function noteCall(state: Memo, fn: string): void {
   if (state.current !== undefined && state.called.get(fn)?.run !== state.current.run) state.called.set(fn, state.current);
 }
 
-function ask(state: Memo, event: EventOf<'call.started'>): Memo {
+function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
   notePlace(state, event);
   const known = state.entries.get(event.key);
-  const question: MemoEntry = {
+  const entry: MemoEntry = {
     fn,
     fingerprint: intern(state, event.fingerprint) as Fingerprint,
     site: internMaybe(state, event.site),
@@ -191,21 +191,21 @@ function ask(state: Memo, event: EventOf<'call.started'>): Memo {
     inside: insideOf(state, event.op, known?.inside),
     result: undefined,
   };
-  state.pending.set(event.op, { key: event.key, question });
+  state.pending.set(event.op, { key: event.key, entry });
   // Its place in the order is that of the asking (M4): an outer call ends after the calls inside it.
-  if (known === undefined) state.entries.set(event.key, question);
-  else noteInside(state, event.key, known, question.inside);
+  if (known === undefined) state.entries.set(event.key, entry);
+  else noteInside(state, event.key, known, entry.inside);
   return state;
 }
 
-function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Memo {
+function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Place): Memo {
   const pending = state.pending.get(event.op);
   state.pending.delete(event.op);
   if (event.unusable !== undefined) return state;
   const { key, result } = event;
   // M6
-  if ('redacted' in result) return forget(state, key);
-  const answered: StoredResult = {
+  if ('redacted' in result) return removeResult(state, key);
+  const stored: StoredResult = {
     ref: place.ref,
     seq: event.seq,
     position: place.position,
@@ -217,8 +217,8 @@ function answer(state: Memo, event: EventOf<'call.completed'>, place: Place): Me
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
   };
   // A damaged `call.started` loses the names, not the paid answer.
-  const question = pending?.key === key ? pending.question : (state.entries.get(key) ?? nameless(state, event.op));
-  state.entries.set(key, { ...question, result: answered });
+  const entry = pending?.key === key ? pending.entry : (state.entries.get(key) ?? nameless(state, event.op));
+  state.entries.set(key, { ...entry, result: stored });
   return state;
 }
 
@@ -226,9 +226,9 @@ function isSealed(payload: Payload): boolean {
   return 'sealed' in payload || ('blob' in payload && payload.keyId !== undefined);
 }
 
-function forget(state: Memo, key: CallKey): Memo {
-  const question = state.entries.get(key);
-  if (question !== undefined) state.entries.set(key, { ...question, result: undefined });
+function removeResult(state: Memo, key: CallKey): Memo {
+  const entry = state.entries.get(key);
+  if (entry !== undefined) state.entries.set(key, { ...entry, result: undefined });
   return state;
 }
 
@@ -247,7 +247,7 @@ function nameless(state: Memo, op: OpPath): MemoEntry {
 }
 
 /** A borrowed answer stays its owner's; that it was asked for, and where, is one's own to know: a function target covers it. */
-function reuse(state: Memo, event: EventOf<'call.reused'>): Memo {
+function reuseCall(state: Memo, event: EventOf<'call.reused'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
   notePlace(state, event);
@@ -281,15 +281,15 @@ function invalidate(state: Memo, { keys, borrowed, during }: EventOf<'memo.inval
       state.refused.add(key);
       continue;
     }
-    const question = state.entries.get(key);
-    if (question?.result !== undefined && !cameLater(question.result, during)) state.entries.set(key, { ...question, result: undefined });
+    const entry = state.entries.get(key);
+    if (entry?.result !== undefined && !cameLater(entry.result, during)) state.entries.set(key, { ...entry, result: undefined });
   }
   return state;
 }
 
 function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: Place): Memo {
-  for (const [key, { result: answer }] of state.entries) {
-    if (answer !== undefined && cameLater(answer, during)) continue;
+  for (const [key, { result }] of state.entries) {
+    if (result !== undefined && cameLater(result, during)) continue;
     state.entries.delete(key);
     state.within.delete(key);
     state.calledBefore.delete(key);
@@ -314,10 +314,10 @@ export function cameLater({ ref, seq }: Pick<StoredResult, 'ref' | 'seq'>, durin
 
 /** The ordinary functions around an operation, joined with those known already. One array per distinct set. */
 function insideOf(state: Memo, op: OpPath, known: readonly string[] = NOWHERE): readonly string[] {
-  if (state.open.size === 0) return known;
+  if (state.inFlight.size === 0) return known;
   let names: Set<string> | undefined;
   for (const path of ancestorsOf(op)) {
-    const fn = state.open.get(path);
+    const fn = state.inFlight.get(path);
     if (fn === undefined || known.includes(fn)) continue;
     names ??= new Set(known);
     names.add(fn);

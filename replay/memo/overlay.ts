@@ -11,7 +11,7 @@ export interface ForkSource {
   readonly definitions: Definitions;
 }
 
-export interface OverlayQuery {
+export interface CallQuery {
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
   /** What the fingerprint is made of, with the guards and hooks that hold now. */
@@ -28,9 +28,9 @@ export interface OverlayHit {
 
 export interface Overlay {
   /** The answer that the policy lets a call have; undefined is a miss. */
-  lookup(question: OverlayQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
+  lookup(call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
   /** This answer could not be served: from now on `lookup` gives the next one that there is. */
-  decline(answer: EventRef): void;
+  decline(result: EventRef): void;
 }
 
 /**
@@ -69,19 +69,19 @@ export function createOverlay({
           if (each === fingerprint) return { parts, interceptors: true };
           return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
         });
-      const mayServe = (entry: UsableEntry): boolean =>
+      const mayReuse = (entry: UsableEntry): boolean =>
         isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(editOf(entry), changed));
 
       if (!own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
           const entry = known(memo, key);
-          if (entry !== undefined && mayServe(entry)) return { entry, forkSource: workflow, edit: editOf(entry) };
+          if (entry !== undefined && mayReuse(entry)) return { entry, forkSource: workflow, edit: editOf(entry) };
         }
       }
       const entry = known(own, key);
       if (entry === undefined) return undefined;
       const isOfThisRun = entry.result.ref.run === run;
-      if (!isOfThisRun && (policy.reuses === 'this-run' || !mayServe(entry))) return undefined;
+      if (!isOfThisRun && (policy.reuses === 'this-run' || !mayReuse(entry))) return undefined;
       return { entry, forkSource: undefined, edit: editOf(entry) };
     },
   };
@@ -92,13 +92,8 @@ function placeOf({ result: { ref, seq } }: UsableEntry): string {
 }
 
 /** Of an earlier run: young enough, and from a scope that was completed. */
-function isCurrent(
-  { result: answer }: UsableEntry,
-  { ttlMs, requireComplete }: CachePolicy,
-  nowMs: number,
-  complete: Completeness,
-): boolean {
+function isCurrent({ result }: UsableEntry, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
   // A clock that was set back makes no answer younger than new.
-  if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return false;
+  if (ttlMs !== undefined && Math.max(0, nowMs - result.endedMs) >= ttlMs) return false;
   return requireComplete === undefined || complete.get(requireComplete) === true;
 }

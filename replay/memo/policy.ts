@@ -46,10 +46,10 @@ export function cachePolicy({
 
   const mode = scope?.resume ?? header;
   if (mode === 'never') return OFF;
-  const isAboutAnswers = flags.changed !== undefined || flags.keepFiles === true;
-  const asked = flags.checkpoint === true || flags.fresh === true || isAboutAnswers || (flags.forks?.length ?? 0) > 0;
+  const isAboutResults = flags.changed !== undefined || flags.keepFiles === true;
+  const isWanted = flags.checkpoint === true || flags.fresh === true || isAboutResults || (flags.forks?.length ?? 0) > 0;
   // A scope's `auto` switches recording on by itself; any other option needs it to be on already.
-  if (!asked && mode !== 'auto' && (header === undefined || header === 'never'))
+  if (!isWanted && mode !== 'auto' && (header === undefined || header === 'never'))
     return flags.record === true && header !== 'never' ? RECORDS_ONLY : OFF;
 
   return {

@@ -124,17 +124,17 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
   const rows = columnsOf((): number[] => []);
   let fromMs: number | undefined;
 
-  const put = (key: CallKey, question: MemoEntry, asked: number): void => {
-    const { result: answer } = question;
+  const put = (key: CallKey, entry: MemoEntry, asked: number): void => {
+    const { result: answer } = entry;
     keys.push(key);
-    previews.push(question.preview ?? null);
-    rows.fn.push(strings.of(question.fn));
-    rows.fingerprint.push(strings.of(question.fingerprint));
-    rows.site.push(strings.of(question.site));
-    rows.declared.push(strings.of(question.declared));
-    rows.scope.push(strings.of(question.scope));
-    rows.inside.push(insides.of(question.inside));
-    rows.attempt.push(question.attempt ?? NONE);
+    previews.push(entry.preview ?? null);
+    rows.fn.push(strings.of(entry.fn));
+    rows.fingerprint.push(strings.of(entry.fingerprint));
+    rows.site.push(strings.of(entry.site));
+    rows.declared.push(strings.of(entry.declared));
+    rows.scope.push(strings.of(entry.scope));
+    rows.inside.push(insides.of(entry.inside));
+    rows.attempt.push(entry.attempt ?? NONE);
     rows.asked.push(asked);
     rows.run.push(runs.of(answer?.ref));
     if (answer && fromMs === undefined && Number.isFinite(answer.endedMs)) fromMs = answer.endedMs;
@@ -146,13 +146,13 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     rows.elapsedMs.push(answer ? answer.elapsedMs : NONE);
     rows.sizeBytes.push(answer && answer.sizeBytes !== answer.position.bytes ? answer.sizeBytes : NONE);
   };
-  for (const [key, question] of state.entries) {
-    put(key, question, (state.calledBefore.has(key) ? BEFORE : 0) | (state.calledNow.has(key) ? NOW : 0));
+  for (const [key, entry] of state.entries) {
+    put(key, entry, (state.calledBefore.has(key) ? BEFORE : 0) | (state.calledNow.has(key) ? NOW : 0));
   }
   const places = state.within.size === 0 ? undefined : new Map(keys.map((key, place) => [key, place]));
   const placeOf = (key: CallKey): number => places?.get(key) ?? NONE;
   // What is pending follows the questions; `pending` tells how many of the last rows these are, and for which operations.
-  for (const { key, question } of state.pending.values()) put(key, question, 0);
+  for (const { key, entry } of state.pending.values()) put(key, entry, 0);
 
   const body: Body = {
     covered,
@@ -171,7 +171,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
     current: runs.of(state.current),
     scope: state.scope ?? null,
     pending: [...state.pending].map(([op, { key }]) => [op, key] as const),
-    open: [...state.open],
+    open: [...state.inFlight],
     strings: strings.all,
     insides: insides.all,
     runs: runs.all,
@@ -228,7 +228,7 @@ function memoFrom(body: Body): Memo {
   const insides = body.insides.map((names) => internNames(state, names));
 
   const text = (number: number): string | undefined => (number === NONE ? undefined : strings[number]);
-  const answerAt = (row: number): StoredResult | undefined => {
+  const resultAt = (row: number): StoredResult | undefined => {
     const run = rows.run[row] as number;
     if (run === NONE) return undefined;
     const form = rows.form[row] as number;
@@ -246,7 +246,7 @@ function memoFrom(body: Body): Memo {
       sizeBytes: sizeBytes === NONE ? bytes : sizeBytes,
     };
   };
-  const questionAt = (row: number): MemoEntry => {
+  const entryAt = (row: number): MemoEntry => {
     const attempt = rows.attempt[row] as number;
     return {
       fn: strings[rows.fn[row] as number] as string,
@@ -257,7 +257,7 @@ function memoFrom(body: Body): Memo {
       attempt: attempt === NONE ? undefined : attempt,
       scope: text(rows.scope[row] as number),
       inside: insides[rows.inside[row] as number] as readonly string[],
-      result: answerAt(row),
+      result: resultAt(row),
     };
   };
 
@@ -265,14 +265,14 @@ function memoFrom(body: Body): Memo {
   for (let row = 0; row < asked; row += 1) {
     const key = keys[row] as CallKey;
     const when = rows.asked[row] as number;
-    state.entries.set(key, questionAt(row));
+    state.entries.set(key, entryAt(row));
     if ((when & BEFORE) !== 0) state.calledBefore.add(key);
     if ((when & NOW) !== 0) state.calledNow.add(key);
   }
-  body.pending.forEach(([op, key], place) => state.pending.set(op, { key, question: questionAt(asked + place) }));
+  body.pending.forEach(([op, key], place) => state.pending.set(op, { key, entry: entryAt(asked + place) }));
   for (const key of body.refused) state.refused.add(key);
   for (const [fn, run] of body.called) state.called.set(fn, runs[run] as RunRef);
-  for (const [op, fn] of body.open) state.open.set(op, fn);
+  for (const [op, fn] of body.open) state.inFlight.set(op, fn);
   state.cleanedBy = runs[body.cleanedBy];
   for (const run of body.outlasting) state.outlasting.add(run);
   const keyAt = (place: number): CallKey => keys[place] as CallKey;

@@ -26,7 +26,7 @@ export interface Artifact {
   readonly position: Position;
 }
 
-export interface OpenQuestion {
+export interface WaitingQuestion {
   readonly id: string;
   readonly op: OpPath;
   readonly node: string;
@@ -73,7 +73,7 @@ export interface GraphState {
   readonly outputs: Map<string, readonly string[]>;
   /** By path of the attempt, or of the question that it puts to a model. */
   readonly received: Map<OpPath, Received>;
-  readonly questions: Map<string, OpenQuestion>;
+  readonly questions: Map<string, WaitingQuestion>;
   questionCount: number;
   /** Threads that were ever spoken in. */
   readonly threads: Set<string>;
@@ -306,7 +306,7 @@ function numberOf(question: string): number {
   return Number(question.slice(1)) || 0;
 }
 
-function openQuestion(event: EventOf<'question.asked'>): OpenQuestion {
+function openQuestion(event: EventOf<'question.asked'>): WaitingQuestion {
   const { id, op, node, text, kind, options, timeoutMs, ts } = event;
   return { id, op, node, text, kind, options, default: event.default, timeoutMs, askedAt: ts };
 }

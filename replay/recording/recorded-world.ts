@@ -20,7 +20,7 @@ export interface RecordedEffect {
   readonly place: Place;
   /** `call`: the text is the result of the call whose body asked. `nothing`: it could not be recorded. `interrupted`: there was none. */
   readonly holds: 'result' | 'error' | 'call' | 'nothing' | 'interrupted';
-  given: boolean;
+  isUsed: boolean;
 }
 
 /** A call as it was asked. */
@@ -47,10 +47,10 @@ export interface Recording {
   finished: EventOf<'run.finished'> | undefined;
   /** By path as it was recorded. */
   readonly sources: Map<string, RecordedSource>;
-  readonly answers: Map<OpPath, RecordedEffect[]>;
+  readonly effects: Map<OpPath, RecordedEffect[]>;
   readonly calls: Map<OpPath, RecordedCall>;
   /** When an operation handed a fact over that it waited for. */
-  readonly turns: Map<string, Seq[]>;
+  readonly handovers: Map<string, Seq[]>;
   readonly checkpoints: Map<string, Seq>;
   /** Hooks that were ended by their time limit: by operation, timing and hook. */
   readonly timeouts: Map<string, { readonly seq: Seq; readonly message: string }>;
@@ -63,9 +63,9 @@ export const recording: Projection<Recording> = {
     started: undefined,
     finished: undefined,
     sources: new Map(),
-    answers: new Map(),
+    effects: new Map(),
     calls: new Map(),
-    turns: new Map(),
+    handovers: new Map(),
     checkpoints: new Map(),
     timeouts: new Map(),
     last: -1,
@@ -83,26 +83,26 @@ export const recording: Projection<Recording> = {
         state.sources.set(event.path, { blob: event.blob, role: event.role, whole: event.whole });
         return state;
       case 'effect.performed':
-        push(state.answers, event.op, answerOf(event, place));
+        push(state.effects, event.op, effectOf(event, place));
         return state;
       case 'call.started':
       case 'call.reused': {
         const { seq, op, key, fn } = event;
         state.calls.set(op, { seq, op, key, fn, place, ...(event.type === 'call.reused' ? { from: event.from } : {}) });
-        return turn(state, event, op);
+        return handOver(state, event, op);
       }
       case 'call.completed': {
         const call = state.calls.get(event.op);
         if (call) call.completed = { seq: event.seq, place, form: event.form };
-        return turn(state, event, event.op);
+        return handOver(state, event, event.op);
       }
       case 'call.failed':
-        return turn(state, event, event.op);
+        return handOver(state, event, event.op);
       case 'checkpoint.reached':
         state.checkpoints.set(event.name, event.seq);
-        return turn(state, event, event.name);
+        return handOver(state, event, event.name);
       case 'checkpoint.closed':
-        return turn(state, event, event.name);
+        return handOver(state, event, event.name);
       case 'hook.fired': {
         const { op, timing, hook, error, errorCode, seq } = event;
         if (errorCode === 'HOOK_TIMEOUT') state.timeouts.set(`${op} ${timing} ${hook}`, { seq, message: error ?? '' });
@@ -122,15 +122,15 @@ export function isWhole({ finished }: Recording): boolean {
 }
 
 /** The next answer to this request that wasn't given yet (W1); undefined: nobody asked this there. */
-export function nextResult(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedEffect | undefined {
-  return state.answers
+export function nextEffect(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedEffect | undefined {
+  return state.effects
     .get(op)
-    ?.find((answer) => !answer.given && answer.kind === kind && (request === undefined || answer.request === request));
+    ?.find((answer) => !answer.isUsed && answer.kind === kind && (request === undefined || answer.request === request));
 }
 
 /** The same question, wherever it was asked. */
-export function anyResult(state: Recording, kind: string, request: string): RecordedEffect | undefined {
-  for (const answers of state.answers.values()) {
+export function anyEffect(state: Recording, kind: string, request: string): RecordedEffect | undefined {
+  for (const answers of state.effects.values()) {
     const found = answers.find((answer) => answer.kind === kind && answer.request === request);
     if (found) return found;
   }
@@ -138,8 +138,8 @@ export function anyResult(state: Recording, kind: string, request: string): Reco
 }
 
 /** What was answered and was not asked for so far, in the order of the run. */
-export function notGiven(state: Recording): readonly RecordedEffect[] {
-  return [...state.answers.values()].flatMap((answers) => answers.filter(({ given }) => !given)).sort((a, b) => a.seq - b.seq);
+export function unusedEffects(state: Recording): readonly RecordedEffect[] {
+  return [...state.effects.values()].flatMap((answers) => answers.filter(({ isUsed: given }) => !given)).sort((a, b) => a.seq - b.seq);
 }
 
 /** The call whose body was the command or code that this operation ran. */
@@ -154,18 +154,18 @@ export function callAround(state: Recording, op: OpPath): RecordedCall | undefin
 }
 
 /** When the operation (or the checkpoint) handed over this fact; each time is told once. */
-export function nextTurn(state: Recording, type: FactType, about: string): Seq | undefined {
-  return state.turns.get(`${type} ${about}`)?.shift();
+export function nextHandover(state: Recording, type: FactType, about: string): Seq | undefined {
+  return state.handovers.get(`${type} ${about}`)?.shift();
 }
 
 /** The operation handed over such a fact that is not told yet. */
-export function hasTurn(state: Recording, type: FactType, about: string): boolean {
-  return (state.turns.get(`${type} ${about}`)?.length ?? 0) > 0;
+export function hasHandover(state: Recording, type: FactType, about: string): boolean {
+  return (state.handovers.get(`${type} ${about}`)?.length ?? 0) > 0;
 }
 
-function answerOf(event: EventOf<'effect.performed'>, place: Place): RecordedEffect {
+function effectOf(event: EventOf<'effect.performed'>, place: Place): RecordedEffect {
   const { seq, op, kind, request, subject } = event;
-  return { seq, op, kind, request, subject, place, holds: holdingOf(event), given: false };
+  return { seq, op, kind, request, subject, place, holds: holdingOf(event), isUsed: false };
 }
 
 function holdingOf({ kind, result, error, errorCode }: EventOf<'effect.performed'>): RecordedEffect['holds'] {
@@ -180,8 +180,8 @@ function hasMember(value: unknown, name: string): boolean {
   return typeof value === 'object' && value !== null && name in value;
 }
 
-function turn(state: Recording, { type, seq }: JournalEvent, about: string): Recording {
-  push(state.turns, `${type} ${about}`, seq);
+function handOver(state: Recording, { type, seq }: JournalEvent, about: string): Recording {
+  push(state.handovers, `${type} ${about}`, seq);
   return state;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { usedBefore, type Checkpoints, type ReachedCheckpoint } from '../memo/checkpoints.js';
-import type { Asked, FunctionCall, FunctionHistory } from '../memo/history.js';
+import type { CallRef, FunctionCall, FunctionHistory } from '../memo/history.js';
 import { usable, type Memo } from '../memo/memo.js';
 import { indexWithin, isInside } from '../fold/op-path.js';
 import { inExecutionOrder } from '../fold/execution-order.js';
@@ -24,7 +24,7 @@ import {
 } from './selector-errors.js';
 
 /** What the target is resolved in. */
-export interface Past {
+export interface SelectorFacts {
   /** One's own questions. */
   readonly memo: Memo;
   /** Those of the fork sources of this run. */
@@ -48,54 +48,56 @@ export interface Invalidation {
   /** One's own usable answers that are dropped, in the order of first asking. */
   readonly keys: readonly CallKey[];
   /** Answers of fork sources that are not borrowed any more. */
-  readonly borrowedKeys: readonly CallKey[];
+  readonly forkedKeys: readonly CallKey[];
   /** For stderr, when there is nothing to invalidate. */
   readonly notice?: string;
 }
 
-const NOTHING: Invalidation = { keys: [], borrowedKeys: [] };
+const NOTHING: Invalidation = { keys: [], forkedKeys: [] };
 
 /** Throws `ReplayError`: RESUME_TARGET, RESUME_FUNCTION, RESUME_SITE, RESUME_PREFIX, RESUME_AMBIGUOUS, RESUME_CHECKPOINT. */
-export function resolveSelector(selector: Selector, past: Past, declarations: Declarations): Invalidation {
+export function resolveSelector(selector: Selector, facts: SelectorFacts, declarations: Declarations): Invalidation {
   switch (selector.kind) {
     case 'none':
       return NOTHING;
     case 'checkpoint':
-      return afterCheckpoint(selector, past);
+      return afterCheckpoint(selector, facts);
     case 'function':
-      return ofFunction(selector, past, declarations);
+      return ofFunction(selector, facts, declarations);
     case 'malformed':
-      throw malformedTarget(selector, functionsOf(past, declarations), past.prior?.reached ?? []);
+      throw malformedTarget(selector, functionsOf(facts, declarations), facts.prior?.reached ?? []);
   }
 }
 
 // ---- functions
 
-function ofFunction(selector: FunctionSelector, past: Past, declarations: Declarations): Invalidation {
-  const { history } = past;
-  if (history === undefined || history.sites.length === 0) return neverCalled(selector, past, declarations);
+function ofFunction(selector: FunctionSelector, facts: SelectorFacts, declarations: Declarations): Invalidation {
+  const { history } = facts;
+  if (history === undefined || history.sites.length === 0) return neverCalled(selector, facts, declarations);
   const { site: index, prefix } = selector;
   if (index !== undefined) {
     const site = history.sites[index];
     if (site === undefined) throw unknownSite(selector, history);
     const calls = history.calls.filter((call) => call.site === site.site);
-    return drop(past, prefix === undefined ? askedIn(calls) : fromPrefix(selector, prefix, calls, history, past));
+    return invalidate(facts, prefix === undefined ? keysOf(calls) : fromPrefix(selector, prefix, calls, history, facts));
   }
   if (declarationsOf(history) > 1) throw ambiguousFunction(selector, history);
-  return prefix === undefined ? dropAsked(selector.name, past) : drop(past, fromPrefix(selector, prefix, history.calls, history, past));
+  return prefix === undefined
+    ? invalidateCallsOf(selector.name, facts)
+    : invalidate(facts, fromPrefix(selector, prefix, history.calls, history, facts));
 }
 
-function neverCalled(selector: FunctionSelector, past: Past, declarations: Declarations): Invalidation {
+function neverCalled(selector: FunctionSelector, facts: SelectorFacts, declarations: Declarations): Invalidation {
   const { name, text } = selector;
   // A fork source may have asked by it; those answers can be refused before one's own first run.
-  const lent = selector.site === undefined && selector.prefix === undefined ? dropAsked(name, past) : NOTHING;
-  if (lent.borrowedKeys.length > 0) return lent;
-  if (past.runs !== 'some') return { ...NOTHING, notice: `nothing to invalidate for ${text}: ${nothingCounts(past.runs)}` };
+  const forked = selector.site === undefined && selector.prefix === undefined ? invalidateCallsOf(name, facts) : NOTHING;
+  if (forked.forkedKeys.length > 0) return forked;
+  if (facts.runs !== 'some') return { ...NOTHING, notice: `nothing to invalidate for ${text}: ${nothingCounts(facts.runs)}` };
   if (declarations.declares(name)) return { ...NOTHING, notice: `nothing to invalidate for ${text}: no recorded run called @${name}` };
-  throw unknownFunction(selector, functionsOf(past, declarations));
+  throw unknownFunction(selector, functionsOf(facts, declarations));
 }
 
-function functionsOf({ memo }: Past, { knownFunctions }: Declarations): readonly string[] {
+function functionsOf({ memo }: SelectorFacts, { knownFunctions }: Declarations): readonly string[] {
   return [...memo.called.keys(), ...knownFunctions];
 }
 
@@ -103,19 +105,19 @@ function functionsOf({ memo }: Past, { knownFunctions }: Declarations): readonly
  * A bare `@fn` covers all recorded runs. What is lent is also the function's where its owner asked it there; one's own answers are so only
  * where the script itself did.
  */
-function dropAsked(name: string, past: Past): Invalidation {
-  const asked = everAsked(name, past.memo);
-  const lent = past.forks.flatMap((source) => [...everAsked(name, source)]);
-  return drop(past, asked, new Set([...asked, ...lent]));
+function invalidateCallsOf(name: string, facts: SelectorFacts): Invalidation {
+  const calls = callsEverMadeBy(name, facts.memo);
+  const forked = facts.forks.flatMap((source) => [...callsEverMadeBy(name, source)]);
+  return invalidate(facts, calls, new Set([...calls, ...forked]));
 }
 
-function everAsked(name: string, { entries: questions }: Memo): ReadonlySet<CallKey> {
+function callsEverMadeBy(name: string, { entries }: Memo): ReadonlySet<CallKey> {
   const keys = new Set<CallKey>();
-  for (const [key, { fn, inside }] of questions) if (fn === name || inside.includes(name)) keys.add(key);
+  for (const [key, { fn, inside }] of entries) if (fn === name || inside.includes(name)) keys.add(key);
   return keys;
 }
 
-function askedIn(calls: readonly FunctionCall[]): ReadonlySet<CallKey> {
+function keysOf(calls: readonly FunctionCall[]): ReadonlySet<CallKey> {
   const keys = new Set<CallKey>();
   for (const { by, inside } of calls) for (const { key } of by === undefined ? inside : [by]) keys.add(key);
   return keys;
@@ -134,27 +136,27 @@ function fromPrefix(
   prefix: string,
   calls: readonly FunctionCall[],
   history: FunctionHistory,
-  past: Past,
+  facts: SelectorFacts,
 ): ReadonlySet<CallKey> {
-  const matches = [...callsFrom(prefix, calls, past), ...itemsFrom(prefix, calls, history)];
+  const matches = [...callsFrom(prefix, calls, facts), ...itemsFrom(prefix, calls, history)];
   const [match, ...others] = matches;
-  if (match === undefined) throw noMatch(selector, comparedTexts(calls, history, past));
+  if (match === undefined) throw noMatch(selector, comparedTexts(calls, history, facts));
   if (others.length > 0) throw ambiguousPrefix(selector, new Set(matches.map(({ site }) => site)), history);
   return match.keys;
 }
 
 /** The llm calls of the function: a match per call site, each with everything from the first matching call on. */
-function callsFrom(prefix: string, calls: readonly FunctionCall[], past: Past): Match[] {
-  const asked = calls.flatMap(({ by, site }) => (by === undefined ? [] : [{ ...by, site }]));
-  const ordered = inExecutionOrder(asked);
-  const at = ordered.findIndex((call) => startsWith(call, prefix, past));
+function callsFrom(prefix: string, calls: readonly FunctionCall[], facts: SelectorFacts): Match[] {
+  const made = calls.flatMap(({ by, site }) => (by === undefined ? [] : [{ ...by, site }]));
+  const ordered = inExecutionOrder(made);
+  const at = ordered.findIndex((call) => startsWith(call, prefix, facts));
   if (at < 0) return [];
-  const sites = new Set(ordered.filter((call) => startsWith(call, prefix, past)).map(({ site }) => site));
+  const sites = new Set(ordered.filter((call) => startsWith(call, prefix, facts)).map(({ site }) => site));
   const keys = keysFrom(ordered, at);
   return [...sites].map((site) => ({ site, keys }));
 }
 
-function startsWith({ key, preview }: Asked, prefix: string, { memo, forks }: Past): boolean {
+function startsWith({ key, preview }: CallRef, prefix: string, { memo, forks }: SelectorFacts): boolean {
   return previewOfKey(key, preview, memo, forks)?.startsWith(prefix) === true;
 }
 
@@ -169,7 +171,7 @@ function previewOfKey(key: CallKey, preview: string | undefined, memo: Memo, for
 }
 
 /** What came before the cursor stays, also where it is asked again behind it. */
-function keysFrom(ordered: readonly Asked[], at: number): ReadonlySet<CallKey> {
+function keysFrom(ordered: readonly CallRef[], at: number): ReadonlySet<CallKey> {
   const before = new Set(ordered.slice(0, at).map(({ key }) => key));
   return new Set(ordered.slice(at).flatMap(({ key }) => (before.has(key) ? [] : [key])));
 }
@@ -202,28 +204,28 @@ function innermostAround(loop: OpPath, calls: readonly FunctionCall[]): Function
 }
 
 /** The arguments of the llm calls, and the items of the loops that ask. */
-function* comparedTexts(calls: readonly FunctionCall[], { items }: FunctionHistory, { memo, forks }: Past): Generator<string> {
+function* comparedTexts(calls: readonly FunctionCall[], { items }: FunctionHistory, { memo, forks }: SelectorFacts): Generator<string> {
   for (const { by } of calls) {
     const preview = by && previewOfKey(by.key, by.preview, memo, forks);
     if (preview !== undefined) yield preview;
   }
   const loops = new Map<OpPath, boolean>();
   for (const { loop, text } of items) {
-    const asks = loops.get(loop) ?? calls.some(({ inside }) => inside.some(({ op }) => indexWithin(op, loop) !== undefined));
-    loops.set(loop, asks);
-    if (asks) yield text;
+    const makesCalls = loops.get(loop) ?? calls.some(({ inside }) => inside.some(({ op }) => indexWithin(op, loop) !== undefined));
+    loops.set(loop, makesCalls);
+    if (makesCalls) yield text;
   }
 }
 
 // ---- checkpoints
 
-function afterCheckpoint(selector: CheckpointSelector, past: Past): Invalidation {
-  const { prior } = past;
-  if (prior === undefined) throw noRunToResume(selector.name, past.runs);
-  const stays = usedBefore(prior, findCheckpoint(selector, prior));
+function afterCheckpoint(selector: CheckpointSelector, facts: SelectorFacts): Invalidation {
+  const { prior } = facts;
+  if (prior === undefined) throw noRunToResume(selector.name, facts.runs);
+  const kept = usedBefore(prior, findCheckpoint(selector, prior));
   const selected = new Set<CallKey>();
-  for (const source of [past.memo, ...past.forks]) for (const [key] of usable(source)) if (!stays.has(key)) selected.add(key);
-  return drop(past, selected);
+  for (const source of [facts.memo, ...facts.forks]) for (const [key] of usable(source)) if (!kept.has(key)) selected.add(key);
+  return invalidate(facts, selected);
 }
 
 function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints): ReachedCheckpoint {
@@ -239,13 +241,13 @@ function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints):
 // ---- shared
 
 /** Only what is usable now can be dropped, each owner's answers by themselves. */
-function drop({ memo, forks }: Past, selected: ReadonlySet<CallKey>, lent = selected): Invalidation {
+function invalidate({ memo, forks }: SelectorFacts, selected: ReadonlySet<CallKey>, forked = selected): Invalidation {
   const keys = [...usable(memo)].flatMap(([key]) => (selected.has(key) ? [key] : []));
-  const borrowed = new Set<CallKey>();
+  const forkedKeys = new Set<CallKey>();
   for (const source of forks) {
-    for (const [key] of usable(source)) if (lent.has(key) && !memo.refused.has(key)) borrowed.add(key);
+    for (const [key] of usable(source)) if (forked.has(key) && !memo.refused.has(key)) forkedKeys.add(key);
   }
-  return { keys, borrowedKeys: [...borrowed] };
+  return { keys, forkedKeys: [...forkedKeys] };
 }
 
 function declarationsOf({ sites }: FunctionHistory): number {

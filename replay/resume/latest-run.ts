@@ -5,19 +5,19 @@ import { previewOf } from '../fold/preview.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { Projection } from '../fold/projection.js';
 
-interface AskedThen {
+interface CallThen {
   readonly fn: string;
   /** First argument as text. */
   readonly preview: string | undefined;
   /** Where it came up last. */
   lastSeq: Seq;
   /** Where it was first answered, or failed. */
-  answeredSeq: Seq | undefined;
+  endedSeq: Seq | undefined;
 }
 
 export interface LatestRun {
   /** Every question that came up. */
-  readonly asked: Map<CallKey, AskedThen>;
+  readonly calls: Map<CallKey, CallThen>;
   readonly checkpoints: Map<string, ReachedCheckpoint>;
   /** By function: what its calls cost, where they told it. */
   readonly costs: Map<string, { usd: number; calls: number }>;
@@ -26,23 +26,23 @@ export interface LatestRun {
 
 /** Of one run. */
 export const latestRun: Projection<LatestRun> = {
-  initial: () => ({ asked: new Map(), checkpoints: new Map(), costs: new Map(), concurrency: noConcurrency() }),
+  initial: () => ({ calls: new Map(), checkpoints: new Map(), costs: new Map(), concurrency: noConcurrency() }),
   apply(state, event) {
     measureConcurrency(state.concurrency, event);
     switch (event.type) {
       case 'call.started':
-        noteAsked(state, event, event.preview ?? previewOf(event.args));
+        noteStart(state, event, event.preview ?? previewOf(event.args));
         return state;
       case 'call.reused':
-        noteAsked(state, event, event.preview);
-        noteAnswered(state, event);
+        noteStart(state, event, event.preview);
+        noteEnd(state, event);
         return state;
       case 'call.failed':
-        noteAnswered(state, event);
+        noteEnd(state, event);
         return state;
       case 'call.completed': {
-        noteAnswered(state, event);
-        const fn = state.asked.get(event.key)?.fn;
+        noteEnd(state, event);
+        const fn = state.calls.get(event.key)?.fn;
         const usd = event.usage?.costUsd;
         if (fn === undefined || usd === undefined) return state;
         const cost = state.costs.get(fn) ?? { usd: 0, calls: 0 };
@@ -60,17 +60,17 @@ export const latestRun: Projection<LatestRun> = {
   },
 };
 
-function noteAsked(
-  { asked }: LatestRun,
+function noteStart(
+  { calls }: LatestRun,
   { key, fn, seq }: { readonly key: CallKey; readonly fn: string; readonly seq: Seq },
   preview: string | undefined,
 ): void {
-  const known = asked.get(key);
-  if (known === undefined) asked.set(key, { fn, preview, lastSeq: seq, answeredSeq: undefined });
+  const known = calls.get(key);
+  if (known === undefined) calls.set(key, { fn, preview, lastSeq: seq, endedSeq: undefined });
   else known.lastSeq = seq;
 }
 
-function noteAnswered({ asked }: LatestRun, { key, seq }: { readonly key: CallKey; readonly seq: Seq }): void {
-  const known = asked.get(key);
-  if (known !== undefined) known.answeredSeq ??= seq;
+function noteEnd({ calls }: LatestRun, { key, seq }: { readonly key: CallKey; readonly seq: Seq }): void {
+  const known = calls.get(key);
+  if (known !== undefined) known.endedSeq ??= seq;
 }

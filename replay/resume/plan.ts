@@ -22,7 +22,7 @@ import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../m
 import type { Index } from '../memo/snapshot.js';
 
 /** Why an answer that is usable now would not be served. */
-export type DropReason = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
+export type WhyNotReused = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
 
 /** How a function stands now. */
 export interface CurrentDefinition {
@@ -44,7 +44,7 @@ export interface PlannedFunction {
   usable: number;
   /** How many of them will be asked again, and why. */
   again: number;
-  readonly reasons: { [R in DropReason]?: number };
+  readonly reasons: { [R in WhyNotReused]?: number };
   /** Questions that come up and that no answer can be served to: failed, interrupted, dropped before. */
   unresolved: number;
   /** Answers from before an edit that are served all the same. */
@@ -65,7 +65,7 @@ export interface PlannedFunction {
   /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
   readonly declared: boolean;
   /** A few of those that will be asked again or have no answer, in the order of first asking. */
-  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: DropReason | 'unresolved' }[];
+  readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: WhyNotReused | 'unresolved' }[];
 }
 
 export interface Plan {
@@ -101,8 +101,8 @@ export interface PlanFacts {
   /** Before the flags were looked at. */
   readonly before: Index;
   readonly forks: readonly ForkSource[];
-  readonly droppedKeys: ReadonlySet<CallKey>;
-  readonly droppedBorrowed: ReadonlySet<CallKey>;
+  readonly invalidatedKeys: ReadonlySet<CallKey>;
+  readonly invalidatedForkedKeys: ReadonlySet<CallKey>;
   readonly flags: PolicyFlags;
   readonly header: ResumeMode | undefined;
   /** Of the checkpoints whose options the script tells as it is now, by name; of others, those of the last run count. */
@@ -142,61 +142,61 @@ export function planRun(facts: PlanFacts): Plan {
     functions.set(fn, made);
     return made;
   };
-  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: DropReason | 'unresolved'): void => {
+  const example = (entry: PlannedFunction, key: CallKey, preview: string | undefined, why: WhyNotReused | 'unresolved'): void => {
     if (entry.examples.length < EXAMPLES_MAX) entry.examples.push({ key, preview: preview ?? null, why });
   };
 
-  const asked = new Map<CallKey, Asked>();
-  const served: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
-  let firstAnswer = Number.POSITIVE_INFINITY;
-  const standings = new Map<CallKey, Standing>();
-  for (const [key, question] of everyQuestion(facts)) standings.set(key, standingOf(key, question, facts));
-  const coming = predictCalls(
+  const now = new Map<CallKey, CallNow>();
+  const reused: { readonly key: CallKey; readonly entry: PlannedFunction }[] = [];
+  let firstEnd = Number.POSITIVE_INFINITY;
+  const decisions = new Map<CallKey, Decision>();
+  for (const [key, entry] of everyEntry(facts)) decisions.set(key, decisionOf(key, entry, facts));
+  const predicted = predictCalls(
     facts.before.memo,
     facts.forks.map(({ memo }) => memo),
-    (key) => standings.get(key)?.kind === 'served',
+    (key) => decisions.get(key)?.kind === 'reused',
   );
-  for (const [key, question] of everyQuestion(facts)) {
-    const entry = entryOf(question.fn);
-    const standing = standings.get(key) ?? NOTHING;
-    const comes = coming.has(key);
-    asked.set(key, {
-      fn: question.fn,
-      served: !comes || (standing.kind === 'served' && !standing.forwards),
-      elapsedMs: standing.kind === 'none' ? undefined : standing.answer.elapsedMs,
-      endedMs: standing.kind === 'none' ? undefined : standing.answer.endedMs,
+  for (const [key, { fn, preview }] of everyEntry(facts)) {
+    const entry = entryOf(fn);
+    const decision = decisions.get(key) ?? NOTHING;
+    const isPredicted = predicted.has(key);
+    now.set(key, {
+      fn,
+      isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
+      elapsedMs: decision.kind === 'none' ? undefined : decision.result.elapsedMs,
+      endedMs: decision.kind === 'none' ? undefined : decision.result.endedMs,
     });
-    if (standing.kind === 'none') {
-      if (!comes) continue;
+    if (decision.kind === 'none') {
+      if (!isPredicted) continue;
       entry.unresolved++;
-      firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
-      example(entry, key, question.preview, 'unresolved');
+      firstEnd = Math.min(firstEnd, endedAt(facts, key));
+      example(entry, key, preview, 'unresolved');
       continue;
     }
-    if (!comes) {
+    if (!isPredicted) {
       entry.unused++;
       continue;
     }
     // What other runs forwarded is no matter of the next one.
-    if (standing.kind === 'served' && standing.forwards && facts.latest?.asked.has(key) !== true) continue;
+    if (decision.kind === 'reused' && decision.forwards && facts.latest?.calls.has(key) !== true) continue;
     entry.usable++;
-    for (const change of standing.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
-    if (standing.kind === 'served' && standing.forwards) {
+    for (const change of decision.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
+    if (decision.kind === 'reused' && decision.forwards) {
       entry.forwarded++;
-      firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
+      firstEnd = Math.min(firstEnd, endedAt(facts, key));
       continue;
     }
-    if (standing.kind === 'served') {
-      if (standing.edited) entry.stale++;
-      served.push({ key, entry });
+    if (decision.kind === 'reused') {
+      if (decision.edited) entry.stale++;
+      reused.push({ key, entry });
       continue;
     }
     entry.again++;
-    firstAnswer = Math.min(firstAnswer, answeredAt(facts, key));
-    entry.reasons[standing.why] = (entry.reasons[standing.why] ?? 0) + 1;
-    example(entry, key, question.preview, standing.why);
+    firstEnd = Math.min(firstEnd, endedAt(facts, key));
+    entry.reasons[decision.why] = (entry.reasons[decision.why] ?? 0) + 1;
+    example(entry, key, preview, decision.why);
   }
-  for (const { key, entry } of served) if ((facts.latest?.asked.get(key)?.lastSeq ?? -1) > firstAnswer) entry.later++;
+  for (const { key, entry } of reused) if ((facts.latest?.calls.get(key)?.lastSeq ?? -1) > firstEnd) entry.later++;
   const all = [...functions.values()].filter(({ usable, unresolved }) => usable + unresolved > 0);
   return {
     usable: sum(all, ({ usable }) => usable),
@@ -206,92 +206,92 @@ export function planRun(facts: PlanFacts): Plan {
     later: sum(all, ({ later }) => later),
     unused: sum([...functions.values()], ({ unused }) => unused),
     functions: all,
-    estimate: facts.latest && estimateOf(facts.latest, asked, coming),
+    estimate: facts.latest && estimateOf(facts.latest, now, predicted),
   };
 }
 
 /** Where the last run first had something to go on with. */
-function answeredAt({ latest }: PlanFacts, key: CallKey): number {
-  return latest?.asked.get(key)?.answeredSeq ?? Number.POSITIVE_INFINITY;
+function endedAt({ latest }: PlanFacts, key: CallKey): number {
+  return latest?.calls.get(key)?.endedSeq ?? Number.POSITIVE_INFINITY;
 }
 
 /** One's own, then what only fork sources know. */
-function* everyQuestion({ before, forks }: PlanFacts): Generator<readonly [CallKey, MemoEntry]> {
-  for (const [key, question] of before.memo.entries) {
+function* everyEntry({ before, forks }: PlanFacts): Generator<readonly [CallKey, MemoEntry]> {
+  for (const [key, entry] of before.memo.entries) {
     // What was only ever borrowed has its text where it was asked first.
-    const lent = question.preview === undefined ? forks.map(({ memo }) => memo.entries.get(key)?.preview).find(Boolean) : undefined;
-    yield [key, lent === undefined ? question : { ...question, preview: lent }];
+    const forked = entry.preview === undefined ? forks.map(({ memo }) => memo.entries.get(key)?.preview).find(Boolean) : undefined;
+    yield [key, forked === undefined ? entry : { ...entry, preview: forked }];
   }
   const seen = new Set<CallKey>();
   for (const { memo } of forks) {
-    for (const [key, question] of memo.entries) {
-      if (before.memo.entries.has(key) || seen.has(key) || question.result === undefined) continue;
+    for (const [key, entry] of memo.entries) {
+      if (before.memo.entries.has(key) || seen.has(key) || entry.result === undefined) continue;
       seen.add(key);
-      yield [key, question];
+      yield [key, entry];
     }
   }
 }
 
-const NOTHING: Standing = { kind: 'none' };
+const NOTHING: Decision = { kind: 'none' };
 
-type Standing =
+type Decision =
   | { readonly kind: 'none' }
   | {
-      readonly kind: 'served';
-      readonly answer: UsableEntry['result'];
+      readonly kind: 'reused';
+      readonly result: UsableEntry['result'];
       readonly edited: boolean;
       readonly forwards: boolean;
       readonly changes: readonly DefinitionChange[];
     }
   | {
       readonly kind: 'again';
-      readonly answer: UsableEntry['result'];
-      readonly why: DropReason;
+      readonly result: UsableEntry['result'];
+      readonly why: WhyNotReused;
       readonly changes: readonly DefinitionChange[];
     };
 
 /** As `createAnswers` looks it up: what the forks lend, then one's own; the first reason of the first that is there. */
-function standingOf(key: CallKey, question: MemoEntry, facts: PlanFacts): Standing {
-  const { before, forks, droppedBorrowed, droppedKeys, flags } = facts;
-  const lent =
+function decisionOf(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision {
+  const { before, forks, invalidatedForkedKeys, invalidatedKeys, flags } = facts;
+  const forked =
     before.memo.refused.has(key) && flags.fresh !== true ? undefined : forks.map(({ memo }) => usableEntry(memo, key)).find(Boolean);
   const own = usableEntry(before.memo, key);
-  let standing = NOTHING;
+  let decision = NOTHING;
   for (const [entry, isOwn] of [
-    [lent, false],
+    [forked, false],
     [own, true],
   ] as const) {
     if (entry === undefined) continue;
     const edit = editOf(entry, facts);
-    const dropped = isOwn ? whyOwnIsDropped(droppedKeys.has(key), flags) : droppedBorrowed.has(key) ? 'invalidated' : undefined;
+    const invalid = isOwn ? whyOwnIsInvalid(invalidatedKeys.has(key), flags) : invalidatedForkedKeys.has(key) ? 'invalidated' : undefined;
     const why =
-      dropped ?? whyNotServed(entry, question.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.result) ? 'outputs' : undefined);
-    if (why === undefined) return { kind: 'served', answer: entry.result, ...edit };
-    if (standing.kind === 'none') standing = { kind: 'again', answer: entry.result, why, changes: edit.changes };
+      invalid ?? whyNotReused(entry, entry.scope, isOwn, edit, facts) ?? (facts.outdated.has(entry.result) ? 'outputs' : undefined);
+    if (why === undefined) return { kind: 'reused', result: entry.result, ...edit };
+    if (decision.kind === 'none') decision = { kind: 'again', result: entry.result, why, changes: edit.changes };
   }
-  return standing;
+  return decision;
 }
 
-function whyOwnIsDropped(isSelected: boolean, { fresh }: PolicyFlags): DropReason | undefined {
+function whyOwnIsInvalid(isSelected: boolean, { fresh }: PolicyFlags): WhyNotReused | undefined {
   if (fresh === true) return 'reset';
   return isSelected ? 'invalidated' : undefined;
 }
 
-function whyNotServed(
-  { result: answer }: UsableEntry,
+function whyNotReused(
+  { result }: UsableEntry,
   scopeName: string | undefined,
   isOwn: boolean,
   edit: PlannedEdit,
   facts: PlanFacts,
-): DropReason | undefined {
+): WhyNotReused | undefined {
   const { flags, header, nowMs, before, latest, scopes } = facts;
   const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
   const then = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
   const scope = (scopeName === undefined ? undefined : scopes.get(scopeName)) ?? then;
-  const { reuses: serves, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
-  if (serves === 'no') return 'off';
-  if (serves === 'this-run' && isOwn) return 'manual';
-  if (ttlMs !== undefined && Math.max(0, nowMs - answer.endedMs) >= ttlMs) return 'expired';
+  const { reuses, ttlMs, requireComplete } = cachePolicy({ flags, header, scope });
+  if (reuses === 'no') return 'off';
+  if (reuses === 'this-run' && isOwn) return 'manual';
+  if (ttlMs !== undefined && Math.max(0, nowMs - result.endedMs) >= ttlMs) return 'expired';
   if (requireComplete !== undefined && before.complete.get(requireComplete) !== true) return 'incomplete';
   return isRefused(edit, flags.changed ?? 'serve') ? 'edited' : undefined;
 }
@@ -346,26 +346,26 @@ function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
   return left.kind === right.kind && left.name === right.name && left.was === right.was && left.is === right.is;
 }
 
-interface Asked {
+interface CallNow {
   readonly fn: string;
   /** Or not come to. */
-  readonly served: boolean;
+  readonly isReused: boolean;
   readonly elapsedMs: number | undefined;
   /** When the recorded result was made: milliseconds since 1970; not finite where the journal does not tell. */
   readonly endedMs: number | undefined;
 }
 
 function estimateOf(
-  { asked: last, costs, concurrency }: LatestRun,
-  asked: ReadonlyMap<CallKey, Asked>,
-  coming: ReadonlySet<CallKey>,
+  { calls: last, costs, concurrency }: LatestRun,
+  now: ReadonlyMap<CallKey, CallNow>,
+  predicted: ReadonlySet<CallKey>,
 ): Estimate {
-  const means = meanTimes(asked);
+  const means = meanTimes(now);
   let [calls, callsMs, longestMs, costUsd, costKnown] = [0, 0, 0, 0, false];
-  for (const key of new Set([...last.keys(), ...coming])) {
-    const known = asked.get(key);
+  for (const key of new Set([...last.keys(), ...predicted])) {
+    const known = now.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
-    if (fn === undefined || known?.served === true) continue;
+    if (fn === undefined || known?.isReused === true) continue;
     calls++;
     const callMs = known?.elapsedMs ?? means.get(fn) ?? 0;
     callsMs += callMs;
@@ -377,16 +377,16 @@ function estimateOf(
   }
   return {
     calls,
-    durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(asked.values()))),
+    durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency.busyMs > 0 ? concurrency : concurrencyOfResults(now.values()))),
     callsMs: Math.round(callsMs),
     ...(costKnown && { costUsd }),
   };
 }
 
 /** For a last run that executed nothing: as the recorded results were made, whichever run made them. */
-function concurrencyOfResults(asked: Iterable<Asked>): Pick<CallConcurrency, 'callsMs' | 'busyMs'> {
+function concurrencyOfResults(now: Iterable<CallNow>): Pick<CallConcurrency, 'callsMs' | 'busyMs'> {
   let [callsMs, busyMs, untilMs] = [0, 0, Number.NEGATIVE_INFINITY];
-  const times = [...asked]
+  const times = [...now]
     .filter(({ endedMs }) => Number.isFinite(endedMs))
     .map(({ endedMs = 0, elapsedMs = 0 }) => ({ startedMs: endedMs - elapsedMs, endedMs }));
   for (const { startedMs, endedMs } of times.sort((left, right) => left.startedMs - right.startedMs)) {
@@ -397,9 +397,9 @@ function concurrencyOfResults(asked: Iterable<Asked>): Pick<CallConcurrency, 'ca
   return { callsMs, busyMs };
 }
 
-function meanTimes(asked: ReadonlyMap<CallKey, Asked>): ReadonlyMap<string, number> {
+function meanTimes(now: ReadonlyMap<CallKey, CallNow>): ReadonlyMap<string, number> {
   const times = new Map<string, { ms: number; calls: number }>();
-  for (const { fn, elapsedMs } of asked.values()) {
+  for (const { fn, elapsedMs } of now.values()) {
     if (elapsedMs === undefined) continue;
     const { ms, calls } = times.get(fn) ?? { ms: 0, calls: 0 };
     times.set(fn, { ms: ms + elapsedMs, calls: calls + 1 });

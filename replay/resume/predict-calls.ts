@@ -7,12 +7,12 @@ import type { Invalidation } from './invalidation.js';
 import { usableEntry, type Memo } from '../memo/memo.js';
 
 /** `forks`: a script that has asked nothing yet is taken to ask what its sources did. */
-export function predictCalls(own: Memo, forks: readonly Memo[], isServed: (key: CallKey) => boolean): ReadonlySet<CallKey> {
-  const askers = own.calledBefore.size + own.calledNow.size > 0 ? [own] : forks;
-  const predicted = new Set(askers.flatMap(({ calledBefore, calledNow }) => [...calledBefore, ...calledNow]));
+export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
+  const callers = own.calledBefore.size + own.calledNow.size > 0 ? [own] : forks;
+  const predicted = new Set(callers.flatMap(({ calledBefore, calledNow }) => [...calledBefore, ...calledNow]));
   const inside = insideCalls([own, ...forks]);
   // Grows while it is walked.
-  for (const key of predicted) if (!isServed(key)) for (const inner of inside.get(key) ?? []) predicted.add(inner);
+  for (const key of predicted) if (!isReused(key)) for (const inner of inside.get(key) ?? []) predicted.add(inner);
   return predicted;
 }
 
@@ -30,17 +30,17 @@ export interface InvalidationImpact {
 
 /** `asker`: one's own memo as it was found, `own`: as this run takes it. */
 export function invalidationImpact(
-  { keys, borrowedKeys }: Invalidation,
-  { asker, own, sources }: { readonly asker: Memo; readonly own: Memo; readonly sources: readonly Memo[] },
+  { keys, forkedKeys }: Invalidation,
+  { priorOwn, own, sources }: { readonly priorOwn: Memo; readonly own: Memo; readonly sources: readonly Memo[] },
 ): InvalidationImpact {
-  const [dropped, refused] = [new Set(keys), new Set(borrowedKeys)];
+  const [invalidated, refused] = [new Set(keys), new Set(forkedKeys)];
   const isOwn = (key: CallKey): boolean => usableEntry(own, key) !== undefined;
-  const isLent = (key: CallKey): boolean => !own.refused.has(key) && sources.some((source) => usableEntry(source, key) !== undefined);
-  const isServed = (key: CallKey): boolean => (isOwn(key) && !dropped.has(key)) || (isLent(key) && !refused.has(key));
-  const all = predictCalls(asker, sources, isServed);
-  const predicted = [...all].filter((key) => isOwn(key) || isLent(key));
-  const again = predicted.filter((key) => !isServed(key)).length;
-  const unaffected = new Set([...keys, ...borrowedKeys]).size - again;
+  const isForked = (key: CallKey): boolean => !own.refused.has(key) && sources.some((source) => usableEntry(source, key) !== undefined);
+  const isReused = (key: CallKey): boolean => (isOwn(key) && !invalidated.has(key)) || (isForked(key) && !refused.has(key));
+  const all = predictCalls(priorOwn, sources, isReused);
+  const predicted = [...all].filter((key) => isOwn(key) || isForked(key));
+  const again = predicted.filter((key) => !isReused(key)).length;
+  const unaffected = new Set([...keys, ...forkedKeys]).size - again;
   return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length };
 }
 

@@ -16,30 +16,30 @@ import type { Selector } from './selector.js';
 export async function resolveTarget(
   store: JournalStore,
   selector: Selector,
-  { past, forks, declarations, onDefect }: ResolveOptions,
+  { prior, forks, declarations, onDefect }: ResolveOptions,
 ): Promise<Invalidation> {
-  const anyRun = past.runs.length > 0;
-  const runs: RecordedRuns = anyRun ? 'some' : past.isForgotten === true ? 'forgotten' : 'none';
-  const common = { memo: past.memo, forks, runs };
+  const anyRun = prior.runs.length > 0;
+  const runs: RecordedRuns = anyRun ? 'some' : prior.areIgnored === true ? 'ignored' : 'none';
+  const common = { memo: prior.memo, forks, runs };
   switch (selector.kind) {
     case 'none':
       return resolveSelector(selector, common, declarations);
     case 'function': {
-      const ref = anyRun ? past.memo.called.get(selector.name) : undefined;
+      const ref = anyRun ? prior.memo.called.get(selector.name) : undefined;
       const history = ref && (await foldRun(store, ref, functionHistory(selector.name), { onDefect }));
       return resolveSelector(selector, { ...common, history }, declarations);
     }
     case 'checkpoint':
     case 'malformed': {
-      const ref = past.runs.at(-1)?.ref;
-      const prior = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
-      return resolveSelector(selector, { ...common, prior }, declarations);
+      const ref = prior.runs.at(-1)?.ref;
+      const reached = ref && (await foldRun(store, ref, checkpoints, { onDefect }));
+      return resolveSelector(selector, { ...common, prior: reached }, declarations);
     }
   }
 }
 
 export interface ResolveOptions {
-  readonly past: PriorRuns;
+  readonly prior: PriorRuns;
   /** The memos of this run's fork sources. */
   readonly forks: readonly Memo[];
   readonly declarations: Declarations;

@@ -5,7 +5,7 @@ import type { FunctionHistory } from '../memo/history.js';
 import type { FunctionSelector, MalformedSelector } from './selector.js';
 
 /** What a target can be resolved in. `forgotten`: there are runs, and `--fresh` lets none of them count. */
-export type RecordedRuns = 'some' | 'none' | 'forgotten';
+export type RecordedRuns = 'some' | 'none' | 'ignored';
 
 /** `functions` and `reached`: what a readable target could have named. */
 export function malformedTarget(
@@ -90,7 +90,7 @@ export function noMatch({ text, prefix = '' }: FunctionSelector, texts: Iterable
 export function noRunToResume(name: string, runs: RecordedRuns): ReplayError {
   return new ReplayError('RESUME_CHECKPOINT', `unknown checkpoint ${quoted(name)}: ${nothingCounts(runs)}`, {
     hint:
-      runs === 'forgotten'
+      runs === 'ignored'
         ? 'leave --fresh out to resume from a checkpoint, or leave --resume out to start anew'
         : 'a checkpoint can be resumed from after a recorded run has reached it: run with --checkpoint first',
   });
@@ -98,7 +98,7 @@ export function noRunToResume(name: string, runs: RecordedRuns): ReplayError {
 
 /** Why a target has nothing that it could be resolved in. */
 export function nothingCounts(runs: RecordedRuns): string {
-  return runs === 'forgotten' ? '--fresh forgets all recorded runs' : 'this script has no recorded run';
+  return runs === 'ignored' ? '--fresh forgets all recorded runs' : 'this script has no recorded run';
 }
 
 export function unknownCheckpoint(name: string, reached: readonly ReachedCheckpoint[]): ReplayError {

@@ -1,15 +1,15 @@
 /** Reads what is recorded and works out what may be removed of it: runs first, then blobs that no remaining run names. */
 import { startOf, type BlobId, type RunId, type RunRef, type Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../journal/store.js';
-import { lineage, type Lineage, type PastPoint } from './lineage.js';
+import { lineage, type Lineage, type ForkPoint } from './lineage.js';
 import { forEachDigest } from './blob-references.js';
 import { decide, type Decision, type Folded, type RetentionRequest } from './retention.js';
 
-export async function planCollection(store: JournalStore, wish: RetentionRequest): Promise<Decision> {
+export async function planCollection(store: JournalStore, request: RetentionRequest): Promise<Decision> {
   const workflows = [];
   for (const workflow of await store.workflows()) workflows.push(await foldWorkflow(store, workflow));
-  const lent = await lentPasts(store, workflows);
-  return decide(workflows, wish, { startOf, lentAt: (point) => lent.get(nameOf(point)) });
+  const forked = await forkedPoints(store, workflows);
+  return decide(workflows, request, { startOf, forkedAt: (point) => forked.get(nameOf(point)) });
 }
 
 async function foldWorkflow(store: JournalStore, workflow: Workflow): Promise<Folded> {
@@ -27,7 +27,7 @@ async function foldRuns(
   store: JournalStore,
   files: readonly RunFile[],
   onDefect: (defect: Defect) => void,
-  end?: PastPoint,
+  end?: ForkPoint,
 ): Promise<Lineage> {
   const state = lineage.initial();
   for (const { ref } of files) {
@@ -43,18 +43,18 @@ async function foldRuns(
   return state;
 }
 
-const nameOf = ({ run, seq }: PastPoint): string => `${run}:${seq ?? ''}`;
+const nameOf = ({ run, seq }: ForkPoint): string => `${run}:${seq ?? ''}`;
 
-async function lentPasts(store: JournalStore, workflows: readonly Folded[]): Promise<Map<string, Lineage>> {
-  const pasts = new Map<string, Lineage>();
+async function forkedPoints(store: JournalStore, workflows: readonly Folded[]): Promise<Map<string, Lineage>> {
+  const found = new Map<string, Lineage>();
   const points = workflows.flatMap(({ lineage: { runs } }) => [...runs.values()].flatMap(({ forkedFrom }) => forkedFrom));
   for (const point of points) {
-    if (pasts.has(nameOf(point))) continue;
+    if (found.has(nameOf(point))) continue;
     const files = await store.runs(point.workflow);
     const earlier = files.filter(({ ref }) => ref.run <= point.run);
-    pasts.set(nameOf(point), await foldRuns(store, earlier, () => undefined, point));
+    found.set(nameOf(point), await foldRuns(store, earlier, () => undefined, point));
   }
-  return pasts;
+  return found;
 }
 
 /** Those of the blobs that no run names but the ones that go; none when a run that stays can't be read in full. */

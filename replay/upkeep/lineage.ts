@@ -10,7 +10,7 @@ import { index, type Index } from '../memo/snapshot.js';
 import { unknownEvents, type UnknownEvents } from './unknown-events.js';
 
 /** A workflow as it was at the end of one of its runs, or at an event of it (which still counts). */
-export interface PastPoint {
+export interface ForkPoint {
   readonly workflow: Workflow;
   readonly run: RunId;
   readonly seq: Seq | undefined;
@@ -20,14 +20,14 @@ export interface PastPoint {
 export interface RunTies {
   readonly ref: RunRef;
   /** Answers that were served to it, by the runs that hold them. */
-  readonly servedFrom: Map<RunId, Workflow | undefined>;
+  readonly reusedFrom: Map<RunId, Workflow | undefined>;
   /** Runs that it goes on with, that started it, whose past it was forked from. */
   readonly builtOn: RunRef[];
   /** Runs as whose past another script was borrowed from. */
-  readonly forkedFrom: PastPoint[];
+  readonly forkedFrom: ForkPoint[];
   /** Questions that it answered. */
-  readonly answered: Set<CallKey>;
-  readonly dropped: Set<CallKey>;
+  readonly results: Set<CallKey>;
+  readonly invalidated: Set<CallKey>;
   readonly refused: Set<CallKey>;
   reset: boolean;
   readonly unknown: UnknownEvents;
@@ -60,20 +60,20 @@ export const lineage: Projection<Lineage> = {
       case 'call.completed':
         if (event.unusable !== undefined) break;
         if (event.redacted !== undefined && 'redacted' in event.result) {
-          ties.dropped.add(event.key);
+          ties.invalidated.add(event.key);
           break;
         }
-        ties.answered.add(event.key);
+        ties.results.add(event.key);
         noteInside(state, event.key, place, namesIn(state.alone, event.key));
         break;
       case 'call.reused':
-        ties.servedFrom.set(event.from.run, event.from.workflow);
+        ties.reusedFrom.set(event.from.run, event.from.workflow);
         break;
       case 'checkpoint.closed':
         if (event.complete !== undefined) state.completedBy.set(event.name, place.ref.run);
         break;
       case 'memo.invalidated':
-        for (const key of event.keys) (event.borrowed === true ? ties.refused : ties.dropped).add(key);
+        for (const key of event.keys) (event.borrowed === true ? ties.refused : ties.invalidated).add(key);
         break;
       case 'memo.reset':
         ties.reset = true;
@@ -92,11 +92,11 @@ function tiesOf(state: Lineage, { ref }: Place): RunTies {
   if (known !== undefined) return known;
   const ties: RunTies = {
     ref,
-    servedFrom: new Map(),
+    reusedFrom: new Map(),
     builtOn: [],
     forkedFrom: [],
-    answered: new Set(),
-    dropped: new Set(),
+    results: new Set(),
+    invalidated: new Set(),
     refused: new Set(),
     reset: false,
     unknown: unknownEvents.initial(),

@@ -10,7 +10,7 @@
  */
 import type { CallKey, RunId, RunRef, Workflow } from '../../journal/ids.js';
 import type { RunFile } from '../../journal/store.js';
-import type { Lineage, PastPoint, RunTies } from './lineage.js';
+import type { Lineage, ForkPoint, RunTies } from './lineage.js';
 import { usable } from '../memo/memo.js';
 
 export type Reason = 'recent' | 'running' | 'unknown' | 'damaged' | 'latest' | 'results' | 'resume' | 'fork' | 'reused' | 'revokes';
@@ -52,20 +52,20 @@ export interface Decision {
 /** `startOf`: when a run began, milliseconds since 1970. `lentAt`: a workflow as a fork of its past sees it. */
 export function decide(
   workflows: readonly Folded[],
-  wish: RetentionRequest,
-  { startOf, lentAt }: { startOf(run: RunId): number; lentAt(point: PastPoint): Lineage | undefined },
+  request: RetentionRequest,
+  { startOf, forkedAt }: { startOf(run: RunId): number; forkedAt(point: ForkPoint): Lineage | undefined },
 ): Decision {
   const all = new Map(workflows.flatMap(({ files }) => files.map((file) => [file.ref.run, file] as const)));
-  const stays = new Map<RunId, Reason>();
+  const kept = new Map<RunId, Reason>();
   const queue: RunId[] = [];
   const keep = (run: RunId, reason: Reason): void => {
-    if (stays.has(run) || !all.has(run)) return;
-    stays.set(run, reason);
+    if (kept.has(run) || !all.has(run)) return;
+    kept.set(run, reason);
     queue.push(run);
   };
 
-  for (const folded of workflows) for (const [run, reason] of roots(folded, wish, startOf)) keep(run, reason);
-  if (wish.needed === 'stays') for (const { lineage } of workflows) for (const [run, reason] of servingRuns(lineage)) keep(run, reason);
+  for (const folded of workflows) for (const [run, reason] of roots(folded, request, startOf)) keep(run, reason);
+  if (request.needed === 'stays') for (const { lineage } of workflows) for (const [run, reason] of reusableRuns(lineage)) keep(run, reason);
 
   const ties = new Map(workflows.flatMap(({ lineage }) => [...lineage.runs]));
   for (;;) {
@@ -73,23 +73,23 @@ export function decide(
       const own = ties.get(run);
       if (own === undefined) continue;
       for (const other of own.unknown.names) keep(other, 'unknown');
-      if (wish.needed === 'goes') continue;
-      for (const other of own.servedFrom.keys()) keep(other, 'reused');
+      if (request.needed === 'goes') continue;
+      for (const other of own.reusedFrom.keys()) keep(other, 'reused');
       for (const other of own.builtOn) keep(other.run, 'resume');
       for (const fork of own.forkedFrom) {
         keep(fork.run, 'fork');
-        const lent = lentAt(fork);
-        if (lent !== undefined) for (const [other] of servingRuns(lent)) keep(other, 'fork');
+        const forked = forkedAt(fork);
+        if (forked !== undefined) for (const [other] of reusableRuns(forked)) keep(other, 'fork');
       }
     }
-    for (const { lineage } of workflows) for (const run of revokers(lineage, stays)) keep(run, 'revokes');
+    for (const { lineage } of workflows) for (const run of revokers(lineage, kept)) keep(run, 'revokes');
     if (queue.length === 0) break;
   }
-  const wished = [...all.keys()].filter((run) => stays.get(run) !== 'recent').sort();
+  const requested = [...all.keys()].filter((run) => kept.get(run) !== 'recent').sort();
   return {
-    remove: wished.filter((run) => !stays.has(run)).map((run) => (all.get(run) as RunFile).ref),
-    protectedRuns: wished.flatMap((run) => {
-      const reason = stays.get(run);
+    remove: requested.filter((run) => !kept.has(run)).map((run) => (all.get(run) as RunFile).ref),
+    protectedRuns: requested.flatMap((run) => {
+      const reason = kept.get(run);
       return reason === undefined ? [] : [{ ref: (all.get(run) as RunFile).ref, reason }];
     }),
   };
@@ -97,15 +97,15 @@ export function decide(
 
 function* roots(
   { workflow, files, damaged, newer, lineage }: Folded,
-  wish: RetentionRequest,
+  request: RetentionRequest,
   startOf: (run: RunId) => number,
 ): Generator<readonly [RunId, Reason]> {
-  const { keep, sinceMs } = wish;
-  const isWished = keep !== undefined || sinceMs !== undefined;
+  const { keep, sinceMs } = request;
+  const isLimited = keep !== undefined || sinceMs !== undefined;
   for (const [number, { ref, liveness }] of files.entries()) {
     const fromEnd = files.length - number;
     const isRecent = (keep !== undefined && fromEnd <= keep) || (sinceMs !== undefined && startOf(ref.run) >= sinceMs);
-    if (!isWished || isRecent || (wish.workflow !== undefined && wish.workflow !== workflow)) yield [ref.run, 'recent'];
+    if (!isLimited || isRecent || (request.workflow !== undefined && request.workflow !== workflow)) yield [ref.run, 'recent'];
     else if (liveness === 'running') yield [ref.run, 'running'];
     else if (newer.has(ref.run) || (lineage.runs.get(ref.run)?.unknown.types.size ?? 0) > 0) yield [ref.run, 'unknown'];
     else if (damaged.has(ref.run)) yield [ref.run, 'damaged'];
@@ -114,9 +114,9 @@ function* roots(
 }
 
 /** N1 and N2. */
-function* servingRuns({ index, completedBy, insideBy }: Lineage): Generator<readonly [RunId, Reason]> {
-  for (const [key, { result: answer }] of usable(index.memo)) {
-    yield [answer.ref.run, 'results'];
+function* reusableRuns({ index, completedBy, insideBy }: Lineage): Generator<readonly [RunId, Reason]> {
+  for (const [key, { result }] of usable(index.memo)) {
+    yield [result.ref.run, 'results'];
     for (const run of insideBy.get(key)?.values() ?? []) yield [run, 'resume'];
   }
   for (const { run } of index.memo.called.values()) yield [run, 'resume'];
@@ -124,20 +124,18 @@ function* servingRuns({ index, completedBy, insideBy }: Lineage): Generator<read
 }
 
 /** N4. */
-function* revokers({ runs, index }: Lineage, stays: ReadonlyMap<RunId, Reason>): Generator<RunId> {
+function* revokers({ runs, index }: Lineage, kept: ReadonlyMap<RunId, Reason>): Generator<RunId> {
   const earlier: RunTies[] = [];
   for (const [run, ties] of runs) {
-    const stillDropped = (key: CallKey): boolean => {
-      const answer = index.memo.entries.get(key)?.result;
-      return (
-        !(answer !== undefined && answer.ref.run > run && stays.has(answer.ref.run)) && earlier.some(({ answered }) => answered.has(key))
-      );
+    const isStillInvalid = (key: CallKey): boolean => {
+      const result = index.memo.entries.get(key)?.result;
+      return !(result !== undefined && result.ref.run > run && kept.has(result.ref.run)) && earlier.some(({ results }) => results.has(key));
     };
     const isNeeded =
       (ties.reset && earlier.length > 0) ||
-      [...ties.dropped].some(stillDropped) ||
+      [...ties.invalidated].some(isStillInvalid) ||
       [...ties.refused].some((key) => index.memo.refused.has(key));
     if (isNeeded) yield run;
-    if (isNeeded || stays.has(run)) earlier.push(ties);
+    if (isNeeded || kept.has(run)) earlier.push(ties);
   }
 }

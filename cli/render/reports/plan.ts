@@ -1,6 +1,6 @@
 /** `--plan` as text: the number that matters first, then function by function, then what it comes to. */
 import { describeChange } from '../../../replay/memo/definitions.js';
-import type { DropReason, PlannedFunction } from '../../../replay/resume/plan.js';
+import type { WhyNotReused, PlannedFunction } from '../../../replay/resume/plan.js';
 import type { RunPlan } from '../../../src/session/script/plan-script.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -80,7 +80,7 @@ function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): str
   return lines;
 }
 
-const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
+const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   invalidated: ({ resume }) => `--resume ${resume}`,
   reset: () => '--fresh',
   edited: ({ flags }) => `--changed ${flags.changed ?? 'ask'}`,
@@ -92,7 +92,7 @@ const REASONS: { readonly [R in DropReason]: (plan: RunPlan) => string } = {
 };
 
 function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
-  const found = Object.entries(reasons) as [DropReason, number][];
+  const found = Object.entries(reasons) as [WhyNotReused, number][];
   return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
 }
 

@@ -82,7 +82,7 @@ export interface AuditedHook extends Common {
 
 export type AuditEntry = AuditedCall | AuditedCommand | AuditedFile | AuditedGuard | AuditedHook;
 
-interface OpenCall {
+interface CallInFlight {
   readonly seq: Seq;
   readonly ts: string;
   readonly op: OpPath;
@@ -94,17 +94,17 @@ interface OpenCall {
 
 export interface AuditTrail {
   entries: AuditEntry[];
-  readonly open: Map<OpPath, OpenCall>;
+  readonly inFlight: Map<OpPath, CallInFlight>;
   /** Labels of open operations that carry some. */
   readonly labels: Map<OpPath, readonly string[]>;
   /** Where the answers lie that this run was given itself, by the number of their entry; only where they are wanted. */
-  readonly answers: Map<Seq, Position> | undefined;
+  readonly results: Map<Seq, Position> | undefined;
 }
 
 /** Of one run. `keepAnswers`: also where each answer lies, for who wants to look into them. */
 export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): Projection<AuditTrail> {
   return {
-    initial: () => ({ entries: [], open: new Map(), labels: new Map(), answers: keepAnswers ? new Map() : undefined }),
+    initial: () => ({ entries: [], inFlight: new Map(), labels: new Map(), results: keepAnswers ? new Map() : undefined }),
     apply(state, event, place) {
       switch (event.type) {
         case 'source.loaded':
@@ -117,16 +117,16 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
           state.labels.delete(event.op);
           break;
         case 'call.started':
-          open(state, event);
+          startCall(state, event);
           break;
         case 'call.completed':
-          complete(state, event, place);
+          completeCall(state, event, place);
           break;
         case 'call.failed':
           state.entries.push(ended(state, event));
           break;
         case 'call.reused':
-          serve(state, event);
+          reuseCall(state, event);
           break;
         case 'effect.performed':
           effect(state, event);
@@ -153,17 +153,17 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
 
 /** Calls that were asked and had no answer when the events ended (A3). */
 export function unended(state: AuditTrail): readonly AuditedCall[] {
-  return [...state.open.values()].map((call) => ({ entry: 'call', ...call, ...labelled(state, call.op), outcome: 'unfinished' }));
+  return [...state.inFlight.values()].map((call) => ({ entry: 'call', ...call, ...labelled(state, call.op), outcome: 'unfinished' }));
 }
 
-function open(state: AuditTrail, event: EventOf<'call.started'>): void {
+function startCall(state: AuditTrail, event: EventOf<'call.started'>): void {
   const { seq, ts, op, fn, key, site, preview = previewOf(event.args) } = event;
-  state.open.set(op, { seq, ts, op, fn, key, ...(site !== undefined && { site }), ...(preview !== undefined && { preview }) });
+  state.inFlight.set(op, { seq, ts, op, fn, key, ...(site !== undefined && { site }), ...(preview !== undefined && { preview }) });
 }
 
-function complete(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
+function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { position }: Place): void {
   const { outputs, seq } = event;
-  state.answers?.set(seq, position);
+  state.results?.set(seq, position);
   state.entries.push({
     ...ended(state, event),
     ...(outputs !== undefined && { outputs: outputs.map((file) => ({ path: file.path, ...('blob' in file && { hash: file.blob }) })) }),
@@ -174,8 +174,8 @@ function complete(state: AuditTrail, event: EventOf<'call.completed'>, { positio
 function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): AuditedCall {
   const { op, key } = event;
   const { outcome, message, usage, durationMs } = endedCall(event);
-  const begun = state.open.get(op);
-  state.open.delete(op);
+  const begun = state.inFlight.get(op);
+  state.inFlight.delete(op);
   const { fn = '', site, preview } = begun ?? {};
   return {
     entry: 'call',
@@ -192,7 +192,7 @@ function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed
   };
 }
 
-function serve(state: AuditTrail, event: EventOf<'call.reused'>): void {
+function reuseCall(state: AuditTrail, event: EventOf<'call.reused'>): void {
   const { op, fn, key, site, preview, from, outputs } = event;
   state.entries.push({
     entry: 'call',

@@ -45,7 +45,7 @@ export async function originOfFile(store: JournalStore, { ref }: RunFile, option
   let origins = await named(originsOf(last, calls, isFile), ref.workflow, memoOf);
   if (content !== undefined && (state === 'as written' || state === 'appended to')) {
     origins = await withQuotes(origins, content, async (call) => {
-      const position = trail.answers?.get(call.seq);
+      const position = trail.results?.get(call.seq);
       if (position === undefined) return servedAnswer(store, call, ref.workflow, memoOf);
       const event = await store.readAt(ref, position);
       return event?.type === 'call.completed' ? store.resolve(event.result, event.key) : undefined;

@@ -8,7 +8,7 @@ import {
   diffFiles,
   forkPoint,
   needsDigest,
-  type AnswerDigest,
+  type ResultDigest,
   type CallChange,
   type ComparedPair,
   type FileDifference,
@@ -179,7 +179,7 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
     { ref: leftFile.ref, calls: left.calls, unsure: unsure.map((pair) => pair.left) },
     { ref: rightFile.ref, calls: right.calls, unsure: unsure.map((pair) => pair.right) },
   ];
-  return { left, right, calls: diffCalls(alignment, await answerDigests(store, sides, memoOf)) };
+  return { left, right, calls: diffCalls(alignment, await resultDigests(store, sides, memoOf)) };
 }
 
 /** A served answer doesn't repeat what was asked: the other run may tell, or the one that asked first. */
@@ -203,23 +203,23 @@ interface UnsureSide {
 }
 
 /** What served answers are: most come from one of the two runs; of the others the answer is read. */
-async function answerDigests(store: JournalStore, sides: readonly UnsureSide[], memoOf: MemoOf): Promise<AnswerDigest> {
+async function resultDigests(store: JournalStore, sides: readonly UnsureSide[], memoOf: MemoOf): Promise<ResultDigest> {
   const known = new Map<string, string>();
-  const lacksDigest = ({ digest, answer }: ComparedCall): boolean => digest === undefined && answer !== undefined;
+  const lacksDigest = ({ digest, resultFrom }: ComparedCall): boolean => digest === undefined && resultFrom !== undefined;
   if (!sides.some(({ unsure }) => unsure.some(lacksDigest))) return ({ digest }) => digest;
   for (const { ref, calls } of sides) {
-    for (const { answer, digest } of calls)
-      if (answer?.run === ref.run && digest !== undefined) known.set(`${ref.run}:${answer.seq}`, digest);
+    for (const { resultFrom, digest } of calls)
+      if (resultFrom?.run === ref.run && digest !== undefined) known.set(`${ref.run}:${resultFrom.seq}`, digest);
   }
-  const lookUp: AnswerDigest = ({ digest, answer }) => digest ?? (answer && known.get(`${answer.run}:${answer.seq}`));
+  const lookUp: ResultDigest = ({ digest, resultFrom }) => digest ?? (resultFrom && known.get(`${resultFrom.run}:${resultFrom.seq}`));
   for (const { ref, unsure } of sides) {
     for (const call of unsure) {
-      if (call.answer === undefined || lookUp(call) !== undefined) continue;
-      const memo = await memoOf(call.answer.workflow ?? ref.workflow);
+      if (call.resultFrom === undefined || lookUp(call) !== undefined) continue;
+      const memo = await memoOf(call.resultFrom.workflow ?? ref.workflow);
       const place = memo.entries.get(call.key)?.result;
-      const isIt = place?.ref.run === call.answer.run && place.seq === call.answer.seq;
+      const isIt = place?.ref.run === call.resultFrom.run && place.seq === call.resultFrom.seq;
       const answer = isIt ? await readResult(store, call.key, place) : undefined;
-      if (answer !== undefined) known.set(`${call.answer.run}:${call.answer.seq}`, sha256(JSON.stringify(answer.result.json)));
+      if (answer !== undefined) known.set(`${call.resultFrom.run}:${call.resultFrom.seq}`, sha256(JSON.stringify(answer.result.json)));
     }
   }
   return lookUp;
@@ -233,7 +233,7 @@ async function detailsOf(
 ): Promise<Pick<DiffPair, 'arguments' | 'result'>> {
   const details: { arguments?: NonNullable<DiffPair['arguments']>; result?: DiffLines } = {};
   if (changes.includes('arguments')) {
-    const [was, is] = [await argumentsOf(store, leftRef, left.asked), await argumentsOf(store, rightRef, right.asked)];
+    const [was, is] = [await argumentsOf(store, leftRef, left.started), await argumentsOf(store, rightRef, right.started)];
     if (was !== undefined && is !== undefined) details.arguments = await argumentDiffs(was, is);
   }
   if (changes.includes('result') || changes.includes('arguments')) {

@@ -20,35 +20,35 @@ export interface CallsDiff {
 }
 
 /** The digest of an answer that neither run recorded; undefined when it is gone. */
-export type AnswerDigest = (call: ComparedCall) => string | undefined;
+export type ResultDigest = (call: ComparedCall) => string | undefined;
 
-export function diffCalls({ pairs, onlyLeft, onlyRight }: Alignment, digestOf: AnswerDigest): CallsDiff {
+export function diffCalls({ pairs, onlyLeft, onlyRight }: Alignment, digestOf: ResultDigest): CallsDiff {
   return { pairs: pairs.map((pair) => compared(pair, digestOf)), onlyLeft, onlyRight };
 }
 
 /** Pairs whose answers can't be told apart or together by what the two runs hold. */
 export function needsDigest({ left, right }: Pair): boolean {
-  return isAnswered(left) && isAnswered(right) && !isSameEvent(left, right);
+  return hasResult(left) && hasResult(right) && !isSameEvent(left, right);
 }
 
-function compared(pair: Pair, digestOf: AnswerDigest): ComparedPair {
+function compared(pair: Pair, digestOf: ResultDigest): ComparedPair {
   const { left, right } = pair;
   const changes: CallChange[] = [];
   if (left.key !== right.key) changes.push('arguments');
   if (left.fingerprint !== undefined && right.fingerprint !== undefined && left.fingerprint !== right.fingerprint)
     changes.push('definition');
-  if (isAnswered(left) !== isAnswered(right) || (!isAnswered(left) && left.outcome !== right.outcome)) changes.push('outcome');
-  else if (!isAnswered(left) ? left.digest !== right.digest : !isSameEvent(left, right) && digestOf(left) !== digestOf(right))
+  if (hasResult(left) !== hasResult(right) || (!hasResult(left) && left.outcome !== right.outcome)) changes.push('outcome');
+  else if (!hasResult(left) ? left.digest !== right.digest : !isSameEvent(left, right) && digestOf(left) !== digestOf(right))
     changes.push('result');
   return { ...pair, changes, moved: left.key === right.key && left.op !== right.op };
 }
 
 /** Executed and reused are one: whether an answer was there before says nothing about what it is. */
-function isAnswered({ outcome }: ComparedCall): boolean {
+function hasResult({ outcome }: ComparedCall): boolean {
   return outcome === 'executed' || outcome === 'reused';
 }
 
-function isSameEvent({ answer: ours }: ComparedCall, { answer: theirs }: ComparedCall): boolean {
+function isSameEvent({ resultFrom: ours }: ComparedCall, { resultFrom: theirs }: ComparedCall): boolean {
   return ours !== undefined && theirs !== undefined && ours.run === theirs.run && ours.seq === theirs.seq;
 }
 
@@ -91,7 +91,7 @@ export function forkPoint({ pairs }: CallsDiff, left: RunCalls, right: RunCalls)
 
 function ancestorOf(calls: readonly ComparedCall[]): ForkPoint['ancestor'] {
   const counts = new Map<string, { readonly run: string; workflow: Workflow | undefined; results: number; seq: number }>();
-  for (const { answer } of calls) {
+  for (const { resultFrom: answer } of calls) {
     if (answer === undefined) continue;
     const { run, seq, workflow }: EventRef & { readonly workflow?: Workflow } = answer;
     const known = counts.get(run);

@@ -20,15 +20,15 @@ export interface ComparedCall {
   /** Of the result or of the message; undefined where it is served, or there is none. */
   digest: string | undefined;
   /** Where its answer was first recorded: its own event, or that of another run. */
-  answer: (EventRef & { readonly workflow?: Workflow }) | undefined;
+  resultFrom: (EventRef & { readonly workflow?: Workflow }) | undefined;
   /** Of `call.started` and of what ended it. */
-  readonly asked: Position | undefined;
+  readonly started: Position | undefined;
   ended: Position | undefined;
 }
 
 export interface RunCalls {
   readonly calls: ComparedCall[];
-  readonly open: Map<OpPath, ComparedCall>;
+  readonly inFlight: Map<OpPath, ComparedCall>;
   readonly sources: Map<string, BlobId>;
   /** The last content that was written, by path. */
   readonly files: Map<string, string>;
@@ -57,7 +57,7 @@ const WRITES_KEPT = 1000;
 export const runCalls: Projection<RunCalls> = {
   initial: () => ({
     calls: [],
-    open: new Map(),
+    inFlight: new Map(),
     sources: new Map(),
     files: new Map(),
     output: { digest: '', writes: 0, beginnings: [] },
@@ -95,12 +95,12 @@ export const runCalls: Projection<RunCalls> = {
           preview,
           outcome: 'unfinished',
           digest: undefined,
-          answer: undefined,
-          asked: position,
+          resultFrom: undefined,
+          started: position,
           ended: undefined,
         };
         state.calls.push(call);
-        state.open.set(op, call);
+        state.inFlight.set(op, call);
         break;
       }
       case 'call.completed':
@@ -121,8 +121,8 @@ export const runCalls: Projection<RunCalls> = {
           preview,
           outcome: 'reused',
           digest: undefined,
-          answer: from,
-          asked: undefined,
+          resultFrom: from,
+          started: undefined,
           ended: undefined,
         });
         break;
@@ -144,17 +144,24 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
   const { op, key, seq } = event;
   const ended = endedCall(event);
   countCall(state.counts, ended);
-  const call = state.open.get(op) ?? nameless(state, seq, op, key);
-  state.open.delete(op);
+  const call = state.inFlight.get(op) ?? nameless(state, seq, op, key);
+  state.inFlight.delete(op);
   call.outcome = ended.outcome;
   call.digest = digest;
-  call.answer = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
+  call.resultFrom = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
   call.ended = position;
 }
 
 /** The line that began it is damaged. */
 function nameless({ calls }: RunCalls, seq: Seq, op: OpPath, key: CallKey): ComparedCall {
-  const unknown = { fingerprint: undefined, preview: undefined, digest: undefined, answer: undefined, asked: undefined, ended: undefined };
+  const unknown = {
+    fingerprint: undefined,
+    preview: undefined,
+    digest: undefined,
+    resultFrom: undefined,
+    started: undefined,
+    ended: undefined,
+  };
   const call: ComparedCall = { seq, op, fn: '', key, ...unknown, outcome: 'unfinished' };
   calls.push(call);
   return call;

@@ -45,7 +45,7 @@ export interface ExplainOptions {
 }
 
 export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefect, op }: ExplainOptions): Promise<RunExplanation> {
-  const projection = explanation(ref.run, await lendersOf(store, ref, onDefect));
+  const projection = explanation(ref.run, await forkSourcesOf(store, ref, onDefect));
   let state = projection.initial();
   for (const file of await store.runs(ref.workflow)) {
     if (file.ref.run > ref.run) break;
@@ -64,14 +64,14 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
 }
 
 /** The fork sources as they are told to have been: up to a run or an event where the run said so, else as they are now. */
-async function lendersOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<ForkSource[]> {
-  const lenders: ForkSource[] = [];
+async function forkSourcesOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<ForkSource[]> {
+  const forkSources: ForkSource[] = [];
   for (const { workflow, run, seq } of await foldRun(store, ref, forkRefs)) {
     const until = run === undefined ? {} : { until: { run, ...(seq !== undefined && { seq }) } };
     const { memo, definitions } = await loadWorkflow(store, workflow, { onDefect, ...until });
-    lenders.push({ workflow, memo, definitions });
+    forkSources.push({ workflow, memo, definitions });
   }
-  return lenders;
+  return forkSources;
 }
 
 interface ForkRef {
@@ -134,7 +134,7 @@ function definitionOf({ index }: Explanation, key: CallKey): RecordedDefinition 
   return fingerprint === undefined ? undefined : index.definitions.get(fingerprint);
 }
 
-async function argumentsOf(store: JournalStore, { asked }: Explanation, key: CallKey): Promise<readonly Json[] | undefined> {
+async function argumentsOf(store: JournalStore, { argumentsOf: asked }: Explanation, key: CallKey): Promise<readonly Json[] | undefined> {
   const place = asked.get(key);
   const event = place && (await store.readAt(place.ref, place.position));
   if (event?.type !== 'call.started' || event.key !== key) return undefined;

@@ -96,14 +96,14 @@ export interface Explanation {
   /** In the order in which they came up. */
   readonly calls: ExplainedCall[];
   /** Where the arguments of every question stand. */
-  readonly asked: Map<CallKey, Place>;
+  readonly argumentsOf: Map<CallKey, Place>;
   /** What earlier runs asked, by function and path. */
   readonly earlier: Map<string, Map<OpPath, CallKey>>;
   // How the answers of questions were lost.
   readonly fates: Map<CallKey, Fate>;
   readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' }>>;
   /** What answered it when an earlier run was served. */
-  readonly servedFrom: Map<CallKey, Hit['from']>;
+  readonly reusedFrom: Map<CallKey, Hit['from']>;
   // The run that is being folded.
   current: RunId | undefined;
   ended: boolean;
@@ -116,17 +116,17 @@ export interface Explanation {
 }
 
 /** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
-export function explanation(target: RunId, lenders: readonly ForkSource[]): Projection<Explanation> {
+export function explanation(target: RunId, forkSources: readonly ForkSource[]): Projection<Explanation> {
   const startMs = startOf(target);
   return {
     initial: () => ({
       index: index.initial(),
       calls: [],
-      asked: new Map(),
+      argumentsOf: new Map(),
       earlier: new Map(),
       fates: new Map(),
       refusals: new Map(),
-      servedFrom: new Map(),
+      reusedFrom: new Map(),
       current: undefined,
       ended: false,
       flags: {},
@@ -140,8 +140,8 @@ export function explanation(target: RunId, lenders: readonly ForkSource[]): Proj
       const event = asItWas(read, startMs);
       const { run } = place.ref;
       if (state.current !== run) enterRun(state, run);
-      if (event.type === 'call.started') started(state, event, place, run === target ? lenders : undefined);
-      else if (event.type === 'call.reused' && run === target) served(state, event, lenders);
+      if (event.type === 'call.started') started(state, event, place, run === target ? forkSources : undefined);
+      else if (event.type === 'call.reused' && run === target) reused(state, event, forkSources);
       else follow(state, event, run);
       index.apply(state.index, event, place);
       if (event.type === 'memo.invalidated') noteInvalidation(state, event, run);
@@ -171,15 +171,15 @@ function enterRun(state: Explanation, run: RunId): void {
   state.scope = undefined;
 }
 
-function started(state: Explanation, event: EventOf<'call.started'>, place: Place, lenders: readonly ForkSource[] | undefined): void {
+function started(state: Explanation, event: EventOf<'call.started'>, place: Place, forkSources: readonly ForkSource[] | undefined): void {
   const { key, op, seq, fn, attempt } = event;
   let call: ExplainedCall | undefined;
-  if (lenders !== undefined) {
+  if (forkSources !== undefined) {
     const preview = event.preview ?? previewOf(event.args);
-    call = { op, seq, fn, key, preview, attempt, outcome: 'unfinished', miss: whyAsked(state, event, lenders) };
+    call = { op, seq, fn, key, preview, attempt, outcome: 'unfinished', miss: whyExecuted(state, event, forkSources) };
     state.calls.push(call);
   } else noteEarlier(state, fn, op, key);
-  state.asked.set(key, place);
+  state.argumentsOf.set(key, place);
   state.pending.set(op, { key, seq, call });
 }
 
@@ -189,11 +189,11 @@ function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: Call
   paths.set(op, key);
 }
 
-function served(state: Explanation, event: EventOf<'call.reused'>, lenders: readonly ForkSource[]): void {
+function reused(state: Explanation, event: EventOf<'call.reused'>, forkSources: readonly ForkSource[]): void {
   const { key, op, seq, fn, from, fingerprint } = event;
-  const sources = from.workflow === undefined ? [state.index] : lenders.filter(({ workflow }) => workflow === from.workflow);
+  const sources = from.workflow === undefined ? [state.index] : forkSources.filter(({ workflow }) => workflow === from.workflow);
   const known = sources.map(({ memo }) => memo.entries.get(key)).find((question) => isFrom(question?.result, from));
-  const edit = editSince(known?.fingerprint, fingerprint, state.index, lenders);
+  const edit = editSince(known?.fingerprint, fingerprint, state.index, forkSources);
   const hit: Hit = { from, edited: edit.definition || edit.interceptors, changes: edit.changes };
   state.calls.push({ op, seq, fn, key, preview: event.preview ?? known?.preview, attempt: known?.attempt, outcome: 'reused', hit });
 }
@@ -207,13 +207,14 @@ function editSince(
   before: Fingerprint | undefined,
   now: Fingerprint | undefined,
   { definitions }: Index,
-  lenders: readonly ForkSource[],
+  forkSources: readonly ForkSource[],
 ): Edit {
   return editBetween(
     before,
     now,
     (fingerprint) =>
-      definitions.get(fingerprint) ?? lenders.find((lender) => lender.definitions.has(fingerprint))?.definitions.get(fingerprint),
+      definitions.get(fingerprint) ??
+      forkSources.find((forkSource) => forkSource.definitions.has(fingerprint))?.definitions.get(fingerprint),
   );
 }
 
@@ -233,7 +234,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     case 'call.reused':
       noteEarlier(state, event.fn, event.op, event.key);
-      state.servedFrom.set(event.key, event.from);
+      state.reusedFrom.set(event.key, event.from);
       return;
     case 'call.completed':
       finishCall(state, event);
@@ -253,7 +254,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
         if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'reset', by: event.reason, run, seq: event.seq });
       }
       state.refusals.clear();
-      state.servedFrom.clear();
+      state.reusedFrom.clear();
       return;
     default:
   }
@@ -273,18 +274,18 @@ function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }:
 }
 
 /** The first reason that holds, in the order in which an answer is looked for. */
-function whyAsked(state: Explanation, event: EventOf<'call.started'>, lenders: readonly ForkSource[]): Miss {
+function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSources: readonly ForkSource[]): Miss {
   const { key } = event;
   const own = usableEntry(state.index.memo, key);
-  const lent = lenders.map(({ memo }: { memo: Memo }) => usableEntry(memo, key)).find((entry) => entry !== undefined);
+  const lent = forkSources.map(({ memo }: { memo: Memo }) => usableEntry(memo, key)).find((entry) => entry !== undefined);
   const refusal = state.refusals.get(key);
   const borrowed = refusal === undefined ? lent : undefined;
   if (own !== undefined || borrowed !== undefined)
-    return whyNotServed(state, event, (own ?? borrowed) as UsableEntry, own !== undefined, lenders);
+    return whyNotServed(state, event, (own ?? borrowed) as UsableEntry, own !== undefined, forkSources);
   const fate = state.fates.get(key);
   // The later of the two is what stands in the way.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
-  return fate ?? whereItWent(state.servedFrom.get(key));
+  return fate ?? whereItWent(state.reusedFrom.get(key));
 }
 
 /** A question that left no other trace than that it was served once. */
@@ -303,7 +304,7 @@ function whyNotServed(
   event: EventOf<'call.started'>,
   { result: answer, fingerprint }: UsableEntry,
   isOwn: boolean,
-  lenders: readonly ForkSource[],
+  forkSources: readonly ForkSource[],
 ): Miss {
   const { flags, header, scope } = state;
   const where = { run: answer.ref.run, seq: answer.seq };
@@ -322,7 +323,7 @@ function whyNotServed(
   }
   const { changed = 'serve' } = flags;
   if (changed !== 'serve') {
-    const edit = editSince(fingerprint, event.fingerprint, state.index, lenders);
+    const edit = editSince(fingerprint, event.fingerprint, state.index, forkSources);
     if (isRefused(edit, changed)) return { why: 'edited', changed, changes: edit.changes, ...where };
   }
   return { why: 'damaged', ...where };

@@ -22,7 +22,7 @@ export interface Step {
   /** Loops only. */
   readonly loop: LoopCount | undefined;
   /** Operations directly inside that have not ended. */
-  open: number;
+  inside: number;
   call: InFlightCall | undefined;
 }
 
@@ -72,18 +72,18 @@ export function causeChain(state: InFlightOperations): readonly Step[] {
 /** Innermost operations that have not ended, and every call in flight; nothing twice. */
 export function inFlight(state: InFlightOperations): readonly Step[] {
   const calls = [...state.steps.values()].filter(({ call }) => call !== undefined);
-  const asking = new Set(calls.map(({ op }) => op));
-  const leaves = [...state.steps.values()].filter(({ open, call }) => open === 0 && call === undefined);
-  return [...calls, ...leaves.filter(({ op }) => !ancestors(op).some((path) => asking.has(path)))];
+  const inCalls = new Set(calls.map(({ op }) => op));
+  const leaves = [...state.steps.values()].filter(({ inside: open, call }) => open === 0 && call === undefined);
+  return [...calls, ...leaves.filter(({ op }) => !ancestors(op).some((path) => inCalls.has(path)))];
 }
 
 export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
   const { op, kind, name, item, site, seq, total } = event;
   const loop = total === undefined ? undefined : { total, begun: 0, ended: 0, calls: new Map<string, number>() };
   const around = nearest(state, op);
-  if (around !== undefined) around.open += 1;
+  if (around !== undefined) around.inside += 1;
   if (kind === 'for:iteration' && around?.loop !== undefined) around.loop.begun += 1;
-  state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, open: 0, call: undefined });
+  state.steps.set(op, { op, kind, name, item, site, startedMs, seq, loop, inside: 0, call: undefined });
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
@@ -93,7 +93,7 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   state.risen.delete(op);
   const around = nearest(state, op);
   if (around !== undefined) {
-    around.open -= 1;
+    around.inside -= 1;
     if (around.loop !== undefined && iterationOf(op) !== undefined) around.loop.ended += 1;
   }
   const wasCounted = state.counted.delete(op);
@@ -132,8 +132,8 @@ function ancestors(op: OpPath): readonly OpPath[] {
 /** Down to the call that was asked last, or to the operation that was begun last. */
 function openChain(state: InFlightOperations): readonly Step[] {
   const candidates = inFlight(state);
-  const asking = candidates.filter(({ call }) => call !== undefined);
-  const last = (asking.length > 0 ? asking : candidates).reduce<Step | undefined>(
+  const inCalls = candidates.filter(({ call }) => call !== undefined);
+  const last = (inCalls.length > 0 ? inCalls : candidates).reduce<Step | undefined>(
     (latest, step) => (latest === undefined || step.seq > latest.seq ? step : latest),
     undefined,
   );

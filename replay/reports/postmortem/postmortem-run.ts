@@ -99,17 +99,17 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
 
 /** Looks results up where a resumed run would: in what its fork sources have now, then in what its workflow has. */
 async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: { run } }: RunFile): Promise<RecordedNow> {
-  const { answered: had, unanswered } = state;
-  const lenders = new Map<Workflow, Memo>();
-  for (const { lentBy } of had.values()) if (lentBy !== undefined) lenders.set(lentBy, await memoOf(lentBy));
+  const { resolved, unresolved: unanswered } = state;
+  const forkSources = new Map<Workflow, Memo>();
+  for (const { forkSource } of resolved.values()) if (forkSource !== undefined) forkSources.set(forkSource, await memoOf(forkSource));
   let since = 0;
-  for (const [key, { result: answer }] of usable(own)) if (answer.ref.run > run && !had.has(key) && !unanswered.has(key)) since += 1;
+  for (const [key, { result }] of usable(own)) if (result.ref.run > run && !resolved.has(key) && !unanswered.has(key)) since += 1;
   return {
     since,
     has(key, call) {
       if (usableEntry(own, key) !== undefined) return true;
-      const lender = call?.lentBy === undefined ? undefined : lenders.get(call.lentBy);
-      return lender !== undefined && !own.refused.has(key) && usableEntry(lender, key) !== undefined;
+      const source = call?.forkSource === undefined ? undefined : forkSources.get(call.forkSource);
+      return source !== undefined && !own.refused.has(key) && usableEntry(source, key) !== undefined;
     },
   };
 }

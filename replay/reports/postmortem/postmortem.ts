@@ -16,14 +16,14 @@ import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
 /** Why a call has no result that could be reused. `invalidated`: it had one when the run ended, and has none now. */
-export type Unanswered = 'in-flight' | 'failed' | 'denied' | 'unusable' | 'invalidated';
+export type Unresolved = 'in-flight' | 'failed' | 'denied' | 'unusable' | 'invalidated';
 
 /** A call that had a result when the run ended. */
-export interface Had {
+export interface ResolvedCall {
   readonly fn: string;
   readonly preview: string | undefined;
   /** Of the fork source whose result it is. */
-  readonly lentBy: Workflow | undefined;
+  readonly forkSource: Workflow | undefined;
 }
 
 /** What the calls of a function took and cost. */
@@ -45,8 +45,8 @@ export interface PostMortem extends InFlightOperations {
   readonly denials: Map<string, GuardDenial>;
   checkpoint: { readonly name: string; readonly seq: Seq; closed: boolean } | undefined;
   readonly counts: CallCounts;
-  readonly answered: Map<CallKey, Had>;
-  readonly unanswered: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unanswered }>;
+  readonly resolved: Map<CallKey, ResolvedCall>;
+  readonly unresolved: Map<CallKey, { readonly fn: string; readonly preview: string | undefined; why: Unresolved }>;
   readonly rates: Map<string, Rate>;
   readonly concurrency: CallConcurrency;
 }
@@ -68,8 +68,8 @@ export const postMortem: Projection<PostMortem> = {
     denials: new Map(),
     checkpoint: undefined,
     counts: noCalls(),
-    answered: new Map(),
-    unanswered: new Map(),
+    resolved: new Map(),
+    unresolved: new Map(),
     rates: new Map(),
     concurrency: noConcurrency(),
   }),
@@ -102,7 +102,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'call.reused':
         countCall(state.counts, endedCall(event));
-        settle(state, event.key, { fn: event.fn, preview: event.preview, lentBy: event.from.workflow });
+        settle(state, event.key, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
         countInLoops(state, event.op, event.fn);
         break;
       case 'call.failed':
@@ -144,8 +144,8 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
     step.call = { key, fn, preview, startedMs: state.lastMs };
     step.site ??= site;
   }
-  state.answered.delete(key);
-  state.unanswered.set(key, { fn, preview, why: 'in-flight' });
+  state.resolved.delete(key);
+  state.unresolved.set(key, { fn, preview, why: 'in-flight' });
   countInLoops(state, op, fn);
 }
 
@@ -153,7 +153,7 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void
   const { op, key, elapsedMs, usage, unusable, result, seq } = event;
   countCall(state.counts, endedCall(event));
   const step = state.steps.get(op);
-  const fn = step?.call?.fn ?? state.unanswered.get(key)?.fn ?? op;
+  const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
   if (step !== undefined) step.call = undefined;
   const rate = rateOf(state, fn);
   rate.calls += 1;
@@ -162,8 +162,8 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>): void
     rate.priced += 1;
     rate.costUsd += usage.costUsd;
   }
-  const open = state.unanswered.get(key);
-  if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, lentBy: undefined });
+  const open = state.unresolved.get(key);
+  if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, forkSource: undefined });
   if (open !== undefined) open.why = 'unusable';
   if (flawOf(event) !== 'command') return;
   const said = beginningOf(result);
@@ -174,7 +174,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
   const { op, key, message, denied, seq } = event;
   countCall(state.counts, endedCall(event));
   const step = state.steps.get(op);
-  const open = state.unanswered.get(key);
+  const open = state.unresolved.get(key);
   countFailure(state, step?.call?.fn ?? open?.fn ?? step?.name ?? op, message, { op, seq }, denied === true ? 'denied' : undefined);
   if (open !== undefined) open.why = denied === true ? 'denied' : 'failed';
   if (step !== undefined) {
@@ -183,9 +183,9 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>): void {
   }
 }
 
-function settle(state: PostMortem, key: CallKey, had: Had): void {
-  state.answered.set(key, had);
-  state.unanswered.delete(key);
+function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
+  state.resolved.set(key, had);
+  state.unresolved.delete(key);
 }
 
 function countInLoops(state: PostMortem, op: OpPath, fn: string): void {

@@ -2,13 +2,13 @@
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
 import { causeChain } from './in-flight-operations.js';
-import type { Had, PostMortem, Rate, Unanswered } from './postmortem.js';
+import type { ResolvedCall, PostMortem, Rate, Unresolved } from './postmortem.js';
 
 export interface ResumeEstimate {
   /** Calls of the run that have a result which can be reused now, whoever recorded it. */
   readonly reused: number;
   /** Calls of the run that have none now. */
-  readonly unresolved: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[];
+  readonly unresolved: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unresolved }[];
   /** Calls that the run had not made yet, as far as its loops and a complete run tell. */
   readonly notStarted: number;
   /** Wall time at the concurrency of this run: a call takes the mean of its function in this run. Undefined where nothing was measured. */
@@ -21,7 +21,7 @@ export interface ResumeEstimate {
 /** What is recorded now. */
 export interface RecordedNow {
   /** Whether a call has a result that could be reused. `had`: what the run had of it. */
-  has(key: CallKey, had: Had | undefined): boolean;
+  has(key: CallKey, had: ResolvedCall | undefined): boolean;
   /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
   readonly since: number;
 }
@@ -30,13 +30,13 @@ export interface RecordedNow {
 export function estimateResume(
   state: PostMortem,
   usualCalls: number | undefined,
-  now: RecordedNow = { has: (key) => state.answered.has(key), since: 0 },
+  now: RecordedNow = { has: (key) => state.resolved.has(key), since: 0 },
 ): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
-  const unresolved: { readonly fn: string; readonly preview: string | undefined; readonly why: Unanswered }[] = [];
-  for (const [key, call] of state.unanswered) if (!now.has(key, undefined)) unresolved.push(call);
-  for (const [key, had] of state.answered)
+  const unresolved: { readonly fn: string; readonly preview: string | undefined; readonly why: Unresolved }[] = [];
+  for (const [key, call] of state.unresolved) if (!now.has(key, undefined)) unresolved.push(call);
+  for (const [key, had] of state.resolved)
     if (!now.has(key, had)) unresolved.push({ fn: had.fn, preview: had.preview, why: 'invalidated' });
   for (const { fn } of unresolved) add(fn, 1);
   let inLoops = 0;
@@ -50,7 +50,7 @@ export function estimateResume(
       inLoopsBy.set(fn, (inLoopsBy.get(fn) ?? 0) + expected);
     }
   }
-  const seen = state.answered.size + state.unanswered.size;
+  const seen = state.resolved.size + state.unresolved.size;
   const missing = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
   const recorded = Math.min(missing, now.since);
   // Which of the calls ahead were recorded since is unknown: they are left out evenly.

@@ -18,12 +18,12 @@ export interface RunCounts {
   lastTs: string | undefined;
   readonly functions: Map<string, FunctionCounts>;
   /** Functions of the calls in flight. */
-  readonly open: Map<OpPath, string>;
+  readonly inFlight: Map<OpPath, string>;
 }
 
 /** Of one run. */
 export const runCounts: Projection<RunCounts> = {
-  initial: () => ({ status: undefined, lastTs: undefined, functions: new Map(), open: new Map() }),
+  initial: () => ({ status: undefined, lastTs: undefined, functions: new Map(), inFlight: new Map() }),
   apply(state, event) {
     state.lastTs = event.ts;
     switch (event.type) {
@@ -31,15 +31,15 @@ export const runCounts: Projection<RunCounts> = {
         state.status = event.status;
         break;
       case 'call.started':
-        state.open.set(event.op, event.fn);
+        state.inFlight.set(event.op, event.fn);
         break;
       case 'call.completed':
       case 'call.failed':
       case 'call.reused': {
         const call = endedCall(event);
         // A damaged `call.started` loses the name: its call counts for no function in particular.
-        const { calls, durationMs } = countsOf(state, event.type === 'call.reused' ? event.fn : (state.open.get(event.op) ?? ''));
-        state.open.delete(event.op);
+        const { calls, durationMs } = countsOf(state, event.type === 'call.reused' ? event.fn : (state.inFlight.get(event.op) ?? ''));
+        state.inFlight.delete(event.op);
         countCall(calls, call);
         if (call.outcome === 'executed' && call.durationMs !== undefined) durationMs.push(call.durationMs);
         break;

@@ -38,7 +38,7 @@ export async function spanDetails(store: JournalStore, ref: RunRef, span: Span):
 }
 
 async function callDetails(store: JournalStore, ref: RunRef, call: TimelineCall): Promise<CallDetails> {
-  const { fn, outcome, durationMs = null, usage, from, message = null, askedAt, answeredAt, key } = call;
+  const { fn, outcome, durationMs = null, usage, from, message = null, startedAt: askedAt, endedAt: answeredAt, key } = call;
   return {
     fn,
     outcome,

@@ -24,9 +24,9 @@ export interface TimelineCall {
   readonly startedMs: number;
   readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
   /** Where `call.started` lies, which has the arguments; undefined where the answer was served. */
-  readonly askedAt: Position | undefined;
+  readonly startedAt: Position | undefined;
   /** Where `call.completed` lies, which has the result. */
-  answeredAt: Position | undefined;
+  endedAt: Position | undefined;
   outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
   /** As the call measured it. */
@@ -146,7 +146,7 @@ export const timeline: Projection<Timeline> = {
           ...callBegun(event, event.fn, atMs),
           attempt: event.attempt,
           preview: event.preview ?? previewOf(event.args),
-          askedAt: position,
+          startedAt: position,
         });
         break;
       case 'call.reused':
@@ -165,7 +165,7 @@ export const timeline: Projection<Timeline> = {
         Object.assign(call, NOTHING_ENDED, endedCall(event));
         span.errorCode = call.errorCode;
         call.endedMs = atMs;
-        if (event.type === 'call.completed') call.answeredAt = position;
+        if (event.type === 'call.completed') call.endedAt = position;
         break;
       }
       case 'effect.performed':
@@ -255,8 +255,8 @@ function callBegun({ seq, key }: { readonly seq: Seq; readonly key: CallKey }, f
     attempt: undefined,
     preview: undefined,
     from: undefined,
-    askedAt: undefined,
-    answeredAt: undefined,
+    startedAt: undefined,
+    endedAt: undefined,
     outcome: 'unfinished',
     endedMs: undefined,
     ...NOTHING_ENDED,

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isRunId, type RunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import type { OpenQuestion } from '../../../replay/pipeline/graph-state.js';
+import type { WaitingQuestion } from '../../../replay/pipeline/graph-state.js';
 import { MlldError } from '../../errors.js';
 import { answerMeaning, choiceFor, choiceLine, type Choice } from '../../pipeline/model/labels.js';
 import { answerFile } from '../../pipeline/human/remote.js';
@@ -23,7 +23,7 @@ export interface AnswerRequest {
 }
 
 export interface GivenAnswer {
-  readonly question: OpenQuestion;
+  readonly question: WaitingQuestion;
   readonly choice: Choice;
   /** As it will be recorded. */
   readonly answer: string;
@@ -71,7 +71,7 @@ async function latestWaiting(store: JournalStore): Promise<RunId> {
 }
 
 /** Throws ANSWER_UNFIT. */
-export function choiceIn({ id, text: asked, options }: OpenQuestion, text: string): Choice {
+export function choiceIn({ id, text: asked, options }: WaitingQuestion, text: string): Choice {
   const choice = choiceFor(text, options);
   if (choice) return choice;
   throw new MlldError('ANSWER_UNFIT', `"${text}" fits no choice of ${id}: ${asked}`, { hint: options.map(choiceLine).join(', ') });

@@ -57,14 +57,13 @@ export async function openPriorRuns({
   if (cache.resume !== undefined && cache.resume !== '') {
     const selector = parseSelector(cache.resume);
     const sources = forks.map(({ memo }) => memo);
-    const invalidation = await resolveTarget(store, selector, { past: usable, forks: sources, declarations, onDefect });
+    const invalidation = await resolveTarget(store, selector, { prior: usable, forks: sources, declarations, onDefect });
     if (invalidation.notice !== undefined) notices.push(invalidation.notice);
-    const { keys, borrowedKeys } = invalidation;
+    const { keys, forkedKeys } = invalidation;
     if (keys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys });
-    if (borrowedKeys.length > 0)
-      invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys: borrowedKeys, borrowed: true });
-    if (keys.length + borrowedKeys.length > 0) {
-      const impact = invalidationImpact(invalidation, { asker: loaded.memo, own: usable.memo, sources });
+    if (forkedKeys.length > 0) invalidations.push({ type: 'memo.invalidated', selector: cache.resume, keys: forkedKeys, borrowed: true });
+    if (keys.length + forkedKeys.length > 0) {
+      const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources });
       notices.push(`--resume ${cache.resume}: ${describeImpact(impact)}`);
     }
   }

@@ -1,6 +1,6 @@
 /** Compares the end of a replay with the end of the recorded run. */
 import type { OpPath } from '../../../journal/ids.js';
-import { isWhole, notGiven, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
+import { isWhole, unusedEffects, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
 import type { Divergence } from './divergence.js';
 
 export interface ReplayEnd {
@@ -16,7 +16,7 @@ export function endDivergences(
   actual: ReplayEnd | undefined,
   isMissed: (effect: RecordedEffect) => boolean = () => true,
 ): readonly Divergence[] {
-  const [left] = notGiven(recording).filter(
+  const [left] = unusedEffects(recording).filter(
     (effect) => effect.kind !== 'clock.sleep' && effect.holds !== 'interrupted' && isMissed(effect),
   );
   if (left) return [{ reason: 'missing', op: left.op, kind: left.kind, expected: { seq: left.seq, subject: left.subject } }];

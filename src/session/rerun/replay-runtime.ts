@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Fact } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { hasTurn, isWhole, nextTurn, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
+import { hasHandover, isWhole, nextHandover, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { ResultCache } from '../../runtime/result-cache.js';
 import type { Recorder } from '../../runtime/recorder.js';
@@ -113,13 +113,13 @@ export function createReplayRuntime({
     on: false,
     post: () => undefined,
     async append(fact) {
-      if ('op' in fact && hooks.isInside(fact.op) && !hasTurn(recording, fact.type, fact.op)) return new Promise(() => {});
+      if ('op' in fact && hooks.isInside(fact.op) && !hasHandover(recording, fact.type, fact.op)) return new Promise(() => {});
       const release = order.hold();
       const change = fact.type === 'call.started' ? await changedCall(recording, store, fact).finally(release) : undefined;
       release();
       if (change && isWhole(recording) && !control.diverge(change)) throw endOfReplay();
       const about = 'op' in fact ? fact.op : 'name' in fact ? fact.name : '';
-      await order.waitFor(nextTurn(recording, fact.type, about) ?? -1);
+      await order.waitFor(nextHandover(recording, fact.type, about) ?? -1);
       onFact?.(fact);
       return undefined;
     },

@@ -87,7 +87,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-function lastEffectIn({ answers }: Recording, attempt: OpPath, before: number): number | undefined {
+function lastEffectIn({ effects: answers }: Recording, attempt: OpPath, before: number): number | undefined {
   let last: number | undefined;
   for (const [op, effects] of answers) {
     if (!isInside(op, attempt)) continue;

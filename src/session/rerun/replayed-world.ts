@@ -11,10 +11,10 @@ import { sha256 } from '../../../journal/canonical.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import {
-  anyResult,
+  anyEffect,
   callAround,
   isWhole,
-  nextResult,
+  nextEffect,
   type RecordedEffect,
   type Recording,
 } from '../../../replay/recording/recorded-world.js';
@@ -80,14 +80,14 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   async function perform<Q extends EffectKind>(frame: Frame, kind: Q, request: EffectRequest<Q>): Promise<EffectResult<Q>> {
     const op = frame.op.path;
     if (kind === 'clock.sleep') {
-      const slept = take(nextResult(recording, op, kind, undefined));
+      const slept = take(nextEffect(recording, op, kind, undefined));
       if (slept === undefined && options.hooks.isInside(op)) return closed;
       await order.waitFor(slept ?? -1, frame);
       return {} as EffectResult<Q>;
     }
     const canonical = canonicalRequest(request);
     const recorded =
-      nextResult(recording, op, kind, sha256(canonical)) ??
+      nextEffect(recording, op, kind, sha256(canonical)) ??
       (await holding(async (release) => (await underKey(op, kind, canonical)) ?? nextBest(frame, kind, request, release)));
     take(recorded);
     await Promise.race([order.waitFor(recorded?.seq ?? -1, frame), closed]);
@@ -107,7 +107,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
   /** A request with secrets in it is recorded under a keyed digest. */
   async function underKey(op: OpPath, kind: EffectKind, canonical: string): Promise<RecordedEffect | undefined> {
     const secrets = await store.knownSecrets();
-    return secrets && nextResult(recording, op, kind, secrets.digest(canonical));
+    return secrets && nextEffect(recording, op, kind, secrets.digest(canonical));
   }
 
   /** Reports a divergence, and returns the next best recorded effect; undefined if none is needed. */
@@ -115,7 +115,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
     const op = frame.op.path;
     if (options.hooks.isInside(op)) return waitForClose(release);
     if (!isWhole(recording)) return waitStuck(release);
-    const similar = nextResult(recording, op, kind, undefined);
+    const similar = nextEffect(recording, op, kind, undefined);
     const expected = similar && { seq: similar.seq, subject: similar.subject, ...(await textWritten(similar)) };
     const divergence = withoutUndefined<Divergence>({
       reason: similar ? 'changed' : 'new',
@@ -125,7 +125,7 @@ export function createReplayedWorld(options: ReplayedWorldOptions): ReplayedWorl
       actual: { subject: subjectOf(kind, request), request },
     });
     const continues = diverge(concealDivergence(divergence, frame.run.secrets));
-    const next = similar ?? anyResult(recording, kind, sha256(canonicalRequest(request)));
+    const next = similar ?? anyEffect(recording, kind, sha256(canonicalRequest(request)));
     if (!continues || (next === undefined && !ACTIONS.has(kind))) throw endOfReplay();
     return next;
   }
@@ -240,6 +240,6 @@ export function isEndOfReplay(error: unknown): boolean {
 }
 
 function take(recorded: RecordedEffect | undefined): number | undefined {
-  if (recorded) recorded.given = true;
+  if (recorded) recorded.isUsed = true;
   return recorded?.seq;
 }

@@ -72,8 +72,8 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
     const report = planRun({
       before: loaded,
       forks,
-      droppedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed !== true).flatMap(({ keys }) => keys)),
-      droppedBorrowed: new Set(invalidations.filter(({ borrowed }) => borrowed === true).flatMap(({ keys }) => keys)),
+      invalidatedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed !== true).flatMap(({ keys }) => keys)),
+      invalidatedForkedKeys: new Set(invalidations.filter(({ borrowed }) => borrowed === true).flatMap(({ keys }) => keys)),
       flags: cache,
       header: script.resume,
       scopes: writtenScopes(script),

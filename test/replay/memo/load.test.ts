@@ -61,7 +61,7 @@ function manyCalls(prefix: string): Fact[] {
 const endedAt = (seq: number): Recorded => ({ seq: seqOf(seq), ts: '', hash: '', position: { offset: seq * 100, bytes: 99 } });
 
 const withoutScratch = ({ memo, complete }: PriorRuns): unknown => {
-  const { entries: questions, refused, called, cleanedBy, current, scope, pending, open } = memo;
+  const { entries: questions, refused, called, cleanedBy, current, scope, pending, inFlight: open } = memo;
   return { questions, refused, called, cleanedBy, current, scope, pending, open, complete };
 };
 
@@ -284,14 +284,14 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     await record(1, ask('main/ask#0', 'ebb', { site: 'a' }), ask('main/ask#1', 'flow', { site: 'b' }));
     await record(2, [{ type: 'checkpoint.reached', name: 'here' }]);
     const past = await load();
-    const options = { past, forks: [], declarations: { declares: () => true, knownFunctions: [] }, onDefect };
+    const options = { prior: past, forks: [], declarations: { declares: () => true, knownFunctions: [] }, onDefect };
     scans = [];
-    expect(await resolveTarget(store, parseSelector('@ask("fl")'), options)).toEqual({ keys: [questionKey('flow')], borrowedKeys: [] });
+    expect(await resolveTarget(store, parseSelector('@ask("fl")'), options)).toEqual({ keys: [questionKey('flow')], forkedKeys: [] });
     expect(scans.map(({ run }) => run)).toEqual([runRef(1).run]);
     expect(await resolveTarget(store, parseSelector('here'), options)).toMatchObject({ keys: [questionKey('ebb'), questionKey('flow')] });
-    expect(await resolveTarget(store, parseSelector(undefined), options)).toEqual({ keys: [], borrowedKeys: [] });
+    expect(await resolveTarget(store, parseSelector(undefined), options)).toEqual({ keys: [], forkedKeys: [] });
 
-    const fresh = { ...options, past: withoutPriorRuns(past) };
+    const fresh = { ...options, prior: withoutPriorRuns(past) };
     expect(await resolveTarget(store, parseSelector('@ask'), fresh)).toMatchObject({
       keys: [],
       notice: 'nothing to invalidate for @ask: --fresh forgets all recorded runs',
@@ -338,7 +338,7 @@ describe('an index snapshot', () => {
     expect(back.covered).toEqual(covered);
     expect(withoutScratch({ ...back.index } as PriorRuns)).toEqual(withoutScratch({ ...state } as PriorRuns));
     expect(back.index.memo.pending.size).toBe(1);
-    expect(back.index.memo.open.size).toBe(1);
+    expect(back.index.memo.inFlight.size).toBe(1);
   });
 });
 

@@ -7,9 +7,9 @@ import { fold } from '../../../replay/fold/projection.js';
 import {
   callAround,
   isWhole,
-  nextResult,
-  nextTurn,
-  notGiven,
+  nextEffect,
+  nextHandover,
+  unusedEffects,
   recording,
   type Recording,
 } from '../../../replay/recording/recorded-world.js';
@@ -38,20 +38,20 @@ describe('the recorded world', () => {
   it('gives an answer once, in the order in which an operation asked the same several times', () => {
     const state = recorded(effect(READ, 'a'), effect(MAIN, 'a'), effect(READ, 'b'), effect(READ, 'a'));
     const taken = [1, 2, 3].map(() => {
-      const answer = nextResult(state, READ, 'file.read', 'a');
-      if (answer) answer.given = true;
+      const answer = nextEffect(state, READ, 'file.read', 'a');
+      if (answer) answer.isUsed = true;
       return answer?.seq;
     });
     expect(taken).toEqual([1, 4, undefined]);
-    expect(notGiven(state).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect(unusedEffects(state).map(({ seq }) => seq)).toEqual([2, 3]);
   });
 
   it('knows another request, another kind and another operation apart', () => {
     const state = recorded(effect(READ, 'a'));
-    expect(nextResult(state, READ, 'file.stat', 'a')).toBeUndefined();
-    expect(nextResult(state, READ, 'file.read', 'b')).toBeUndefined();
-    expect(nextResult(state, MAIN, 'file.read', 'a')).toBeUndefined();
-    expect(nextResult(state, READ, 'file.read', undefined)?.seq).toBe(1);
+    expect(nextEffect(state, READ, 'file.stat', 'a')).toBeUndefined();
+    expect(nextEffect(state, READ, 'file.read', 'b')).toBeUndefined();
+    expect(nextEffect(state, MAIN, 'file.read', 'a')).toBeUndefined();
+    expect(nextEffect(state, READ, 'file.read', undefined)?.seq).toBe(1);
   });
 
   it('knows which hooks were ended by their time limit, and at which place of the run', () => {
@@ -74,7 +74,7 @@ describe('the recorded world', () => {
     ['functions of the host', 'nothing', { kind: 'node.import', result: undefined as never }],
     ['a sealed answer', 'result', { kind: 'command.run', result: { sealed: 'AA==', keyId: 'k' } }],
   ])('tells what is recorded of %s', (_what, holds, more) => {
-    expect(recorded(effect(READ, 'a', more)).answers.get(READ)?.[0]?.holds).toBe(holds);
+    expect(recorded(effect(READ, 'a', more)).effects.get(READ)?.[0]?.holds).toBe(holds);
   });
 
   it.each<[RunStatus | undefined, boolean]>([
@@ -97,6 +97,6 @@ describe('the recorded world', () => {
     );
     expect(callAround(state, opPath('main/ask#0/claude#0'))?.completed?.seq).toBe(2);
     expect(callAround(state, opPath('main/other#0'))).toBeUndefined();
-    expect([1, 2].map(() => nextTurn(state, 'call.completed', 'main/ask#0'))).toEqual([2, undefined]);
+    expect([1, 2].map(() => nextHandover(state, 'call.completed', 'main/ask#0'))).toEqual([2, undefined]);
   });
 });

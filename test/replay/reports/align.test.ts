@@ -32,8 +32,8 @@ const anyCalls = fc
       preview: text,
       outcome: 'executed',
       digest: undefined,
-      answer: undefined,
-      asked: undefined,
+      resultFrom: undefined,
+      started: undefined,
       ended: undefined,
     })),
   );

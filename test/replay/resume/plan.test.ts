@@ -13,8 +13,8 @@ const LATER_MS = Date.parse('2026-01-02T00:00:00.000Z');
 const facts = (last: readonly Entry[], details: Partial<PlanFacts> = {}): PlanFacts => ({
   before: fold(index, last),
   forks: [],
-  droppedKeys: EMPTY,
-  droppedBorrowed: EMPTY,
+  invalidatedKeys: EMPTY,
+  invalidatedForkedKeys: EMPTY,
   flags: { checkpoint: true },
   outdated: new Set(),
   header: undefined,
@@ -52,7 +52,7 @@ describe('a plan', () => {
 
   it('counts what was dropped, and what the last run left without an answer', () => {
     const last = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'failed' }));
-    const plan = planRun(facts(last, { droppedKeys: new Set([questionKey('ebb')]) }));
+    const plan = planRun(facts(last, { invalidatedKeys: new Set([questionKey('ebb')]) }));
     expect(plan).toMatchObject({ usable: 1, again: 1, unresolved: 1, estimate: { calls: 2, durationMs: 10, callsMs: 10 } });
     expect(plan.functions[0]?.examples.map(({ why }) => why)).toEqual(['invalidated', 'unresolved']);
   });
@@ -63,7 +63,7 @@ describe('a plan', () => {
     const beside = ask('main/group#0[1]/ask#0', 'beside');
     const sideBySide = [...first.slice(0, 2), ...beside.slice(0, 2), ...first.slice(2), ...beside.slice(2)];
     const last = run(runRef(1), before, sideBySide, ask('main/ask#1', 'behind'), ask('main/ask#2', 'before', { outcome: 'reused' }));
-    const planned = (...dropped: string[]) => planRun(facts(last, { droppedKeys: new Set(dropped.map((text) => questionKey(text))) }));
+    const planned = (...dropped: string[]) => planRun(facts(last, { invalidatedKeys: new Set(dropped.map((text) => questionKey(text))) }));
     expect(planned()).toMatchObject({ again: 0, later: 0 });
     expect(planned('behind')).toMatchObject({ again: 1, later: 1 }); // what was asked before and comes up once more behind it
     expect(planned('first')).toMatchObject({ again: 1, later: 2, functions: [{ later: 2 }] });
@@ -80,7 +80,7 @@ describe('a plan', () => {
     const own = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap', { outcome: 'reused' }));
     expect(planRun(facts(own, { forks }))).toMatchObject({ usable: 2, again: 0 });
     const droppedBorrowed = new Set([questionKey('ebb'), questionKey('neap')]);
-    expect(planRun(facts(own, { forks, droppedBorrowed }))).toMatchObject({ usable: 2, again: 1 });
+    expect(planRun(facts(own, { forks, invalidatedForkedKeys: droppedBorrowed }))).toMatchObject({ usable: 2, again: 1 });
     expect(planRun(facts(own, { forks, flags: { fresh: true } }))).toMatchObject({ usable: 2, again: 0 });
   });
 

@@ -58,7 +58,7 @@ describe('what comes up', () => {
 
 describe('what an invalidation comes to', () => {
   const told = (own: Memo, dropped: readonly CallKey[], sources: readonly Memo[] = [], refused: readonly CallKey[] = []) =>
-    invalidationImpact({ keys: dropped, borrowedKeys: refused }, { asker: own, own, sources });
+    invalidationImpact({ keys: dropped, forkedKeys: refused }, { priorOwn: own, own, sources });
 
   it('leaves out what is dropped and not missed', () => {
     const state = memoOf(

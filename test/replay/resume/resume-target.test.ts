@@ -328,32 +328,32 @@ describe('borrowed answers', () => {
   const source = fold(memo, run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'), ask('main/judge#0', 'x', { fn: 'judge' })));
 
   it('are refused by a function target, also before the first own run', () => {
-    expect(resolve('@ask', [], [source])).toEqual({ keys: [], borrowedKeys: [questionKey('ebb'), questionKey('flow')] });
+    expect(resolve('@ask', [], [source])).toEqual({ keys: [], forkedKeys: [questionKey('ebb'), questionKey('flow')] });
   });
 
   it('are refused once: what is not borrowed any more is not counted again', () => {
     const keys = [questionKey('ebb')];
     const own = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys, borrowed: true }]);
-    expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], borrowedKeys: [questionKey('flow')] });
+    expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], forkedKeys: [questionKey('flow')] });
   });
 
   it('are refused where only their owner asked them inside the function; what the script asked elsewhere stays its own', () => {
     const lender = fold(memo, run(runRef(1), survey('main/survey#0', 's', ['ebb'])));
     const elsewhere = run(runRef(2), ask('main/ask#0', 'ebb'));
-    expect(resolve('@survey', [elsewhere], [lender])).toEqual({ keys: [], borrowedKeys: [questionKey('ebb')] });
+    expect(resolve('@survey', [elsewhere], [lender])).toEqual({ keys: [], forkedKeys: [questionKey('ebb')] });
     const refused: Fact = { type: 'memo.invalidated', selector: '@survey', keys: [questionKey('ebb')], borrowed: true };
     expect(resolve('@survey', [run(runRef(3), [refused], ask('main/ask#0', 'ebb'))], [lender])).toMatchObject({
       keys: [],
-      borrowedKeys: [],
+      forkedKeys: [],
     });
     const toured = run(runRef(2), ask('main/ask#0', 'ebb'), survey('main/survey#0', 's', ['slack']));
-    expect(resolve('@survey', [toured], [lender])).toEqual({ keys: [questionKey('slack')], borrowedKeys: [questionKey('ebb')] });
+    expect(resolve('@survey', [toured], [lender])).toEqual({ keys: [questionKey('slack')], forkedKeys: [questionKey('ebb')] });
   });
 
   it('are refused by a checkpoint unless the prior run used them before it', () => {
     const own = run(runRef(2), ask('main/ask#0', 'ebb', { outcome: 'reused' }), reached('middle'), ask('main/ask#1', 'own'));
     const invalidation = resolve('middle', [own], [source]);
-    expect(invalidation).toEqual({ keys: [questionKey('own')], borrowedKeys: [questionKey('flow'), questionKey('x', 'judge')] });
+    expect(invalidation).toEqual({ keys: [questionKey('own')], forkedKeys: [questionKey('flow'), questionKey('x', 'judge')] });
   });
 
   it('are found by a prefix where they were served', () => {
@@ -362,6 +362,6 @@ describe('borrowed answers', () => {
       ask('main/ask#0', 'ebb', { outcome: 'reused', site: 'a' }),
       ask('main/ask#1', 'flow', { outcome: 'reused', site: 'b' }),
     );
-    expect(resolve('@ask("fl")', [own], [source])).toEqual({ keys: [], borrowedKeys: [questionKey('flow')] });
+    expect(resolve('@ask("fl")', [own], [source])).toEqual({ keys: [], forkedKeys: [questionKey('flow')] });
   });
 });

@@ -3,7 +3,7 @@ import type { Json } from '../../../../journal/event.js';
 import { isRunId, type RunId, type Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../../../replay/pipeline/checkpoint-view.js';
-import { isGraphRun, type OpenQuestion } from '../../../../replay/pipeline/graph-state.js';
+import { isGraphRun, type WaitingQuestion } from '../../../../replay/pipeline/graph-state.js';
 import { firstEvent } from './chain.js';
 import { followLogicalRun, type FollowedRun, type RunFollower } from './follow-run.js';
 import { logicalRunsOf, type FirstEvent, type LogicalRun } from './logical-run.js';
@@ -18,7 +18,7 @@ export interface PipelineRun extends Pick<FollowedRun, 'questions' | 'source'> {
   readonly status: PipelineStatus;
   readonly context: { readonly [key: string]: Json };
   /** The questions that wait for an answer; for an interrupted run those that it will ask again. */
-  readonly openQuestions: readonly OpenQuestion[];
+  readonly openQuestions: readonly WaitingQuestion[];
   checkpoint(): Checkpoint;
   nodes(): ReturnType<typeof nodeStates>;
 }
