@@ -1,4 +1,4 @@
-/** The questions of a run as rows of a table, for spreadsheets and scripts. */
+/** Lists the calls of a run as rows of a table, for spreadsheets and scripts. */
 import type { RunRef } from '../../journal/ids.js';
 import { callsOf, type Timeline } from '../reports/timeline/timeline.js';
 

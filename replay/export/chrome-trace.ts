@@ -1,6 +1,6 @@
 /**
- * A run in Chrome's trace format, for ui.perfetto.dev and chrome://tracing. Spans of one track have to lie inside or behind each other there, so
- * operations that run side by side get tracks of their own.
+ * A run in Chrome's trace format, for ui.perfetto.dev and chrome://tracing. Spans of one
+ * track must lie inside or behind each other there, so operations that run side by side get tracks of their own.
  */
 import type { RunRef } from '../../journal/ids.js';
 import { countCall, noCalls, type CallCounts } from '../fold/call-counts.js';

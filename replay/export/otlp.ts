@@ -18,9 +18,9 @@ const STATUS_OK = 1;
 const STATUS_ERROR = 2;
 
 export interface OtlpOptions {
-  /** Of the program that exports. */
+  /** The version of the program that exports. */
   readonly version: string;
-  /** What has not ended is no failure while the run goes on. */
+  /** A call that has not ended is not a failure while the run is in flight. */
   readonly isRunning: boolean;
 }
 
@@ -107,7 +107,7 @@ function callSpan(ref: RunRef, state: Timeline, span: Span, call: TimelineCall, 
 }
 
 const nameOf = ({ kind, name }: Span): string => (name === undefined ? kind : `${kind} ${name}`);
-/** The conventions name a request by its model; where no model is told, the function says more than nothing. */
+/** The conventions name a request by its model; where the journal has no model, the function is the best name. */
 const callName = ({ model }: Span, { fn, outcome }: TimelineCall): string =>
   outcome === 'reused' ? `reused ${fn}` : `chat ${model ?? fn}`;
 
@@ -129,7 +129,7 @@ function aboutSite(site: string | undefined): Attributes {
   return { 'code.file.path': path || undefined, 'code.line.number': numberOf(line), 'code.column.number': numberOf(column) };
 }
 
-/** An answer that was served cost nothing and asked no model: it must not be counted as a request. */
+/** A reused result cost nothing and called no model: it must not be counted as a request. */
 function aboutCall({ model, provider }: Span, call: TimelineCall): Attributes {
   const common = { 'mlld.function': call.fn, 'mlld.call.key': call.key, 'mlld.call.outcome': call.outcome };
   if (call.from !== undefined)

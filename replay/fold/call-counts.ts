@@ -1,8 +1,8 @@
 /**
  * Counts the calls of a run: the one place that decides what every report, list, page and export calls executed, reused and failed.
  *
- * A call is one use of an `llm` function: one execution of its body, or one reuse of a recorded result. A retry is a call of its own (it has
- * a key of its own), and so is a call inside another call. A call that has ended is exactly one of these:
+ * A call is one use of an `llm` function: one execution of its body, or one reuse of a recorded result. A retry is a call of its own (it
+ * has a key of its own), and so is a call inside another call. A call that has ended is exactly one of these:
  *
  * - executed: its body gave a result, also one that may not be reused (recording was off, a secret without a key)
  * - reused: a recorded result was taken instead
@@ -23,9 +23,9 @@ export interface EndedCall {
   readonly outcome: CallOutcome;
   readonly durationMs?: number | undefined;
   readonly usage?: Usage | undefined;
-  /** Why it failed, or why its result may not be reused. */
+  /** The message of its failure, or the reason for which its result may not be reused. */
   readonly message?: string | undefined;
-  /** Of a call that failed: the code of its error, where that is known. */
+  /** The code of the error of a failed call; undefined where the journal does not have one. */
   readonly errorCode?: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export function isEndOfCall(event: JournalEvent): event is EndOfCall {
   return event.type === 'call.completed' || event.type === 'call.reused' || event.type === 'call.failed';
 }
 
-/** What became of a call, by the event that ended it. */
+/** Returns the outcome of a call from the event that ended it. */
 export function endedCall(event: EndOfCall): EndedCall {
   switch (event.type) {
     case 'call.reused':
@@ -99,13 +99,13 @@ export function addCounts(counts: CallCounts, more: CallCounts): void {
 const FAILED_COMMAND = /^its command ended with status \d+$/;
 const OWN_DENIED_BRANCH = 'the value of its own denied branch';
 
-/** Why a call that gave a value failed all the same. */
+/** Returns the reason for which a call with a value counts as failed; undefined for a call that executed. */
 export function flawOf({ exitCode, denied, unusable }: EventOf<'call.completed'>): 'command' | 'denied' | undefined {
   if (denied === true || unusable === OWN_DENIED_BRANCH) return 'denied';
   return exitCode !== undefined || (unusable !== undefined && FAILED_COMMAND.test(unusable)) ? 'command' : undefined;
 }
 
-/** What a run recorded of itself at its end. Undefined where an older program wrote it, which counted what gave no result as executed. */
+/** Reads the counts in a run's last line. Undefined where an older program wrote it: that counted calls without a result as executed. */
 export function recordedCounts(totals: RunTotals): Pick<CallCounts, 'executed' | 'reused' | 'failed' | 'costUsd'> | undefined {
   const { executed, reused, failed, withoutResult = 0, costUsd = null } = totals;
   if (totals.withoutResult === undefined && executed > 0) return undefined;

@@ -35,7 +35,7 @@ export function indexWithin(op: OpPath, loop: OpPath): number | undefined {
 
 const LAST_INDEX = /\[(\d+)\]$/;
 
-/** Of `[w1][3]`: 3. A window by itself, `[w1]`, is no iteration. */
+/** Returns 3 for `[w1][3]`. A window by itself, `[w1]`, is not an iteration. */
 function lastIndex(brackets: string): number | undefined {
   const digits = LAST_INDEX.exec(brackets)?.[1];
   return digits === undefined ? undefined : Number(digits);

@@ -12,10 +12,10 @@ export function previewOf(args: Payload): string | undefined {
   return first === undefined ? undefined : textOf(promptOf(first) ?? first).slice(0, PREVIEW_UNITS_MAX);
 }
 
-/** Every member of what a stage of a pipeline asks; `carryOver` is only there when something is told before the prompt. */
+/** Every member of the request of a pipeline stage; `carryOver` is there only when text goes before the prompt. */
 const OF_A_STAGE = ['attempt', 'branch', 'effort', 'model', 'prompt', 'provider', 'visit'];
 
-/** People know a stage's question by its prompt, which stands between its place in the walk and the settings of the model. */
+/** Returns the prompt of a stage's request: people recognise the call by it, and not by its place in the walk or the model's settings. */
 function promptOf(first: Json): Json | undefined {
   if (typeof first !== 'object' || first === null || Array.isArray(first)) return undefined;
   const question = first as { readonly [name: string]: Json };

@@ -1,5 +1,5 @@
 /**
- * Which programs runs had started and not seen to their end: what a killed run may have left behind. A run that ended in order left
+ * Folds the processes that runs started and did not see end: a killed run may have left them behind. A run that ended in order left
  * nothing, and what a later run has dealt with is gone. Whether such a process still lives only the system knows.
  */
 import type { EventOf, JournalEvent } from '../../journal/event.js';
@@ -48,7 +48,7 @@ function begun(state: Processes, run: RunId, { op, group, started, boot, ts }: E
   inFlight.processes.push({ group, started, boot, atMs: Date.parse(ts) });
 }
 
-/** Of several at a time it is not known which one ended: all of them are kept until none is in flight. */
+/** The journal does not say which of several processes of one operation ended: all are kept until none is in flight. */
 function ended(state: Processes, run: RunId, { op }: JournalEvent & { readonly op: OpPath }): void {
   const inFlight = state.get(run)?.get(op);
   if (!inFlight) return;

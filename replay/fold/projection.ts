@@ -15,7 +15,7 @@ export interface Projection<State> {
   apply(state: State, event: JournalEvent, place: Place): State;
 }
 
-/** An event together with where it stands. */
+/** An event with its place in the journal. */
 export interface Entry {
   readonly event: JournalEvent;
   readonly place: Place;

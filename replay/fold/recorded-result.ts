@@ -8,7 +8,7 @@ export interface RecordedResult {
   readonly notes: readonly ResultMetadata[];
 }
 
-/** Undefined: the journal doesn't hold all of it any more as it was written. Notes that were taken out of it on purpose are none. */
+/** Undefined when the journal no longer holds all of it as it was written. Metadata that was redacted counts as no metadata. */
 export async function resolveResult(
   store: Pick<JournalStore, 'resolve'>,
   { key, result, form, notes }: Pick<EventOf<'call.completed'>, 'key' | 'result' | 'form' | 'notes'>,

@@ -9,18 +9,18 @@ export interface ReachedCheckpoint {
   readonly ttlMs?: number | undefined;
   /** It has an option `complete`. */
   readonly conditional?: true | undefined;
-  /** How many of `used` the run had used before. */
+  /** The number of entries of `used` that the run had used before it reached the checkpoint. */
   readonly usedBefore: number;
 }
 
 export interface Checkpoints {
   /** In the order in which they were reached. */
   readonly reached: ReachedCheckpoint[];
-  /** Keys of results, executed or served, in the order of their first use. */
+  /** Keys of results, executed or reused, in the order of their first use. */
   readonly used: Set<CallKey>;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const checkpoints: Projection<Checkpoints> = {
   initial: () => ({ reached: [], used: new Set() }),
   apply(state, event) {

@@ -1,4 +1,4 @@
-/** What the functions were made of whose results are recorded, and how two definitions of one function differ. */
+/** Folds the definitions of the functions whose results are recorded, and compares two definitions of one function. */
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
@@ -58,7 +58,7 @@ export function isInterceptor({ kind }: { readonly kind: DefinitionPart['kind'] 
   return kind === 'guard' || kind === 'hook';
 }
 
-/** What a result that may be reused differs in from a call that is made now. */
+/** The difference between the definition that a result was made with and the one that a call has now. */
 export interface Edit {
   /** The function itself, or something it uses. */
   readonly definition: boolean;
@@ -80,12 +80,12 @@ export function editBetween(
   const changes = definitionChanges(then, current);
   const interceptors = changes.some(isInterceptor);
   if (changes.length > 0) return { definition: changes.some((each) => !isInterceptor(each)), interceptors, changes };
-  // Nothing differs that both sides tell of. What one of them does not tell is an edit, unless it is which guards held.
+  // Nothing differs in what both sides recorded. A part that only one side recorded is an edit, unless it is about guards.
   const isGuardsAlone = then !== undefined && current !== undefined && then.interceptors !== current.interceptors;
   return { definition: !isGuardsAlone, interceptors: false, changes };
 }
 
-/** The result is not reused: `--changed ask` wants what was edited executed again, `--changed ask-guards` what other guards hold for. */
+/** Returns whether an edit makes a result a miss: any edit under `--changed ask`, only one of guards and hooks under `ask-guards`. */
 export function isRefused({ definition, interceptors }: Edit, changed: 'serve' | 'ask' | 'ask-guards'): boolean {
   if (changed === 'serve') return false;
   return interceptors || (definition && changed === 'ask');
@@ -132,7 +132,7 @@ function shown(part: DefinitionPart | undefined): string | undefined {
   return preview !== undefined && /^"[^"\\]*"$/.test(preview) ? preview.slice(1, -1) : preview;
 }
 
-/** The function itself is always the first part: renamed, it is another question, so its name does not tell it apart. */
+/** The function itself is always the first part. Its name is not compared: a renamed function has other call keys. */
 function idOf({ kind, name }: DefinitionPart): string {
   return kind === 'body' ? 'body' : `${kind} ${name}`;
 }

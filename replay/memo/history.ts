@@ -1,28 +1,28 @@
 /**
- * How one run called one function: where, and what was asked by it or inside it. This is what function targets of
- * `--resume` are resolved in. Memory in proportion to the calls of that function.
+ * Folds how one run called one function: where, and which calls it made itself or contained. Function targets of `--resume` are resolved
+ * in this. Memory in proportion to the calls of that function.
  */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { ancestorsOf, iterationOf, nameIn } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Projection } from '../fold/projection.js';
 
-/** A question and the operation that asked it. */
+/** A call and the operation that made it. */
 export interface CallRef {
   readonly op: OpPath;
   readonly key: CallKey;
-  /** First argument as text; undefined when the event doesn't tell. */
+  /** First argument as text; undefined when the event does not have it. */
   readonly preview: string | undefined;
 }
 
 export interface FunctionCall {
   readonly op: OpPath;
   readonly site: string;
-  /** Declared `llm`: it asks by itself, and what it contains is asked by others. */
+  /** Declared `llm`: the call is its own, and calls inside it belong to other functions. */
   readonly isLlm: boolean;
-  /** What was asked by this call. */
+  /** The call that this invocation made itself, when the function is declared `llm`. */
   by: CallRef | undefined;
-  /** What was asked inside this call, when it is an ordinary one. */
+  /** Calls made inside this invocation, when the function is an ordinary one. */
   readonly inside: CallRef[];
 }
 
@@ -41,7 +41,7 @@ export interface FunctionHistory {
   readonly fn: string;
   /** In the order of their first execution: the index is what `@fn:N` counts. */
   readonly sites: Site[];
-  /** Calls that asked something, in the order in which they began to. */
+  /** Invocations that made calls, in the order in which they made the first. */
   readonly calls: FunctionCall[];
   /** Items of the loops inside calls of the function. */
   readonly items: LoopItem[];
@@ -49,7 +49,7 @@ export interface FunctionHistory {
   readonly inFlight: Map<OpPath, FunctionCall>;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export function functionHistory(fn: string): Projection<FunctionHistory> {
   return {
     initial: () => ({ fn, sites: [], calls: [], items: [], inFlight: new Map() }),

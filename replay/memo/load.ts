@@ -1,8 +1,8 @@
 /**
- * Opens the past of a workflow: reads its runs and folds them. Work in proportion to what is new since the index.
+ * Loads the prior runs of a workflow: reads and folds them. Work in proportion to what is new since the index.
  *
- * L1 nothing here changes a run; only the index is written, as a whole
- * L2 what can't be read is reported through `onDefect` and stepped over, never thrown
+ * LOAD-1 nothing here changes a run; only the index is written, as a whole
+ * LOAD-2 what can't be read is reported through `onDefect` and stepped over, never thrown
  */
 import { seqOf, type EventRef, type RunId, type RunRef, type Seq, type Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore, Position, Recorded, RunFile, ScanOptions } from '../../journal/store.js';
@@ -18,9 +18,9 @@ export interface PriorRuns extends Index {
   readonly areIgnored?: boolean;
   /** All that there are, oldest first. */
   readonly seen: readonly RunId[];
-  /** Runs that were going on, and the last event of each that was folded (-1: none). */
+  /** Runs that were in flight, and the last event of each that was folded (-1: none). */
   readonly ongoing: readonly EventRef[];
-  /** All that were folded, for the index. Undefined: a run was still going on, so a later index has to be made by a reader. */
+  /** All runs that were folded, for the index. Undefined while a run is in flight: then only a later reader can write the index. */
   readonly covered: readonly Covered[] | undefined;
   /** Events that no index covers yet. */
   readonly newEvents: number;
@@ -28,7 +28,7 @@ export interface PriorRuns extends Index {
 
 export interface LoadOptions {
   readonly onDefect: (defect: Defect) => void;
-  /** The past as it was at the end of this run, or at this event of it (which still counts). */
+  /** Prior runs as they were at the end of this run, or at this event of it (which still counts). */
   readonly until?: { readonly run: RunId; readonly seq?: Seq | undefined };
 }
 
@@ -57,7 +57,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
     if (!isPrefixSettled) continue;
     covered.push(file.liveness === 'running' ? { run: file.ref.run, from: end } : { run: file.ref.run, bytes: file.bytes });
     if (file.liveness === 'running') {
-      // S1: the index ends with the first run that is still growing, whatever ran beside it and is folded behind it.
+      // INDEX-1: the index ends with the first run that is still growing, whatever ran beside it and is folded behind it.
       isPrefixSettled = false;
       if (isWorthAnIndex(newEvents, state)) encoded = encodeSnapshot({ covered, index: state });
     }
@@ -75,7 +75,7 @@ export async function loadWorkflow(store: JournalStore, workflow: Workflow, { on
   };
 }
 
-/** Writing all questions has to cost less than reading the events again, or every small run would pay for a large past. */
+/** Writing the index must cost less than reading the events again, or every small run would pay for all calls ever made. */
 function isWorthAnIndex(newEvents: number, { memo: { entries } }: Index): boolean {
   return newEvents >= INDEX_AFTER_EVENTS && newEvents >= entries.size;
 }
@@ -101,7 +101,7 @@ export async function concurrentRuns(store: JournalStore, { seen, ongoing }: Pri
   return [...ongoing, ...newcomers.map(({ ref: { run } }) => ({ run, seq: NO_EVENT }))];
 }
 
-/** Stands before the first event. */
+/** The position before the first event. */
 const NO_EVENT = seqOf(-1);
 const NEWLINE_BYTES = 1;
 

@@ -1,4 +1,4 @@
-/** The memos of a script and of those it borrowed from, each loaded once, when one is wanted. */
+/** Loads the memos of a script and of its fork sources, each once and only when it is needed. */
 import type { Workflow } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import { loadWorkflow } from './load.js';

@@ -1,15 +1,16 @@
 /**
- * Which questions were asked, and which of their answers are paid for and usable.
+ * Folds which calls were made, and which of their results are paid for and usable.
  *
- * M1 an answer is usable from its `call.completed` on, unless that says `unusable`; a later one replaces it
- * M2 `memo.invalidated` drops its keys, `memo.reset` everything before it; nothing brings an answer back but asking again
- * M3 refused answers of fork sources stay refused until a reset of reason `fresh` (or `clean`, which forgets the workflow)
- * M4 a dropped question keeps its place and its preview: lists stay in the order of first asking, cursors still find it
- * M5 the runs of a workflow are folded one after the other, oldest first: what is pending belongs to one run
- * M6 a result that was taken out of the journal is no answer, and what it had replaced doesn't come back
- * M7 dropping takes what there was: what a run that goes on beside answers later stays, although its journal is folded first
- * M8 a question that was asked inside an llm call comes up when that call is executed, not when it is served; one asked outside of
- *    them, when the script gets there: as it did since the last run that completed
+ * MEMO-1 a result is usable from its `call.completed` on, unless that says `unusable`; a later one replaces it
+ * MEMO-2 `memo.invalidated` removes the results of its keys, `memo.reset` all before it; only executing the call again brings one back
+ * MEMO-3 refused forked results are refused until a reset of reason `fresh` (or `clean`, which resets the workflow)
+ * MEMO-4 an invalidated call keeps its place and its preview: lists keep the order in which calls were first made, cursors still find it
+ * MEMO-5 the runs of a workflow are folded one after the other, oldest first: pending calls belong to one run
+ * MEMO-6 a redacted result is not usable, and the one that it had replaced does not come back
+ * MEMO-7 an invalidation covers what was recorded then: results that a concurrent run records later are usable, although its journal is
+ *        folded first
+ * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
+ *        llm calls is predicted if the last completed run or a later one made it
  */
 import type { EventOf, Payload, ResultForm } from '../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
@@ -18,7 +19,7 @@ import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
 
-/** Where a result lies: the `call.completed` that holds it. */
+/** The place of a result: the `call.completed` that holds it. */
 export interface StoredResult {
   readonly ref: RunRef;
   readonly seq: Seq;
@@ -26,7 +27,7 @@ export interface StoredResult {
   readonly form: ResultForm | undefined;
   /** It takes a key to read it. */
   readonly sealed: boolean;
-  /** It has other labels or source markers than its arguments and its function: they stand beside it. */
+  /** It has other labels or source markers than its arguments and its function; the event holds them beside the result. */
   readonly carries: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
@@ -34,7 +35,7 @@ export interface StoredResult {
   readonly sizeBytes: number;
 }
 
-/** A question of the workflow, in the order of first asking. */
+/** A call of the workflow; entries are in the order in which the calls were first made. */
 export interface MemoEntry {
   /** Empty when the line that named the function is damaged. */
   readonly fn: string;
@@ -44,15 +45,15 @@ export interface MemoEntry {
   /** First argument as text, clipped; undefined when there is none or it may not be read. */
   readonly preview: string | undefined;
   readonly attempt: number | undefined;
-  /** The checkpoint under which it was asked last. */
+  /** The checkpoint under which it was made last. */
   readonly scope: string | undefined;
-  /** Names of the ordinary functions it was ever asked inside, sorted. */
+  /** Names of the ordinary functions it was ever made inside, sorted. */
   readonly inside: readonly string[];
-  /** Undefined when no answer is usable. */
+  /** Undefined when no result is usable. */
   readonly result: StoredResult | undefined;
 }
 
-/** A question that has a usable answer. */
+/** A call that has a usable result. */
 export type UsableEntry = MemoEntry & { readonly result: StoredResult };
 
 interface Pending {
@@ -62,19 +63,19 @@ interface Pending {
 
 export interface Memo {
   readonly entries: Map<CallKey, MemoEntry>;
-  /** Answers of fork sources that this workflow does not borrow. */
+  /** Results of fork sources that this workflow may not reuse. */
   readonly refused: Set<CallKey>;
   /** Every function that was ever called, and the latest run that did. */
   readonly called: Map<string, RunRef>;
-  /** The run that said `clean`: it and all runs before it are forgotten. */
+  /** The run that recorded `clean`: it and all runs before it no longer count. */
   cleanedBy: RunRef | undefined;
-  /** But for those that were going on then. */
+  /** Runs before `cleanedBy` that count all the same, because they were in flight then. */
   readonly outlasting: Set<RunId>;
-  /** Questions that were asked inside llm calls, and the questions of those (M8). */
+  /** Calls made inside llm calls, each with the keys of the calls around it (MEMO-8). */
   readonly within: Map<CallKey, Set<CallKey>>;
-  /** Questions asked outside of llm calls by the last run that completed and those since (M8), but for the run that is being folded. */
+  /** Calls made outside of llm calls by the last completed run and the runs since (MEMO-8), except the run that is being folded. */
   readonly calledBefore: Set<CallKey>;
-  // The run that is being folded (M5).
+  // The run that is being folded (MEMO-5).
   current: RunRef | undefined;
   scope: string | undefined;
   readonly calledNow: Set<CallKey>;
@@ -139,13 +140,13 @@ export const memo: Projection<Memo> = {
   },
 };
 
-/** The answer to a question, if one is usable. */
+/** Returns the entry of a call that has a usable result. */
 export function usableEntry(state: Memo, key: CallKey): UsableEntry | undefined {
   const entry = state.entries.get(key);
   return entry !== undefined && isUsable(entry) ? entry : undefined;
 }
 
-/** All usable answers in the order in which their questions were first asked. */
+/** Yields all entries with a usable result, in the order in which their calls were first made. */
 export function* usable(state: Memo): Generator<readonly [CallKey, UsableEntry]> {
   for (const [key, entry] of state.entries) if (isUsable(entry)) yield [key, entry];
 }
@@ -164,7 +165,7 @@ function enterRun(state: Memo, ref: RunRef): void {
 }
 
 function enterFunction(state: Memo, { op, labels }: EventOf<'op.started'>): void {
-  // An llm call asks by itself, and counts when it has asked: a crash may come between. Only what ordinary functions contain is asked *inside* them.
+  // An llm call counts when it has started, because a crash may come before that. Only ordinary functions have calls *inside* them.
   if (labels?.includes('llm') === true) return;
   const fn = intern(state, nameIn(op));
   noteCall(state, fn);
@@ -192,7 +193,7 @@ function startCall(state: Memo, event: EventOf<'call.started'>): Memo {
     result: undefined,
   };
   state.pending.set(event.op, { key: event.key, entry });
-  // Its place in the order is that of the asking (M4): an outer call ends after the calls inside it.
+  // Its place in the order is that of its start (MEMO-4): an outer call ends after the calls inside it.
   if (known === undefined) state.entries.set(event.key, entry);
   else noteInside(state, event.key, known, entry.inside);
   return state;
@@ -203,7 +204,7 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
   state.pending.delete(event.op);
   if (event.unusable !== undefined) return state;
   const { key, result } = event;
-  // M6
+  // MEMO-6
   if ('redacted' in result) return removeResult(state, key);
   const stored: StoredResult = {
     ref: place.ref,
@@ -216,7 +217,7 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,
   };
-  // A damaged `call.started` loses the names, not the paid answer.
+  // A damaged `call.started` loses the names, not the paid result.
   const entry = pending?.key === key ? pending.entry : (state.entries.get(key) ?? nameless(state, event.op));
   state.entries.set(key, { ...entry, result: stored });
   return state;
@@ -246,7 +247,7 @@ function nameless(state: Memo, op: OpPath): MemoEntry {
   };
 }
 
-/** A borrowed answer stays its owner's; that it was asked for, and where, is one's own to know: a function target covers it. */
+/** A forked result remains its workflow's own. The memo notes that and where the call was made, so that a function target covers it. */
 function reuseCall(state: Memo, event: EventOf<'call.reused'>): Memo {
   const fn = intern(state, event.fn);
   noteCall(state, fn);
@@ -257,7 +258,7 @@ function reuseCall(state: Memo, event: EventOf<'call.reused'>): Memo {
   return state;
 }
 
-/** M8 */
+/** MEMO-8 */
 function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
   for (let path = state.pending.size === 0 ? undefined : parentOf(op); path !== undefined; path = parentOf(path)) {
     if (path.endsWith(']')) continue; // an iteration: no call
@@ -306,7 +307,7 @@ function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: 
   return state;
 }
 
-/** M7: of a run that was going on, and behind what was recorded of it then. */
+/** MEMO-7: returns whether a result was recorded later by a run that was in flight at the invalidation. */
 export function cameLater({ ref, seq }: Pick<StoredResult, 'ref' | 'seq'>, during: readonly EventRef[] | undefined): boolean {
   const end = during?.find(({ run }) => run === ref.run);
   return end !== undefined && seq > end.seq;

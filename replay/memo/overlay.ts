@@ -1,4 +1,4 @@
-/** Where an answer is looked up: what the fork sources lend first, then one's own. */
+/** Looks a result up: in the fork sources first, then in the workflow's own memo. */
 import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
 import { editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
@@ -14,22 +14,22 @@ export interface ForkSource {
 export interface CallQuery {
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
-  /** What the fingerprint is made of, with the guards and hooks that hold now. */
+  /** The parts of the fingerprint, with the guards and hooks that hold now. */
   readonly parts: Parts;
 }
 
 export interface OverlayHit {
   readonly entry: UsableEntry;
-  /** Whose answer it is, when it is borrowed. */
+  /** The workflow that a forked result belongs to. */
   readonly forkSource: Workflow | undefined;
-  /** What the definition, guards and hooks differ in from those that the result was made with. */
+  /** The difference of definition, guards and hooks from those that the result was made with. */
   readonly edit: Edit;
 }
 
 export interface Overlay {
-  /** The answer that the policy lets a call have; undefined is a miss. */
+  /** Returns the result that the policy lets a call reuse; undefined is a miss. */
   lookup(call: CallQuery, policy: CachePolicy, nowMs: number): OverlayHit | undefined;
-  /** This answer could not be served: from now on `lookup` gives the next one that there is. */
+  /** Skips a result that could not be reused: from now on `lookup` returns the next one. */
   decline(result: EventRef): void;
 }
 
@@ -91,7 +91,7 @@ function placeOf({ result: { ref, seq } }: UsableEntry): string {
   return `${ref.run}:${seq}`;
 }
 
-/** Of an earlier run: young enough, and from a scope that was completed. */
+/** Returns whether a result of an earlier run is young enough, and from a scope that was completed. */
 function isCurrent({ result }: UsableEntry, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
   // A clock that was set back makes no answer younger than new.
   if (ttlMs !== undefined && Math.max(0, nowMs - result.endedMs) >= ttlMs) return false;

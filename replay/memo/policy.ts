@@ -1,10 +1,10 @@
-/** What a run records and serves, decided by flags, the script's header and the scope that the call stands in. */
+/** Decides what a run records and reuses, from flags, the script's header and the scope of the call. */
 import type { CacheFlags } from '../../journal/run-event.js';
 
 export type ResumeMode = 'auto' | 'manual' | 'never';
 
 export interface PolicyFlags extends CacheFlags {
-  /** The sources given with `--fork`. */
+  /** The fork sources of `--fork`. */
   readonly forks?: readonly unknown[];
   /** Wins over everything. */
   readonly noCheckpoint?: boolean;
@@ -21,11 +21,11 @@ export interface Scope {
 
 export interface CachePolicy {
   readonly records: boolean;
-  /** `this-run`: of one's own results only those of this run; what a fork lends is served all the same. */
+  /** `this-run`: of the workflow's own results only those of this run; forked results are reused all the same. */
   readonly reuses: 'no' | 'this-run' | 'all';
-  /** Results of earlier runs that are this old or older are not served. */
+  /** Results of earlier runs that are this old or older are not reused. */
   readonly ttlMs?: number;
-  /** Results of earlier runs are served only if the last evaluation recorded for this checkpoint was true. */
+  /** Results of earlier runs are reused only if the last recorded evaluation of this checkpoint was true. */
   readonly requireComplete?: string;
 }
 

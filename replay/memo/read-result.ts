@@ -30,7 +30,7 @@ export async function readExceeding(
   return event?.type === 'call.completed' && event.key === key ? textTooLarge(event.result) : undefined;
 }
 
-/** The declared output files that an answer came with; undefined when its call declared none, or when it can't be read. */
+/** Reads the declared output files of a result; undefined when its call declared none, or when it can't be read. */
 export async function readOutputs(store: JournalStore, { ref, position, seq }: StoredResult): Promise<readonly OutputFile[] | undefined> {
   const event = await store.readAt(ref, position);
   return event?.type === 'call.completed' && event.seq === seq ? event.outputs : undefined;

@@ -2,9 +2,9 @@
  * The index of a workflow: what every start needs of its past, folded once and kept beside the runs. It may be deleted,
  * damaged or of another version at any time; then it is made again.
  *
- * S1 it covers a prefix of the workflow's runs, and only the last of them may still have been running
- * S2 index, folded on with what came since, equals the fold of everything
- * S3 a body that its check value doesn't fit is no index: a flipped bit must not bring a dropped answer back
+ * INDEX-1 it covers a prefix of the workflow's runs, and only the last of them may still have been running
+ * INDEX-2 index, folded on with what came since, equals the fold of everything
+ * INDEX-3 a body that does not fit its check value is not read: a flipped bit must not bring an invalidated result back
  */
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef, Seq } from '../../journal/ids.js';
 import type { RunFile, ScanOptions } from '../../journal/store.js';
@@ -17,7 +17,7 @@ import type { Projection } from '../fold/projection.js';
 
 const VERSION = 9;
 
-/** What every start needs of a workflow's past. */
+/** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
   readonly memo: Memo;
   readonly complete: Completeness;
@@ -45,9 +45,9 @@ export const index: Projection<Index> = {
 /** A run that the index covers. */
 export interface Covered {
   readonly run: RunId;
-  /** Of a run whose writer is gone: its size. A run of another size is not the one that was folded. */
+  /** The size of a run whose writer is gone. A run of another size is not the one that was folded. */
   readonly bytes?: number | undefined;
-  /** Of a run that had not: where to go on. */
+  /** The position at which to continue in a run whose writer was alive. */
   readonly from?: ScanOptions['from'];
 }
 
@@ -56,7 +56,7 @@ export interface Snapshot {
   readonly index: Index;
 }
 
-/** What is a text, a run or a list is numbered, and the number stands here. */
+/** Columns of numbers; texts, runs and lists are numbered in tables of their own. */
 const COLUMNS = [
   'fn',
   'fingerprint',
@@ -76,7 +76,7 @@ const COLUMNS = [
   'sizeBytes',
 ] as const;
 type Columns<Column> = { readonly [name in (typeof COLUMNS)[number]]: Column };
-/** A number per question, or the one that all of them have: so it is in most columns of most workflows. */
+/** A number per call, or the one number that all calls share, which is usual in most columns. */
 type Packed = number | readonly number[];
 
 const NONE = -1;
@@ -97,7 +97,7 @@ interface Body {
   readonly keys: readonly CallKey[];
   readonly previews: readonly (string | null)[];
   readonly columns: Columns<Packed>;
-  /** What the times in `endedMs` are counted from. */
+  /** The time from which the times in `endedMs` are counted. */
   readonly fromMs: number;
   readonly refused: readonly CallKey[];
   readonly complete: readonly (readonly [string, boolean])[];
@@ -200,7 +200,7 @@ export function decodeSnapshot(content: Uint8Array): Snapshot | undefined {
   if (newline < 0) return undefined;
   const text = all.subarray(newline + 1);
   if (all.toString('latin1', 0, newline) !== heading(text)) return undefined;
-  // Whole and of our version, so it has the shape that we gave it (S3).
+  // Whole and of our version, so it has the shape that we gave it (INDEX-3).
   const body = JSON.parse(text.toString('utf8')) as Body;
   return {
     covered: body.covered,
@@ -307,7 +307,7 @@ function numbering<Thing>(identity?: (thing: Thing) => unknown) {
   };
 }
 
-/** Whether a workflow's runs, as they are now, begin with what the index covers (S1). */
+/** Returns whether a workflow's runs, as they are now, begin with the runs that the index covers (INDEX-1). */
 export function coversPrefix(covered: readonly Covered[], runs: readonly RunFile[]): boolean {
   return covered.every(({ run, bytes, from }, place) => {
     const now = runs[place];

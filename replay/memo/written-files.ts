@@ -1,11 +1,11 @@
-/** Which contents the calls of a run wrote to their declared output files. */
+/** Folds the blobs that the calls of a run wrote to their declared output files. */
 import type { BlobId } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
 
 /** By path. */
 export type WrittenFiles = Map<string, Set<BlobId>>;
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const writtenFiles: Projection<WrittenFiles> = {
   initial: () => new Map(),
   apply(state, event) {

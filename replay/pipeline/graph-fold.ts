@@ -2,12 +2,12 @@
  * Folds one run of a pipeline whose journal may be damaged. What can be read behind a damaged place counts as far as nothing that it rests
  * on is lost.
  *
- * F1 A visit is in its `node.finished` alone (G1): what is lost of a visit that has ended costs the state nothing.
- * F2 Where the end of a visit is lost its walk is cut: the visit runs again, and what the walk did behind it does not count. The walks
- *    around a branch are not touched, and once its parallel node has ended the branch counts as it ended.
- * F3 The same events up to the same number give the same state: a later resume of the chain begins where this one did.
- * F4 Results behind a cut are kept by their keys: a call that is made again with the same arguments is not paid for again. Those of a visit
- *    that failed are not: it has to be able to come out otherwise.
+ * DAMAGE-1 A visit is in its `node.finished` alone (PIPELINE-1): what is lost of a visit that has ended costs the state nothing.
+ * DAMAGE-2 Where the end of a visit is lost its walk is cut: the visit runs again, and what the walk did behind it does not count. The
+ *    walks around a branch are not touched, and once its parallel node has ended the branch counts as it ended.
+ * DAMAGE-3 The same events up to the same number give the same state: a later resume of the chain begins where this one did.
+ * DAMAGE-4 Results behind a cut are kept by their keys: a call that is made again with the same arguments is not paid for again. Those of
+ *    a visit that failed are not kept: it must be able to end differently.
  */
 import type { EventOf, JournalEvent } from '../../journal/event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
@@ -16,7 +16,7 @@ import { MAIN, walkAtPath, type Walk } from './walk.js';
 import type { Entry, Place } from '../fold/projection.js';
 
 export interface RunDamage {
-  /** Events that can't be read, as far as the numbers of the others tell. */
+  /** The number of events that can't be read, from the gaps in the numbers of the others. */
   readonly lost: number;
   /** Nodes whose end was lost, so that they run again. */
   readonly cut: readonly string[];
@@ -27,12 +27,12 @@ export interface RunDamage {
 }
 
 export interface RunFold {
-  /** Whether the event counts; it changes the state then. */
+  /** Applies an event and returns whether it counts; otherwise the state is unchanged. */
   apply(event: JournalEvent, place: Place): boolean;
   /** An event behind those that count. */
   leave(event: JournalEvent): void;
   readonly damage: RunDamage;
-  /** Of calls behind a cut, by the operation that made them. */
+  /** Keys of calls behind a cut, by the operation that made them. */
   readonly replies: ReadonlyMap<OpPath, CallKey>;
 }
 
@@ -45,7 +45,7 @@ export function foldOfRun(state: GraphState): RunFold {
   let lost = 0;
   let isHeadless = false;
   const cuts = new Map<OpPath, Cut>();
-  /** How many events were lost when a walk last moved, by the path of the walk; when a visit began, by that of the visit. */
+  /** The number of lost events when a walk last moved, by the path of the walk, and when a visit began, by that of the visit. */
   const lostAt = new Map<OpPath, number>();
   const replies = new Map<OpPath, CallKey>();
 
@@ -54,7 +54,7 @@ export function foldOfRun(state: GraphState): RunFold {
     return false;
   }
 
-  /** Whether the walk can be in this visit; the beginning of the visit may be lost. */
+  /** Returns whether the walk can be in this visit; the beginning of the visit may be lost. */
   function isWithin(walk: Walk, step: Step, event: JournalEvent): boolean {
     const { op, node, visit } = step;
     if (walk.running?.op === op) return true;
@@ -67,7 +67,7 @@ export function foldOfRun(state: GraphState): RunFold {
     return true;
   }
 
-  /** Whether the walk can be between two visits, behind `from`. */
+  /** Returns whether the walk can be between two visits, behind `from`. */
   function isBetween(walk: Walk, from: string | undefined): boolean {
     if (walk.running) return cut(walk.path, walk.running.node);
     return from === undefined || walk.current === undefined || walk.current === from || cut(walk.path, from);
@@ -102,7 +102,7 @@ export function foldOfRun(state: GraphState): RunFold {
     return true;
   }
 
-  /** F2: the branches of a parallel node that has ended. */
+  /** DAMAGE-2: the branches of a parallel node that has ended. */
   function settle({ op }: EventOf<'node.finished'>): void {
     for (const [path, { node, left }] of cuts) {
       if (!path.startsWith(`${op}[`)) continue;
@@ -154,7 +154,7 @@ export function foldOfRun(state: GraphState): RunFold {
 
 interface Cut {
   readonly node: string;
-  /** What its walk did behind it. */
+  /** Events of its walk behind the cut. */
   readonly left: Entry[];
 }
 
@@ -187,7 +187,7 @@ function parallelOf(branch: OpPath): OpPath {
   return branch.slice(0, branch.lastIndexOf('[')) as OpPath;
 }
 
-/** What the fold of a walk looks at. Everything else may be lost without a trace. */
+/** The events that the fold of a walk looks at. Any other may be lost without an effect on the state. */
 type WalkEvent = EventOf<
   | 'node.started'
   | 'node.finished'

@@ -1,10 +1,10 @@
 /**
- * Where a graph pipeline is: position, context, history, goal gates, retry counters, fidelity, artifacts. A fold over the runs of one
+ * Folds the state of a pipeline: position, context, history, goal gates, retry counters, fidelity, artifacts. A fold over the runs of one
  * chain, a run and those that resumed it; any prefix of it is a checkpoint (`graph-checkpoint.ts`).
  *
- * G1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
- * G2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
- * G3 What a visit got before a crash (answers of people, replies of models, retries used up) stays until the visit ends.
+ * PIPELINE-1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
+ * PIPELINE-2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
+ * PIPELINE-3 The answers of people, replies of models and retries that a visit had before a crash count until the visit ends.
  */
 import type { EventOf, JournalEvent, Json } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/run-event.js';
@@ -21,7 +21,7 @@ export interface Artifact {
   readonly sizeBytes: number;
   readonly storedAt: string;
   readonly fileBacked: boolean;
-  /** Where its event is: payloads are not held. */
+  /** The place of its event: the state does not hold payloads. */
   readonly ref: RunRef;
   readonly position: Position;
 }
@@ -38,7 +38,7 @@ export interface WaitingQuestion {
   readonly askedAt: string;
 }
 
-/** What an attempt got from outside before it ended. */
+/** Outcomes that an attempt had from outside before it ended. */
 export interface Received {
   readonly reply?: CallKey;
   readonly answer?: { readonly id: string; readonly answer: string; readonly by: EventOf<'question.answered'>['by'] };
@@ -55,9 +55,9 @@ export interface GraphState {
   pipeline: string;
   runDir: string;
   gates: readonly string[];
-  /** What the command line put into the context. */
+  /** Context values from the command line. */
   given: Json;
-  /** Of the latest run; undefined while it goes on, or when it has crashed. */
+  /** The status of the latest run; undefined while it is in flight, or when it has crashed. */
   status: RunStatus | undefined;
   error: EventOf<'run.finished'>['error'];
   /** Status `restarted`: where the next run begins. */
@@ -71,7 +71,7 @@ export interface GraphState {
   readonly retries: Map<string, number>;
   readonly artifacts: Map<string, Artifact>;
   readonly outputs: Map<string, readonly string[]>;
-  /** By path of the attempt, or of the question that it puts to a model. */
+  /** By path of the attempt, or of the call that it makes to a model. */
   readonly received: Map<OpPath, Received>;
   readonly questions: Map<string, WaitingQuestion>;
   questionCount: number;
@@ -171,7 +171,7 @@ export const graphState: Projection<GraphState> = {
   },
 };
 
-/** Of every gate of the graph. */
+/** Returns the status of every gate of the graph. */
 export function gateStatuses({ gates, results }: Pick<GraphState, 'gates' | 'results'>): { readonly [node: string]: GateStatus } {
   return Object.fromEntries(gates.map((node) => [node, gateStatusAfter(results.get(node))]));
 }
@@ -217,7 +217,7 @@ function startNode(state: GraphState, event: EventOf<'node.started'>): GraphStat
   return state;
 }
 
-/** A visit that goes on after a crash has begun already. */
+/** A visit that continues after a crash has begun already. */
 export function beginVisit(
   state: GraphState,
   walk: Walk,
@@ -257,7 +257,7 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
   walk.outcome = outcome;
   walk.next = undefined;
   walk.running = undefined;
-  walk.branches.clear(); // G2
+  walk.branches.clear(); // PIPELINE-2
   if (status !== 'skipped') state.results.set(node, status);
   if (files !== undefined) state.outputs.set(node, files);
   if (excerpt !== undefined) {
@@ -315,7 +315,7 @@ function receive(state: GraphState, op: OpPath, received: Received): void {
   state.received.set(op, { ...state.received.get(op), ...received });
 }
 
-/** `main/plan#0/try#2/model#0`: the question that an attempt puts to a model. */
+/** Recognises the call that an attempt makes to a model: `main/plan#0/try#2/model#0`. */
 function isModelCall(op: OpPath): boolean {
   return /\/try#\d+\/model#0$/.test(op);
 }

@@ -1,4 +1,4 @@
-/** The visits of nodes in one run of a pipeline, its gates and its questions: a fold over that run alone. */
+/** Folds the visits of nodes in one run of a pipeline, its gates and the questions to people. */
 import type { EventOf, Json } from '../../journal/event.js';
 import type { StageOutcome, StageStatus } from '../../journal/pipeline-event.js';
 import type { OpPath, Seq } from '../../journal/ids.js';
@@ -13,14 +13,14 @@ export interface Visit {
   readonly startedMs: number;
   /** Undefined: it has not ended. */
   status: StageStatus | undefined;
-  /** What decided where the walk went: of a conditional node the outcome that it hands on. */
+  /** The status that chose the next edge: for a conditional node that of the outcome it hands on. */
   routedBy: StageStatus | undefined;
   attempts: number;
   elapsedMs: number | undefined;
-  /** Why it failed, or why it is tried again. */
+  /** The reason of its failure or of its retry. */
   reason: string;
   updates: StageOutcome['context_updates'];
-  /** Where the walk went from it, and why there. */
+  /** The edge that the walk took from it. */
   next: Pick<EventOf<'edge.selected'>, 'to' | 'via'> | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface NodeVisits {
   /** The last look at the goal gates. */
   gates: EventOf<'gate.checked'> | undefined;
   readonly questions: Map<string, EventOf<'question.asked'>>;
-  /** What the command line and the graph put into the context. */
+  /** Context values from the command line and the graph. */
   inputs: { readonly [key: string]: Json };
 }
 

@@ -1,4 +1,4 @@
-/** Where a run of a pipeline stands or ended, node by node, and where a resume of it would go on. */
+/** Reports how far a run of a pipeline is or was, node by node, and at which node a resume of it would continue. */
 import type { NodeVisits, Visit } from './node-visits.js';
 import { walkOf } from './node-visits.js';
 import type { ReportedStatus } from '../fold/reported-status.js';
@@ -9,7 +9,7 @@ export interface PipelineProgress {
   readonly nodes: readonly NodeProgress[];
   /** The goal gate that stopped the run. */
   readonly unmetGate: string | undefined;
-  /** What people are waited for, or were. */
+  /** Questions to people that had no answer yet. */
   readonly questions: readonly {
     readonly id: string;
     readonly node: string;
@@ -17,7 +17,7 @@ export interface PipelineProgress {
     readonly options: readonly { readonly key: string; readonly label: string }[];
     readonly waitedMs: number;
   }[];
-  /** Where a resume goes on: at this node, or behind it. Undefined: it begins anew, or there is nothing left to do. */
+  /** A resume continues at this node, or behind it. Undefined: it begins anew, or there is nothing left to do. */
   readonly resume: { readonly node: string; readonly place: 'at' | 'behind' } | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface NodeProgress {
   readonly reason: string;
 }
 
-/** `untilMs`: the time of the last event, or the present of a run that goes on. */
+/** `untilMs`: the time of the last event, or the present of a run that is in flight. */
 export function pipelineProgress({ visits, gates, questions }: NodeVisits, status: ReportedStatus, untilMs: number): PipelineProgress {
   const all = [...visits.values()];
   const unmetGate = gates && !gates.satisfied && gates.target === undefined ? gates.node : undefined;
@@ -59,7 +59,7 @@ export function pipelineProgress({ visits, gates, questions }: NodeVisits, statu
   };
 }
 
-/** A run that failed goes on at what failed, or at its dead end; one that was cut short behind what was done, or again at what was begun. */
+/** A failed run continues at the node that failed, or at its dead end; an interrupted one behind its last visit, or at the one in flight. */
 function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineProgress['resume'] {
   if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
   const main = visits.filter(({ op }) => walkOf(op) === 'main');

@@ -18,7 +18,7 @@ export interface HistoryEntry {
   readonly branches?: readonly { readonly id: string; readonly outcome: StageStatus; readonly node_history: readonly HistoryEntry[] }[];
 }
 
-/** What a model that goes on is told of in any case. */
+/** Events of the walk that a summary for the next model stage always names. */
 export type Notable =
   | { readonly kind: 'failed'; readonly node: string; readonly visit: number }
   | { readonly kind: 'retried'; readonly node: string; readonly attempts: number }
@@ -44,7 +44,7 @@ export interface Walk {
   /** The transition behind it, once it is recorded. */
   next: SelectedEdge | undefined;
   running: Running | undefined;
-  /** Where the walk begins or goes on, whatever the edges say. */
+  /** The node at which the walk begins or continues, whatever the edges say. */
   enterAt: string | undefined;
   readonly history: HistoryEntry[];
   /** Finished visits by node. */
@@ -55,7 +55,7 @@ export interface Walk {
   retried: number;
   /** The last of them, newest last. */
   readonly notable: Notable[];
-  /** Of the parallel node that runs, by index. */
+  /** Branches of the parallel node that is in flight, by index. */
   readonly branches: Map<number, Walk>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a run of a pipeline recorded of its walk, for one that walks again: the facts in their places, and how attempts ended.
+ * Folds what a run of a pipeline recorded of its walk, for a replay: the facts in their places, and the ends of attempts.
  *
- * K1  A fact is taken once, by what it is and the operation that it is about, in the order of the run.
+ * RECORDED-WALK-1  A fact is taken once, by what it is and the operation that it is about, in the order of the run.
  */
 import { canonicalJson } from '../../journal/canonical.js';
 import type { EventOf, JournalEvent } from '../../journal/event.js';
@@ -21,9 +21,9 @@ export interface RecordedWalk {
   readonly answered: Map<OpPath, EventOf<'question.answered'>>;
   /** First visits on whatever path, by node. */
   readonly started: Map<string, EventOf<'node.started'>>;
-  /** Beginnings of the names of those who answered model stages. */
+  /** Previews of the names of the backends that executed model stages. */
   readonly backends: Set<string>;
-  /** Of the last fact about the walk. */
+  /** The number of the last fact about the walk. */
   last: Seq | undefined;
 }
 
@@ -57,7 +57,7 @@ export const recordedWalk: Projection<RecordedWalk> = {
   },
 };
 
-/** The next one of its kind that its operation has left (K1). */
+/** The next one of its kind that its operation has left (RECORDED-WALK-1). */
 export function takeFact({ facts }: RecordedWalk, fact: GraphFact): GraphEvent | undefined {
   return facts.get(placeOf(fact))?.shift();
 }
@@ -67,7 +67,7 @@ export function factsLeft({ facts }: RecordedWalk): readonly GraphEvent[] {
   return [...facts.values()].flat().sort((a, b) => a.seq - b.seq);
 }
 
-/** Whether both say the same. How long something took or has to wait differs between any two runs. */
+/** Returns whether a fact equals a recorded one. Durations and delays are left out: they differ between any two runs. */
 export function saysTheSame(fact: GraphFact, event: GraphEvent): boolean {
   return canonicalJson(saying(fact)) === canonicalJson(saying(event));
 }

@@ -1,8 +1,8 @@
 /**
- * What the world answered in one run, by the operation that asked and the digest of its request: all that is needed to run it again.
+ * Folds the outcome of every effect of one run, by the operation and the digest of its request: all that is needed to run it again.
  *
- * W1  An answer is given once, in the order in which an operation asked the same thing several times.
- * W2  The state holds places, not answers: those are read when they are given.
+ * RECORDING-1 an effect is used once, in the order in which an operation made the same request several times
+ * RECORDING-2 the state holds places, not outcomes: those are read when they are used
  */
 import type { EventOf, FactType, JournalEvent, ResultForm } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/run-event.js';
@@ -18,21 +18,21 @@ export interface RecordedEffect {
   readonly request: string;
   readonly subject: string;
   readonly place: Place;
-  /** `call`: the text is the result of the call whose body asked. `nothing`: it could not be recorded. `interrupted`: there was none. */
+  /** `call`: the outcome is the result of the call around it. `nothing`: it could not be recorded. `interrupted`: there was none. */
   readonly holds: 'result' | 'error' | 'call' | 'nothing' | 'interrupted';
   isUsed: boolean;
 }
 
-/** A call as it was asked. */
+/** A call of the recorded run. */
 export interface RecordedCall {
   readonly seq: Seq;
   readonly op: OpPath;
   readonly key: CallKey;
   readonly fn: string;
   readonly place: Place;
-  /** Where its result lies. */
+  /** The place of its result. */
   completed?: { readonly seq: Seq; readonly place: Place; readonly form: ResultForm | undefined };
-  /** It was served. */
+  /** Set for a reused result: the event that holds it. */
   readonly from?: { readonly run: RunId; readonly seq: Seq; readonly workflow?: Workflow };
 }
 
@@ -49,12 +49,12 @@ export interface Recording {
   readonly sources: Map<string, RecordedSource>;
   readonly effects: Map<OpPath, RecordedEffect[]>;
   readonly calls: Map<OpPath, RecordedCall>;
-  /** When an operation handed a fact over that it waited for. */
+  /** Events of the facts that an operation waited for, in their order. */
   readonly handovers: Map<string, Seq[]>;
   readonly checkpoints: Map<string, Seq>;
   /** Hooks that were ended by their time limit: by operation, timing and hook. */
   readonly timeouts: Map<string, { readonly seq: Seq; readonly message: string }>;
-  /** Of the last event. */
+  /** The number of the last event. */
   last: number;
 }
 
@@ -116,19 +116,19 @@ export const recording: Projection<Recording> = {
 
 const ENDED_EARLY: ReadonlySet<RunStatus> = new Set<RunStatus>(['interrupted', 'timed-out', 'paused']);
 
-/** It ended by itself: its journal has all that it was answered. */
+/** Returns whether the run ended by itself: then its journal has the outcome of every effect. */
 export function isWhole({ finished }: Recording): boolean {
   return finished !== undefined && !ENDED_EARLY.has(finished.status) && finished.lost === undefined;
 }
 
-/** The next answer to this request that wasn't given yet (W1); undefined: nobody asked this there. */
+/** Returns the next unused effect of this request (RECORDING-1); undefined where the operation did not make the request. */
 export function nextEffect(state: Recording, op: OpPath, kind: string, request: string | undefined): RecordedEffect | undefined {
   return state.effects
     .get(op)
     ?.find((answer) => !answer.isUsed && answer.kind === kind && (request === undefined || answer.request === request));
 }
 
-/** The same question, wherever it was asked. */
+/** Returns an effect of the same request, whichever operation made it. */
 export function anyEffect(state: Recording, kind: string, request: string): RecordedEffect | undefined {
   for (const answers of state.effects.values()) {
     const found = answers.find((answer) => answer.kind === kind && answer.request === request);
@@ -137,7 +137,7 @@ export function anyEffect(state: Recording, kind: string, request: string): Reco
   return undefined;
 }
 
-/** What was answered and was not asked for so far, in the order of the run. */
+/** Returns the effects that were not used so far, in the order of the run. */
 export function unusedEffects(state: Recording): readonly RecordedEffect[] {
   return [...state.effects.values()].flatMap((answers) => answers.filter(({ isUsed: given }) => !given)).sort((a, b) => a.seq - b.seq);
 }
@@ -153,12 +153,12 @@ export function callAround(state: Recording, op: OpPath): RecordedCall | undefin
   return undefined;
 }
 
-/** When the operation (or the checkpoint) handed over this fact; each time is told once. */
+/** Returns the event at which the operation (or the checkpoint) recorded this fact; each one once. */
 export function nextHandover(state: Recording, type: FactType, about: string): Seq | undefined {
   return state.handovers.get(`${type} ${about}`)?.shift();
 }
 
-/** The operation handed over such a fact that is not told yet. */
+/** Returns whether `nextHandover` has another event for the operation. */
 export function hasHandover(state: Recording, type: FactType, about: string): boolean {
   return (state.handovers.get(`${type} ${about}`)?.length ?? 0) > 0;
 }

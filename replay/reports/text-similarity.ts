@@ -1,4 +1,4 @@
-/** How much two short texts have in common, from 0 to 1. */
+/** Measures how much two short texts have in common, from 0 to 1. */
 
 /** The part of the longer text that a common beginning and a common end make up. */
 export function textSimilarity(left: string | undefined, right: string | undefined): number {

@@ -1,8 +1,8 @@
-/** What a user's wish about the past can get wrong. The renderer asks for these members, not for the class. */
+/** The error of a request about recorded runs that can't be met. The renderer looks at these members, not at the class. */
 
 export interface ReplayErrorDetails {
   readonly hint?: string | undefined;
-  /** What could have been meant, as it would be typed. The message lists them already. */
+  /** Targets that could have been meant, as they would be typed. The message lists them already. */
   readonly candidates?: readonly string[] | undefined;
   readonly cause?: unknown;
 }

@@ -1,6 +1,6 @@
 /**
- * What a `--resume` target drops: a selector and the past, to keys or to an error that lists candidates. Resolved in
- * the journal, never in the source text; nothing ambiguous is ever picked.
+ * Resolves a `--resume` target in the journal, never in the source text: to the keys that it invalidates, or to an error that lists
+ * candidates. Nothing ambiguous is ever picked.
  */
 import type { CallKey, OpPath } from '../../journal/ids.js';
 import { usedBefore, type Checkpoints, type ReachedCheckpoint } from '../memo/checkpoints.js';
@@ -23,13 +23,13 @@ import {
   type RecordedRuns,
 } from './selector-errors.js';
 
-/** What the target is resolved in. */
+/** The recorded facts that a target is resolved in. */
 export interface SelectorFacts {
-  /** One's own questions. */
+  /** The calls of the workflow itself. */
   readonly memo: Memo;
   /** Those of the fork sources of this run. */
   readonly forks: readonly Memo[];
-  /** Of the script. */
+  /** Tells whether the script has recorded runs. */
   readonly runs: RecordedRuns;
   /** Function targets: the latest run that called the function; undefined when none did. */
   readonly history?: FunctionHistory | undefined;
@@ -38,16 +38,16 @@ export interface SelectorFacts {
 }
 
 export interface Declarations {
-  /** Whether the script or a module that it imports declares the function. */
+  /** Returns whether the script or a module that it imports declares the function. */
   declares(fn: string): boolean;
   /** For the message about an unknown one. */
   readonly knownFunctions: readonly string[];
 }
 
 export interface Invalidation {
-  /** One's own usable answers that are dropped, in the order of first asking. */
+  /** Usable results of the workflow itself, in the order in which their calls were first made. */
   readonly keys: readonly CallKey[];
-  /** Answers of fork sources that are not borrowed any more. */
+  /** Results of fork sources that may not be reused any more. */
   readonly forkedKeys: readonly CallKey[];
   /** For stderr, when there is nothing to invalidate. */
   readonly notice?: string;
@@ -160,7 +160,7 @@ function startsWith({ key, preview }: CallRef, prefix: string, { memo, forks }: 
   return previewOfKey(key, preview, memo, forks)?.startsWith(prefix) === true;
 }
 
-/** A served call names its key only; the text is with the question, here or where it was borrowed. */
+/** A reused call has its key only; the text is in the memo, the own one or that of the fork source. */
 function previewOfKey(key: CallKey, preview: string | undefined, memo: Memo, forks: readonly Memo[]): string | undefined {
   if (preview !== undefined) return preview;
   for (const source of [memo, ...forks]) {
@@ -170,13 +170,13 @@ function previewOfKey(key: CallKey, preview: string | undefined, memo: Memo, for
   return undefined;
 }
 
-/** What came before the cursor stays, also where it is asked again behind it. */
+/** A call before the cursor keeps its result, also where it is made again behind it. */
 function keysFrom(ordered: readonly CallRef[], at: number): ReadonlySet<CallKey> {
   const before = new Set(ordered.slice(0, at).map(({ key }) => key));
   return new Set(ordered.slice(at).flatMap(({ key }) => (before.has(key) ? [] : [key])));
 }
 
-/** The loops inside ordinary calls of the function that ask anything: a match per loop with a matching item. */
+/** Finds the loops inside ordinary calls of the function that make calls: a match per loop with a matching item. */
 function itemsFrom(prefix: string, calls: readonly FunctionCall[], { items }: FunctionHistory): Match[] {
   const firsts = new Map<OpPath, number>();
   for (const { loop, index, text } of items) {
@@ -194,7 +194,7 @@ function itemsFrom(prefix: string, calls: readonly FunctionCall[], { items }: Fu
   });
 }
 
-/** Of a function that calls itself, the call whose own loop it is: those around it contain it as well. */
+/** Finds the innermost call around a loop: of a function that calls itself, the outer calls contain the loop as well. */
 function innermostAround(loop: OpPath, calls: readonly FunctionCall[]): FunctionCall | undefined {
   let innermost: FunctionCall | undefined;
   for (const call of calls) {
@@ -203,7 +203,7 @@ function innermostAround(loop: OpPath, calls: readonly FunctionCall[]): Function
   return innermost;
 }
 
-/** The arguments of the llm calls, and the items of the loops that ask. */
+/** Yields the arguments of the llm calls, and the items of the loops that make calls. */
 function* comparedTexts(calls: readonly FunctionCall[], { items }: FunctionHistory, { memo, forks }: SelectorFacts): Generator<string> {
   for (const { by } of calls) {
     const preview = by && previewOfKey(by.key, by.preview, memo, forks);
@@ -240,7 +240,7 @@ function findCheckpoint({ name }: CheckpointSelector, { reached }: Checkpoints):
 
 // ---- shared
 
-/** Only what is usable now can be dropped, each owner's answers by themselves. */
+/** Invalidates only results that are usable now, those of the workflow and of each fork source separately. */
 function invalidate({ memo, forks }: SelectorFacts, selected: ReadonlySet<CallKey>, forked = selected): Invalidation {
   const keys = [...usable(memo)].flatMap(([key]) => (selected.has(key) ? [key] : []));
   const forkedKeys = new Set<CallKey>();

@@ -1,4 +1,4 @@
-/** What a plan asks of the last run: which questions came up there, under which checkpoints, and what their calls cost. */
+/** Folds what a plan needs of the last run: its calls, its checkpoints, and what the calls cost. */
 import type { CallKey, Seq } from '../../journal/ids.js';
 import type { ReachedCheckpoint } from '../memo/checkpoints.js';
 import { previewOf } from '../fold/preview.js';
@@ -9,22 +9,22 @@ interface CallThen {
   readonly fn: string;
   /** First argument as text. */
   readonly preview: string | undefined;
-  /** Where it came up last. */
+  /** The last event that started or reused it. */
   lastSeq: Seq;
-  /** Where it was first answered, or failed. */
+  /** The first event that ended it. */
   endedSeq: Seq | undefined;
 }
 
 export interface LatestRun {
-  /** Every question that came up. */
+  /** Every call that the run made. */
   readonly calls: Map<CallKey, CallThen>;
   readonly checkpoints: Map<string, ReachedCheckpoint>;
-  /** By function: what its calls cost, where they told it. */
+  /** By function: the cost of the calls that reported one. */
   readonly costs: Map<string, { usd: number; calls: number }>;
   readonly concurrency: CallConcurrency;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const latestRun: Projection<LatestRun> = {
   initial: () => ({ calls: new Map(), checkpoints: new Map(), costs: new Map(), concurrency: noConcurrency() }),
   apply(state, event) {

@@ -1,6 +1,6 @@
 /**
- * What a run would be served and what it would ask, told before it starts. Decided from the journal, the flags and the definitions as
- * the script has them now; whether a question comes up at all only the run can tell.
+ * Plans which results a run would reuse and which calls it would execute. Decided from the journal, the flags and the definitions as the
+ * script has them now; which calls are really made is known only during the run.
  */
 import type { CallKey, Fingerprint } from '../../journal/ids.js';
 import { predictCalls } from './predict-calls.js';
@@ -21,18 +21,18 @@ import { usableEntry, type StoredResult, type UsableEntry, type MemoEntry } from
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
 
-/** Why an answer that is usable now would not be served. */
+/** The reason for which a result that is usable now would not be reused. */
 export type WhyNotReused = 'invalidated' | 'reset' | 'edited' | 'expired' | 'incomplete' | 'manual' | 'off' | 'outputs';
 
-/** How a function stands now. */
+/** The definition of a function as the script has it now. */
 export interface CurrentDefinition {
   readonly fingerprint: Fingerprint;
   readonly parts: Parts;
-  /** Captured variables whose values only the run will tell. */
+  /** Captured variables whose values are known only during the run. */
   readonly unknown: readonly string[];
-  /** Guards that hold for some of its calls, by the labels of their arguments: only the run will tell for which. */
+  /** Guards that hold for some of its calls, by the labels of their arguments: known only during the run. */
   readonly guardsByLabel: readonly string[];
-  /** Its body is one call and nothing else: what that forwards is part of the question. */
+  /** Its body is one call and nothing else: what it forwards is part of the call key. */
   readonly forwards: boolean;
   /** It declares output files. */
   readonly writes: boolean;
@@ -40,31 +40,31 @@ export interface CurrentDefinition {
 
 export interface PlannedFunction {
   readonly fn: string;
-  /** Answers to what comes up that could be served without the flags, one's own and borrowed ones. */
+  /** Results, own and forked, that could be reused for predicted calls if it were not for the flags. */
   usable: number;
-  /** How many of them will be asked again, and why. */
+  /** The number of them whose calls will be executed again, with the reasons. */
   again: number;
   readonly reasons: { [R in WhyNotReused]?: number };
-  /** Questions that come up and that no answer can be served to: failed, interrupted, dropped before. */
+  /** Predicted calls without a result: failed, interrupted, invalidated before. */
   unresolved: number;
-  /** Answers from before an edit that are served all the same. */
+  /** Results from before an edit that are reused all the same. */
   stale: number;
   /**
    * Answers to what the last run asked by a function that forwards, from before its body or a variable in it changed: they are not served
    * where it forwards something else now.
    */
   forwarded: number;
-  /** Of those that are served: see `Plan`. */
+  /** The part of the reused ones that `Plan.later` counts. */
   later: number;
-  /** Usable answers that are not counted: see `Plan`. */
+  /** Usable results that `Plan.unused` counts. */
   unused: number;
-  /** What differs between the definition now and those that the usable answers were made with. */
+  /** The differences between the definition now and those that the usable results were made with. */
   readonly changes: DefinitionChange[];
-  /** Captured variables of which that can't be told before the run. */
+  /** Captured variables that can't be compared before the run. */
   readonly unknown: readonly string[];
   /** The script, or a module that it imports, declares it; a command under `var llm` needs no declaration. */
   readonly declared: boolean;
-  /** A few of those that will be asked again or have no answer, in the order of first asking. */
+  /** A few of the calls that will be executed again or have no result, in the order in which they were first made. */
   readonly examples: { readonly key: CallKey; readonly preview: string | null; readonly why: WhyNotReused | 'unresolved' }[];
 }
 
@@ -79,11 +79,11 @@ export interface Plan {
    * asked again: if that one comes out differently, so may they. What a script does with an answer is not recorded, so this is a bound.
    */
   readonly later: number;
-  /** Answers that could be served to questions that don't come up: nothing asked them lately, or only calls that are served did. */
+  /** Results of calls that are not predicted: recent runs did not make them, or made them only inside calls that are reused. */
   readonly unused: number;
-  /** In the order of first asking. */
+  /** In the order in which they were first called. */
   readonly functions: readonly PlannedFunction[];
-  /** If the run asks what the last one did. Undefined without a recorded run. */
+  /** The estimate if the run makes the same calls as the last one. Undefined without a recorded run. */
   readonly estimate: Estimate | undefined;
 }
 
@@ -93,7 +93,7 @@ export interface Estimate {
   readonly durationMs: number;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number;
-  /** Only where recorded calls of the same functions told their cost. */
+  /** Undefined where no recorded call of the same functions reported its cost. */
   readonly costUsd?: number;
 }
 
@@ -105,18 +105,18 @@ export interface PlanFacts {
   readonly invalidatedForkedKeys: ReadonlySet<CallKey>;
   readonly flags: PolicyFlags;
   readonly header: ResumeMode | undefined;
-  /** Of the checkpoints whose options the script tells as it is now, by name; of others, those of the last run count. */
+  /** Options of checkpoints as the script has them now, by name; for other checkpoints those of the last run count. */
   readonly scopes: ReadonlyMap<string, Scope>;
   readonly nowMs: number;
   readonly latest: LatestRun | undefined;
   /** By the name of the function; several where modules declare the same name. */
   readonly current: ReadonlyMap<string, readonly CurrentDefinition[]>;
-  /** Answers that can't be served because of the output files of their calls. */
+  /** Results that can't be reused because of the output files of their calls. */
   readonly outdated: ReadonlySet<StoredResult>;
 }
 
 const EXAMPLES_MAX = 3;
-/** Names under which `var llm @x = sh { … }` asks. */
+/** Function names of the calls that `var llm @x = sh { … }` makes. */
 const COMMANDS: ReadonlySet<string> = new Set(['cmd', 'sh', 'bash', 'js', 'node', 'py']);
 
 export function planRun(facts: PlanFacts): Plan {
@@ -210,7 +210,7 @@ export function planRun(facts: PlanFacts): Plan {
   };
 }
 
-/** Where the last run first had something to go on with. */
+/** Returns the event at which the last run first had the result of a call. */
 function endedAt({ latest }: PlanFacts, key: CallKey): number {
   return latest?.calls.get(key)?.endedSeq ?? Number.POSITIVE_INFINITY;
 }
@@ -250,7 +250,7 @@ type Decision =
       readonly changes: readonly DefinitionChange[];
     };
 
-/** As `createAnswers` looks it up: what the forks lend, then one's own; the first reason of the first that is there. */
+/** Looks a result up as `createOverlay` does: forked ones, then the own one; returns the first reason of the first that is there. */
 function decisionOf(key: CallKey, entry: MemoEntry, facts: PlanFacts): Decision {
   const { before, forks, invalidatedForkedKeys, invalidatedKeys, flags } = facts;
   const forked =
@@ -299,13 +299,13 @@ function whyNotReused(
 interface PlannedEdit extends Edit {
   /** Any of the two. */
   readonly edited: boolean;
-  /** What was edited may be part of what the function forwards. */
+  /** The edit may be part of what the function forwards. */
   readonly forwards: boolean;
 }
 
 const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false };
 
-/** Against the definition of this name that is nearest to what the answer was made with. */
+/** Compares with the definition of this name that is nearest to the one that the result was made with. */
 function editOf({ fn, fingerprint }: UsableEntry, { current, before, forks }: PlanFacts): PlannedEdit {
   const now = current.get(fn) ?? [];
   if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
@@ -348,10 +348,10 @@ function sameChange(left: DefinitionChange, right: DefinitionChange): boolean {
 
 interface CallNow {
   readonly fn: string;
-  /** Or not come to. */
+  /** True also for a call that is not predicted. */
   readonly isReused: boolean;
   readonly elapsedMs: number | undefined;
-  /** When the recorded result was made: milliseconds since 1970; not finite where the journal does not tell. */
+  /** Time at which the recorded result was made, milliseconds since 1970; not finite where the journal does not have it. */
   readonly endedMs: number | undefined;
 }
 
@@ -383,7 +383,7 @@ function estimateOf(
   };
 }
 
-/** For a last run that executed nothing: as the recorded results were made, whichever run made them. */
+/** Measures the concurrency of the calls whose results are recorded, for a last run that executed nothing. */
 function concurrencyOfResults(now: Iterable<CallNow>): Pick<CallConcurrency, 'callsMs' | 'busyMs'> {
   let [callsMs, busyMs, untilMs] = [0, 0, Number.NEGATIVE_INFINITY];
   const times = [...now]

@@ -1,12 +1,12 @@
 /**
- * Which questions a run comes to that asks what the runs lately did: those of the last run that completed and of the broken ones since. What
- * an llm call asks inside it comes up only where that call is executed; an answer that nobody asked for lately comes up nowhere.
+ * Predicts which calls the next run will make, assuming it makes the same calls as the last completed run and the broken ones since. Calls
+ * inside an llm call are predicted only where that call is executed; a result that none of these runs used is predicted nowhere.
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
 import { usableEntry, type Memo } from '../memo/memo.js';
 
-/** `forks`: a script that has asked nothing yet is taken to ask what its sources did. */
+/** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
 export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
   const callers = own.calledBefore.size + own.calledNow.size > 0 ? [own] : forks;
   const predicted = new Set(callers.flatMap(({ calledBefore, calledNow }) => [...calledBefore, ...calledNow]));
@@ -16,15 +16,15 @@ export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: 
   return predicted;
 }
 
-/** What an invalidation comes to. */
+/** The effect of an invalidation on the next run. */
 export interface InvalidationImpact {
-  /** Questions that come up and had an answer to be served. */
+  /** Predicted calls that had a result before the invalidation. */
   readonly predicted: number;
-  /** Of those: not any more. */
+  /** The number of them that have none any more. */
   readonly again: number;
-  /** Invalidated results that are not missed: they don't come up, or another is served. */
+  /** Invalidated results that the run does not need: their calls are not predicted, or another result is reused. */
   readonly unaffected: number;
-  /** Questions that come up and had none before. */
+  /** Predicted calls that had no result before. */
   readonly unresolved: number;
 }
 
@@ -44,7 +44,7 @@ export function invalidationImpact(
   return { predicted: predicted.length, again, unaffected, unresolved: all.size - predicted.length };
 }
 
-/** By the question of the call around them. */
+/** Keys of inner calls by the key of the call around them. */
 function insideCalls(memos: readonly Memo[]): ReadonlyMap<CallKey, readonly CallKey[]> {
   const inside = new Map<CallKey, CallKey[]>();
   for (const { within } of memos) {

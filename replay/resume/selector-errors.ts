@@ -96,7 +96,7 @@ export function noRunToResume(name: string, runs: RecordedRuns): ReplayError {
   });
 }
 
-/** Why a target has nothing that it could be resolved in. */
+/** Says why there is nothing that a target could be resolved in. */
 export function nothingCounts(runs: RecordedRuns): string {
   return runs === 'ignored' ? '--fresh forgets all recorded runs' : 'this script has no recorded run';
 }

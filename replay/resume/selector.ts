@@ -1,11 +1,11 @@
-/** What `--resume` was given, read as a selector. */
+/** Parses the target of `--resume`. */
 import { PREVIEW_UNITS_MAX } from '../fold/preview.js';
 
 export type Selector =
   | { readonly kind: 'none' }
   | { readonly kind: 'function'; readonly text: string; readonly name: string; readonly site?: number; readonly prefix?: string }
   | { readonly kind: 'checkpoint'; readonly text: string; readonly name: string }
-  /** Refused where the past is known, so that the refusal can say what could have been meant. */
+  /** Refused where prior runs are known, so that the message can list what could have been meant. */
   | { readonly kind: 'malformed'; readonly text: string; readonly why: string };
 
 export type FunctionSelector = Selector & { readonly kind: 'function' };

@@ -1,4 +1,4 @@
-/** Which contents an event names. Looks at every text of it, so that members which this version doesn't know count too. */
+/** Finds the blobs that an event names. Looks at every text of it, so that members which this version doesn't know count too. */
 import type { JournalEvent, Json } from '../../journal/event.js';
 import { isDigest, type BlobId } from '../../journal/ids.js';
 

@@ -1,4 +1,4 @@
-/** What a run takes along: itself, the runs that its answers were served from, those of a pipeline that it goes on with, and what they name. */
+/** Finds what a bundle of a run needs: the run, the runs that it reused results of, those that it resumes, and the blobs that they name. */
 import type { JournalEvent } from '../../journal/event.js';
 import type { BlobId, RunId, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
@@ -18,7 +18,7 @@ export async function runsToBundle(store: JournalStore, ref: RunRef): Promise<re
   return [ref, ...found.filter((other) => other !== undefined)];
 }
 
-/** A run of a pipeline and those that it goes on with. */
+/** Returns a run of a pipeline and the runs that it resumes. */
 async function lineUpTo(store: JournalStore, last: RunId | undefined): Promise<readonly RunId[]> {
   const line: RunId[] = [];
   for (let run = last; run !== undefined && !line.includes(run);) {
@@ -30,7 +30,7 @@ async function lineUpTo(store: JournalStore, last: RunId | undefined): Promise<r
   return line;
 }
 
-/** The contents that events of a run name once an edit has gone over them. */
+/** Reads the blobs that the events of a run name after an edit. */
 export async function blobsOf(
   store: JournalStore,
   ref: RunRef,

@@ -85,11 +85,11 @@ export interface UnreferencedBlobs {
   readonly blobs: readonly BlobId[];
   /** The runs that were looked at. */
   readonly seen: readonly RunId[];
-  /** Why none is named: what can't be read may name any of them. */
+  /** The reason for which no blob is listed: an event that can't be read may name any of them. */
   readonly damage: Defect | undefined;
 }
 
-/** Whether a run is going on, or has begun since `seen` was written down. */
+/** Returns whether a run is in flight, or has begun since `seen` was read. */
 export async function hasNewcomers(store: JournalStore, seen: readonly RunId[]): Promise<boolean> {
   const known = new Set(seen);
   for (const workflow of await store.workflows()) {

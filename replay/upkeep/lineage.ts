@@ -16,16 +16,16 @@ export interface ForkPoint {
   readonly seq: Seq | undefined;
 }
 
-/** What one run does to others. */
+/** The dependences of one run on others. */
 export interface RunTies {
   readonly ref: RunRef;
-  /** Answers that were served to it, by the runs that hold them. */
+  /** Results that it reused, by the runs that hold them. */
   readonly reusedFrom: Map<RunId, Workflow | undefined>;
   /** Runs that it goes on with, that started it, whose past it was forked from. */
   readonly builtOn: RunRef[];
   /** Runs as whose past another script was borrowed from. */
   readonly forkedFrom: ForkPoint[];
-  /** Questions that it answered. */
+  /** Keys of the results that it recorded. */
   readonly results: Set<CallKey>;
   readonly invalidated: Set<CallKey>;
   readonly refused: Set<CallKey>;

@@ -12,7 +12,7 @@ export interface RedactionRequest {
   /** What goes; must have the flag `g`. Undefined: every payload and text of those events. */
   readonly match: RegExp | undefined;
   readonly reason: string;
-  /** Contents that match. */
+  /** Blobs that match. */
   readonly blobs: ReadonlySet<BlobId>;
 }
 
@@ -44,7 +44,7 @@ function withoutPreview(event: JournalEvent): JournalEvent {
   return rest;
 }
 
-/** Whether a recorded value, or any text in it, is hit. */
+/** Returns whether a recorded value, or any text in it, matches. */
 export function holdsMatch(value: Json, match: RegExp): boolean {
   if (typeof value === 'string') return hits(value, match);
   if (typeof value !== 'object' || value === null) return hits(String(value), match);

@@ -1,12 +1,12 @@
 /**
- * Which runs may go, and for each that stays the reason.
+ * Decides which runs may be removed, and for each that is kept the reason.
  *
- * N1 a run stays that holds an answer which a next run would be served, or that a fork at a point of the past would be
- * N2 a run stays whose events a `--resume` is resolved in: the latest, the latest that called a function, the one that told a checkpoint's end
- * N3 a run stays from which a staying run was served, which it goes on with or was started by
- * N4 a run stays that took back something of an earlier run that stays: without it, what was taken back would be served again
- * N5 a run stays while its writer lives, and while its record is damaged: then nobody knows what it needs
- * N6 a run stays that holds events which this program does not know, and so do the runs that these events name
+ * RETENTION-1 a run is kept that holds a result which the next run would reuse, or a fork at an earlier point would
+ * RETENTION-2 a run is kept in which a `--resume` is resolved: the latest, the latest caller of a function, the last that closed a checkpoint
+ * RETENTION-3 a run is kept whose results a kept run reused, or which a kept run resumes or was started by
+ * RETENTION-4 a run is kept that invalidated something of an earlier kept run: without it, the next run would reuse what was invalidated
+ * RETENTION-5 a run is kept while its writer lives, and while its record is damaged: then it is unknown what it needs
+ * RETENTION-6 a run is kept that holds events which this program does not know, and so are the runs that these events name
  */
 import type { CallKey, RunId, RunRef, Workflow } from '../../journal/ids.js';
 import type { RunFile } from '../../journal/store.js';
@@ -33,7 +33,7 @@ export interface RetentionRequest {
   readonly sinceMs: number | undefined;
   /** Only runs of this workflow go. */
   readonly workflow: Workflow | undefined;
-  /** Whether what others need stays. */
+  /** `stays`: runs that others need are kept. */
   readonly needed: 'stays' | 'goes';
 }
 
@@ -43,7 +43,7 @@ export interface Kept {
 }
 
 export interface Decision {
-  /** Oldest first: in this order each beginning of the removal leaves a history that serves the same (N4). */
+  /** Oldest first: in this order each beginning of the removal leaves a history that serves the same (RETENTION-4). */
   readonly remove: readonly RunRef[];
   /** Those that the wish alone would have removed. */
   readonly protectedRuns: readonly Kept[];
@@ -113,7 +113,7 @@ function* roots(
   }
 }
 
-/** N1 and N2. */
+/** RETENTION-1 and RETENTION-2. */
 function* reusableRuns({ index, completedBy, insideBy }: Lineage): Generator<readonly [RunId, Reason]> {
   for (const [key, { result }] of usable(index.memo)) {
     yield [result.ref.run, 'results'];
@@ -123,7 +123,7 @@ function* reusableRuns({ index, completedBy, insideBy }: Lineage): Generator<rea
   for (const run of completedBy.values()) yield [run, 'resume'];
 }
 
-/** N4. */
+/** RETENTION-4. */
 function* revokers({ runs, index }: Lineage, kept: ReadonlyMap<RunId, Reason>): Generator<RunId> {
   const earlier: RunTies[] = [];
   for (const [run, ties] of runs) {

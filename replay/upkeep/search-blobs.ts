@@ -1,4 +1,4 @@
-/** Which of the contents that a run names hold a match. */
+/** Finds the blobs named by a run that hold a match. */
 import { TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import type { Json } from '../../journal/event.js';
 import type { BlobId, RunRef } from '../../journal/ids.js';

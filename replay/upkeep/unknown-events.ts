@@ -16,7 +16,7 @@ export interface UnknownEvents {
   readonly names: Set<RunId>;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const unknownEvents: Projection<UnknownEvents> = {
   initial: () => ({ types: new Set(), names: new Set() }),
   apply(state, event) {

@@ -1,4 +1,4 @@
-/** Reads one run for its audit: the entries that a filter lets through, as they come, then what they come to and whether the run is whole. */
+/** Audits one run: the entries that pass a filter, as they are read, then their totals and whether the journal is whole. */
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
 import { auditTrail, unended, type AuditedHook, type AuditEntry } from './audit.js';
@@ -17,7 +17,7 @@ export interface AuditFilter {
   readonly toMs?: number | undefined;
 }
 
-/** Of the entries that were let through. */
+/** Totals of the entries that pass the filter. */
 export interface AuditTotals extends CallCounts {
   unfinished: number;
   commands: number;
@@ -29,7 +29,7 @@ export interface AuditTotals extends CallCounts {
   readonly hooks: HookCost[];
 }
 
-/** What one hook came to. */
+/** Firings and time of one hook. */
 export interface HookCost {
   readonly hook: string;
   readonly timing: 'before' | 'after';
@@ -80,7 +80,7 @@ export async function auditRun(
   return { totals, integrity: await conclude(store, ref, legal, defects) };
 }
 
-/** A served answer doesn't repeat what was asked; the run that asked it told. */
+/** Loads the memo for previews: a reuse event has no arguments, the run that executed the call has. */
 async function previewsOfServed(store: JournalStore, { ref, finished }: RunFile): Promise<Memo | undefined> {
   if (finished?.totals.reused === 0) return undefined;
   // What is damaged in other runs is no news here.

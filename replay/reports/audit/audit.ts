@@ -1,9 +1,9 @@
 /**
- * What a run did to the world and what the world did to it: model calls, commands, files, decisions of guards, errors of hooks.
+ * Folds the effects of a run on the world and of the world on the run: model calls, commands, files, decisions of guards, errors of hooks.
  *
- * A1 an entry is complete when it is given out: a call with what came of it, at the place in the order where that was known
- * A2 entries are collected in `entries`; whoever reads a long run takes them out as it goes, and memory stays with what is open
- * A3 what had not ended when the events do is an entry too: `unended` says which calls
+ * AUDIT-1 an entry is complete when it is added: a call with its outcome, at the place in the order where that was known
+ * AUDIT-2 entries are collected in `entries`; the reader of a long run takes them out, so that memory is bound by what is in flight
+ * AUDIT-3 what had not ended when the events do is an entry too: `unended` returns these calls
  */
 import type { EventOf, Payload, Usage } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../../../journal/ids.js';
@@ -33,7 +33,7 @@ export interface AuditedCall extends Common {
   /** As `call-counts.ts` has it; `unfinished`: it was in flight when the events ended. */
   readonly outcome: CallOutcome | 'unfinished';
   readonly message?: string;
-  /** Where a served answer came from. */
+  /** The event that holds a reused result. */
   readonly from?: EventRef & { readonly workflow?: Workflow };
   readonly usage?: Usage;
   readonly durationMs?: number;
@@ -54,9 +54,9 @@ export interface AuditedFile extends Common {
   readonly entry: 'file';
   /** `missed`: it was looked for, and was not there to be read. */
   readonly did: 'read' | 'missed' | 'write' | 'append' | 'remove';
-  /** As it was asked for. */
+  /** The path as the script gave it. */
   readonly path: string;
-  /** Of what was read or written: `sha256:` and 64 hex digits. */
+  /** The digest of what was read or written: `sha256:` and 64 hex digits. */
   readonly hash?: string;
   readonly error?: string;
 }
@@ -97,11 +97,11 @@ export interface AuditTrail {
   readonly inFlight: Map<OpPath, CallInFlight>;
   /** Labels of open operations that carry some. */
   readonly labels: Map<OpPath, readonly string[]>;
-  /** Where the answers lie that this run was given itself, by the number of their entry; only where they are wanted. */
+  /** Places of the results that this run recorded, by the number of their entry; undefined unless `keepAnswers` is set. */
   readonly results: Map<Seq, Position> | undefined;
 }
 
-/** Of one run. `keepAnswers`: also where each answer lies, for who wants to look into them. */
+/** Folds the events of one run. `keepAnswers`: also keeps the place of each result, for a caller that reads them. */
 export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): Projection<AuditTrail> {
   return {
     initial: () => ({ entries: [], inFlight: new Map(), labels: new Map(), results: keepAnswers ? new Map() : undefined }),
@@ -151,7 +151,7 @@ export function auditTrail({ keepAnswers }: { readonly keepAnswers: boolean }): 
   };
 }
 
-/** Calls that were asked and had no answer when the events ended (A3). */
+/** Returns the calls that had not ended when the events ended (AUDIT-3). */
 export function unended(state: AuditTrail): readonly AuditedCall[] {
   return [...state.inFlight.values()].map((call) => ({ entry: 'call', ...call, ...labelled(state, call.op), outcome: 'unfinished' }));
 }

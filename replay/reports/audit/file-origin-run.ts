@@ -16,7 +16,7 @@ export interface FileOrigin {
   readonly touched: readonly AuditedFile[];
   /** The last time it was written. Undefined: not by this run. */
   readonly written: { readonly seq: number; readonly op: string | undefined; readonly ts: string; readonly hash?: string } | undefined;
-  /** Whether the file is what was written: only then can answers be looked for in it. */
+  /** Compares the file with what was written: only an unchanged file is searched for results. */
   readonly content: 'as written' | 'another by now' | 'gone' | 'appended to';
   /** In order. */
   readonly origins: readonly Origin[];
@@ -24,7 +24,7 @@ export interface FileOrigin {
 
 export interface FileOriginOptions {
   readonly isFile: (path: string) => boolean;
-  /** What the file holds now; undefined when it is gone. */
+  /** Text of the file now; undefined when it is gone. */
   readonly content: string | undefined;
   readonly onDefect: (defect: Defect) => void;
 }
@@ -78,7 +78,7 @@ async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf):
   return all;
 }
 
-/** Undefined where another answer has taken its place since. */
+/** Undefined where another result has replaced it since. */
 async function servedAnswer(store: JournalStore, { key, from }: AuditedCall, own: Workflow, memoOf: MemoOf): Promise<Json | undefined> {
   const answer = (await memoOf(from?.workflow ?? own)).entries.get(key)?.result;
   const isIt = answer !== undefined && answer.ref.run === from?.run && answer.seq === from.seq;

@@ -32,7 +32,7 @@ export interface Legality {
   readonly blobs: Map<BlobId, Seq>;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const legality: Projection<Legality> = {
   initial: () => ({ violations: [], events: 0, nextSeq: 0, finished: false, operations: new Map(), calls: new Map(), blobs: new Map() }),
   apply(state, event) {
@@ -85,9 +85,9 @@ export interface VerifyReport {
   readonly ok: boolean;
   readonly ref: RunRef;
   readonly events: number;
-  /** What can't be read. */
+  /** Lines and blobs that can't be read. */
   readonly defects: readonly Defect[];
-  /** What can be read and can't have happened. */
+  /** Events that can be read and can't have happened. */
   readonly violations: readonly Violation[];
 }
 
@@ -100,7 +100,7 @@ export async function verifyRun(store: JournalStore, ref: RunRef): Promise<Verif
   return conclude(store, ref, state, defects);
 }
 
-/** What the fold of a whole run and the defects of its reading come to. Looks for the payloads that events name. */
+/** Makes the report from the fold of a whole run and the defects of its reading. Looks for the payloads that events name. */
 export async function conclude(store: JournalStore, ref: RunRef, state: Legality, defects: readonly Defect[]): Promise<VerifyReport> {
   for (const [blob, seq] of state.blobs) {
     if ((await store.getBlob(blob)) === undefined) state.violations.push({ rule: 'V5', seq, message: `${blob} is missing or damaged` });

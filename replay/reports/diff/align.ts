@@ -1,10 +1,10 @@
 /**
  * Finds for each call of one run its counterpart in another, across edited scripts, reordered loops and inserted items.
  *
- * G1 the same question at the same place; then the same question anywhere, in order; then an alike question of the same function at a
+ * ALIGN-1 the same question at the same place; then the same question anywhere, in order; then an alike question of the same function at a
  *    place that differs at most in its ordinals; then any question of the same function at the same place
- * G2 symmetric: exchanging the runs exchanges the sides and nothing else
- * G3 every call is in exactly one pair, or alone
+ * ALIGN-2 symmetric: exchanging the runs exchanges the sides and nothing else
+ * ALIGN-3 every call is in exactly one pair, or alone
  */
 import { textSimilarity } from '../text-similarity.js';
 import type { ComparedCall } from './run-calls.js';
@@ -23,9 +23,9 @@ export interface Alignment {
 
 /** In groups with more calls only the place counts: comparing all with all would take too long. */
 const COMPARED_MAX = 200;
-/** Two questions are a changed one when at least this part of the longer text is common to both. */
+/** Two calls are one changed call when at least this part of the longer text is common to both. */
 const ALIKE_MIN = 0.5;
-/** What the same place is worth, measured in likeness. */
+/** Bonus for the same place, in units of similarity. */
 const SAME_PLACE = 0.25;
 
 type Match = (left: readonly ComparedCall[], right: readonly ComparedCall[]) => readonly Pair[];
@@ -97,7 +97,7 @@ function mostAlike(left: readonly ComparedCall[], right: readonly ComparedCall[]
       if (score >= ALIKE_MIN) candidates.push({ score: score + (ours.op === theirs.op ? SAME_PLACE : 0), i, j });
     }
   }
-  // Ties by the sum of the ranks: of two candidates that exclude each other one has the smaller, from either side (G2).
+  // Ties by the sum of the ranks: of two candidates that exclude each other one has the smaller, from either side (ALIGN-2).
   candidates.sort((one, other) => other.score - one.score || one.i + one.j - (other.i + other.j));
   const [takenLeft, takenRight] = [new Set<number>(), new Set<number>()];
   const pairs: Pair[] = [];

@@ -1,4 +1,4 @@
-/** How the walks of two runs of pipelines differ: visits aligned by their place, which counts the visits of a node. */
+/** Compares the walks of two runs of pipelines: visits are aligned by their place, which counts the visits of a node. */
 import type { Json } from '../../../journal/event.js';
 import type { NodeVisits, Visit } from '../../pipeline/node-visits.js';
 import { inExecutionOrder } from '../../fold/execution-order.js';
@@ -14,7 +14,7 @@ export interface NodeSide {
   readonly status: NonNullable<Visit['status']> | 'unfinished';
   readonly attempts: number;
   readonly reason: string;
-  /** Where the walk went from it. */
+  /** The next node of the walk. */
   readonly to: string | null;
 }
 
@@ -37,7 +37,7 @@ export interface NodesDiff {
   readonly changed: readonly NodePair[];
   readonly onlyLeft: readonly NodeSide[];
   readonly onlyRight: readonly NodeSide[];
-  /** What the graph and the command line put into the context at the start. */
+  /** Differences in what the graph and the command line put into the context at the start. */
   readonly inputs: readonly ContextChange[];
   /** Goal gates that are not satisfied at the end. */
   readonly unmet: { readonly left: readonly string[]; readonly right: readonly string[] };
@@ -62,17 +62,17 @@ export function diffNodes(left: NodeVisits, right: NodeVisits): NodesDiff {
   };
 }
 
-/** Where two walks stop being the same. */
+/** The point at which two walks stop being the same. */
 export interface NodesFork {
   /** Visits that both have in common before they part, in the order of the pipeline. */
   readonly common: number;
   readonly last: NodeSide | null;
-  /** What each came to next; null: nothing more. Both null: they never part. */
+  /** The next visit of each; null: nothing more. Both null: they never part. */
   readonly nextLeft: NodeSide | null;
   readonly nextRight: NodeSide | null;
-  /** How the next visit differs, when it is the same one. */
+  /** The difference of the next visit, when it is the same one. */
   readonly changed: NodePair | null;
-  /** What the two began with; they part there when it differs. */
+  /** Differences in the initial context; they part there when it differs. */
   readonly inputs: readonly ContextChange[];
 }
 

@@ -1,4 +1,4 @@
-/** Compares two recorded runs: folds both, then reads the arguments and answers of a bounded number of calls that differ. */
+/** Compares two recorded runs: folds both, then reads the arguments and results of a bounded number of calls that differ. */
 import type { Json } from '../../../journal/event.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { BlobId, CallKey, RunRef } from '../../../journal/ids.js';
@@ -35,7 +35,7 @@ export interface DiffSide {
   readonly failed: number;
   readonly durationMs: number;
   readonly callsMs: number;
-  /** Null when no call told its cost. */
+  /** Null when no call reported its cost. */
   readonly costUsd: number | null;
 }
 
@@ -57,13 +57,13 @@ export interface DiffPair {
 }
 
 export interface RunDiff {
-  /** Status, calls, answers, output, files and sources are the same; times and costs never are. */
+  /** Status, calls, results, output, files and sources are the same; times and costs are not compared. */
   readonly same: boolean;
   readonly left: DiffSide;
   readonly right: DiffSide;
   readonly calls: {
     readonly same: number;
-    /** Of the same ones, those that stand at another place. */
+    /** The number of the same ones that are at another place. */
     readonly moved: number;
     readonly changed: readonly DiffPair[];
     readonly onlyLeft: readonly DiffCall[];
@@ -88,7 +88,7 @@ export interface ForkPointReport {
   readonly nodes?: NodesFork;
 }
 
-/** So many calls are told in detail. */
+/** Differing calls beyond this number are reported without details. */
 const DETAILS_MAX = 100;
 
 export interface DiffOptions {
@@ -159,7 +159,7 @@ function isPipeline(left: RunCalls, right: RunCalls): boolean {
   return left.nodes.visits.size + right.nodes.visits.size > 0;
 }
 
-/** Whether there is a point at which they part. */
+/** Returns whether the runs part at any point. */
 export function doPart({ nextLeft, nextRight, nodes }: ForkPointReport): boolean {
   return [nextLeft, nextRight, nodes?.nextLeft ?? null, nodes?.nextRight ?? null].some((next) => next !== null);
 }
@@ -182,7 +182,7 @@ async function compare(store: JournalStore, leftFile: RunFile, rightFile: RunFil
   return { left, right, calls: diffCalls(alignment, await resultDigests(store, sides, memoOf)) };
 }
 
-/** A served answer doesn't repeat what was asked: the other run may tell, or the one that asked first. */
+/** Fills in previews of reused calls: a reuse event may lack its own; the other run or the memo has it. */
 async function namePreviews(sides: readonly (readonly [RunRef, RunCalls])[], memoOf: MemoOf): Promise<void> {
   const isNameless = ({ outcome, preview }: ComparedCall): boolean => outcome === 'reused' && preview === undefined;
   if (!sides.some(([, { calls }]) => calls.some(isNameless))) return;
@@ -202,7 +202,7 @@ interface UnsureSide {
   readonly unsure: readonly ComparedCall[];
 }
 
-/** What served answers are: most come from one of the two runs; of the others the answer is read. */
+/** Finds the digests of reused results: most are recorded in one of the two runs; the others are read. */
 async function resultDigests(store: JournalStore, sides: readonly UnsureSide[], memoOf: MemoOf): Promise<ResultDigest> {
   const known = new Map<string, string>();
   const lacksDigest = ({ digest, resultFrom }: ComparedCall): boolean => digest === undefined && resultFrom !== undefined;

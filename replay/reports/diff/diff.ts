@@ -1,4 +1,4 @@
-/** How two runs differ: decided from what each of them recorded. Nothing is read here. */
+/** Decides how two runs differ from the folds of both. Nothing is read here. */
 import type { EventRef, Workflow } from '../../../journal/ids.js';
 import type { Alignment, Pair } from './align.js';
 import { inExecutionOrder } from '../../fold/execution-order.js';
@@ -7,9 +7,9 @@ import type { ComparedCall, RunCalls } from './run-calls.js';
 export type CallChange = 'arguments' | 'definition' | 'result' | 'outcome';
 
 export interface ComparedPair extends Pair {
-  /** Empty: the same question, asked the same way, with the same answer. */
+  /** Empty: the same call, of the same definition, with the same result. */
   readonly changes: readonly CallChange[];
-  /** The same question at another place. */
+  /** The same call at another place. */
   readonly moved: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface CallsDiff {
   readonly onlyRight: readonly ComparedCall[];
 }
 
-/** The digest of an answer that neither run recorded; undefined when it is gone. */
+/** Returns the digest of a result that neither run recorded; undefined when it is gone. */
 export type ResultDigest = (call: ComparedCall) => string | undefined;
 
 export function diffCalls({ pairs, onlyLeft, onlyRight }: Alignment, digestOf: ResultDigest): CallsDiff {
   return { pairs: pairs.map((pair) => compared(pair, digestOf)), onlyLeft, onlyRight };
 }
 
-/** Pairs whose answers can't be told apart or together by what the two runs hold. */
+/** Returns whether the folds alone can't decide if the results of a pair are equal. */
 export function needsDigest({ left, right }: Pair): boolean {
   return hasResult(left) && hasResult(right) && !isSameEvent(left, right);
 }
@@ -43,7 +43,7 @@ function compared(pair: Pair, digestOf: ResultDigest): ComparedPair {
   return { ...pair, changes, moved: left.key === right.key && left.op !== right.op };
 }
 
-/** Executed and reused are one: whether an answer was there before says nothing about what it is. */
+/** Executed and reused count alike: both have a result that can be compared. */
 function hasResult({ outcome }: ComparedCall): boolean {
   return outcome === 'executed' || outcome === 'reused';
 }
@@ -52,7 +52,7 @@ function isSameEvent({ resultFrom: ours }: ComparedCall, { resultFrom: theirs }:
   return ours !== undefined && theirs !== undefined && ours.run === theirs.run && ours.seq === theirs.seq;
 }
 
-/** Paths whose content is not the same on both sides; undefined where one has none. */
+/** Lists the paths whose content differs; a side is undefined where it has none. */
 export function diffFiles(left: ReadonlyMap<string, string>, right: ReadonlyMap<string, string>): readonly FileDifference[] {
   const paths = [...new Set([...left.keys(), ...right.keys()])].sort();
   return paths
@@ -67,18 +67,18 @@ export interface FileDifference {
 }
 
 export interface ForkPoint {
-  /** Calls that both runs have in common, with one answer, before they part; in the order of the script. */
+  /** Calls that both runs have in common, with the same result, before they part; in the order of the script. */
   readonly common: number;
   readonly last: ComparedPair | undefined;
-  /** What each asked next. */
+  /** The next call of each run. */
   readonly left: ComparedCall | undefined;
   readonly right: ComparedCall | undefined;
-  /** The run most of the common answers come from. */
+  /** The run that recorded most of the common results. */
   readonly ancestor:
     { readonly run: string; readonly workflow: Workflow | undefined; readonly results: number; readonly seq: number } | undefined;
 }
 
-/** Where two runs that share a past stop being the same. Time plays no part: calls side by side are taken in the order of the script. */
+/** Finds the call at which two runs part. Time plays no part: calls side by side are taken in the order of the script. */
 export function forkPoint({ pairs }: CallsDiff, left: RunCalls, right: RunCalls): ForkPoint {
   const partner = new Map(pairs.filter(({ changes }) => changes.length === 0).map((pair) => [pair.left, pair]));
   const [ours, theirs] = [inExecutionOrder(left.calls), inExecutionOrder(right.calls)];

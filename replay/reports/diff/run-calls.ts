@@ -1,4 +1,4 @@
-/** The calls of a run as a comparison needs them: what was asked, how, and what came of it. Results stay where they are, by a digest. */
+/** Folds the calls of a run for a comparison: key, definition and outcome. Results are not held, only their digests. */
 import type { EventOf, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
@@ -14,7 +14,7 @@ export interface ComparedCall {
   readonly fn: string;
   readonly key: CallKey;
   readonly fingerprint: Fingerprint | undefined;
-  /** A served answer doesn't repeat what was asked: who compares fills it in. */
+  /** Undefined for a reused call whose event has none: the comparison fills it in. */
   preview: string | undefined;
   outcome: CallOutcome | 'unfinished';
   /** Of the result or of the message; undefined where it is served, or there is none. */
@@ -53,7 +53,7 @@ interface RunOutput {
 /** So many writes are kept to be shown. */
 const WRITES_KEPT = 1000;
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const runCalls: Projection<RunCalls> = {
   initial: () => ({
     calls: [],

@@ -1,9 +1,9 @@
 /**
  * Why each llm call of a run was served or asked: a fold over the runs of its workflow up to that run, oldest first.
  *
- * E1 the reason is the one that held when the call came up: later events never change it
- * E2 what was taken out of the journal after the run had begun was there for it: then as well it was served, dropped or forgotten
- * E3 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
+ * EXPLAIN-1 the reason is the one that held when the call came up: later events never change it
+ * EXPLAIN-2 what was taken out of the journal after the run had begun was there for it: then as well it was served, dropped or forgotten
+ * EXPLAIN-3 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/run-event.js';
@@ -26,25 +26,25 @@ import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
 
-/** Why no answer was served. `run` is the run that did it, or in which it happened. */
+/** The reason for which no result was reused. `run` is the run in which that happened. */
 export type Miss =
-  /** No recorded run asked it. */
+  /** No recorded run made the call. */
   | { readonly why: 'new' }
   | { readonly why: 'invalidated'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
-  /** A fork source has an answer that this script does not borrow any more. */
+  /** A fork source has a result that this script may not reuse any more. */
   | { readonly why: 'refused'; readonly selector: string; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'reset'; readonly by: 'fresh' | 'clean'; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'failed'; readonly message: string; readonly denied: boolean; readonly run: RunId; readonly seq: Seq }
-  /** There was a result, and it was no answer: a command that failed. */
+  /** There was a result that may not be reused: its command failed. */
   | { readonly why: 'unusable'; readonly message: string; readonly run: RunId; readonly seq: Seq }
-  /** The run ended while it was being asked. */
+  /** The run ended while the call was in flight. */
   | { readonly why: 'interrupted'; readonly run: RunId; readonly seq: Seq }
   | { readonly why: 'expired'; readonly ttlMs: number; readonly ageMs: number; readonly run: RunId; readonly seq: Seq }
   /** The checkpoint's `complete` was not true when it was last evaluated. */
   | { readonly why: 'incomplete'; readonly checkpoint: string }
-  /** `resume: manual`: results of earlier runs are there and were not wanted. */
+  /** `resume: manual`: results of earlier runs are there and are not reused. */
   | { readonly why: 'manual'; readonly run: RunId; readonly seq: Seq }
-  /** A pipeline that ran without `--checkpoint`: it asks anew. */
+  /** A pipeline that ran without `--checkpoint` executes its calls again. */
   | { readonly why: 'off'; readonly run: RunId; readonly seq: Seq }
   /** `--changed ask` and the definition is another, or it or `--changed ask-guards` and other guards or hooks hold. */
   | {
@@ -54,22 +54,22 @@ export type Miss =
       readonly run: RunId;
       readonly seq: Seq;
     }
-  /** Declared output files were not what the known answer had written. */
+  /** Declared output files were not what the recorded call had written. */
   | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
-  /** There is an answer, and it could not be read. */
+  /** There is a result, and it could not be read. */
   | { readonly why: 'damaged'; readonly run: RunId; readonly seq: Seq }
-  /** `journal redact` took the answer out of the run that had it. */
+  /** `journal redact` took the result out of the run that had it. */
   | { readonly why: 'redacted'; readonly reason: string; readonly run: RunId; readonly seq: Seq }
-  /** An earlier run was served an answer of `run`, which is not in the journal any more. */
+  /** An earlier run reused a result of `run`, which is not in the journal any more. */
   | { readonly why: 'collected'; readonly run: RunId; readonly seq: Seq }
-  /** An earlier run borrowed the answer; this one does not fork `workflow`. */
+  /** An earlier run reused the forked result; this one does not fork `workflow`. */
   | { readonly why: 'not-forked'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
   /** It was made with another definition, or other guards or hooks held. */
   readonly edited: boolean;
-  /** What the recorded parts tell of that. */
+  /** The differences, as far as the parts are recorded. */
   readonly changes: readonly DefinitionChange[];
 }
 
@@ -87,22 +87,22 @@ export interface ExplainedCall {
   readonly miss?: Miss;
 }
 
-/** The latest thing that happened to a question that has no usable answer. */
+/** The latest event that left a call without a usable result. */
 type Fate = Extract<Miss, { why: 'invalidated' | 'reset' | 'failed' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }>;
 
 export interface Explanation {
-  /** The past as the call that comes next sees it. */
+  /** The index as the next call sees it. */
   readonly index: Index;
-  /** In the order in which they came up. */
+  /** In the order in which they started. */
   readonly calls: ExplainedCall[];
-  /** Where the arguments of every question stand. */
+  /** The place of the arguments of every call. */
   readonly argumentsOf: Map<CallKey, Place>;
-  /** What earlier runs asked, by function and path. */
+  /** Calls of earlier runs, by function and path. */
   readonly earlier: Map<string, Map<OpPath, CallKey>>;
   // How the answers of questions were lost.
   readonly fates: Map<CallKey, Fate>;
   readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' }>>;
-  /** What answered it when an earlier run was served. */
+  /** The event that holds the result that an earlier run reused. */
   readonly reusedFrom: Map<CallKey, Hit['from']>;
   // The run that is being folded.
   current: RunId | undefined;
@@ -150,7 +150,7 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
   };
 }
 
-/** E2. That there was a result is all that counts here, not what it was. */
+/** EXPLAIN-2. That there was a result is all that counts here, not what it was. */
 function asItWas(event: JournalEvent, startMs: number): JournalEvent {
   if (event.type !== 'call.completed' || event.redacted === undefined || !('redacted' in event.result)) return event;
   return Date.parse(event.redacted.at) > startMs ? { ...event, result: { inline: null } } : event;
@@ -202,7 +202,7 @@ function isFrom(answer: UsableEntry['result'] | undefined, { run, seq }: EventRe
   return answer !== undefined && answer.ref.run === run && answer.seq === seq;
 }
 
-/** A fingerprint names its definition, whoever recorded it. */
+/** A fingerprint names its definition, whichever run recorded it. */
 function editSince(
   before: Fingerprint | undefined,
   now: Fingerprint | undefined,
@@ -273,7 +273,7 @@ function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }:
   }
 }
 
-/** The first reason that holds, in the order in which an answer is looked for. */
+/** Returns the first reason that holds, in the order in which a result is looked up. */
 function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSources: readonly ForkSource[]): Miss {
   const { key } = event;
   const own = usableEntry(state.index.memo, key);
@@ -288,7 +288,7 @@ function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSou
   return fate ?? whereItWent(state.reusedFrom.get(key));
 }
 
-/** A question that left no other trace than that it was served once. */
+/** Explains a call of which only a reuse is recorded. */
 function whereItWent(from: Hit['from'] | undefined): Miss {
   if (from === undefined) return { why: 'new' };
   const { workflow, run, seq } = from;

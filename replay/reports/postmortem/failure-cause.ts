@@ -1,10 +1,10 @@
-/** What kind of trouble a message tells of. A guess from its words: providers and commands say the same things in many ways. */
+/** Guesses the kind of failure from the words of its message: providers and commands say the same things in many ways. */
 
 export type FailureCause =
   /** The provider wants fewer requests. */
   | 'rate-limit'
   | 'time-out'
-  /** The answer is not in the shape that was asked for. */
+  /** The result does not have the required shape. */
   | 'bad-output'
   | 'denied'
   | 'interrupted'

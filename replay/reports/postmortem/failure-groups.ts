@@ -1,4 +1,4 @@
-/** What failed, kept together by why: one entry for all that is alike. */
+/** Groups failures by cause: one entry for all that are alike. */
 import type { Payload } from '../../../journal/event.js';
 import type { OpPath, Seq } from '../../../journal/ids.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
@@ -8,7 +8,7 @@ export interface FailureGroup {
   /** The function, or the kind of operation. */
   readonly what: string;
   count: number;
-  /** Of the first one. */
+  /** The message of the first one. */
   readonly message: string;
   readonly op: OpPath;
   readonly seq: Seq;
@@ -65,7 +65,7 @@ export function tally<Group extends { count: number }>(
   else if (groups.size < GROUPS_MAX) groups.set(name, { ...first, count: 1 } as unknown as Group);
 }
 
-/** Of a text, as far as a message goes. */
+/** Returns the beginning of a text result, as long as a message may be. */
 export function beginningOf(result: Payload): string {
   return 'inline' in result && typeof result.inline === 'string' ? result.inline.trim().slice(0, SAID_UNITS_MAX) : '';
 }

@@ -1,8 +1,8 @@
 /**
- * What is open in a run, and what has failed in it: operations by their paths.
+ * Folds the operations of a run that are in flight, and those that failed, by their paths.
  *
- * Q1 an error rises through the operations around it: the chain of an operation that failed is that of the part that failed with it
- * Q2 an operation that ends well has dealt with what failed inside it; that stays a failure, and is no cause
+ * POSTMORTEM-1 an error rises through the operations around it: a failed operation has the chain of the part that failed with it
+ * POSTMORTEM-2 an operation that ends well has dealt with what failed inside it; that stays a failure, and is no cause
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
@@ -15,7 +15,7 @@ export interface Step {
   readonly kind: string;
   readonly name: string | undefined;
   readonly item: string | undefined;
-  /** Where it was called: `llm/run/job.mld:12:9`. */
+  /** The place of the call in the source: `llm/run/job.mld:12:9`. */
   site: string | undefined;
   readonly startedMs: number;
   readonly seq: Seq;
@@ -30,7 +30,7 @@ interface LoopCount {
   readonly total: number;
   begun: number;
   ended: number;
-  /** Questions inside, by function. */
+  /** Number of calls inside, by function. */
   readonly calls: Map<string, number>;
 }
 
@@ -51,7 +51,7 @@ interface Chain {
 export interface InFlightOperations extends FailureGroups {
   finished: EventOf<'run.finished'> | undefined;
   readonly steps: Map<OpPath, Step>;
-  /** What has failed inside an operation that is still open; under '' what failed at the top. */
+  /** Failures inside an operation that is in flight; those at the top are under ''. */
   readonly risen: Map<string, Chain[]>;
   /** Operations whose failure was counted when their call failed. */
   readonly counted: Set<OpPath>;
@@ -97,13 +97,13 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
     if (around.loop !== undefined && iterationOf(op) !== undefined) around.loop.ended += 1;
   }
   const wasCounted = state.counted.delete(op);
-  if (outcome !== 'failed' && outcome !== 'denied') return; // Q2
+  if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
   // Side by side several may have failed: the one that rose is the one that is told of here.
   const cause = inside?.findLast((chain) => chain.message === message) ?? inside?.at(-1);
   if (cause === undefined && !wasCounted && message !== undefined) {
     countFailure(state, step?.call?.fn ?? step?.name ?? step?.kind ?? op, message, { op, seq });
   }
-  const steps = [...(step === undefined ? [] : [step]), ...(cause?.steps ?? [])]; // Q1
+  const steps = [...(step === undefined ? [] : [step]), ...(cause?.steps ?? [])]; // POSTMORTEM-1
   if (steps.length === 0) return;
   const under = around?.op ?? TOP;
   const beside = state.risen.get(under);
@@ -114,7 +114,7 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   }
 }
 
-/** Of one operation: a loop may collect any number of failed iterations before it ends. */
+/** Limit per operation: a loop may collect any number of failed iterations before it ends. */
 const CHAINS_MAX = 100;
 
 function nearest(state: InFlightOperations, op: OpPath): Step | undefined {
@@ -129,7 +129,7 @@ function ancestors(op: OpPath): readonly OpPath[] {
   return [...ancestorsOf(op)];
 }
 
-/** Down to the call that was asked last, or to the operation that was begun last. */
+/** Returns the operations down to the call that started last, or to the operation that started last. */
 function openChain(state: InFlightOperations): readonly Step[] {
   const candidates = inFlight(state);
   const inCalls = candidates.filter(({ call }) => call !== undefined);

@@ -1,7 +1,7 @@
 /**
  * Picks the run that a post-mortem is about when none is named: the latest that ended badly and was not resumed to its end since.
  *
- * A run ended badly when it has not completed, did not go on as another one (`restarted`), and nobody writes it any more. A run that another
+ * A run ended badly when it has not completed, was not continued as another (`restarted`), and has no writer any more. A run that another
  * one started is part of that one. A later run of the same workflow has resumed it to its end when that one completed and
  *
  * - continues it, directly or through runs between the two (`resume` and `restartOf` of pipelines), or
@@ -16,7 +16,7 @@ import { postMortem } from './postmortem.js';
 
 type Head = EventOf<'run.started'>;
 
-/** What is known of a workflow from its runs that are later than the one in question. */
+/** Facts about a workflow from the runs after the one that is looked at. */
 interface Later {
   readonly completedPayloads: Map<string, RunFile>;
   /** Runs that a completed one continues, and that one. */

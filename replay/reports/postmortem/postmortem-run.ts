@@ -1,4 +1,4 @@
-/** Tells of one recorded run why it did not get to its end, and what going on would take: reads that run and the lines it names. */
+/** Reports why one recorded run did not complete and what a resume would take: reads that run and the source lines it names. */
 import type { EventOf } from '../../../journal/event.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import type { Workflow } from '../../../journal/ids.js';
@@ -29,7 +29,7 @@ export interface PostMortemReport {
   readonly events: number;
   /** The last line was cut off: the process was killed while it wrote. */
   readonly torn: boolean;
-  /** Down to what ended the run, or to where it stands; outermost first. */
+  /** Operations down to what ended the run, or to what is in flight; outermost first. */
   readonly chain: readonly ChainLink[];
   /** `resumable`: `--resume NAME` looks for it in this run, the latest that counts. */
   readonly checkpoint: { readonly name: string; readonly seq: number; readonly closed: boolean; readonly resumable: boolean } | undefined;
@@ -41,7 +41,7 @@ export interface PostMortemReport {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
-  /** By what is recorded now, not by what was when the run ended. */
+  /** Decided by what is recorded now, not by what was when the run ended. */
   readonly resume: ResumeEstimate & { readonly comparedWith: string | undefined };
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
   readonly since: { readonly run: string; readonly status: ReportedStatus } | null;
@@ -120,7 +120,7 @@ interface Known {
   readonly usual: RunFile | undefined;
   readonly now: RecordedNow;
   readonly successor: RunFile | undefined;
-  /** Whether it is the run that the next one would resume. */
+  /** True for the run that the next one would resume. */
   readonly isPrior: boolean;
   readonly lines: SourceLines;
 }
@@ -183,7 +183,7 @@ async function linksOf(steps: readonly Step[], lines: SourceLines): Promise<read
   return links;
 }
 
-/** The latest other run of the workflow that completed, told from the ends of the journals alone. */
+/** Finds the latest other run of the workflow that completed, from the last lines of the journals alone. */
 function lastComplete(runs: readonly RunFile[], { ref }: RunFile): RunFile | undefined {
   return runs.findLast(({ ref: { run }, finished }) => run !== ref.run && finished?.status === 'completed' && callsOf(finished) > 0);
 }

@@ -1,8 +1,8 @@
 /**
- * Why a run did not get to its end: a fold over its events.
+ * Folds the events of a run to the reasons for which it did not complete.
  *
- * Q3 any prefix is a legal input: of a run that crashed or goes on, what is open says where it stands
- * Q4 memory in proportion to what is open and to the questions asked, not to events
+ * POSTMORTEM-3 any prefix is a legal input: for a run that crashed or is in flight, the operations in flight say how far it is
+ * POSTMORTEM-4 memory in proportion to what is in flight and to the calls made, not to events
  */
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
@@ -15,18 +15,18 @@ import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../f
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
 
-/** Why a call has no result that could be reused. `invalidated`: it had one when the run ended, and has none now. */
+/** The reason for which a call has no reusable result. `invalidated`: it had one when the run ended, and has none now. */
 export type Unresolved = 'in-flight' | 'failed' | 'denied' | 'unusable' | 'invalidated';
 
 /** A call that had a result when the run ended. */
 export interface ResolvedCall {
   readonly fn: string;
   readonly preview: string | undefined;
-  /** Of the fork source whose result it is. */
+  /** The fork source that the result belongs to. */
   readonly forkSource: Workflow | undefined;
 }
 
-/** What the calls of a function took and cost. */
+/** Time and cost of the calls of a function. */
 export interface Rate {
   calls: number;
   durationMs: number;
@@ -51,7 +51,7 @@ export interface PostMortem extends InFlightOperations {
   readonly concurrency: CallConcurrency;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const postMortem: Projection<PostMortem> = {
   initial: () => ({
     started: undefined,

@@ -1,15 +1,15 @@
-/** What resuming a run would take now: results that are there, calls to make, time and cost by what the run itself measured. */
+/** Estimates what resuming a run would take now: results to reuse, calls to make, time and cost as measured in that run. */
 import type { CallKey } from '../../../journal/ids.js';
 import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
 import { causeChain } from './in-flight-operations.js';
 import type { ResolvedCall, PostMortem, Rate, Unresolved } from './postmortem.js';
 
 export interface ResumeEstimate {
-  /** Calls of the run that have a result which can be reused now, whoever recorded it. */
+  /** Calls of the run that have a reusable result now, whichever run recorded it. */
   readonly reused: number;
   /** Calls of the run that have none now. */
   readonly unresolved: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unresolved }[];
-  /** Calls that the run had not made yet, as far as its loops and a complete run tell. */
+  /** Calls that the run had not made yet, estimated from its loops and a complete run. */
   readonly notStarted: number;
   /** Wall time at the concurrency of this run: a call takes the mean of its function in this run. Undefined where nothing was measured. */
   readonly durationMs: number | undefined;
@@ -18,9 +18,9 @@ export interface ResumeEstimate {
   readonly costUsd: number | undefined;
 }
 
-/** What is recorded now. */
+/** Lookups in what is recorded now. */
 export interface RecordedNow {
-  /** Whether a call has a result that could be reused. `had`: what the run had of it. */
+  /** Returns whether a call has a reusable result. `had`: the result that the run itself had. */
   has(key: CallKey, had: ResolvedCall | undefined): boolean;
   /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
   readonly since: number;

@@ -1,4 +1,4 @@
-/** What many runs came to: how often an answer was there, what it cost and took, what failed, and how that changes from day to day. */
+/** Sums up many runs: hit rate, cost, time and failures, by function and by day. */
 import type { RunStatus } from '../../../journal/run-event.js';
 import { startOf, type OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
@@ -9,7 +9,7 @@ import { reportedStatus, type ReportedStatus } from '../../fold/reported-status.
 
 interface FunctionCounts {
   readonly calls: CallCounts;
-  /** Of those that were executed. */
+  /** Durations of the calls that were executed. */
   readonly durationMs: number[];
 }
 
@@ -21,7 +21,7 @@ export interface RunCounts {
   readonly inFlight: Map<OpPath, string>;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const runCounts: Projection<RunCounts> = {
   initial: () => ({ status: undefined, lastTs: undefined, functions: new Map(), inFlight: new Map() }),
   apply(state, event) {
@@ -58,7 +58,7 @@ export interface Figures {
   readonly executed: number;
   readonly reused: number;
   readonly failed: number;
-  /** Of all calls that came to an answer, the part that was reused. */
+  /** The reused part of all calls that have a result. */
   readonly hitRate: number | null;
   readonly costUsd: number | null;
   readonly medianMs: number | null;

@@ -1,9 +1,9 @@
 /**
- * What crashed runs came to. A run that ended in order says so in its last line, unless an older program wrote that, which counted otherwise;
- * of the others all has to be read, once: nobody appends to them any more, so the summary is kept beside the runs of their workflow.
+ * Summarises crashed runs. A run that ended in order has its counts in its last line, unless an older program wrote that; every other run
+ * has to be read in full, once: it has no writer any more, so the summary is kept beside the runs of the workflow.
  *
- * C1  What is kept is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
- * C2  It counts only for a file of the same length.
+ * CRASHED-1  What is kept is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
+ * CRASHED-2  It counts only for a file of the same length.
  */
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
@@ -49,7 +49,7 @@ async function readKept(store: JournalStore, workflow: Workflow): Promise<Kept> 
     const { version, runs } = JSON.parse(Buffer.from(content).toString('utf8')) as { readonly version?: unknown; readonly runs?: Kept };
     return version === VERSION && runs ? runs : {};
   } catch {
-    return {}; // C1
+    return {}; // CRASHED-1
   }
 }
 
@@ -60,5 +60,5 @@ async function writeKept(
   reports: ReadonlyMap<RunId, RunReport>,
 ): Promise<void> {
   const runs = Object.fromEntries(crashed.map(({ ref: { run }, bytes }) => [run, { bytes, report: reports.get(run) }]));
-  await store.writeDerived(workflow, CRASHED_RUNS, JSON.stringify({ version: VERSION, runs })).catch(() => undefined); // C1
+  await store.writeDerived(workflow, CRASHED_RUNS, JSON.stringify({ version: VERSION, runs })).catch(() => undefined); // CRASHED-1
 }

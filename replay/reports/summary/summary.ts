@@ -1,4 +1,4 @@
-/** What a run came to, or is coming to: status, counts, durations, cost, what is in flight. Live while it is followed. */
+/** Folds a run to its status, counts, durations, cost and what is in flight. Current at any event while it is followed. */
 import type { EventOf } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/run-event.js';
 import type { OpPath, RunRef } from '../../../journal/ids.js';
@@ -52,7 +52,7 @@ type Draft = {
 
 const EMPTY = { status: undefined, error: undefined, startedMs: undefined, lastMs: undefined } as const;
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const summary: Projection<RunSummary> = {
   initial: () => ({
     ...EMPTY,
@@ -136,7 +136,7 @@ export interface RunReport {
   readonly loops: readonly { readonly op: string; readonly done: number; readonly total: number }[];
 }
 
-/** `liveness` tells a crash from a run that goes on; `nowMs` is the present for what is running. */
+/** `liveness` distinguishes a crash from a run in flight; `nowMs` is the present for a run in flight. */
 export function reportRun(state: RunSummary, ref: RunRef, liveness: RunLiveness, nowMs: number): RunReport {
   const status = reportedStatus(state.status, liveness);
   const endedMs = status === 'running' ? undefined : state.lastMs;

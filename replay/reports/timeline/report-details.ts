@@ -1,4 +1,4 @@
-/** What a report tells of a span when it is asked: arguments, results, commands, decisions. Read from the journal, clipped. */
+/** Reads the details of a span for a report: arguments, results, commands, decisions. Texts are clipped. */
 import type { JournalEvent, Payload } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore, Position } from '../../../journal/store.js';
@@ -18,7 +18,7 @@ export interface CallDetails {
   /** Null: not in this run's journal, or it may not be read. */
   readonly args: string | null;
   readonly result: string | null;
-  /** Of an answer that was served: where it lies. */
+  /** The event that holds a reused result. */
   readonly from: string | null;
   readonly message: string | null;
 }
@@ -29,7 +29,7 @@ export interface SpanDetails {
   readonly moments: readonly string[];
 }
 
-/** Undefined when there is nothing to tell. */
+/** Undefined when the span has no details. */
 export async function spanDetails(store: JournalStore, ref: RunRef, span: Span): Promise<SpanDetails | undefined> {
   if (span.calls.length === 0 && span.moments.length === 0 && span.site === undefined) return undefined;
   const calls: CallDetails[] = [];

@@ -1,4 +1,4 @@
-/** What a report shows of a run, as plain data: numbers first, spans as columns, because there are tens of thousands of them. */
+/** Makes the data of a report: numbers first, spans as columns, because there are tens of thousands of them. */
 import type { RunRef } from '../../../journal/ids.js';
 import { countCall, noCalls, type CallCounts } from '../../fold/call-counts.js';
 import { tracksOf } from './tracks.js';
@@ -9,7 +9,7 @@ export interface Tally extends CallCounts {
   readonly name: string;
 }
 
-/** `open`: it never ended. `done`: it asked nothing by itself. */
+/** `unfinished`: it never ended. `done`: it made no call itself. */
 export type SpanState = 'done' | 'executed' | 'reused' | 'failed' | 'denied' | 'unfinished';
 const SPAN_STATES: readonly SpanState[] = ['done', 'executed', 'reused', 'failed', 'denied', 'unfinished'];
 
@@ -18,7 +18,7 @@ export interface SpanColumns {
   readonly op: readonly string[];
   readonly kind: readonly string[];
   readonly name: readonly string[];
-  /** What it is about: the beginning of an argument, an item. */
+  /** The beginning of an argument, or an item. */
   readonly about: readonly string[];
   readonly message: readonly string[];
   /** The place of the span around it; -1 for none. */
@@ -26,7 +26,7 @@ export interface SpanColumns {
   /** Milliseconds since the start of the run. */
   readonly start: readonly number[];
   readonly end: readonly number[];
-  /** Where it is drawn: spans of one row don't overlap, and what lies in a span is drawn below it. */
+  /** The row of each span: spans of one row don't overlap, and a span inside another is drawn below it. */
   readonly row: readonly number[];
   /** By its place in `states` of the report. */
   readonly state: readonly number[];
@@ -47,7 +47,7 @@ export interface ReportData {
   readonly functions: readonly Tally[];
   readonly phases: readonly Tally[];
   readonly marks: readonly { readonly name: string; readonly at: number }[];
-  /** What the numbers in `spans.state` mean. */
+  /** Names for the numbers in `spans.state`. */
   readonly states: readonly SpanState[];
   readonly spans: SpanColumns;
 }

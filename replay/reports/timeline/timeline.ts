@@ -13,9 +13,9 @@ import type { Projection } from '../../fold/projection.js';
 
 export type SpanOutcome = 'ok' | 'reused' | 'denied' | 'failed';
 
-/** One question that an operation asked, or was served the answer to. */
+/** One call that an operation executed or reused. */
 export interface TimelineCall {
-  /** Of its first event. */
+  /** The number of its first event. */
   readonly seq: Seq;
   readonly key: CallKey;
   readonly fn: string;
@@ -23,9 +23,9 @@ export interface TimelineCall {
   readonly preview: string | undefined;
   readonly startedMs: number;
   readonly from: (EventRef & { readonly workflow?: Workflow }) | undefined;
-  /** Where `call.started` lies, which has the arguments; undefined where the answer was served. */
+  /** The place of `call.started`, which has the arguments; undefined for a reused result. */
   readonly startedAt: Position | undefined;
-  /** Where `call.completed` lies, which has the result. */
+  /** The place of `call.completed`, which has the result. */
   endedAt: Position | undefined;
   outcome: CallOutcome | 'unfinished';
   endedMs: number | undefined;
@@ -33,7 +33,7 @@ export interface TimelineCall {
   durationMs: number | undefined;
   usage: Usage | undefined;
   message: string | undefined;
-  /** Of a call that failed: the code of its error, where that is known. */
+  /** The code of the error of a failed call; undefined where the journal does not have one. */
   errorCode: string | undefined;
 }
 
@@ -45,15 +45,15 @@ export interface Moment {
 }
 
 export interface Span {
-  /** Of its first event: unique in the run. */
+  /** The number of its first event: unique in the run. */
   readonly seq: Seq;
   readonly op: OpPath;
   /** The innermost span around it; undefined for what lies directly in the run. */
   readonly parent: Span | undefined;
   readonly kind: string;
-  /** Of a function or a graph node. */
+  /** Name of the function or graph node. */
   readonly name: string | undefined;
-  /** What an iteration is about. */
+  /** The item of an iteration. */
   readonly item: string | undefined;
   readonly site: string | undefined;
   /** Of a stage that asks a model, and of what is inside it. */
@@ -91,7 +91,7 @@ export interface Timeline {
   readonly byPath: Map<OpPath, Span>;
 }
 
-/** Of one run. */
+/** Folds the events of one run. */
 export const timeline: Projection<Timeline> = {
   initial: () => ({
     ref: undefined,
@@ -186,7 +186,7 @@ export function endOf({ endedMs, startedMs }: Span | TimelineCall, { lastMs }: T
   return endedMs ?? lastMs ?? startedMs;
 }
 
-/** All questions of a run in the order in which they came up, each with its operation. */
+/** Yields all calls of a run in the order in which they started, each with its operation. */
 export function* callsOf({ spans }: Timeline): Generator<{ readonly span: Span; readonly call: TimelineCall }> {
   for (const span of spans) for (const call of span.calls) yield { span, call };
 }

@@ -5,13 +5,13 @@ export interface Placed {
   readonly span: Span;
   /** From 0 on. */
   readonly track: number;
-  /** How many spans of its track it lies in. */
+  /** The number of spans of its track around it. */
   readonly depth: number;
 }
 
 /** Each span on the track of what it lies in, if nothing else is open there; else on the first track that is free. */
 export function tracksOf(state: Timeline): readonly Placed[] {
-  /** What is open on each track, the innermost last. */
+  /** Spans in flight on each track, the innermost last. */
   const tracks: Span[][] = [];
   const trackOf = new Map<Span, number>();
   return state.spans.map((span) => {
