@@ -13,7 +13,7 @@ export interface ProjectConfig {
   readonly scriptDir: string;
   readonly prefixes: readonly ResolverPrefix[];
   readonly suppressWarnings: readonly string[];
-  /** If false, `mlld run NAME` records only if a flag or the script asks for it. */
+  /** If false, `mlld run NAME` records only if a flag or the script requests it. */
   readonly record?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Tells errors that a user can cause from broken invariants of the program, which are never caught. */
+/** Separates errors that a user can cause from broken invariants of the program, which are never caught. */
 import { MlldError } from '../errors.js';
 import { WorldError } from '../world/world.js';
 

@@ -4,7 +4,7 @@ import { cachePolicy } from '../../../replay/memo/policy.js';
 import { MlldError } from '../../errors.js';
 import type { CacheRequest, RunOptions } from '../script/run-options.js';
 
-/** `not-requested`: no flag and no option of the script asks for a record. `declined`: a flag or the script forbids one. */
+/** `not-requested`: no flag and no option of the script requests a record. `declined`: a flag or the script forbids one. */
 export type RefusedRecording = 'not-requested' | 'declined';
 
 /** Undefined when the run may record. */

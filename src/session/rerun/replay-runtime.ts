@@ -53,7 +53,7 @@ export interface ReplayRuntimeOptions {
   readonly lastSeq: number;
   readonly variablesAt: (frame: Frame, op: OpPath) => StopPoint['variables'];
   readonly isCalledOff?: ((effect: RecordedEffect) => boolean) | undefined;
-  /** Called with each fact that the recorder was given, in the order of the record. */
+  /** Called with each fact that the recorder received, in the order of the record. */
   readonly onFact?: ((fact: Fact) => void) | undefined;
 }
 

@@ -96,7 +96,7 @@ export interface StructuredResult {
 }
 
 export interface RunReport {
-  /** Counts the results that no later run can reuse, because nothing asked for a record. */
+  /** Counts the results that no later run can reuse, because the run recorded nothing. */
   readonly unrecordedResults?: number;
   readonly status: RunStatus;
   /** Undefined when nothing was recorded. */
