@@ -1,11 +1,11 @@
 /** What somebody gets who installs the package: the files in it, the notices that they carry, and that nothing else is needed to use it. */
-import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packPackage, PACKING_MS, STRICT, TSC } from './support/packed-package.js';
 import { PROJECT } from './support/source-files.js';
 
 const run = promisify(execFile);
@@ -16,30 +16,10 @@ const { dependencies, devDependencies, version } = JSON.parse(readFileSync(path.
 };
 const NODE_MODULES = path.join(PROJECT, 'node_modules');
 
-/** npm reads its whole self first. */
-const PACKING_MS = 180_000;
-
 let folder: string;
 let packed: readonly string[];
 
-/** The package as npm packs it, in the `node_modules` of an empty project, beside the packages that it declares and no others. */
-beforeAll(() => {
-  folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'mlld-package-')));
-  const [{ files, filename }] = JSON.parse(
-    execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-      cwd: PROJECT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
-  ) as [{ readonly files: readonly { readonly path: string }[]; readonly filename: string }];
-  packed = files.map((file) => file.path);
-  execFileSync('tar', ['-xzf', path.join(folder, filename), '-C', folder]);
-  mkdirSync(path.join(folder, 'node_modules', '@viz-js'), { recursive: true });
-  cpSync(path.join(folder, 'package'), path.join(folder, 'node_modules', 'mlld'), { recursive: true });
-  for (const name of Object.keys(dependencies)) symlinkSync(path.join(NODE_MODULES, name), path.join(folder, 'node_modules', name));
-  symlinkSync(path.join(NODE_MODULES, '@types'), path.join(folder, 'node_modules', '@types'));
-  writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }\n');
-}, PACKING_MS);
+beforeAll(() => ({ folder, files: packed } = packPackage()), PACKING_MS);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -131,7 +111,7 @@ describe('where it is installed', () => {
   it('a program imports the library, package.json and the grammar for editors', async () => {
     writeFileSync(
       path.join(folder, 'host.mjs'),
-      `import { readFileSync } from 'node:fs';
+      `import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { openMemoryStore, run } from 'mlld';
 const require = createRequire(import.meta.url);
@@ -148,9 +128,7 @@ console.log(typeof run, typeof openMemoryStore(), require('mlld/package.json').v
         'export const statusOf = ({ status }: RunReport): string => status;\n' +
         '// @ts-expect-error a status is no number\nexport const wrong = ({ status }: RunReport): number => status;\n',
     );
-    const tsc = path.join(NODE_MODULES, 'typescript', 'bin', 'tsc');
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck', 'false'];
-    const { stdout } = await node(tsc, ...options, 'host.ts').catch((error: unknown) => error as { stdout: string });
+    const { stdout } = await node(TSC, '--noEmit', ...STRICT, 'host.ts').catch((error: unknown) => error as { stdout: string });
     expect(stdout).toBe('');
   });
 });
