@@ -3,8 +3,8 @@
  *
  * OWN-1 A type is `app.<namespace>.<name>`. No version of mlld gives such a type a meaning.
  * OWN-2 The data is one payload, so that it is sealed, redacted, bundled and searched for blobs like that of any other event.
- * OWN-3 `isKnownType` is false for it, so every program, older ones included, treats it as an event whose meaning is unknown: folds skip it,
- *    the chain covers it, and `journal gc` and `checkpoint clean` leave its run alone.
+ * OWN-3 `isKnownType` is false for it, so every program, older ones included, treats it as an event whose meaning is unknown: folds skip
+ *    it, the chain covers it, and `journal gc` and `checkpoint clean` leave its run alone.
  */
 import type { JournalEvent, Payload } from './event.js';
 

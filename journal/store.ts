@@ -108,8 +108,8 @@ export interface RunStore {
   /** Creates a run and becomes its only writer. With `options` the journal waits for a disk that takes nothing now. */
   create(ref: RunRef, options?: CreateOptions): Promise<Journal>;
   /**
-   * Continues a run that has no writer and no `run.finished`, behind its last whole event. Rejects with `JournalError`: JOURNAL_RUN_UNKNOWN,
-   * JOURNAL_RUN_IN_USE, JOURNAL_RUN_FINISHED, JOURNAL_RUN_DAMAGED.
+   * Continues a run that has no writer and no `run.finished`, behind its last whole event. Rejects with `JournalError`:
+   * JOURNAL_RUN_UNKNOWN, JOURNAL_RUN_IN_USE, JOURNAL_RUN_FINISHED, JOURNAL_RUN_DAMAGED.
    */
   reopen(ref: RunRef, options?: CreateOptions): Promise<Journal>;
   /**

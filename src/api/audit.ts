@@ -10,7 +10,7 @@ export type { AuditedCall, AuditedCommand, AuditedFile, AuditedGuard, AuditedHoo
 export type { Evidence, Origin } from '../../replay/reports/audit/file-origin.js';
 export type { FileOrigin } from '../../replay/reports/audit/file-origin-run.js';
 
-/** What `mlld journal audit --json` prints. */
+/** Has the members that `mlld journal audit --json` prints. */
 export interface RunAudit extends AuditConclusion {
   readonly workflow: string;
   readonly run: string;
@@ -52,7 +52,7 @@ export type OriginOptions = ReadOptions & Omit<FileOriginOptions, 'onDefect'>;
 
 /**
  * Finds who wrote and read a file, and which calls led to its content. `isFile` recognises its path as the journal has it: absolute, or
- * relative to the project. `content` is its text now, undefined when it is gone. Throws as `auditRun`.
+ * relative to the project. `content` is its present text, undefined when the file does not exist. Throws as `auditRun`.
  *
  * ```js
  * const { origins } = await originOfFile(store, run, { isFile: (path) => path === 'out/report.md', content });

@@ -1,9 +1,9 @@
-/** Holds what a program hands to the library to what is documented, before anything happens: a type is no guard in JavaScript. */
+/** Checks the requests of a program before anything happens, because types do not guard a program in JavaScript. */
 import { MlldError } from '../errors.js';
 
 type Kind = 'text' | 'true or false' | 'number' | 'function' | 'object' | 'list' | 'list of texts' | 'AbortSignal' | 'text or object';
 
-/** What each member has to be. One that is missing, or undefined, has a default. */
+/** Names the kind of each member. A member that is missing or undefined has a default. */
 export type Members<T> = { readonly [K in keyof T]-?: Kind | readonly string[] };
 
 const IS: { readonly [K in Kind]: (value: unknown) => boolean } = {
@@ -21,19 +21,19 @@ const IS: { readonly [K in Kind]: (value: unknown) => boolean } = {
 /** Throws BAD_OPTION, which names the member. `where` is the call: `run()`. */
 export function checkMembers<T extends object>(
   where: string,
-  given: unknown,
+  request: unknown,
   members: Members<T>,
   required: readonly (keyof T & string)[] = [],
 ): void {
-  if (!isObject(given)) throw badOption(where, `needs an object of options, not ${named(given)}`, `${where.replace('()', '')}({ … })`);
+  if (!isObject(request)) throw badOption(where, `needs an object of options, not ${named(request)}`, `${where.replace('()', '')}({ … })`);
   const names = Object.keys(members);
   for (const name of required) {
-    if (given[name] === undefined) throw badOption(where, `${name} is missing`, wanted(members[name]));
+    if (request[name] === undefined) throw badOption(where, `${name} is missing`, wanted(members[name]));
   }
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(request)) {
     if (value === undefined) continue;
     const kind = (members as { readonly [name: string]: Kind | readonly string[] })[name];
-    if (kind === undefined) throw badOption(where, `there is no option ${name}`, `the options are ${names.join(', ')}`);
+    if (kind === undefined) throw badOption(where, `unknown option ${name}`, `the options are ${names.join(', ')}`);
     const isRight = typeof kind === 'string' ? IS[kind](value) : kind.includes(value as string);
     if (!isRight) throw badOption(where, `${name} is ${named(value)}`, wanted(kind));
   }
@@ -44,7 +44,7 @@ export function badOption(where: string, what: string, hint: string): MlldError 
 }
 
 function wanted(kind: Kind | readonly string[]): string {
-  return typeof kind === 'string' ? `what it has to be: ${kind}` : `it is one of ${kind.join(', ')}`;
+  return typeof kind === 'string' ? `it must be: ${kind}` : `it is one of ${kind.join(', ')}`;
 }
 
 function named(value: unknown): string {

@@ -17,7 +17,7 @@ export interface EventOptions extends ReadOptions, EventFilter {}
 export interface FollowOptions extends EventOptions {
   /** Ends the iteration; no error is thrown. */
   readonly signal?: AbortSignal;
-  /** How long the journal is left alone after its end was reached: milliseconds, 200 by default. */
+  /** Waits so long at the end of the journal before it looks again: milliseconds, 200 by default. */
   readonly everyMs?: number;
 }
 

@@ -12,8 +12,8 @@ export { CALL_COLUMNS };
 export type { CallRow };
 
 /**
- * Returns a run as OpenTelemetry spans, in the JSON form of OTLP that a collector takes at `/v1/traces`. Arguments and results are left out.
- * Exporting twice gives the same trace. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
+ * Returns a run as OpenTelemetry spans, in the JSON form of OTLP that a collector takes at `/v1/traces`. Arguments and results are left
+ * out. Exporting twice gives the same trace. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
  *
  * ```js
  * await fetch('http://localhost:4318/v1/traces', { method: 'POST', body: JSON.stringify(await exportOtlp(store, run)) });
@@ -26,7 +26,8 @@ export async function exportOtlp(store: JournalStore, run: RunTarget, { onDefect
 }
 
 /**
- * Returns a run as a trace for ui.perfetto.dev and chrome://tracing; times are microseconds, as that format has them. Throws as `exportOtlp`.
+ * Returns a run as a trace for ui.perfetto.dev and chrome://tracing; times are microseconds, as that format has them. Throws as
+ * `exportOtlp`.
  *
  * ```js
  * await writeFile('run.trace.json', JSON.stringify(await exportChromeTrace(store, run)));

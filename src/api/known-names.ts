@@ -21,7 +21,7 @@ export interface RecordedNames {
 export interface NamesInRun {
   readonly functions: readonly string[];
   readonly checkpoints: readonly string[];
-  /** Of a pipeline. */
+  /** Ids of the nodes of a pipeline. */
   readonly nodes: readonly string[];
   readonly operations: readonly string[];
 }

@@ -13,9 +13,9 @@ export interface ReusableResult {
   readonly key: CallKey;
   /** Name of the function; empty where the line that named it is damaged. */
   readonly fn: string;
-  /** How the call was executed: changes when its definition does. */
+  /** Changes when the definition of the function does; undefined where it is not recorded. */
   readonly fingerprint: Fingerprint | undefined;
-  /** The beginning of the first argument; undefined where there is none or it is secret. */
+  /** The beginning of the first argument; undefined without one, and where it is secret. */
   readonly preview: string | undefined;
   /** The `call.completed` that holds the result. */
   readonly at: EventRef;

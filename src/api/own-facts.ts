@@ -1,15 +1,16 @@
 /**
- * Facts of the embedding program, in runs of its own: the journal as a store of what happened, for programs that are not scripts or pipelines.
+ * Facts of the embedding program, in runs of its own: the journal as a store of what happened, for programs that are not scripts or
+ * pipelines.
  *
  * OWN-RUN-1 A run of own facts begins with `run.started` and ends with `run.finished`, as every run does. Both are on disk when `createRun`
  *    and `finish` resolve. A kill before the first leaves no run, or one without events, which `reopenRun` begins; a kill before the second
  *    leaves a run that `reopenRun` continues.
- * OWN-RUN-2 `append` resolves when the fact is as durable as was wished. A kill before that leaves the fact whole or not at all: a torn line
- *    is not an event. Facts become durable in the order of `append`.
- * OWN-RUN-3 A payload that is too large for a line is on disk before the fact that names it is appended. A kill in between leaves a blob that
- *    no event names; `journal gc` removes it.
- * OWN-RUN-4 `reopenRun` and `deleteRun` refuse a run that a living process writes. A kill in the middle of `deleteRun` leaves the run as it was,
- *    or files that belong to no run, which `journal gc` removes.
+ * OWN-RUN-2 `append` resolves when the fact is as durable as was wished. A kill before that leaves the fact whole or not at all: a torn
+ *    line is not an event. Facts become durable in the order of `append`.
+ * OWN-RUN-3 A payload that is too large for a line is on disk before the fact that names it is appended. A kill in between leaves a blob
+ *    that no event names; `journal gc` removes it.
+ * OWN-RUN-4 `reopenRun` and `deleteRun` refuse a run that a living process writes. A kill in the middle of `deleteRun` leaves the run as it
+ *    was, or files that belong to no run, which `journal gc` removes.
  */
 import type { Durability } from '../../journal/durability.js';
 import type { JournalEvent, Json } from '../../journal/event.js';
@@ -28,9 +29,9 @@ export type { Durability, OwnEvent, OwnType };
 export type { OwnFact } from '../../journal/own-fact.js';
 
 export interface OwnRunOptions {
-  /** How the run is called in lists; by default as the workflow. */
+  /** The name of the run in lists; by default that of the workflow. */
   readonly name?: string;
-  /** How long a disk that takes nothing is waited for, before `append` rejects: milliseconds, 60,000 by default. */
+  /** `append` waits so long for a disk that takes nothing before it rejects: milliseconds, 60,000 by default. */
   readonly journalWaitMs?: number;
   /** Called when such an outage takes longer than a moment, and without an error when it is over. */
   readonly onOutage?: NonNullable<CreateOptions['onOutage']>;
@@ -38,8 +39,8 @@ export interface OwnRunOptions {
 
 export interface AppendOptions {
   /**
-   * `synced` (the default) survives a loss of power, `written` a kill of the process, `ordered` an end of the program in order: it is with the
-   * kernel a few milliseconds later, and never later than a fact that was appended after it.
+   * `synced` (the default) survives a loss of power, `written` a kill of the process, `ordered` an end of the program in order: it is with
+   * the kernel a few milliseconds later, and never later than a fact that was appended after it.
    */
   readonly durability?: Durability;
   /** Seals the data with the store's key; without a key only a digest is kept, and reading it gives no data. */
@@ -50,8 +51,9 @@ export interface AppendOptions {
 export interface OwnRun {
   readonly ref: RunRef;
   /**
-   * Appends a fact and returns its place in the run. Data of more than 64 Ki characters of JSON becomes a blob. Throws BAD_OPTION for a type
-   * that is not `app.<namespace>.<name>`, and `JournalError` when the data is not JSON (NOT_JSON), the disk fails, or the run is closed.
+   * Appends a fact and returns its place in the run. Data of more than 64 Ki characters of JSON becomes a blob. Throws BAD_OPTION for a
+   * type that is not `app.<namespace>.<name>`, and `JournalError` when the data is not JSON (NOT_JSON), the disk fails, or the run is
+   * closed.
    */
   append(type: OwnType, data: Json, options?: AppendOptions): Promise<Seq>;
   /** Ends the run for good, on disk. Throws `JournalError` when the disk fails. */
@@ -96,9 +98,9 @@ export async function reopenRun(store: JournalStore, run: RunTarget, options: Ow
 }
 
 /**
- * Removes a run for good. Meant for runs of own facts: results, checkpoints and invalidations that later runs need go with any other run, which
- * only `mlld journal gc` prevents. Blobs stay until that runs. Throws `JournalError`: JOURNAL_RUN_UNKNOWN, JOURNAL_RUN_IN_USE, or what the
- * disk did.
+ * Removes a run for good. Meant for runs of own facts: results, checkpoints and invalidations that later runs need go with any other run,
+ * which only `mlld journal gc` prevents. Blobs stay until that runs. Throws `JournalError`: JOURNAL_RUN_UNKNOWN, JOURNAL_RUN_IN_USE, or
+ * what the disk did.
  *
  * ```js
  * for (const { ref } of await store.runs(workflowOf('threads/support-17'))) await deleteRun(store, ref);

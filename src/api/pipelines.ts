@@ -1,4 +1,4 @@
-/** The parts of a pipeline that a program supplies or looks at: its graph, lint, handlers, backends, and people who answer. */
+/** Exports the parts of a pipeline that a program supplies or reads: its graph, lint, handlers, backends, and people who answer. */
 export { preparePipeline, type Transform } from '../pipeline/model/prepare.js';
 export {
   edgeAttribute,

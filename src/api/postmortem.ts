@@ -30,7 +30,7 @@ export async function postMortemOf(
 }
 
 /**
- * Returns the latest run that ended badly and was not resumed to its end since; undefined where there is none.
+ * Returns the latest run that ended badly and was not resumed to its end since; undefined without one.
  *
  * ```js
  * const failed = await latestFailure(store);

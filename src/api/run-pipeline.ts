@@ -55,11 +55,11 @@ const IO: Members<PipelineIo> = {
   readLine: 'function',
 };
 
-/** An event of the journal, or that `checkpoint.json` was replaced, which is not recorded. */
+/** An event of the journal; or `checkpoint.saved`, which is not recorded: `checkpoint.json` was replaced. */
 export type PipelineNotice = JournalEvent | { readonly type: 'checkpoint.saved' };
 
 /**
- * Runs a pipeline. What goes wrong with it is in the report; MlldError BAD_OPTION is thrown for a request that is not right, and
+ * Runs a pipeline. An error of the pipeline is in the report and not thrown. Throws MlldError: BAD_OPTION for a wrong request,
  * CONFIG_INVALID for a configuration that can't be read.
  *
  * ```js
@@ -71,7 +71,7 @@ export async function runPipeline(request: PipelineRunRequest): Promise<Pipeline
 }
 
 /**
- * Runs a pipeline and returns its events as they come. A request that is not right rejects the report.
+ * Runs a pipeline and returns its events as they come. A wrong request rejects the report.
  *
  * ```js
  * const { events, report } = watchPipeline({ file: 'release.dot' });

@@ -11,7 +11,7 @@ export interface ReadOptions {
   readonly onDefect?: ((defect: Defect) => void) | undefined;
 }
 
-/** Stands in where the caller does not want to know of defects. */
+/** The default of `onDefect`. */
 export const skipDefects = (): void => undefined;
 
 /** Reads the end and the lock of the run, unless the caller has done so. Throws RUN_UNKNOWN. */

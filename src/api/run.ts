@@ -1,4 +1,4 @@
-/** `run` as a program calls it: everything but the script has a default, and what is not right is an error that names the member. */
+/** Runs scripts for a program: everything but the script has a default, and a wrong request is an error that names the member. */
 import path from 'node:path';
 import type { JournalEvent } from '../../journal/event.js';
 import { findProject, scriptName, type Project } from '../session/project.js';
@@ -12,15 +12,15 @@ export type ScriptRequest =
   /** Relative to `workingDirectory`. */
   | { readonly kind: 'file'; readonly path: string }
   /**
-   * With a name the text stands for the file of that name in the project, which need not be there: paths in it are relative to the folder of
-   * that file, and a record goes by the name. Without one paths are relative to `directory`, by default the working directory, and there is
-   * no record.
+   * With a name the text takes the place of the file of that name in the project, which need not exist: paths in it are relative to the
+   * folder of that file, and it is recorded under the name. Without a name paths are relative to `directory`, by default the working
+   * directory, and nothing is recorded.
    */
   | { readonly kind: 'text'; readonly text: string; readonly name?: string; readonly directory?: string };
 
 export interface RunRequest extends Partial<Omit<RunOptions, 'script' | 'io' | 'pipeline'>> {
   readonly script: ScriptRequest;
-  /** By default what the script shows goes to the streams of the process, and standard input is empty. */
+  /** By default the script writes to the streams of the process, and standard input is empty. */
   readonly io?: Partial<RunIo>;
 }
 
@@ -71,7 +71,7 @@ const IO: Members<RunIo> = {
 };
 
 /**
- * Runs a script. What goes wrong with the script is in the report; MlldError BAD_OPTION is thrown for a request that is not right, and
+ * Runs a script. An error of the script is in the report and not thrown. Throws MlldError: BAD_OPTION for a wrong request,
  * CONFIG_INVALID for a configuration that can't be read.
  *
  * ```js
@@ -81,9 +81,9 @@ const IO: Members<RunIo> = {
 export async function run(request: RunRequest): Promise<RunReport> {
   checkMembers('run()', request, MEMBERS, ['script']);
   checkScript(request.script);
-  const { io, ...given } = request;
+  const { io, ...members } = request;
   checkIo('run()', io);
-  if (given.cache !== undefined) checkMembers('run(), cache', given.cache, CACHE);
+  if (members.cache !== undefined) checkMembers('run(), cache', members.cache, CACHE);
   checkRecords(request);
   const defaults = hostDefaults();
   const workingDirectory = path.resolve(request.workingDirectory ?? defaults.workingDirectory);
@@ -101,7 +101,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
     structured: false,
     signal: new AbortController().signal,
     name: script.kind === 'file' ? scriptName(project, script.path) : script.label,
-    ...defined(given),
+    ...defined(members),
     script,
     project,
     workingDirectory,
@@ -111,7 +111,7 @@ export async function run(request: RunRequest): Promise<RunReport> {
 
 /**
  * Runs a script and returns its events as they are recorded. The run has to record: `cache: { record: true }`, or any other option that
- * records. A request that is not right rejects the report.
+ * records. A wrong request rejects the report.
  *
  * ```js
  * const { events, report } = watchScript({ script: { kind: 'file', path: 'nightly.mld' }, cache: { checkpoint: true } });
@@ -122,7 +122,7 @@ export function watchScript(request: Omit<RunRequest, 'onEvent'>): Watched<Journ
   return watch((onEvent) => run({ ...request, onEvent }));
 }
 
-/** Events are those of the record. */
+/** Only what is recorded has events. */
 function checkRecords({ onEvent, cache = {} }: RunRequest): void {
   const { record, checkpoint, fresh, resume, forks = [] } = cache;
   if (onEvent === undefined || record === true || checkpoint === true || fresh === true || resume !== undefined || forks.length > 0) return;
@@ -139,7 +139,7 @@ function checkScript(script: { readonly [name: string]: unknown }): void {
   else if (kind === 'text')
     checkMembers('run(), script', script, { kind: ['text'], text: 'text', name: 'text', directory: 'text' }, ['text']);
   else throw badOption('run()', 'script.kind is missing or unknown', "{ kind: 'file', path } or { kind: 'text', text, name }");
-  if (script['name'] === '') throw badOption('run()', 'script.name is empty', 'leave it out, or name the file that the text stands for');
+  if (script['name'] === '') throw badOption('run()', 'script.name is empty', 'leave it out, or name the file whose place the text takes');
   if (script['name'] !== undefined && script['directory'] !== undefined) {
     throw badOption(
       'run()',
@@ -158,11 +158,11 @@ function folderOf(script: ScriptRequest, workingDirectory: string): string {
   return path.resolve(workingDirectory, script.directory ?? '.');
 }
 
-/** The project that was given, or the one that a script in this folder belongs to. */
-export async function projectFor(where: string, given: Project | undefined, folder: string): Promise<Project> {
-  if (given === undefined) return findProject(folder);
-  if (typeof given.root === 'string' && isObject(given.config)) return given;
-  throw badOption(where, 'project is no project', 'await findProject(folder) makes one');
+/** Returns the project of the request, or the one that the folder belongs to. Throws BAD_OPTION. */
+export async function projectFor(where: string, project: Project | undefined, folder: string): Promise<Project> {
+  if (project === undefined) return findProject(folder);
+  if (typeof project.root === 'string' && isObject(project.config)) return project;
+  throw badOption(where, 'project is not a project', 'await findProject(folder) returns one');
 }
 
 function sourceFor(
@@ -176,9 +176,9 @@ function sourceFor(
   return { kind: 'text', text, directory: path.dirname(recordAs), label: name, recordAs };
 }
 
-/** Without members that are undefined: they would take the place of defaults. */
-export function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+/** Leaves out members that are undefined, which would replace defaults. */
+export function defined<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }

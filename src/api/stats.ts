@@ -7,13 +7,13 @@ import { skipDefects, type ReadOptions } from './run-target.js';
 
 export type { Figures, FunctionFigures, RunStats } from '../../replay/reports/stats/stats.js';
 
-/** Every event of a run is read. */
+/** A default, because every event of each run is read. */
 export const STATS_RUNS_DEFAULT = 100;
 
 export interface StatsOptions extends ReadOptions {
   /** Only runs of this script or pipeline; by default of all. */
   readonly workflow?: Workflow | undefined;
-  /** How many runs, counted back from the latest. */
+  /** Counts only so many runs, back from the latest. */
   readonly last?: number;
 }
 

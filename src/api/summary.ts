@@ -14,7 +14,7 @@ export interface SummaryOptions extends ReadOptions {
 }
 
 /**
- * Summarises a run, also while it goes on. Reads the whole run. Times are milliseconds since 1970, durations milliseconds, costs US
+ * Summarises a run, also one that is running. Reads the whole run. Times are milliseconds since 1970, durations milliseconds, costs US
  * dollars. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
  *
  * ```js

@@ -10,8 +10,8 @@ export type { SpanDetails } from '../../replay/reports/timeline/report-details.j
 export type { ReportData, SpanColumns, SpanState, Tally } from '../../replay/reports/timeline/report.js';
 
 /**
- * Returns the spans of a run as columns, with totals by function and by checkpoint: what `mlld journal report --json` prints. Times of spans
- * are milliseconds since the start of the run, costs US dollars. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
+ * Returns the spans of a run as columns, with totals by function and by checkpoint: what `mlld journal report --json` prints. Times of
+ * spans are milliseconds since the start of the run, costs US dollars. Throws RUN_UNKNOWN, and `JournalError` when the disk fails.
  *
  * ```js
  * const { spans, total } = await timelineOf(store, run);

@@ -20,7 +20,7 @@ export type { Diagnostic, PipelineDiagnostics } from '../pipeline/lint/diagnosti
 export interface ValidateScriptRequest {
   /** Path of the script (`.mld`, `.mld.md`) or template (`.att`, `.mtt`), relative to `workingDirectory`. */
   readonly file: string;
-  /** Stands in the place of what the file holds, which need not be there. */
+  /** Is checked instead of what the file holds, which then need not exist. */
   readonly text?: string;
   readonly workingDirectory?: string;
   /** By default the project that the file is in. */
@@ -32,7 +32,7 @@ export interface ValidateScriptRequest {
 export interface ValidatePipelineRequest {
   /** Path of the `.dot` file, relative to `workingDirectory`. */
   readonly file: string;
-  /** Stands in the place of what the file holds, which need not be there. */
+  /** Is checked instead of what the file holds, which then need not exist. */
   readonly text?: string;
   readonly workingDirectory?: string;
   /** As for `runPipeline`. */
@@ -56,8 +56,8 @@ const PIPELINE: Members<ValidatePipelineRequest> = {
 };
 
 /**
- * Returns what `mlld validate --json` prints of a script or template: findings, and what it declares, imports and exports. Findings are in the
- * report and never thrown. Lines and columns count from 1. Throws BAD_OPTION, FILE_NOT_FOUND, CONFIG_INVALID.
+ * Returns what `mlld validate --json` prints of a script or template: findings, and what it declares, imports and exports. Findings are in
+ * the report and never thrown. Lines and columns count from 1. Throws BAD_OPTION, FILE_NOT_FOUND, CONFIG_INVALID.
  *
  * ```js
  * const { valid, errors = [] } = await validateScript({ file: 'llm/run/nightly.mld', depth: 'deep' });

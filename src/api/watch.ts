@@ -1,4 +1,6 @@
-/** Starts a run and hands out what happens while it happens, for `for await`: the callbacks of a run as an iterator. graph-pipelines.md 11. */
+/**
+ * Starts a run and hands out what happens while it happens, for `for await`: the callbacks of a run as an iterator. graph-pipelines.md 11.
+ */
 
 export interface Watched<Item, Report> {
   /**

@@ -1,4 +1,7 @@
-/** The programs of docs/library.md: compiled as strictly as can be against the packed package, run, and compared with what the document shows. */
+/**
+ * The programs of docs/library.md: compiled as strictly as can be against the packed package, run, and compared with what the document
+ * shows.
+ */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

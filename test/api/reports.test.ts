@@ -74,7 +74,7 @@ async function printed(...argv: string[]): Promise<unknown> {
   return JSON.parse((await runCli(argv, { cwd: folder })).stdout);
 }
 
-/** As it stands in JSON: without members that are undefined. */
+/** Returns the value as JSON has it: without members that are undefined. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -1,4 +1,4 @@
-/** The library as a program in JavaScript uses it: next to nothing given, the wrong things given, no project around. */
+/** Runs scripts and pipelines as a program in JavaScript does: with next to no options, with wrong ones, and without a project. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
