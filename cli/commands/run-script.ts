@@ -48,7 +48,7 @@ export async function runAndReport(io: Io, execution: Execution): Promise<number
   };
   const options = await optionsFor(io, execution);
   const interruption = listenForInterruption({ onSignal: io.onSignal, stderr: runIo.message });
-  interruption.signal.addEventListener('abort', () => log?.info({ signal: interruption.received() }, 'asked to end'));
+  interruption.signal.addEventListener('abort', () => log?.info({ signal: interruption.received() }, 'signal received'));
   const startedMs = io.nowMs();
   log?.info({ root: project.root, cache: request.cache }, 'run starts');
   const onProgress = progress?.update ?? (log && progressLog(io, log));

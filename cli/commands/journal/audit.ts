@@ -81,19 +81,19 @@ async function textOf(lines: Lines, style: Style, read: Read): Promise<AuditConc
   return conclusion;
 }
 
-async function origin(io: Io, text: string, asked: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
+async function origin(io: Io, text: string, written: string, { op, label, from, to, json, csv }: AuditOptions): Promise<boolean> {
   if ([op, label, from, to, csv].some((option) => option !== undefined)) {
     throw new MlldError('USAGE', '--file goes with --json only', { hint: 'mlld journal audit RUN --file PATH' });
   }
   const { project, store } = await openProject(io);
   const file = await resolveRun(store, project, text);
-  const absolute = path.resolve(io.workingDirectory, asked);
+  const absolute = path.resolve(io.workingDirectory, written);
   const report = await originOfFile(store, file, {
     isFile: (recorded) => isSame(project, recorded, absolute),
     content: await contentOf(absolute),
     onDefect: reportDefects(io),
   });
-  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(asked, report, reportStyle(io)));
+  io.stdout(json ? `${JSON.stringify({ file: absolute, ...report }, undefined, 2)}\n` : renderOrigin(written, report, reportStyle(io)));
   return true;
 }
 

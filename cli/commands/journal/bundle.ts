@@ -42,8 +42,8 @@ export async function bundle(io: Io, text: string, { output: file, redact, json 
   const blobs = new Map<BlobId, Uint8Array>();
   for (const each of await runsToBundle(store, ref)) {
     await refuseDamaged(store, each, 'in the journal');
-    const wish = match && (await redactionRequest(store, each, { op: undefined, match, reason: REASON }));
-    const edit = (event: Parameters<typeof redactEvent>[0]) => wish && redactEvent(event, wish);
+    const request = match && (await redactionRequest(store, each, { op: undefined, match, reason: REASON }));
+    const edit = (event: Parameters<typeof redactEvent>[0]) => request && redactEvent(event, request);
     runs.push({ ref: each, lines: await editedLines(project.root, each, edit, because) });
     for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);
   }

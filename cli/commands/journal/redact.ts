@@ -53,11 +53,11 @@ export async function redact(io: Io, text: string, options: RedactOptions): Prom
     await deleter.recover();
     await deleter.deleteUnfinished(await deleter.unfinishedFiles());
   }
-  const wish = await redactionRequest(store, ref, { op, match: pattern, reason });
+  const request = await redactionRequest(store, ref, { op, match: pattern, reason });
   const taken = new Set<BlobId>();
   let results = 0;
   const edit = (event: JournalEvent): JournalEvent | undefined => {
-    const changed = redactNoting(event, wish, taken);
+    const changed = redactNoting(event, request, taken);
     if (changed !== undefined && isResult(event) && !isResult(changed)) results++;
     return changed;
   };
@@ -105,8 +105,8 @@ async function refuseWhileRunning(store: JournalStore): Promise<void> {
   );
 }
 
-function redactNoting(event: JournalEvent, wish: RedactionRequest, taken: Set<BlobId>): JournalEvent | undefined {
-  const changed = redactEvent(event, wish);
+function redactNoting(event: JournalEvent, request: RedactionRequest, taken: Set<BlobId>): JournalEvent | undefined {
+  const changed = redactEvent(event, request);
   if (changed === undefined) return undefined;
   const stays = new Set<BlobId>();
   forEachDigest(changed, (digest) => stays.add(digest));

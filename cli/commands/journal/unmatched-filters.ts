@@ -52,14 +52,14 @@ async function namesIn(store: JournalStore, ref: RunRef): Promise<RunNames> {
   return { types, ops, labels };
 }
 
-function hasOperation({ ops }: RunNames, asked: string): boolean {
-  for (const op of ops) if (isInside(op, asked)) return true;
+function hasOperation({ ops }: RunNames, wanted: string): boolean {
+  for (const op of ops) if (isInside(op, wanted)) return true;
   return false;
 }
 
 /** Compares whole paths, then the last step alone: long paths are seldom near each other. */
-function nearestOperation({ ops }: RunNames, asked: string): string | undefined {
-  return closest(asked, ops) ?? [...ops].find((op) => op.endsWith(`/${asked}`) || op.includes(`/${asked}#`));
+function nearestOperation({ ops }: RunNames, wanted: string): string | undefined {
+  return closest(wanted, ops) ?? [...ops].find((op) => op.endsWith(`/${wanted}`) || op.includes(`/${wanted}#`));
 }
 
 const TYPES = new Set(Object.keys(DURABILITY).flatMap((type) => [type, groupOf(type)]));

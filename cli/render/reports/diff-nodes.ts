@@ -36,7 +36,7 @@ export function nodesForkLines({ common, last, nextLeft, nextRight, changed, inp
 }
 
 function pairLines({ left, right, changes, context }: NodePair, style: Style): readonly string[] {
-  const told = changes.map((change) => {
+  const shown = changes.map((change) => {
     switch (change) {
       case 'status':
         return `${statusOf(left)} -> ${statusOf(right)}`;
@@ -48,7 +48,7 @@ function pairLines({ left, right, changes, context }: NodePair, style: Style): r
         return 'context';
     }
   });
-  return [`${style.yellow('~')} ${left.node} ${left.op}: ${told.join(', ')}`, ...contextLines(context, '    ', style)];
+  return [`${style.yellow('~')} ${left.node} ${left.op}: ${shown.join(', ')}`, ...contextLines(context, '    ', style)];
 }
 
 function contextLines(changes: readonly ContextChange[], indent: string, style: Style): readonly string[] {

@@ -24,7 +24,7 @@ export interface ListedRun {
   readonly reused: number | null;
   readonly failed: number | null;
   readonly costUsd: number | null;
-  /** What a running run waits for, what a crashed one was waiting for. */
+  /** The calls in flight; of a crashed run, those in flight when it ended. */
   readonly inFlight: readonly { readonly fn: string; readonly preview: string | null; readonly durationMs: number }[];
 }
 

@@ -1,4 +1,4 @@
-/** `--plan` as text: the number that matters first, then function by function, then what it comes to. */
+/** Renders `--plan`: the number that matters first, then function by function, then the estimate. */
 import { describeChange } from '../../../replay/memo/definitions.js';
 import type { WhyNotReused, PlannedFunction } from '../../../replay/resume/plan.js';
 import type { RunPlan } from '../../../src/session/script/plan-script.js';

@@ -127,7 +127,7 @@ function nodesOf({ pipeline, status }: PostMortemReport, style: Style): string[]
   return lines;
 }
 
-/** Inside a branch it stands deeper. */
+/** Nodes inside a branch are indented. */
 function nodeOf({ op, node, visit, status, attempts, durationMs, reason }: NodeProgress, isLive: boolean, style: Style): string {
   const colour = status === 'success' || status === 'partial_success' ? style.green : status === 'running' ? style.yellow : style.red;
   const times = attempts === 1 ? '' : ` ${attempts} attempts,`;
