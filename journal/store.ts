@@ -28,7 +28,7 @@ export interface Recorded {
 /** One open run and its only writer. */
 export interface Journal {
   readonly ref: RunRef;
-  /** Queues a fact behind all earlier ones; the kernel has it a few milliseconds later. Never throws: a write error is kept for `append`. */
+  /** Queues a fact behind all earlier ones; the kernel has it a few milliseconds later. Never throws: `append` reports write errors. */
   post(fact: Fact): Recorded;
   /**
    * Resolves when the fact is as durable as `DURABILITY` promises for its type, never before; while the disk takes nothing, facts of the

@@ -1,4 +1,4 @@
-/** What a user meets whose journal was damaged: the run goes on, the loss is as small as it can be, and it is never silent. */
+/** A damaged journal stops no run; the loss is as small as possible, and is never silent. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -55,7 +55,7 @@ describe('a damaged journal', () => {
     expect(verified.stdout).toContain('torn');
   });
 
-  it('never serves an answer of which a letter has changed, and keeps its neighbours', async () => {
+  it('never reuses a result of which a letter has changed, and keeps its neighbours', async () => {
     const project = await recorded();
     rewrite(project.file, (text) => text.replace('report on hull section 7.', 'rePort on hull section 7.'));
     const first = await callsAgain(project);
@@ -64,7 +64,7 @@ describe('a damaged journal', () => {
     const verified = await run(project.cwd, ['journal', 'verify', runIdOf(project.file)]);
     expect(verified.status).toBe(1);
     expect(verified.stdout).toContain('damaged');
-    expect((await callsAgain(project)).calls).toBe(0); // and the answer of the repaired run is used from then on
+    expect((await callsAgain(project)).calls).toBe(0); // and the result of the repaired run is used from then on
   });
 
   it('may hold garbage in the middle', async () => {
@@ -85,9 +85,9 @@ describe('a damaged journal', () => {
     expect(readFileSync(project.file).equals(written)).toBe(true);
   });
 
-  it('asks again for an answer whose payload is gone, or is another', async () => {
+  it('executes a call again when the payload of its result is gone or replaced', async () => {
     const project = await recorded({ answerChars: INLINE_BYTES_MAX * 2 });
-    // The script's own text is kept as a payload too, a small one, and what it showed: all answers in one.
+    // The script's own text is a small payload too, and so is its output: all results in one.
     const sizeOf = (blob: string): number => readFileSync(blob).length;
     const answers = blobFiles(project.cwd).filter((blob) => sizeOf(blob) > INLINE_BYTES_MAX && sizeOf(blob) < INLINE_BYTES_MAX * 3);
     expect(answers).toHaveLength(CALLS);
@@ -101,7 +101,7 @@ describe('a damaged journal', () => {
 });
 
 describe('a journal that cannot be written', () => {
-  it.each(['.mlld', '.mlld/journal'])('keeps a run from paying for calls, unless that is wanted: a file stands at %s', async (place) => {
+  it.each(['.mlld', '.mlld/journal'])('keeps a run from paying for calls, unless that is wanted: a file is at %s', async (place) => {
     const cwd = await hullProject({ calls: CALLS, delayMs: 1 });
     mkdirSync(path.dirname(path.join(cwd, place)), { recursive: true });
     writeFileSync(path.join(cwd, place), 'in the way\n');
@@ -116,7 +116,7 @@ describe('a journal that cannot be written', () => {
     chmodSync(path.join(cwd, '.mlld'), 0o700);
   });
 
-  it('goes on in further files where a file may not grow any more', async () => {
+  it('continues in further files where a file may not grow any more', async () => {
     const cwd = await hullProject({ calls: CALLS, delayMs: 1, answerChars: 4000 });
     // In units of 512 or 1024 bytes, as the shell has it: in both cases some results fit into a file, and not all.
     const limited = spawnSync('sh', ['-c', `ulimit -f 250; exec "$@"`, 'sh', process.execPath, PROGRAM, ...RUN], { cwd, encoding: 'utf8' });

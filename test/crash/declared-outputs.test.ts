@@ -1,8 +1,8 @@
 /**
- * SIGKILL while declared output files are written for the first time, and while they are put back.
+ * SIGKILL while declared output files are written for the first time, and while they are restored.
  *
- * O1 after a kill at any moment the same command ends with every file as the calls wrote it
- * O2 no call whose answer was on disk is asked again, however many of its files were back
+ * OUTPUT-KILL-1 after a kill at any moment the same command ends with every file as the calls wrote it
+ * OUTPUT-KILL-2 no call whose result was on disk is executed again, however many of its files were restored
  */
 import { once } from 'node:events';
 import fs from 'node:fs';

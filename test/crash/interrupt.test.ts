@@ -1,4 +1,4 @@
-/** Ctrl-C: the run ends as interrupted, its commands end with it, and the next run goes on where it stopped. */
+/** Ctrl-C ends the run as interrupted and its commands with it, and the next run continues where it stopped. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ async function interrupted(cwd: string, begun: number): Promise<CliResult> {
   return result;
 }
 
-it('ends with status 130, says so in its journal, and tells how to go on', async () => {
+it('ends with status 130, says so in its journal, and says how to continue', async () => {
   const cwd = await hullProject({ calls: CALLS, delayMs: 30 });
   const { status, stderr } = await interrupted(cwd, 30);
   expect(status).toBe(130);
@@ -27,7 +27,7 @@ it('ends with status 130, says so in its journal, and tells how to go on', async
   expect(await listedRuns(cwd)).toMatchObject([{ status: 'interrupted' }]);
 });
 
-it('keeps every answer that was on disk', async () => {
+it('keeps every result that was on disk', async () => {
   const cwd = await hullProject({ calls: CALLS, delayMs: 30 });
   await interrupted(cwd, 30);
   const onDisk = answersOnDisk(cwd);

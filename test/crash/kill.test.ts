@@ -1,10 +1,10 @@
 /**
  * SIGKILL in the middle of a run, then the same command again. Run it with `MLLD_KILLS=100` and another `MLLD_KILL_SEED` for more.
  *
- * K1 the output is that of an undisturbed run
- * K2 no call whose answer was on disk runs again
- * K3 what runs again was in flight at the kill
- * K4 every journal verifies, and the killed run is listed as crashed with what it had in flight
+ * KILL-1 the output is that of an undisturbed run
+ * KILL-2 no call whose result was on disk is executed again
+ * KILL-3 a call that is executed again was in flight at the kill
+ * KILL-4 every journal verifies, and the killed run is listed as crashed with what it had in flight
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 
@@ -42,19 +42,19 @@ describe('a run that is killed and started again', () => {
       expect((await runKilled(cwd, { begun, afterMs })).status).toBeUndefined();
 
       const onDisk = answersOnDisk(cwd);
-      expect(onDisk.size).toBeGreaterThanOrEqual(begun - CALLS_AT_ONCE); // the next call begins when the answer before it is on disk
+      expect(onDisk.size).toBeGreaterThanOrEqual(begun - CALLS_AT_ONCE); // the next call starts when the result before it is on disk
       const before = callsBegun(cwd);
       const [killed] = await listedRuns(cwd);
-      expect(killed?.status).toBe('crashed'); // K4
+      expect(killed?.status).toBe('crashed'); // KILL-4
       expect(killed?.inFlight).toHaveLength(callsInFlight(cwd));
 
       const { stdout, status } = await run(cwd);
       expect(status).toBe(0);
-      expect(stdout).toBe(undisturbed); // K1
+      expect(stdout).toBe(undisturbed); // KILL-1
       const after = callsBegun(cwd).slice(before.length);
-      expect(after.filter((question) => onDisk.has(question))).toEqual([]); // K2
+      expect(after.filter((question) => onDisk.has(question))).toEqual([]); // KILL-2
       const again = after.filter((question) => before.includes(question));
-      expect(again.length).toBeLessThanOrEqual(CALLS_AT_ONCE); // K3
+      expect(again.length).toBeLessThanOrEqual(CALLS_AT_ONCE); // KILL-3
       expect([...again].sort()).toEqual(before.filter((question) => !onDisk.has(question)).sort());
       for (const file of journalFiles(cwd)) {
         const verified = await run(cwd, ['journal', 'verify', runIdOf(file)]);

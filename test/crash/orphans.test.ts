@@ -1,5 +1,5 @@
 /**
- * SIGKILL of mlld while commands run that take long: they end with it, and where they can't, whoever resumes the run ends them first.
+ * SIGKILL of mlld while long commands run: they end with it, and where they can't, the next resume of the run ends them first.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -50,7 +50,7 @@ async function until<T>(look: () => T | undefined | Promise<T | undefined>): Pro
   }
 }
 
-/** Not one that is dead and that its parent hasn't asked about. */
+/** False for one that is dead and that its parent hasn't waited for. */
 async function lives(pid: number): Promise<boolean> {
   return (await processList()).some((each) => each.pid === pid);
 }
@@ -70,7 +70,7 @@ function killed(run: CliProcess): Promise<unknown> {
   return new Promise((resolve) => run.once('exit', resolve)).then(() => void result);
 }
 
-/** Nobody is left who could end the agents: as if the system had killed all that it could see of the run. */
+/** Kills all that could end the agents, as if the system had killed the whole run. */
 async function killedWithItsWatcher(run: CliProcess): Promise<void> {
   process.kill(await watcherOf(run), 'SIGKILL');
   await killed(run);
@@ -102,7 +102,7 @@ describe.each([
     expect(status).toBe(0);
     expect(await lives(agent)).toBe(false);
     expect(agentsIn(cwd)).toHaveLength(2);
-    // What was dealt with is not looked at again.
+    // Orphans that were ended are not looked for again.
     const again = await runCli(argv, { cwd });
     expect(again.stderr).not.toContain('was killed and left');
   });

@@ -1,9 +1,9 @@
 /**
  * SIGKILL at every step of a redaction, then the same command again.
  *
- * K1 the store verifies at any time
- * K2 what is served is what was recorded, or nothing; once the run's file is rewritten nothing that was taken out is served
- * K3 when the command has been run again, the text is nowhere: not in half-made files either
+ * REDACTION-KILL-1 the store verifies at any time
+ * REDACTION-KILL-2 a reused result is what was recorded, or nothing; once the run's file is rewritten nothing that was removed is reused
+ * REDACTION-KILL-3 when the command has been run again, the text is nowhere: not in unfinished files either
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ const SECRET = 'tide-token-4711';
 const CALLS = 300;
 const STEPS_MAX = 200;
 
-/** Ends the process before the n-th change of the disk; tells how many there were. */
+/** Ends the process before the n-th change of the disk; reports how many there were. */
 const KILLING = `
 const fs = require('node:fs');
 const isJournal = (name) => typeof name === 'number' || String(name).includes('/.mlld/journal');
@@ -53,7 +53,7 @@ beforeAll(async () => {
   );
   await loadWorkflow(store, JOB, { onDefect: () => undefined });
   expect(await store.readDerived(JOB, 'index')).toBeDefined();
-  // What writers that were killed before have left.
+  // Leftovers of writers that were killed before.
   for (const file of globSync('.mlld/journal/**/*', { cwd: original, dot: true, absolute: true })) {
     fs.copyFileSync(file, `${file}.0123456789ab.tmp`);
   }
@@ -76,7 +76,7 @@ function everything(cwd: string): string {
   return files.map((file) => fs.readFileSync(file, 'latin1')).join('\n');
 }
 
-/** Answers as a next run would have them, by their first argument. */
+/** Returns the results that a next run would reuse, by their first argument. */
 async function served(cwd: string): Promise<ReadonlyMap<string, unknown>> {
   const store = openFileStore(cwd);
   const { memo } = await loadWorkflow(store, JOB, { onDefect: (defect) => expect.unreachable(defect.message) });
@@ -94,23 +94,23 @@ async function verify(cwd: string): Promise<void> {
 }
 
 describe('a redaction that is killed', () => {
-  it('leaves a store that verifies and serves nothing else, and is ended by the same command', { timeout: 300_000 }, async () => {
+  it('leaves a store that verifies and reuses nothing else, and is ended by the same command', { timeout: 300_000 }, async () => {
     const before = await served(original);
     let rewritten = 0;
     let steps = 0;
     for (; steps < STEPS_MAX; steps++) {
       const cwd = copy();
       const { status } = await redact(cwd, steps);
-      await verify(cwd); // K1
+      await verify(cwd); // REDACTION-KILL-1
       const isRewritten =
         fs.readFileSync(runFile(cwd), 'utf8').includes('[redacted]') || !fs.readFileSync(runFile(cwd), 'utf8').includes(SECRET);
       if (isRewritten) rewritten++;
       for (const [question, answer] of await served(cwd)) {
-        if (question.includes('ebb')) expect(answer).toBe(before.get(question)); // K2
+        if (question.includes('ebb')) expect(answer).toBe(before.get(question)); // REDACTION-KILL-2
         if (isRewritten) expect(`${question} ${JSON.stringify(answer)}`).not.toContain(SECRET);
       }
       expect((await redact(cwd)).status).toBe(0);
-      expect(everything(cwd)).not.toContain(SECRET); // K3
+      expect(everything(cwd)).not.toContain(SECRET); // REDACTION-KILL-3
       await verify(cwd);
       expect([...(await served(cwd)).keys()].filter((question) => question.startsWith('ebb'))).toHaveLength(CALLS - 3);
       fs.rmSync(cwd, { recursive: true });

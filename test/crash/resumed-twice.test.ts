@@ -1,8 +1,8 @@
 /**
  * The same crashed run, resumed by two processes at the same moment.
  *
- * A pipeline is a walk: only one of them may go on with it. A script is answered from its record: both may run, each is served what was
- * recorded when it started, and the record holds both.
+ * A pipeline is a walk, which only one of them may continue. A script reuses recorded results: both may run, each reuses what was
+ * recorded when it started, and the journal holds both.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ function lines(cwd: string): string[] {
   return fs.existsSync(log) ? fs.readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
 }
 
-/** Starts it and kills it once it has asked `question`. */
+/** Starts it and kills it once it has made the call with this argument. */
 async function crash(cwd: string, argv: readonly string[], question: string): Promise<void> {
   const child = startCli(argv, { cwd });
   child.stdin.end();
@@ -47,7 +47,7 @@ async function verified(cwd: string, workflow: string): Promise<number> {
 }
 
 describe('a crashed run that two processes resume at once', () => {
-  it('goes on once when it is a pipeline: the other is refused', { timeout: 120_000 }, async () => {
+  it('continues once when it is a pipeline: the other is refused', { timeout: 120_000 }, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const text = pipeline(
         'a [prompt="a"]; b [prompt="b"]; start -> a -> b -> exit',
@@ -65,7 +65,7 @@ describe('a crashed run that two processes resume at once', () => {
     }
   });
 
-  it('is served to both when it is a script', { timeout: 120_000 }, async () => {
+  it('is reused by both when it is a script', { timeout: 120_000 }, async () => {
     const script = `exe llm @ask(q) = sh { echo "$q" >> asked.txt; sleep 0.3; echo "A:$q" }
 show @ask("ebb")
 show @ask("flow")

@@ -1,9 +1,9 @@
 /**
- * SIGKILL while secret answers are being written, then the same command again.
+ * SIGKILL while secret results are being written, then the same command again.
  *
- * S1 no file of the journal ever holds the secret in clear, not even the tail that the kill tore
- * S2 an answer that was on disk is served, one that was not is asked again; without a sealing key every one is asked again
- * S3 the output is that of an undisturbed run
+ * SECRET-KILL-1 no file of the journal ever holds the secret in clear, not even the tail that the kill tore
+ * SECRET-KILL-2 a result that was on disk is reused, other calls are executed again; without a sealing key every call is executed again
+ * SECRET-KILL-3 the output is that of an undisturbed run
  */
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const CALLS = 24;
 const AT_ONCE = 6;
 const KEY = randomBytes(32).toString('hex');
 
-/** Small results stand in their event, large ones in a blob; the call of that number kills the run `afterMs` later. */
+/** Small results are in their event, large ones in a blob; the call of that number kills the run `afterMs` later. */
 function project(): Promise<string> {
   return projectFolder({
     'job.mld': `import { MLLD_TOKEN } from @input
@@ -78,14 +78,14 @@ it.each([
 
   const cwd = await project();
   expect((await run(cwd, env, { begun, afterMs })).status).toBeUndefined();
-  expect(leaks(cwd, canary)).toEqual([]); // S1
+  expect(leaks(cwd, canary)).toEqual([]); // SECRET-KILL-1
   const before = callsBegun(cwd).length;
   const onDisk = key['MLLD_JOURNAL_KEY'] === 'none' ? 0 : answersOnDisk(cwd);
 
   const { stdout, status } = await run(cwd, env, UNDISTURBED);
   expect(status).toBe(0);
-  expect(stdout).toBe(undisturbed.stdout); // S3
-  expect(callsBegun(cwd).length - before).toBe(CALLS - onDisk); // S2
+  expect(stdout).toBe(undisturbed.stdout); // SECRET-KILL-3
+  expect(callsBegun(cwd).length - before).toBe(CALLS - onDisk); // SECRET-KILL-2
   expect(leaks(cwd, canary)).toEqual([]);
   expect((await runCli(['journal', 'verify', 'job'], { cwd, env })).status).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** A workflow whose calls leave traces, so that a test can tell what ran, what was on disk, and what ran again. */
+/** Makes a workflow whose calls leave traces, so that a test knows what ran, what was on disk, and what ran again. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { projectFolder, runCli, startCli, type CliProcess, type CliResult } from
 export const CALLS_AT_ONCE = 20;
 export const RUN = ['run', 'hull', '--checkpoint'];
 
-/** Every call writes its question into `calls.log` when it begins. Answers carry their question, and are of `answerChars`. */
+/** Every call writes its argument into `calls.log` when it starts. Results hold their argument, and have `answerChars` characters. */
 export async function hullProject({
   calls,
   delayMs,
@@ -59,12 +59,12 @@ export async function startUntil(cwd: string, begun: number): Promise<CliProcess
   return child;
 }
 
-/** The questions of the calls that began, in order, over all runs. */
+/** Returns the arguments of the calls that started, in order, over all runs. */
 export function callsBegun(cwd: string): string[] {
   return linesOf(path.join(cwd, 'calls.log'));
 }
 
-/** The questions whose answer is in a journal. Reads lines, not our code: a test must not believe the reader that it tests. */
+/** Returns the arguments of calls whose result is in a journal. Reads lines itself: a test must not trust the reader that it tests. */
 export function answersOnDisk(cwd: string): Set<string> {
   const completed = journalFiles(cwd)
     .flatMap(eventsOf)
@@ -106,7 +106,7 @@ export interface ListedRun {
   readonly inFlight: readonly unknown[];
 }
 
-/** As `journal list --json` tells them, latest first. */
+/** Returns the runs of `journal list --json`, latest first. */
 export async function listedRuns(cwd: string): Promise<ListedRun[]> {
   const { stdout } = await run(cwd, ['journal', 'list', '--json']);
   return JSON.parse(stdout) as ListedRun[];

@@ -48,7 +48,7 @@ describe('what surrounds a script', () => {
     expect(parseScript("resume: 'never'", { mode: 'markdown' }).resume).toBe('never');
   });
 
-  it('gives the offset of every statement and name', () => {
+  it('returns the offset of every statement and name', () => {
     const [first, second] = parseScript('show "a"\n  var @b = 1', { mode: 'strict' }).statements;
     expect(first?.at).toBe(0);
     expect(second).toMatchObject({ at: 11, nameAt: 15 });

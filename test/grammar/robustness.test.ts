@@ -31,7 +31,7 @@ output <a.md # Birds, "x"?; !# Gulls as "## B"> | @f to "out/@x\\.txt"
 => @r ?? (1 == 2 ? 'a' : :::{{b}}:::)
 `;
 
-/** What editing leaves behind: something cut out, doubled, moved or typed at the wrong place. */
+/** Imitates editing: something is cut out, doubled, moved or typed at the wrong place. */
 const edited = fc
   .record({
     from: fc.nat({ max: valid.length }),

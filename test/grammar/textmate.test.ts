@@ -1,10 +1,10 @@
-/** What editors get to colour with. */
+/** Holds the syntax highlighting of editors to the words of the language. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { foreignWords, statementWords, transformerNames } from '../../grammar/keywords.js';
 import { textMateGrammar } from '../../grammar/textmate.js';
 
-/** All regular expressions of the grammar, with where they stand. */
+/** Returns all regular expressions of the grammar, with their paths. */
 function expressionsIn(node: unknown, at = ''): [string, string][] {
   if (typeof node !== 'object' || node === null) return [];
   return Object.entries(node).flatMap(([key, value]): [string, string][] =>
@@ -35,7 +35,7 @@ it.each([...transformerNames])('colours the built-in @%s', (name) => {
   expect(sources.some((source) => source.test(`@${name}`))).toBe(true);
 });
 
-/** Words that stand in places of their own (targets, sources, values of options), and those that the runtime refuses. */
+/** Words of special places (targets, sources, values of options), and those that the runtime refuses. */
 const UNCOLOURED: readonly string[] = [
   'payload',
   'state',

@@ -28,7 +28,7 @@ async function recordedBundle(root: string, refs: readonly RunRef[], facts = sma
 }
 
 describe('a bundle', () => {
-  it('gives back what was put into it', async () => {
+  it('returns what was put into it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyFact, { maxLength: 8 }),

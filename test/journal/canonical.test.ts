@@ -76,7 +76,7 @@ it('writes the zero below zero, in the order of names and in its own', () => {
   expect(JSON.parse(exactJson([-0]))).toEqual([-0]);
 });
 
-it('names content by its digest', () => {
+it('names data by its digest', () => {
   expect(sha256('abc')).toBe('sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   expect(sha256(Buffer.from('naïve'))).toBe(sha256('naïve'));
 });

@@ -32,7 +32,7 @@ function lineBuffer(text: string): LineBuffer {
 
 const asJson = (fact: Fact): unknown => JSON.parse(JSON.stringify(fact));
 
-it('gives back any event as it was written, and writes it the same again', () => {
+it('reads any event as it was written, and writes it the same again', () => {
   fc.assert(
     fc.property(anyFact, fc.nat(), fc.stringMatching(/^[0-9a-f]{64}$/), (fact, n, previous) => {
       const line = encode(fact, seqOf(n), ts, previous);
@@ -45,7 +45,7 @@ it('gives back any event as it was written, and writes it the same again', () =>
   );
 });
 
-it('puts the same bytes into a queue, behind what stands there', () => {
+it('puts the same bytes into a queue, behind what is there', () => {
   fc.assert(
     fc.property(fc.array(anyFact, { maxLength: 8 }), fc.nat({ max: 8 }), (facts, taken) => {
       const queue = new LineQueue();
@@ -65,7 +65,7 @@ it('puts the same bytes into a queue, behind what stands there', () => {
   );
 });
 
-it.each([2000, 300_000])('queues an event of %i letters, larger than the queue or not, and goes on behind it', (length) => {
+it.each([2000, 300_000])('queues an event of %i letters, larger than the queue or not, and continues behind it', (length) => {
   const queue = new LineQueue();
   let previous = CHAIN_SEED;
   [opStarted(0), { ...callCompleted(1), result: { inline: 'é'.repeat(length) } } as Fact, opStarted(2)].forEach((fact, n) => {

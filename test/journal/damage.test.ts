@@ -49,7 +49,7 @@ it('reads an empty file as a run of which nothing was recorded', async () => {
   expect(await store.runs(workflow)).toEqual([{ ref, liveness: 'crashed', bytes: 0 }]);
 });
 
-it('finds any changed byte, reports it once, and gives up at most the line and its successor', async () => {
+it('finds any changed byte, reports it once, and loses at most the line and its successor', async () => {
   const { root, path, bytes, events, places } = await recorded();
   await fc.assert(
     fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
@@ -183,7 +183,7 @@ it('reads lines longer than a block, also with bytes of a character on both side
   expect(events.map(factOf)).toEqual(facts);
 });
 
-it('refuses an event longer than a line may be, and goes on', async () => {
+it('refuses an event longer than a line may be, and continues', async () => {
   const store = openFileStore(temporaryFolder());
   const journal = await store.create(ref);
   await expect(journal.append(callCompleted(1, 'x'.repeat(LINE_BYTES_MAX)))).rejects.toMatchObject({ code: 'JOURNAL_EVENT_TOO_LARGE' });
@@ -201,7 +201,7 @@ it('steps over a line that is longer than a line may be', async () => {
   expect(defects).toMatchObject([{ kind: 'corrupt', line: 3, offset: at }]);
 });
 
-it('finds the last event behind a long one, and gives up a tail that is damaged', async () => {
+it('finds the last event behind a long one, and ignores a tail that is damaged', async () => {
   const long = { ...finished, error: { code: 'X', message: 'y'.repeat(20_000) } } as Fact;
   const { store, path, bytes } = await recorded([started, callCompleted(1, 'x'.repeat(10_000)), long]);
   expect((await store.runs(workflow))[0]).toMatchObject({ liveness: 'finished', finished: { seq: 2, status: 'completed' } });
@@ -209,7 +209,7 @@ it('finds the last event behind a long one, and gives up a tail that is damaged'
   expect((await store.runs(workflow))[0]).toMatchObject({ liveness: 'crashed' });
 });
 
-it('never gives out a blob that is missing, changed or empty, and heals it when it is stored again', async () => {
+it('never returns a blob that is missing, changed or empty, and heals it when it is stored again', async () => {
   const root = temporaryFolder();
   const store = openFileStore(root);
   const value = 'ship '.repeat(INLINE_MAX);

@@ -134,7 +134,7 @@ it('shares one sync between all that came while another was under way', async ()
   await closed;
 });
 
-it('shares one sync between calls that are answered within a turn, whichever of them waited first', async () => {
+it('shares one sync between calls that complete in one tick, whichever of them waited first', async () => {
   const { disk } = failingDisk(Infinity, 'EIO');
   let syncs = 0;
   const sync = (_file: number, done: (error: null) => void): void => {
@@ -144,7 +144,7 @@ it('shares one sync between calls that are answered within a turn, whichever of 
   const journal = await openFileStore(temporaryFolder(), { disk: { ...disk, sync } }).create(runRef(1));
   const [lanes, rounds] = [20, 10];
   const lane = async (n: number): Promise<void> => {
-    if (n % 2 === 1) await journal.append(callCompleted(n)); // half of them begin when the first sync is under way
+    if (n % 2 === 1) await journal.append(callCompleted(n)); // half of them are appended while the first sync is in flight
     for (let round = 0; round < rounds; round++) {
       await journal.append(callStarted(n));
       await journal.append(callCompleted(n));

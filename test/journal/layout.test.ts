@@ -20,7 +20,7 @@ it.each([
   expect(workflowOfFolder(folder)).toBe(workflow);
 });
 
-it('gives every workflow a folder name of its own that can be read back', () => {
+it('makes for every workflow a folder name of its own that can be read back', () => {
   const anyPath = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
     .map(workflowOf)

@@ -9,7 +9,7 @@ let base: string;
 beforeEach(() => (base = fs.mkdtempSync(path.join(os.tmpdir(), 'mlld-folders-'))));
 
 describe('folders', () => {
-  it('are made with all that is missing above them, and the first of those is told', () => {
+  it('are made with all that is missing above them, and the first of those is returned', () => {
     expect(makeFolders(path.join(base, 'a/b/c'), 0o700)).toBe(path.join(base, 'a'));
     expect(fs.statSync(path.join(base, 'a/b/c')).mode & 0o777).toBe(0o700);
     expect(makeFolders(path.join(base, 'a/b/d/e'))).toBe(path.join(base, 'a/b/d'));
@@ -27,7 +27,7 @@ describe('folders', () => {
   });
 });
 
-// A folder that exists and says ENOENT to whoever makes one in it.
+// A folder that exists and refuses to make one in it with ENOENT.
 describe.skipIf(!fs.existsSync('/proc/self'))('below /proc', () => {
   it('there is an error and no endless loop', () => {
     expect(() => makeFolders('/proc/.cache/mlld')).toThrow(/ENOENT/);

@@ -99,7 +99,7 @@ it('begins a run on a disk that takes nothing yet', async () => {
   const troubles = new Set<Trouble>(['create']);
   const store = openFileStore(root, { disk: brokenDisk(troubles) });
   const journal = await store.create(RUN, {});
-  await journal.append(started); // holds nobody up
+  await journal.append(started); // does not wait
   const call = journal.append(callStarted(1));
   await sleep(50);
   troubles.clear();
@@ -121,7 +121,7 @@ function diskWhoseFilesEnd(bytesMax: number): Disk {
   };
 }
 
-it('goes on in further segments where a file can take no more, and reads as one run', async () => {
+it('continues in further segments where a file can take no more, and reads as one run', async () => {
   const root = temporaryFolder();
   const store = openFileStore(root, { disk: diskWhoseFilesEnd(2000) });
   const journal = await store.create(RUN, {});
@@ -422,7 +422,7 @@ it.each([
   for (const [n, position] of positions.entries()) expect(await reader.readAt(RUN, position)).toEqual(events[n]);
 });
 
-it('says of a segment whose first line is damaged that it cannot be read, and keeps what stands before it', async () => {
+it('says of a segment whose first line is damaged that it cannot be read, and keeps what is before it', async () => {
   const root = temporaryFolder();
   await inSegments(root);
   fs.writeFileSync(segmentOf(root, 2), fs.readFileSync(segmentOf(root, 2), 'latin1').replace('"from":', '"form":'), 'latin1');

@@ -1,4 +1,4 @@
-/** What a power cut leaves: all that was acknowledged, and what is replaced either as it was or as it shall be. */
+/** A power cut leaves all that was acknowledged, and a replaced file either as it was or as it shall be. */
 import { expect, it } from 'vitest';
 import { openDeleter } from '../../journal/upkeep/delete-runs.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
@@ -44,7 +44,7 @@ it('leaves the large and the secret results that an event names, and the key tha
   expect(await after.resolve(secret, 'call 1')).toBe('a token');
 });
 
-it('leaves a large result that somebody else had put there and not made durable', async () => {
+it('leaves a large result that another process had put there and not made durable', async () => {
   const root = temporaryFolder();
   const { disk, left } = volatileDisk(root);
   // Renamed, and killed before the folder was synced.

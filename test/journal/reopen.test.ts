@@ -30,7 +30,7 @@ async function factsOf(store: JournalStore): Promise<unknown[]> {
 }
 
 describe('a run that is continued', () => {
-  it('goes on in its file when that ends with a whole line', async () => {
+  it('continues in its file when that ends with a whole line', async () => {
     const { root, store } = await leftRun();
     const again = await store.reopen(runRef(1));
     await again.append(callStarted(1));
@@ -39,7 +39,7 @@ describe('a run that is continued', () => {
     expect(readdirSync(join(runPath(journalFolder(root), runRef(1)), '..'))).toHaveLength(1);
   });
 
-  it('goes on behind the last whole line, wherever in a line the writer was killed', async () => {
+  it('continues behind the last whole line, wherever in a line the writer was killed', async () => {
     const { root, file } = await leftRun();
     const whole = readFileSync(file);
     const lastLine = whole.lastIndexOf('\n', whole.length - 2) + 1;
@@ -57,7 +57,7 @@ describe('a run that is continued', () => {
     }
   });
 
-  it('goes on a third time, behind a segment', async () => {
+  it('continues a third time, behind a segment', async () => {
     const { file, store } = await leftRun();
     for (const n of [1, 2]) {
       appendFileSync(n === 1 ? file : file.replace('.ndjson', '.2.ndjson'), '{"v":1,"seq":');

@@ -58,7 +58,7 @@ describe('a rewritten run', () => {
     ]);
   });
 
-  it('still shows damage: of a rewritten line, of its neighbours, of one that stands elsewhere', async () => {
+  it('still shows damage: of a rewritten line, of its neighbours, of one that is elsewhere', async () => {
     const root = await recorded();
     await rewriteRun(root, REF, without(3), BECAUSE);
     const whole = fs.readFileSync(fileOf(root));

@@ -35,7 +35,7 @@ it.each<[string, (holder: { pid: number; started: string; boot: string }) => str
   expect(await isAlive(realDisk, path)).toBe(false);
 });
 
-it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was killed and whose parent has not asked for it', async () => {
+it.skipIf(!existsSync('/proc/self/stat'))('is not held by a process that was killed and whose parent has not waited for it', async () => {
   const path = join(temporaryFolder(), 'lock');
   markAlive(realDisk, path, nothing);
   const { boot } = JSON.parse(readFileSync(path, 'utf8')) as { boot: string };

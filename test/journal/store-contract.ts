@@ -1,4 +1,4 @@
-/** What every store promises. */
+/** The contract of every store. */
 import { describe, expect, it } from 'vitest';
 import { INLINE_MAX, TEXT_BYTES_MAX } from '../../journal/payloads.js';
 import { sha256 } from '../../journal/canonical.js';
@@ -11,7 +11,7 @@ import { factOf, readRun } from './support/read.js';
 
 export function journalStoreContract(name: string, open: () => JournalStore): void {
   describe(`${name} store`, () => {
-    it('gives back what was recorded, in order and numbered without gaps', async () => {
+    it('returns what was recorded, in order and numbered without gaps', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
       for (const fact of smallRun) await journal.append(fact);
@@ -39,7 +39,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       await journal.close();
     });
 
-    it('records a fact that nobody may change, and says everything that makes it an event', async () => {
+    it('records a fact that is frozen, and says everything that makes it an event', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
       const facts = [Object.freeze({ ...started }), Object.freeze(callCompleted(1)), Object.freeze({ ...finished })];
@@ -59,7 +59,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       for (const [i, position] of positions.entries()) expect(await store.readAt(runRef(1), position)).toEqual(events[i]);
     });
 
-    it('gives nothing for a place where no event begins', async () => {
+    it('returns nothing for a place where no event begins', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
       const { position } = await journal.append(started);
@@ -69,7 +69,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect(await store.readAt(runRef(2), position)).toBeUndefined();
     });
 
-    it('goes on from where an earlier scan ended', async () => {
+    it('continues where an earlier scan ended', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
       await journal.append(started);
@@ -245,7 +245,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect((await readRun(store, runRef(1))).events).toHaveLength(30);
     });
 
-    it('refuses a fact that JSON cannot hold, and goes on', async () => {
+    it('refuses a fact that JSON cannot hold, and continues', async () => {
       const store = open();
       const journal = await store.create(runRef(1));
       await expect(journal.append(callCompleted(1, 1n as unknown as Json))).rejects.toMatchObject({ code: 'NOT_JSON' });
@@ -297,7 +297,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       { blob: sha256('never stored'), bytes: 12 },
     ])('has no value for a payload that is not there: %j', async (payload) => expect(await open().resolve(payload)).toBeUndefined());
 
-    it('gives back a text that is too large for JSON as it was, and stores it as it is', async () => {
+    it('returns a text that is too large for JSON as it was, and stores it unchanged', async () => {
       const store = open();
       const text = `${'x'.repeat(1024 * 1024 - 1)}🚢`.repeat(17); // a character on each border of a piece
       const payload = await store.payload(text);
@@ -332,7 +332,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect(await store.getBlob(sha256('one discard'))).toBeUndefined();
     });
 
-    it('keeps blobs by their content', async () => {
+    it('names blobs by their digest', async () => {
       const store = open();
       const bytes = Uint8Array.from({ length: 70_000 }, (_, i) => i % 251);
       const [first, second] = await Promise.all([store.putBlob(bytes), store.putBlob(bytes)]);
@@ -354,7 +354,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
       expect(await store.runs(workflow)).toEqual([]);
     });
 
-    it('gives turns one after the other, each workflow its own', async () => {
+    it('gives the lock to one caller after the other, each workflow its own', async () => {
       const store = open();
       const log: string[] = [];
       const inTurn = async (name: string): Promise<void> => {
@@ -363,7 +363,7 @@ export function journalStoreContract(name: string, open: () => JournalStore): vo
         await new Promise((resolve) => setTimeout(resolve, 30));
         log.push(`${name} ends`);
         await end();
-        await end(); // nothing, whoever has it now
+        await end(); // does nothing, also when another caller holds it now
       };
       await Promise.all(['a', 'b', 'c'].map(inTurn));
       for (const [i, line] of log.entries()) expect(line).toBe(i % 2 === 0 ? `${line[0]} begins` : `${log[i - 1]?.[0]} ends`);

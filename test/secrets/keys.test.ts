@@ -31,7 +31,7 @@ describe('what is sealed', () => {
     );
   });
 
-  it('gives back small and large payloads from a store of the same key', async () => {
+  it('returns small and large payloads from a store of the same key', async () => {
     const folder = await projectFolder();
     const store = openFileStore(folder);
     for (const value of ['x', { deep: ['y'] }, 'z'.repeat(200_000)] satisfies Json[]) {
@@ -51,7 +51,7 @@ it('digests equal secrets alike within a root, whether it seals or not, and diff
   expect(sealingSecrets(root).digest('a')).not.toBe(sealingSecrets(root).digest('b'));
 });
 
-it('makes one key for a project, however many ask for it, and only its owner reads it', async () => {
+it('makes one key for a project, however many need it, and only its owner reads it', async () => {
   const folder = path.join(await projectFolder(), '.mlld', 'journal');
   const keys = await Promise.all(Array.from({ length: 8 }, () => makeProjectKey(realDisk, folder)));
   expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(1);
@@ -63,7 +63,7 @@ it.each(['', 'zz', 'a'.repeat(63), 'A'.repeat(50)])('refuses %j as a key', (text
   expect(() => parseSealingKey(text, 'it')).toThrow(expect.objectContaining({ code: 'JOURNAL_KEY_INVALID' }));
 });
 
-it('serves a sealed answer with its key, asks again with another, and says so once', async () => {
+it('reuses a sealed result with its key, executes again with another, and says so once', async () => {
   const script = [
     'var secret @token = "tidal-lock-0042"',
     'exe llm @ask(q) = sh { echo asked >> calls.log; echo "A:$q" }',
@@ -80,11 +80,11 @@ it('serves a sealed answer with its key, asks again with another, and says so on
     expect(stdout).toBe('A:tidal-lock-0042\nA:more tidal-lock-0042\n');
     asked.push([calls(), stderr.split('are sealed with the key').length - 1]);
   }
-  // The answers of the first key are found again when it comes back.
+  // The results of the first key are found again when it is back.
   expect(asked).toEqual([[2, 0], [2, 0], [4, 1], [4, 0], [4, 0], [6, 1], [8, 1]]); // prettier-ignore
 });
 
-it('does so where only what is known about an answer is sealed', async () => {
+it('does so where only the metadata of a result is sealed', async () => {
   const script = [
     'var secret @token = "tidal-lock-0042"',
     'exe llm @run(q) = [\n  let @x = cmd { sh -c "true @token; echo asked >> calls.log; echo fine" }\n  => @x\n]',

@@ -51,7 +51,7 @@ export const anyRuns: fc.Arbitrary<Entry[][]> = fc
 
 interface Open {
   readonly op: OpPath;
-  /** The question of a call that is in flight. */
+  /** The argument of a call that is in flight. */
   readonly asks?: { readonly fn: string; readonly text: string };
 }
 

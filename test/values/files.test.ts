@@ -99,7 +99,7 @@ describe('frontmatter', () => {
   it.each([parseYaml, parseScriptFrontmatter])('says why YAML is invalid', async (parse) => {
     await expect(parse('a: [1\nb: 2')).rejects.toMatchObject({ code: 'INVALID_YAML' });
     await expect(parse('a: *nobody')).rejects.toMatchObject({ code: 'INVALID_YAML' });
-    await expect(parse('a: [1\nb: 2')).rejects.not.toThrow(/line \d/); // the place in the file is the caller's to tell
+    await expect(parse('a: [1\nb: 2')).rejects.not.toThrow(/line \d/); // the caller adds the place in the file
     expect(await parse('')).toBe(null);
   });
 

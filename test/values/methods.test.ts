@@ -128,7 +128,7 @@ describe('type checks', () => {
 });
 
 describe('calling methods', () => {
-  it('gives the labels of the value and of the arguments', () => {
+  it('returns the labels of the value and of the arguments', () => {
     const text = annotate('a-b', { labels: ['pii'] });
     expect(labelsOf(call(text, 'split', annotate('-', { labels: ['secret'] })))).toEqual(['pii', 'secret']);
     expect(labelsOf(call('a', 'replace', /a/, annotate('-', { labels: ['secret'] })))).toEqual(['secret']);

@@ -145,7 +145,7 @@ describe('operators', () => {
     expect(() => binary('+', annotate('tram', { labels: ['l'] }), 'stop')).toThrow(both);
   });
 
-  it('gives the labels of both sides', () => {
+  it('returns the labels of both sides', () => {
     const sum = binary('+', annotate(1, { labels: ['pii'] }), annotate(2, { labels: ['secret', 'pii'] }));
     expect(labelsOf(sum)).toEqual(['pii', 'secret']);
     expect(labelsOf(binary('==', 1, annotate(2, { labels: ['secret'] })))).toEqual(['secret']);

@@ -1,4 +1,4 @@
-/** What a regular expression of a script may cost, in a process of our own and in a host's. */
+/** Limits the time of a script's regular expressions, in the program's own process and in a host's. */
 import { describe, expect, it } from 'vitest';
 import { search, userRegExp } from '../../src/values/methods/regex.js';
 import { projectFolder, runCli } from '../support/cli.js';

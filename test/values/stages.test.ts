@@ -50,7 +50,7 @@ describe('stages that give data', () => {
     expect(JSON.stringify(await pipe({ b: { z: 1, a: 2 }, a: 1 }, 'sort'))).toBe('{"a":1,"b":{"z":1,"a":2}}');
   });
 
-  it('gives indented text views, and leaves other text alone', async () => {
+  it('makes indented text views, and leaves other text alone', async () => {
     const pretty = await pipe({ a: 1, b: [2] }, 'pretty');
     expect([textOf(pretty), dataOf(pretty)]).toEqual(['{\n  "a": 1,\n  "b": [\n    2\n  ]\n}', { a: 1, b: [2] }]);
     expect(textOf(await pipe('{"z":{"y":1}}', 'pretty'))).toBe('{\n  "z": {\n    "y": 1\n  }\n}');

@@ -104,7 +104,7 @@ describe('show', () => {
     );
   });
 
-  it('gives a shown layout back unchanged', () => {
+  it('returns a shown layout unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const once = showText(value as Value);

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The report in a real browser. Skipped where there is none: `apt-get install chromium-headless-shell` brings one. */
+/** Opens the report in a real browser. Skipped without one: `apt-get install chromium-headless-shell` installs it. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -108,7 +108,7 @@ describe('values in Python', () => {
 });
 
 describe('a process', () => {
-  it('gives output, error output and status apart', async () => {
+  it('returns output, error output and status apart', async () => {
     const answer = await command('cmd', 'echo out; echo err >&2; exit 7');
     expect(answer).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 7 });
     expect(Number.isInteger(answer.durationMs)).toBe(true);
@@ -133,7 +133,7 @@ describe('a process', () => {
     expect(await command('cmd', 'exec 0<&-; echo unread', { stdin: text })).toMatchObject({ stdout: 'unread\n', exitCode: 0 });
   });
 
-  it('shows its output on standard error while it runs, only when asked to', async () => {
+  it('shows its output on standard error while it runs, only when requested', async () => {
     const shown = openWorld();
     const running = shown.command('sh', 'printf "\\342\\230"; sleep 0.2; printf "\\203 first\\n"; sleep 30', { stream: true });
     running.catch(() => undefined);
@@ -181,7 +181,7 @@ describe('a process', () => {
     expect(process.env['HOLD']).toBeUndefined();
   });
 
-  it('is one of fifty at a time, each with its own answer', async () => {
+  it('is one of fifty at a time, each with its own result', async () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) => command('sh', 'cat; echo "$n"; exit $n', { variables: { n: i }, stdin: `in ${i}\n` })),
     );

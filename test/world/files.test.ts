@@ -1,4 +1,4 @@
-/** Files: what is read, how writes replace, in which order (F1, F2). */
+/** Reads and writes files whole and in order (FILE-1, FILE-2). */
 import { spawn } from 'node:child_process';
 import { chmod, chown, lstat, mkdir, readFile, readdir, readlink, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ const at = (...names: string[]): string => join(folder, ...names);
 const write = (path: string, text: string) => world.perform('file.write', { path, text });
 
 describe('reading', () => {
-  it.each(['', 'a', '\uFEFFwith a mark\r\n ', 'ünï ☃ 🚢\n', 'x'.repeat(300_000)])('gives the exact text (%#)', async (text) => {
+  it.each(['', 'a', '\uFEFFwith a mark\r\n ', 'ünï ☃ 🚢\n', 'x'.repeat(300_000)])('returns the exact text (%#)', async (text) => {
     await writeFile(at('f'), text);
     expect(await world.perform('file.read', { path: at('f') })).toEqual({ text });
   });
 
-  it('gives bytes that are no text, and puts them back as they were', async () => {
+  it('returns bytes that are not text, and restores them as they were', async () => {
     const content = Buffer.from([0xff, 0, 0xfe, 0x0a, 0xc3]);
     await writeFile(at('f'), content);
     const answer = await world.perform('file.bytes', { path: at('f') });
@@ -117,7 +117,7 @@ describe('writing', () => {
     expect(await readdir(folder)).toEqual(['file', 'round']);
   });
 
-  it('appends and writes in the order in which they were asked for', async () => {
+  it('appends and writes in the order in which they were requested', async () => {
     const path = at('log');
     const asked = Array.from({ length: 200 }, (_, i) => world.perform('file.append', { path, text: `${i}\n` }));
     asked.push(write(path, 'again\n'), world.perform('file.append', { path, text: 'last\n' }));
@@ -127,7 +127,7 @@ describe('writing', () => {
     expect(await readFile(path, 'utf8')).toBe('again\nlast\n');
   });
 
-  it('goes on after a failure on the same path', async () => {
+  it('continues after a failure on the same path', async () => {
     const path = at('later');
     await mkdir(path);
     const failed = world.perform('file.append', { path, text: 'x' });

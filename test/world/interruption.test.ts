@@ -1,4 +1,4 @@
-/** L1, L2, P2: what `close` ends, and what it leaves to those who wait. */
+/** WORLD-1, WORLD-2, PROCESS-2: `close` ends what runs and rejects what is pending. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';

@@ -95,7 +95,7 @@ describe.each(languages)('%s', (language, run) => {
     expect((await Promise.all(asked)).map(({ log }) => log)).toEqual(['a 1\nb 1\n', 'a 2\nb 2\n', 'a 3\nb 3\n']);
   });
 
-  it('echoes the log when asked, sends errors to standard error, formats like Node', async () => {
+  it('echoes the log when requested, sends errors to standard error, formats like Node', async () => {
     const own = openWorld();
     const code =
       'const { log } = console; log({ a: [1] }); [1].forEach((x) => console.info("%d!", x)); console.error("bad"); console.table([])';
@@ -106,7 +106,7 @@ describe.each(languages)('%s', (language, run) => {
     await own.world.close('done');
   });
 
-  it('gives what was thrown: its message as it is, and the cause', async () => {
+  it('reports what was thrown: its message unchanged, and the cause', async () => {
     const error = await run('throw new RangeError("no tide: 7")').catch((e: unknown) => e);
     expect(error).toMatchObject({ name: 'WorldError', code: 'CODE_THREW', message: 'no tide: 7', cause: { name: 'RangeError' } });
     await expect(run('throw "plain"')).rejects.toThrow('plain');

@@ -1,4 +1,4 @@
-/** The live world keeps the contract of worlds, and keeps to itself what it was given (L3). */
+/** The live world keeps the contract of worlds, and reads nothing of the host later (WORLD-3). */
 import { expect, it } from 'vitest';
 import { openWorld, temporaryFolder } from './support.js';
 import { worldContract } from './world-contract.js';
@@ -44,7 +44,7 @@ it('writes each stream where it belongs', async () => {
   await world.close('done');
 });
 
-it('finishes a write that was asked for before it is closed', async () => {
+it('finishes a write that was requested before it is closed', async () => {
   const folder = await temporaryFolder();
   const { world } = openWorld();
   const path = `${folder}/f`;

@@ -1,4 +1,4 @@
-/** What only `node` bodies have: modules, timers, globals of their own (N1 to N3); and imports of Node modules. */
+/** Covers what only `node` bodies have: modules, timers, globals of their own (NODE-1 to NODE-3); and imports of Node modules. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ describe('a node body', () => {
     await node('delete Array.prototype.extra');
   });
 
-  it('gives objects that we recognise, and gets objects that it recognises', async () => {
+  it('returns objects that this realm recognises, and gets objects that it recognises', async () => {
     const value = (await node('const o = { a: [1, { b: new Date(0) }] }; o.self = o; return o')) as {
       a: [number, { b: Date }];
       self: unknown;
@@ -106,7 +106,7 @@ describe('a node body', () => {
     ).toEqual([true, false, true]);
   });
 
-  it('reports a timer that throws after the call, and goes on', async () => {
+  it('reports a timer that throws after the call, and continues', async () => {
     const own = openWorld();
     expect(await own.node('setTimeout(() => { throw new Error("late tide") }, 1); return 1')).toBe(1);
     await expect.poll(() => own.out.stderr, { timeout: 20_000 }).toContain('late tide');
@@ -154,7 +154,7 @@ describe('an import of a Node module', () => {
   const exportsOf = async (module: string, from: string): Promise<Record<string, unknown>> =>
     (await world.perform('node.import', { module, from })).exports;
 
-  it('gives the exports of modules of Node', async () => {
+  it('returns the exports of modules of Node', async () => {
     expect((await exportsOf('path', '/'))['basename']).toBeTypeOf('function');
     expect((await exportsOf('node:url', '/'))['URL']).toBe(URL);
   });

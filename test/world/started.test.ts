@@ -1,4 +1,4 @@
-/** P7: what a command needs to work comes to it only when its process is recorded; and how processes are found again. */
+/** PROCESS-7: a command gets its input only when its process is recorded; and processes are found again. */
 import { readFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** A live world with its output kept, and short ways to ask it. */
+/** Makes a live world with its output kept, and short forms of effects. */
 import { mkdtemp, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export async function temporaryFolder(): Promise<string> {
   return realpath(await mkdtemp(join(tmpdir(), 'mlld-world-')));
 }
 
-/** Whether a process runs; one that ended and was not buried does not. */
+/** True when a process runs; false for one that ended and was not waited for. */
 export async function isAlive(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,6 @@
 /**
- * What every world promises, whoever answers: the live one, or one that answers from a recording of the same questions asked
- * in the same order. The last case closes the world.
+ * The contract of every world: the live one, or one that replays a recording of the same effects in the same order. The last case
+ * closes the world.
  */
 import { describe, expect, it } from 'vitest';
 import type { World } from '../../src/world/world.js';
@@ -18,7 +18,7 @@ export function worldContract(name: string, open: () => Promise<{ world: World; 
       expect(await world.perform('file.read', { path })).toEqual({ text: 'one\n☃' });
     });
 
-    it('answers an unlike question unlike, and the same question again', async () => {
+    it('returns another result for another request, and the same for the same request', async () => {
       expect(await world.perform('file.stat', { path })).toEqual({ kind: 'file' });
       expect(await world.perform('file.stat', { path: folder })).toEqual({ kind: 'directory' });
       expect(await world.perform('file.stat', { path })).toEqual({ kind: 'file' });
@@ -61,12 +61,12 @@ export function worldContract(name: string, open: () => Promise<{ world: World; 
       expect(after - before).toBeGreaterThanOrEqual(19);
     });
 
-    it('reads standard input as often as it is asked to', async () => {
+    it('reads standard input as often as requested', async () => {
       expect(await world.perform('stdin.read', {})).toEqual({ text: 'piped' });
       expect(await world.perform('stdin.read', {})).toEqual({ text: 'piped' });
     });
 
-    it('gives the environment by names and prefixes, with what was set', async () => {
+    it('returns the environment by names and prefixes, with what was set', async () => {
       expect(await world.perform('env.read', { names: ['SHIP', 'NONE'], prefixes: ['MLLD_'] })).toEqual({
         values: { SHIP: 'gull', MLLD_PORT: '7' },
       });

@@ -18,7 +18,7 @@ function looksLikeStructure(text: string): boolean {
   return lastInk(text) === (first === '{' ? '}' : ']');
 }
 
-/** Makes the value that leaves a stage or function: JSON text of an object or array becomes that value, which keeps its text (values.md 11.2). */
+/** Parses what leaves a stage or function: JSON text of an object or array becomes that value, which keeps its text (values.md 11.2). */
 export function valueOfText(text: string): Value {
   const data = parseStructure(text);
   return data === undefined ? text : annotate(data, { text });

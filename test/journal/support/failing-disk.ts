@@ -1,4 +1,4 @@
-/** A real disk whose n-th call goes wrong. It doesn't sync: nobody cuts the power here, and a test makes hundreds of runs. */
+/** A real disk whose n-th call fails. It doesn't sync: there is no power cut here, and a test makes hundreds of runs. */
 import { realDisk, type Disk } from '../../../journal/storage/disk.js';
 
 /**
@@ -22,7 +22,7 @@ class Dead extends Error {
 
 export function failingDisk(n: number, trouble: Trouble): FailingDisk {
   let calls = 0;
-  /** What this call has to suffer. */
+  /** Returns how this call fails. */
   const strike = (isWrite: boolean): 'fail' | 'half' | 'one byte' | undefined => {
     calls++;
     if (calls < n) return undefined;
@@ -68,7 +68,7 @@ export function failingDisk(n: number, trouble: Trouble): FailingDisk {
     sync(file, done) {
       if (strike(false)) {
         const failure = error();
-        // A dead process hears of nothing any more; a test has to go on.
+        // A dead process receives nothing any more; a test has to continue.
         setImmediate(() => done(failure));
       } else setImmediate(() => done(null));
     },

@@ -1,6 +1,6 @@
 /**
- * A real disk that knows what a power cut would leave: of a file what stood in it when its last sync began, of a folder the names that it had
- * when it was last synced. The machine does neither a moment earlier than it is asked to.
+ * A real disk that knows what a power cut would leave: of a file the bytes that it had when its last sync began, of a folder the names that
+ * it had when it was last synced. Neither is synced a moment earlier than requested.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
