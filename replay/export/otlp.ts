@@ -3,7 +3,7 @@
  * conventions for generative AI where they have one, and begin with `mlld.` where they don't. Ids are digests of the run's id and
  * the operation's path, so that exporting twice gives the same trace.
  *
- * Arguments and results are left out: a tracing service is no place for them unless somebody decides so.
+ * Arguments and results are left out: a tracing service is no place for them unless the user decides so.
  */
 import type { RunRef } from '../../journal/ids.js';
 import { sha256Hex } from '../../journal/sha256.js';
@@ -25,7 +25,7 @@ export interface OtlpOptions {
 }
 
 export function otlpTraces(ref: RunRef, state: Timeline, { version, isRunning }: OtlpOptions): object {
-  // A run without an end that nobody writes any more was killed: so was all that was in flight.
+  // A run without an end and without a writer was killed, with all that was in flight.
   const cutOff = isRunning ? undefined : { type: state.status ?? 'crashed', message: 'the run ended before it did' };
   const spans = [runSpan(ref, state, isRunning), ...state.spans.flatMap((span) => operationSpans(ref, state, span, cutOff))];
   return {

@@ -6,7 +6,7 @@ import type { OpPath } from '../../journal/ids.js';
 import { iterationOf } from './op-path.js';
 
 interface Step {
-  /** When anything below this operation was first seen, as a position in the given list. */
+  /** Position in the list at which anything below this operation was first seen. */
   readonly firstSeen: number;
   /** -1 for what is no iteration. */
   readonly index: number;

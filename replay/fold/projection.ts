@@ -3,7 +3,7 @@ import { JOURNAL_VERSION, type Fact, type JournalEvent } from '../../journal/eve
 import type { RunRef, Seq } from '../../journal/ids.js';
 import type { Position } from '../../journal/store.js';
 
-/** Where the event stands that is being applied. Results stay on disk; a state keeps the place. */
+/** The place of the event that is applied. Results remain on disk; a state keeps the place. */
 export interface Place {
   readonly ref: RunRef;
   readonly position: Position;
@@ -21,7 +21,7 @@ export interface Entry {
   readonly place: Place;
 }
 
-/** Applies events in order, onto a state of an earlier fold if one is given (which then belongs to this fold). */
+/** Applies events in order, onto the state of an earlier fold where there is one (which then belongs to this fold). */
 export function fold<State>(projection: Projection<State>, entries: Iterable<Entry>, earlier?: State): State {
   let state = earlier === undefined ? projection.initial() : earlier;
   for (const { event, place } of entries) state = projection.apply(state, event, place);

@@ -56,7 +56,7 @@ export function functionHistory(fn: string): Projection<FunctionHistory> {
     apply(state, event) {
       switch (event.type) {
         case 'op.started':
-          // An llm call says its site when it asks; the operation around it doesn't repeat it.
+          // An llm call has its site in `call.started`; the operation around it doesn't repeat it.
           if (event.kind === 'exe' && nameIn(event.op) === fn && !event.labels?.includes('llm')) openCall(state, event, false);
           else if (event.kind === 'for:iteration') addItem(state, event.op, event.item);
           return state;
@@ -109,7 +109,7 @@ function addCall(
   const ref: CallRef = { op: event.op, key: event.key, preview };
   if (event.fn === state.fn) {
     const call = state.inFlight.get(event.op) ?? openCall(state, event, true);
-    // A guard may have one operation ask twice: two questions of one call.
+    // A guard may retry an operation: two calls of one invocation.
     state.calls.push(call.by === undefined ? call : { ...call, by: ref });
     call.by ??= ref;
   }

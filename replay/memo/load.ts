@@ -83,7 +83,7 @@ function isWorthAnIndex(newEvents: number, { memo: { entries } }: Index): boolea
 /**
  * The index with a run of one's own that has just ended, so that the next start reads nothing again: `past` was followed
  * through all of it, `last` is its `run.finished`. Nothing is written when too little is new, or when other runs went on
- * beside it: only a reader can tell what they came to.
+ * beside it: only a reader knows how they ended.
  */
 export async function saveIndex(store: JournalStore, prior: PriorRuns, run: RunId, { seq, position }: Recorded): Promise<void> {
   if (prior.covered === undefined || !isWorthAnIndex(prior.newEvents + seq + 1, prior)) return;
@@ -92,7 +92,7 @@ export async function saveIndex(store: JournalStore, prior: PriorRuns, run: RunI
 }
 
 /**
- * What was going on beside a run that has just been created and drops answers of its workflow: runs whose end is known from
+ * Returns the runs in flight beside one that has just been created and invalidates results of its workflow: runs known from
  * loading, and those that were created since.
  */
 export async function concurrentRuns(store: JournalStore, { seen, ongoing }: PriorRuns, own: RunRef): Promise<readonly EventRef[]> {
@@ -111,7 +111,7 @@ export function followIndex(prior: PriorRuns, ref: RunRef): ReturnType<typeof fo
 }
 
 /**
- * The past as `--fresh` leaves it: nothing to serve, nothing to resolve a target against. What a reset doesn't touch stays,
+ * Returns prior runs as `--fresh` leaves them: no result to reuse, no run to resolve a target in. What a reset doesn't touch is kept,
  * so that an index saved behind it is that of all runs.
  */
 export function withoutPriorRuns(prior: PriorRuns): PriorRuns {

@@ -34,8 +34,8 @@ export interface Overlay {
 }
 
 /**
- * `own` is followed while the run appends, so that a question is served within the run whatever the policy says about
- * earlier ones. The lenders' memos are only read; `own.refused` filters them. `changed` makes results of another
+ * `own` is followed while the run appends, so that a call is reused within the run whatever the policy says about
+ * earlier ones. The memos of fork sources are only read; `own.refused` filters them. `changed` makes results of another
  * definition, or those that other guards held for, misses.
  */
 export function createOverlay({
@@ -93,7 +93,7 @@ function placeOf({ result: { ref, seq } }: UsableEntry): string {
 
 /** Returns whether a result of an earlier run is young enough, and from a scope that was completed. */
 function isCurrent({ result }: UsableEntry, { ttlMs, requireComplete }: CachePolicy, nowMs: number, complete: Completeness): boolean {
-  // A clock that was set back makes no answer younger than new.
+  // A clock that was set back makes no result younger than new.
   if (ttlMs !== undefined && Math.max(0, nowMs - result.endedMs) >= ttlMs) return false;
   return requireComplete === undefined || complete.get(requireComplete) === true;
 }

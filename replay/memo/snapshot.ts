@@ -151,7 +151,7 @@ export function encodeSnapshot({ covered, index: { memo: state, complete, defini
   }
   const places = state.within.size === 0 ? undefined : new Map(keys.map((key, place) => [key, place]));
   const placeOf = (key: CallKey): number => places?.get(key) ?? NONE;
-  // What is pending follows the questions; `pending` tells how many of the last rows these are, and for which operations.
+  // Pending calls follow the entries; `pending` has how many of the last rows these are, and for which operations.
   for (const { key, entry } of state.pending.values()) put(key, entry, 0);
 
   const body: Body = {

@@ -5,7 +5,7 @@ import { gateStatuses, type GraphState } from './graph-state.js';
 import type { HistoryEntry } from './walk.js';
 
 const CHECKPOINT_VERSION = 1;
-/** A word that is none counts as unset. */
+/** Any other word counts as unset. */
 const MODES: { readonly [M in FidelityMode]: true } = {
   full: true,
   truncate: true,

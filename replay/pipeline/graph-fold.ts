@@ -108,7 +108,7 @@ export function foldOfRun(state: GraphState): RunFold {
       if (!path.startsWith(`${op}[`)) continue;
       cuts.delete(path);
       for (const entry of left) graphState.apply(state, entry.event, entry.place);
-      // What a gate came to is not known: it has to be met again.
+      // The outcome of the gate is lost: it has to be met again.
       if (state.gates.includes(node) && left.every(({ event }) => event.type !== 'node.finished' || event.node !== node))
         state.results.set(node, 'fail');
     }

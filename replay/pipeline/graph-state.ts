@@ -197,13 +197,13 @@ function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId):
   if (event.resume === undefined) state.given = event.payload;
   else {
     state.degradeNext = true;
-    // A run that failed at a limit gets new ones; one that was cut short goes on with what it had left.
+    // A run that failed at a limit gets new ones; an interrupted one continues with what it had left.
     if (event.enterAt !== undefined) state.steps = state.jumps = 0;
   }
   state.status = undefined;
   state.error = undefined;
   state.restartAt = undefined;
-  // Whoever was asked is asked again: nobody waits for these answers any more.
+  // People are asked again: answers to these questions would reach no one.
   state.questions.clear();
   return state;
 }
@@ -301,7 +301,7 @@ function countRetries(state: GraphState, walk: Walk, node: string, count: number
   walk.context[`internal.retry_count.${node}`] = count;
 }
 
-/** `q7`: where an earlier question is lost the numbers of the others still tell how many there were. */
+/** Returns 7 for `q7`: where an earlier question is lost, the numbers of the others still show how many there were. */
 function numberOf(question: string): number {
   return Number(question.slice(1)) || 0;
 }

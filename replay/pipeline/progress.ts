@@ -59,7 +59,7 @@ export function pipelineProgress({ visits, gates, questions }: NodeVisits, statu
   };
 }
 
-/** A failed run continues at the node that failed, or at its dead end; an interrupted one behind its last visit, or at the one in flight. */
+/** A failed run continues at the node that failed, or at its dead end; an interrupted one behind its last visit or at the one in flight. */
 function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate: string | undefined): PipelineProgress['resume'] {
   if (status === 'completed' || status === 'restarted' || status === 'running') return undefined;
   const main = visits.filter(({ op }) => walkOf(op) === 'main');
@@ -67,7 +67,7 @@ function resumePlace(visits: readonly Visit[], status: ReportedStatus, unmetGate
   if (unmetGate !== undefined) return { node: unmetGate, place: 'at' };
   if (last === undefined) return undefined;
   if (last.status === undefined) return { node: last.node, place: 'at' };
-  // Whether the run could still say that it failed makes no difference.
+  // A run that failed and was killed before it recorded that counts as failed.
   const isStuck = status === 'failed' || (last.status === 'fail' && last.next === undefined);
   const isDeadEnd = last.routedBy !== 'fail' && last.next === undefined;
   const failed = isStuck ? ((isDeadEnd ? undefined : main.findLast((visit) => visit.status === 'fail')) ?? last) : undefined;

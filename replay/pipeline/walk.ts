@@ -49,7 +49,7 @@ export interface Walk {
   readonly history: HistoryEntry[];
   /** Finished visits by node. */
   readonly visits: Map<string, number>;
-  /** The latest visit of every node, in the order in which they ended; counts over the history: nobody has to go through all of it. */
+  /** The latest visit of every node, in the order in which they ended; kept so that no caller goes through the whole history. */
   readonly latest: Map<string, HistoryEntry>;
   failures: number;
   retried: number;
@@ -87,7 +87,7 @@ export function walkFor(main: Walk, op: OpPath, branch?: BranchRef): Walk {
   return walkAtPath(main, op === MAIN ? op : (op.slice(0, op.lastIndexOf('/')) as OpPath), branch);
 }
 
-/** `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, when the context around it stands still. */
+/** `main`, `main/fan#0[1]`, `main/fan#0[1]/inner#0[0]`: a branch begins with its first event, with the context around it at that time. */
 export function walkAtPath(main: Walk, path: OpPath, branch?: BranchRef): Walk {
   if (path === MAIN) return main;
   const bracket = path.lastIndexOf('[');

@@ -72,7 +72,7 @@ export function saysTheSame(fact: GraphFact, event: GraphEvent): boolean {
   return canonicalJson(saying(fact)) === canonicalJson(saying(event));
 }
 
-/** Of the event itself, of the clock and the dice; and of a payload, which tells by its digest what was answered elsewhere. */
+/** Members that differ between runs (of the event itself, clock, chance), and payloads, which repeat outcomes recorded elsewhere. */
 const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload']);
 
 /** The members that come out the same. */

@@ -89,7 +89,7 @@ function ofFunction(selector: FunctionSelector, facts: SelectorFacts, declaratio
 
 function neverCalled(selector: FunctionSelector, facts: SelectorFacts, declarations: Declarations): Invalidation {
   const { name, text } = selector;
-  // A fork source may have asked by it; those answers can be refused before one's own first run.
+  // A fork source may have called it; those results can be refused before the workflow's own first run.
   const forked = selector.site === undefined && selector.prefix === undefined ? invalidateCallsOf(name, facts) : NOTHING;
   if (forked.forkedKeys.length > 0) return forked;
   if (facts.runs !== 'some') return { ...NOTHING, notice: `nothing to invalidate for ${text}: ${nothingCounts(facts.runs)}` };
@@ -102,8 +102,8 @@ function functionsOf({ memo }: SelectorFacts, { knownFunctions }: Declarations):
 }
 
 /**
- * A bare `@fn` covers all recorded runs. What is lent is also the function's where its owner asked it there; one's own answers are so only
- * where the script itself did.
+ * A bare `@fn` covers all recorded runs. A forked result is covered also where the fork source called the function; a result of the
+ * workflow itself only where the workflow called it.
  */
 function invalidateCallsOf(name: string, facts: SelectorFacts): Invalidation {
   const calls = callsEverMadeBy(name, facts.memo);

@@ -50,8 +50,8 @@ export interface PlannedFunction {
   /** Results from before an edit that are reused all the same. */
   stale: number;
   /**
-   * Answers to what the last run asked by a function that forwards, from before its body or a variable in it changed: they are not served
-   * where it forwards something else now.
+   * Results of calls that the last run made by a function that forwards, from before its body or a variable in it changed: they are not
+   * reused where it forwards something else now.
    */
   forwarded: number;
   /** The part of the reused ones that `Plan.later` counts. */
@@ -75,8 +75,8 @@ export interface Plan {
   /** The sum of those of the functions: another bound. */
   readonly forwarded: number;
   /**
-   * Answers that are served as far as the journal can tell, to questions that the last run asked when it had an answer of one that is now
-   * asked again: if that one comes out differently, so may they. What a script does with an answer is not recorded, so this is a bound.
+   * Results that are reused as far as the journal shows, of calls that the last run made after it had the result of a call that is now
+   * executed again: if that result differs, their arguments may. What a script does with a result is not recorded, so this is a bound.
    */
   readonly later: number;
   /** Results of calls that are not predicted: recent runs did not make them, or made them only inside calls that are reused. */
@@ -177,7 +177,7 @@ export function planRun(facts: PlanFacts): Plan {
       entry.unused++;
       continue;
     }
-    // What other runs forwarded is no matter of the next one.
+    // Calls that only other runs forwarded are not predicted for the next one.
     if (decision.kind === 'reused' && decision.forwards && facts.latest?.calls.has(key) !== true) continue;
     entry.usable++;
     for (const change of decision.changes) if (!entry.changes.some((known) => sameChange(known, change))) entry.changes.push(change);
@@ -218,7 +218,7 @@ function endedAt({ latest }: PlanFacts, key: CallKey): number {
 /** One's own, then what only fork sources know. */
 function* everyEntry({ before, forks }: PlanFacts): Generator<readonly [CallKey, MemoEntry]> {
   for (const [key, entry] of before.memo.entries) {
-    // What was only ever borrowed has its text where it was asked first.
+    // A call that was only ever reused from a fork source has its text there.
     const forked = entry.preview === undefined ? forks.map(({ memo }) => memo.entries.get(key)?.preview).find(Boolean) : undefined;
     yield [key, forked === undefined ? entry : { ...entry, preview: forked }];
   }
@@ -326,7 +326,7 @@ function editAgainst(
     const isKnown = unknown.length === 0;
     return { definition: isKnown, interceptors: false, edited: isKnown, forwards: forwards && isKnown, changes: [] };
   }
-  // A name that can't be told may stand for a function, with everything behind it: then nothing can be told.
+  // A name whose value is unknown may be a function, with everything behind it: then nothing can be compared.
   if (recorded.parts.some(({ kind, name }) => kind !== 'variable' && !isInterceptor({ kind }) && unknown.includes(name)))
     return UNEDITED_PLAN;
   const changes = definitionChanges(recorded, { parts, interceptors: true }).filter(({ kind, name, how }) => {

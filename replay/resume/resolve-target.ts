@@ -10,7 +10,7 @@ import type { RecordedRuns } from './selector-errors.js';
 import type { Selector } from './selector.js';
 
 /**
- * What a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
+ * Returns what a `--resume` target invalidates. Reads one run: the latest that called the function, or the prior one.
  * Throws what `resolveSelector` throws.
  */
 export async function resolveTarget(

@@ -4,7 +4,7 @@ import { ReplayError } from './errors.js';
 import type { FunctionHistory } from '../memo/history.js';
 import type { FunctionSelector, MalformedSelector } from './selector.js';
 
-/** What a target can be resolved in. `forgotten`: there are runs, and `--fresh` lets none of them count. */
+/** Says whether a target has runs to be resolved in. `ignored`: there are runs, and `--fresh` lets none of them count. */
 export type RecordedRuns = 'some' | 'none' | 'ignored';
 
 /** `functions` and `reached`: what a readable target could have named. */

@@ -1,5 +1,5 @@
 /**
- * What the runs of a workflow owe each other: where the answers come from that a next run would be served, and which run changed what
+ * Folds how the runs of a workflow depend on each other: the runs whose results a next run would reuse, and the run that changed what
  * earlier ones left. Folded over all runs of a workflow, oldest first.
  */
 import type { EventOf } from '../../journal/event.js';
@@ -21,9 +21,9 @@ export interface RunTies {
   readonly ref: RunRef;
   /** Results that it reused, by the runs that hold them. */
   readonly reusedFrom: Map<RunId, Workflow | undefined>;
-  /** Runs that it goes on with, that started it, whose past it was forked from. */
+  /** Runs that it resumes, that started it, or that it was forked from. */
   readonly builtOn: RunRef[];
-  /** Runs as whose past another script was borrowed from. */
+  /** Points of other workflows that it forked from. */
   readonly forkedFrom: ForkPoint[];
   /** Keys of the results that it recorded. */
   readonly results: Set<CallKey>;
@@ -38,7 +38,7 @@ export interface Lineage {
   readonly runs: Map<RunId, RunTies>;
   /** Checkpoint -> the run that said last whether it is complete. */
   readonly completedBy: Map<string, RunId>;
-  /** Question and the name of a function around it -> a run that shows it there. */
+  /** Call key and the name of a function around it -> a run that shows it there. */
   readonly insideBy: Map<CallKey, Map<string, RunId>>;
   /** The run that is being folded, as if there were no others. */
   alone: Memo;
@@ -113,7 +113,7 @@ function noteStart({ ref: { workflow }, builtOn, forkedFrom }: RunTies, event: E
   for (const run of [event.resume?.run, event.restartOf, event.parent?.run]) if (run !== undefined) builtOn.push({ workflow, run });
 }
 
-/** A run that shows all of it by itself replaces earlier ones; one that was only served, or only asked, adds what is new. */
+/** A run that shows all of it by itself replaces earlier ones; one that only reused or only started calls adds what is new. */
 function noteInside(state: Lineage, key: CallKey, { ref: { run } }: Place, names: readonly string[]): void {
   if (names.length === 0) return;
   const known = state.insideBy.get(key) ?? new Map<string, RunId>();

@@ -1,5 +1,5 @@
 /**
- * What is taken out of an event. A payload goes as a whole and leaves the reason; other texts lose what matches. Names that hold a run
+ * Takes content out of an event. A payload goes as a whole and leaves the reason; other texts lose what matches. Names that hold a run
  * together (types, paths, keys, functions, nodes) stay, or the record would not be one any more.
  */
 import type { JournalEvent, Json } from '../../journal/event.js';
@@ -9,7 +9,7 @@ import { isInside } from '../fold/op-path.js';
 export interface RedactionRequest {
   /** Only events of this operation and what is inside it. */
   readonly op: string | undefined;
-  /** What goes; must have the flag `g`. Undefined: every payload and text of those events. */
+  /** The texts to take out; must have the flag `g`. Undefined: every payload and text of those events. */
   readonly match: RegExp | undefined;
   readonly reason: string;
   /** Blobs that match. */

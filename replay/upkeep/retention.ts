@@ -2,7 +2,7 @@
  * Decides which runs may be removed, and for each that is kept the reason.
  *
  * RETENTION-1 a run is kept that holds a result which the next run would reuse, or a fork at an earlier point would
- * RETENTION-2 a run is kept in which a `--resume` is resolved: the latest, the latest caller of a function, the last that closed a checkpoint
+ * RETENTION-2 a run is kept in which a `--resume` is resolved: the latest, the latest caller of a function, the last to close a checkpoint
  * RETENTION-3 a run is kept whose results a kept run reused, or which a kept run resumes or was started by
  * RETENTION-4 a run is kept that invalidated something of an earlier kept run: without it, the next run would reuse what was invalidated
  * RETENTION-5 a run is kept while its writer lives, and while its record is damaged: then it is unknown what it needs
@@ -43,7 +43,7 @@ export interface Kept {
 }
 
 export interface Decision {
-  /** Oldest first: in this order each beginning of the removal leaves a history that serves the same (RETENTION-4). */
+  /** Oldest first: in this order each beginning of the removal leaves a history that reuses the same results (RETENTION-4). */
   readonly remove: readonly RunRef[];
   /** Those that the wish alone would have removed. */
   readonly protectedRuns: readonly Kept[];

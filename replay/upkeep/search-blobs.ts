@@ -21,7 +21,7 @@ export async function searchBlobs(store: JournalStore, ref: RunRef, match: RegEx
   return found;
 }
 
-/** What no text can hold is looked at in pieces that overlap: a match of more than `OVERLAP_BYTES` may be cut by their borders. */
+/** Searches a blob that no text can hold in overlapping pieces: a match of more than `OVERLAP_BYTES` may be cut at their borders. */
 function someText(content: Buffer, test: (text: string) => boolean): boolean {
   if (content.length <= TEXT_BYTES_MAX) return test(content.toString());
   for (let at = 0; at < content.length; at += PIECE_BYTES - OVERLAP_BYTES)

@@ -83,7 +83,7 @@ export async function auditRun(
 /** Loads the memo for previews: a reuse event has no arguments, the run that executed the call has. */
 async function previewsOfServed(store: JournalStore, { ref, finished }: RunFile): Promise<Memo | undefined> {
   if (finished?.totals.reused === 0) return undefined;
-  // What is damaged in other runs is no news here.
+  // Damage in other runs is not part of this report.
   return (await loadWorkflow(store, ref.workflow, { onDefect: () => undefined })).memo;
 }
 

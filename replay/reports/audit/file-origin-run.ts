@@ -67,7 +67,7 @@ function stateOf(content: string | undefined, hash: string | undefined, isAppend
   return hash !== undefined && sha256(content) === hash ? 'as written' : 'another by now';
 }
 
-/** A served answer doesn't repeat what was asked; the run that asked it told. */
+/** Fills in previews of reused calls: a reuse event may lack its own, the memo has it. */
 async function named(origins: readonly Origin[], own: Workflow, memoOf: MemoOf): Promise<readonly Origin[]> {
   const all: Origin[] = [];
   for (const { call, evidence } of origins) {

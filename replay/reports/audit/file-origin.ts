@@ -1,9 +1,9 @@
 /**
- * Which calls led to a file. A journal has no lineage of values, so each call comes with what speaks for it, the strongest first:
+ * Finds the calls that led to a file. A journal has no lineage of values, so each call comes with its evidence, the strongest first:
  *
  * - `wrote`: the file was written inside the call, or is one of its declared output files
- * - `quoted`: a text of its answer stands in the file, as the file was written
- * - `before`: it was answered before the file was written, in the same iteration of the innermost loop (or in the run, outside loops)
+ * - `quoted`: a text of its result is in the file, as the file was written
+ * - `before`: it ended before the file was written, in the same iteration of the innermost loop (or in the run, outside loops)
  */
 import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
@@ -17,10 +17,10 @@ export interface Origin {
   readonly evidence: Evidence;
 }
 
-/** Shorter texts stand everywhere ("yes", "1"): they count as a line, or as a text in JSON. */
+/** Shorter texts are everywhere ("yes", "1"): they count only as a whole line, or as a text in JSON. */
 const QUOTE_UNITS_MIN = 8;
 
-/** Calls that speak for themselves or come into question for the last time the file was written. */
+/** Finds the calls that wrote the file or may have led to its last write. */
 export function originsOf(
   write: Pick<AuditedFile, 'op' | 'seq'>,
   calls: readonly AuditedCall[],
@@ -39,7 +39,7 @@ export function originsOf(
   return origins;
 }
 
-/** With what the answers say: a call that is quoted in the content has more to do with it than one that came before. */
+/** Looks results up in the content: a call that is quoted there has stronger evidence than one that only ended before. */
 export async function withQuotes(
   origins: readonly Origin[],
   content: string,
@@ -59,7 +59,7 @@ function iterationAround(op: OpPath): OpPath | undefined {
   return undefined;
 }
 
-/** Any text in the answer; also as JSON would write it. */
+/** Looks for any text of the result in the content, also as JSON writes it. */
 function stands(answer: Json | undefined, content: string): boolean {
   if (answer === undefined || answer === null) return false;
   if (typeof answer === 'string') {

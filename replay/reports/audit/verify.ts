@@ -3,7 +3,7 @@
  *
  * V1 `seq` counts 0, 1, 2, … ; the first event is `run.started`, nothing follows `run.finished`
  * V2 an operation starts once, ends once after it started, never starts below one that has ended, never ends before what it contains
- * V3 `call.completed` answers a `call.started` of the same operation and key; `call.failed` too, unless the call was denied before
+ * V3 `call.completed` ends a `call.started` of the same operation and key; `call.failed` too, unless the call was denied before
  * V4 calls belong to operations that are open; a run that completed leaves nothing open
  * V5 every payload and source that events name is there
  */
@@ -81,7 +81,7 @@ export const legality: Projection<Legality> = {
 };
 
 export interface VerifyReport {
-  /** Nothing is lost that was promised. A torn tail is no loss: nobody was told that it had been written. */
+  /** Nothing is lost that was promised. A torn tail is not a loss: its append was never confirmed. */
   readonly ok: boolean;
   readonly ref: RunRef;
   readonly events: number;

@@ -1,8 +1,8 @@
 /**
  * Finds for each call of one run its counterpart in another, across edited scripts, reordered loops and inserted items.
  *
- * ALIGN-1 the same question at the same place; then the same question anywhere, in order; then an alike question of the same function at a
- *    place that differs at most in its ordinals; then any question of the same function at the same place
+ * ALIGN-1 the same call at the same place; then the same call anywhere, in order; then a similar call of the same function at a
+ *    place that differs at most in its ordinals; then any call of the same function at the same place
  * ALIGN-2 symmetric: exchanging the runs exchanges the sides and nothing else
  * ALIGN-3 every call is in exactly one pair, or alone
  */

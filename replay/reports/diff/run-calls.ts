@@ -17,11 +17,11 @@ export interface ComparedCall {
   /** Undefined for a reused call whose event has none: the comparison fills it in. */
   preview: string | undefined;
   outcome: CallOutcome | 'unfinished';
-  /** Of the result or of the message; undefined where it is served, or there is none. */
+  /** Digest of the result or of the message; undefined for a reused call, or where there is none. */
   digest: string | undefined;
-  /** Where its answer was first recorded: its own event, or that of another run. */
+  /** The event that recorded its result: its own, or one of another run. */
   resultFrom: (EventRef & { readonly workflow?: Workflow }) | undefined;
-  /** Of `call.started` and of what ended it. */
+  /** Places of `call.started` and of the event that ended it. */
   readonly started: Position | undefined;
   ended: Position | undefined;
 }
@@ -43,7 +43,7 @@ export interface RunCalls {
   readonly counts: CallCounts;
 }
 
-/** What went to standard output: all of it by a digest, and beginnings of what was written first. */
+/** Standard output: a digest of all of it, and beginnings of the first writes. */
 interface RunOutput {
   digest: string;
   writes: number;

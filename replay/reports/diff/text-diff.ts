@@ -1,4 +1,4 @@
-/** What changed between two texts, as people read it. The one file that knows the package `diff`, which is loaded when one is wanted. */
+/** Compares two texts line by line. The one file that imports the package `diff`, which is loaded only when it is needed. */
 
 /** Lines of a difference: `' '` common, `-` only before, `+` only now, `@` where a part begins. */
 export type DiffLines = readonly string[];
@@ -9,7 +9,7 @@ const CONTEXT_LINES = 2;
 const LINES_MAX = 200;
 const LINE_UNITS_MAX = 500;
 
-/** Empty for equal texts. More than some 200 lines are not told; where it takes too long to tell, one line says so. */
+/** Empty for equal texts. Lines beyond some 200 are left out; where the comparison takes too long, one line says so. */
 export async function textDiff(before: string, now: string): Promise<DiffLines> {
   if (before === now) return [];
   const { structuredPatch } = await import('diff');

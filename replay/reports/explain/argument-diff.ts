@@ -1,4 +1,4 @@
-/** How the arguments of two questions differ, told briefly: which argument, which member of it, and the words around the change. */
+/** Compares the arguments of two calls: which argument, which member of it, and the words around the change. */
 import type { Json } from '../../../journal/event.js';
 
 export interface ArgumentDifference {
@@ -9,7 +9,7 @@ export interface ArgumentDifference {
   readonly is?: string;
 }
 
-/** More are not looked for: whoever reads this looks for the one word that changed. */
+/** Differences beyond this number are left out: the reader looks for the one word that changed. */
 const DIFFERENCES_MAX = 10;
 const EXCERPT_UNITS = 60;
 const CONTEXT_UNITS = 16;
@@ -53,7 +53,7 @@ function whole(value: Json | undefined): string | undefined {
   return value === undefined ? undefined : clip(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** What lies between the common beginning and the common end, with a few words around it. */
+/** Returns the text between the common beginning and the common end, with a few words around it. */
 function excerpts(before: string, now: string): { readonly was: string; readonly is: string } {
   const shorter = Math.min(before.length, now.length);
   let start = 0;

@@ -1,4 +1,4 @@
-/** Explains one recorded run: folds its workflow up to it, then reads the arguments of the few questions that resemble a new one. */
+/** Explains one recorded run: folds its workflow up to it, then reads the arguments of the few recorded calls that resemble a new one. */
 import type { Json } from '../../../journal/event.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
@@ -12,18 +12,18 @@ import { foldRun } from '../../fold/fold-run.js';
 import { isInside } from '../../fold/op-path.js';
 import type { Projection } from '../../fold/projection.js';
 
-/** The question of an earlier run that a new one most resembles, and how it differs. */
+/** The call of an earlier run that a new one most resembles, and the differences. */
 export interface Resembles {
   readonly key: CallKey;
   readonly preview: string | undefined;
   /** Empty where the arguments are the same: then it differs in what it forwards. Absent where they can't be read. */
   readonly differences?: readonly ArgumentDifference[];
-  /** Where it differs in what it forwards: how the definition was edited, as far as it is recorded. */
+  /** The edit of the definition, where the call differs only in what it forwards, as far as it is recorded. */
   readonly changes?: readonly DefinitionChange[];
 }
 
 export interface ReportedCall extends ExplainedCall {
-  /** For a question that no recorded run asked. */
+  /** Set for a call that no recorded run made. */
   readonly resembles?: Resembles;
 }
 
@@ -33,9 +33,9 @@ export interface RunExplanation {
   readonly calls: readonly ReportedCall[];
 }
 
-/** So many candidates are compared with a question that stands nowhere an earlier run asked: a bound on the work. */
+/** Candidates compared with a call at a place where no earlier run made one: a bound on the work. */
 const CANDIDATES_MAX = 200;
-/** A question resembles another when at least this part of the longer preview is common to both. */
+/** A call resembles another when at least this part of the longer preview is common to both. */
 const ALIKE_MIN = 0.5;
 
 export interface ExplainOptions {
@@ -63,7 +63,7 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
   return { workflow: ref.workflow, run: ref.run, calls };
 }
 
-/** The fork sources as they are told to have been: up to a run or an event where the run said so, else as they are now. */
+/** Loads the fork sources up to the run or event that the run recorded, else as they are now. */
 async function forkSourcesOf(store: JournalStore, ref: RunRef, onDefect: (defect: Defect) => void): Promise<ForkSource[]> {
   const forkSources: ForkSource[] = [];
   for (const { workflow, run, seq } of await foldRun(store, ref, forkRefs)) {
@@ -85,9 +85,9 @@ const forkRefs: Projection<readonly ForkRef[]> = {
   apply: (state, event) => (event.type === 'run.started' ? (event.forks ?? []) : state),
 };
 
-// ---- what a new question resembles
+// ---- calls that a new one resembles
 
-/** An earlier question of the same function that this run does not ask any more: the one at the same place, else the most alike. */
+/** Finds an earlier call of the same function that this run does not make any more: at the same place, else the most similar. */
 function findResembling(state: Explanation): ReadonlyMap<ExplainedCall, CallKey> {
   const asked = new Set(state.calls.map(({ key }) => key));
   const found = new Map<ExplainedCall, CallKey>();

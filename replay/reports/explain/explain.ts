@@ -1,9 +1,9 @@
 /**
- * Why each llm call of a run was served or asked: a fold over the runs of its workflow up to that run, oldest first.
+ * Folds the runs of a workflow up to one run, oldest first, to the reason for which each llm call of it was reused or executed.
  *
- * EXPLAIN-1 the reason is the one that held when the call came up: later events never change it
- * EXPLAIN-2 what was taken out of the journal after the run had begun was there for it: then as well it was served, dropped or forgotten
- * EXPLAIN-3 arguments and results stay where they are; a call keeps the places, and who wants a difference reads them
+ * EXPLAIN-1 the reason is the one that held when the call was made: later events never change it
+ * EXPLAIN-2 what was redacted after the run had begun was there for it: it was reused, invalidated or reset as if it still were
+ * EXPLAIN-3 arguments and results stay where they are; a call keeps the places, and the caller reads them for a difference
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/run-event.js';
@@ -99,7 +99,7 @@ export interface Explanation {
   readonly argumentsOf: Map<CallKey, Place>;
   /** Calls of earlier runs, by function and path. */
   readonly earlier: Map<string, Map<OpPath, CallKey>>;
-  // How the answers of questions were lost.
+  // The events by which calls lost their results.
   readonly fates: Map<CallKey, Fate>;
   readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' }>>;
   /** The event that holds the result that an earlier run reused. */
@@ -115,7 +115,7 @@ export interface Explanation {
   readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
 }
 
-/** Of the runs of a workflow up to `target`, whose calls are explained. `lenders`: the fork sources of that run, in their order. */
+/** Explains the calls of `target`, folded over all runs up to it. `forkSources`: those of that run, in their order. */
 export function explanation(target: RunId, forkSources: readonly ForkSource[]): Projection<Explanation> {
   const startMs = startOf(target);
   return {
@@ -283,7 +283,7 @@ function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSou
   if (own !== undefined || borrowed !== undefined)
     return whyNotServed(state, event, (own ?? borrowed) as UsableEntry, own !== undefined, forkSources);
   const fate = state.fates.get(key);
-  // The later of the two is what stands in the way.
+  // The later of the two is the reason.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
   return fate ?? whereItWent(state.reusedFrom.get(key));
 }

@@ -13,7 +13,7 @@ export type FailureCause =
   | 'code'
   | 'other';
 
-/** The first that fits counts: a command that says why it ended tells more than its exit status. */
+/** The first that fits counts: the message of a command is more precise than its exit status. */
 const SIGNS: readonly (readonly [FailureCause, RegExp])[] = [
   ['rate-limit', /\b429\b|rate.?limit|too many requests|overloaded|quota exceeded/i],
   ['time-out', /timed? ?out|time-?out|deadline exceeded|ETIMEDOUT/i],

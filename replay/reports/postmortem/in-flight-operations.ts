@@ -59,7 +59,7 @@ export interface InFlightOperations extends FailureGroups {
 
 const TOP = '';
 
-/** The operations down to what ended the run, or to where a run without an end stands: outermost first. */
+/** Returns the operations down to what ended the run, or down to what is in flight; outermost first. */
 export function causeChain(state: InFlightOperations): readonly Step[] {
   const status = state.finished?.status;
   if (status !== undefined) {
@@ -98,7 +98,7 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   }
   const wasCounted = state.counted.delete(op);
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
-  // Side by side several may have failed: the one that rose is the one that is told of here.
+  // Several may have failed side by side: the cause is the one with the message of this operation.
   const cause = inside?.findLast((chain) => chain.message === message) ?? inside?.at(-1);
   if (cause === undefined && !wasCounted && message !== undefined) {
     countFailure(state, step?.call?.fn ?? step?.name ?? step?.kind ?? op, message, { op, seq });

@@ -25,7 +25,7 @@ interface Later {
 
 const noneLater = (): Later => ({ completedPayloads: new Map(), continued: new Map() });
 
-/** The run to look at; undefined when every run came to its end, and the latest of each workflow without a failure. `runs` oldest first. */
+/** Picks the run to look at; undefined when every run ended, and the latest of each workflow without a failure. `runs` oldest first. */
 export async function latestFailure(store: JournalStore, runs: readonly RunFile[]): Promise<RunFile | undefined> {
   const byWorkflow = new Map<Workflow, Later>();
   let running: RunFile | undefined;
@@ -91,7 +91,7 @@ function previousOf({ resume, restartOf }: Head): RunId | undefined {
   return resume?.run ?? restartOf;
 }
 
-/** The data of a run, without what its flags put there: `--fresh` is `new`, too, and a script that reads `@payload.resume` is given it. */
+/** The data of a run, without what its flags put there: `--fresh` is `new`, too, and a script may read `@payload.resume`. */
 function payloadOf({ payload, flags }: Head): string {
   const ofFlags = new Set([...Object.keys(flags), ...(flags.fresh === true ? ['new'] : [])]);
   const members = Object.entries(payload ?? {}).filter(([name]) => !ofFlags.has(name));

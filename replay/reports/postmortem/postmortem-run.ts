@@ -77,13 +77,13 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
   let torn = false;
   const state = await foldRun(store, ref, postMortem, {
     onDefect: (defect) => {
-      // What a writer is in the middle of is no damage.
+      // A line that a live writer is writing is not damage.
       if (defect.kind === 'torn-tail') torn = liveness !== 'running';
       else onDefect(defect);
     },
   });
   const runs = await store.runs(ref.workflow);
-  // What is damaged was reported where it was read, or belongs to other runs.
+  // Damage was reported by the scan above, or belongs to other runs.
   const memoOf = rememberMemos(store, () => undefined);
   const own = await memoOf(ref.workflow);
   return reportPostMortem(state, file, {

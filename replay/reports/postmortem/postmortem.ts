@@ -195,7 +195,7 @@ function countInLoops(state: PostMortem, op: OpPath, fn: string): void {
   }
 }
 
-/** Commands of the script itself; that of a call tells its status in the call. */
+/** Counts failed commands of the script itself; a command that is the body of a call is counted with the call. */
 function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): void {
   if (state.steps.get(event.op)?.call !== undefined) return;
   if (event.kind !== 'command.run' || event.result === undefined || !('inline' in event.result)) return;
@@ -204,7 +204,7 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
   const said = typeof stderr === 'string' ? stderr.trim().slice(0, SAID_UNITS_MAX) : '';
   const message = `ended with status ${exitCode}: ${said === '' ? event.subject : said}`;
   countFailure(state, 'command', message, { op: event.op, seq: event.seq });
-  // Where the status ends the operation too, it is one failure.
+  // A status that also ends the operation is one failure, not two.
   if (state.steps.has(event.op)) state.counted.add(event.op);
 }
 

@@ -53,7 +53,7 @@ export function estimateResume(
   const seen = state.resolved.size + state.unresolved.size;
   const missing = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
   const recorded = Math.min(missing, now.since);
-  // Which of the calls ahead were recorded since is unknown: they are left out evenly.
+  // It is unknown which of the calls ahead were recorded since: they are left out evenly.
   const part = missing === 0 ? 0 : 1 - recorded / missing;
   const inLoopsLeft = inLoops * part;
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);

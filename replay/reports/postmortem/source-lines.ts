@@ -25,7 +25,7 @@ export function sourceLines(store: JournalStore, sources: ReadonlyMap<string, Bl
   };
 }
 
-/** A place is told from the working directory of the run, a source from the project's folder: one path may end with the other. */
+/** A place is relative to the working directory of the run, a source to the project's folder: one path may end with the other. */
 function sourceAt(sources: ReadonlyMap<string, BlobId>, file: string): BlobId | undefined {
   const exact = sources.get(file);
   if (exact !== undefined) return exact;

@@ -97,7 +97,7 @@ export async function statsOf(store: JournalStore, files: readonly RunFile[], on
   const measured: Measured[] = [];
   for (const { ref, liveness, isOfUnknownVersion } of files) {
     const counts = await foldRun(store, ref, runCounts, { onDefect });
-    // It was told of as a defect: nobody knows what it came to.
+    // The scan has reported it as a defect: its outcome is unknown.
     if (isOfUnknownVersion) continue;
     const startedMs = startOf(ref.run);
     measured.push({

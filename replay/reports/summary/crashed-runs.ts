@@ -2,7 +2,7 @@
  * Summarises crashed runs. A run that ended in order has its counts in its last line, unless an older program wrote that; every other run
  * has to be read in full, once: it has no writer any more, so the summary is kept beside the runs of the workflow.
  *
- * CRASHED-1  What is kept is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
+ * CRASHED-1  The file is derived: it may be gone, stale or torn at any time, which costs reading the runs again.
  * CRASHED-2  It counts only for a file of the same length.
  */
 import type { RunId, Workflow } from '../../../journal/ids.js';

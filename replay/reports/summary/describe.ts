@@ -63,7 +63,7 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'artifact.stored': ({ id, sizeBytes }) => `artifact ${id} stored, ${sizeBytes} bytes`,
 };
 
-/** Of an event of a type that this version doesn't know, only facts of an embedding program have more to show than the type. */
+/** Describes an event of an unknown type: only facts of an embedding program have more to show than the type. */
 export function describeEvent(event: JournalEvent): string {
   // Sound because the table's type pairs every kind with its own event.
   const sentence = SENTENCES[event.type] as ((event: JournalEvent) => string) | undefined;

@@ -1,5 +1,5 @@
 /**
- * What a run did as spans: one for every operation, with the questions it asked and what else happened to it. Used by reports and
+ * Folds a run to spans: one for every operation, with its calls and what else happened to it. Used by reports and
  * exports. Arguments and results stay in the journal; a span keeps their places.
  */
 import type { EventOf, Usage } from '../../../journal/event.js';
@@ -56,7 +56,7 @@ export interface Span {
   /** The item of an iteration. */
   readonly item: string | undefined;
   readonly site: string | undefined;
-  /** Of a stage that asks a model, and of what is inside it. */
+  /** The model stage that the span is, or is inside of. */
   model: string | undefined;
   provider: string | undefined;
   /** The checkpoint that was reached last when it began. */
@@ -69,7 +69,7 @@ export interface Span {
   endedSeq: Seq | undefined;
   outcome: SpanOutcome | undefined;
   message: string | undefined;
-  /** Of what failed last in it: the code of its error, where that is known. */
+  /** The code of the last error inside it; undefined where the journal does not have one. */
   errorCode: string | undefined;
 }
 
