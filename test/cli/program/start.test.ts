@@ -156,6 +156,13 @@ describe('the compiled-code cache', () => {
     expect(await fs.readdir(cwd)).toEqual(['mlld-config.json']);
   });
 
+  it.each(['graph', 'answer', 'serve', 'journal', 'complete'])('of %s is not the one that runs of scripts load', async (command) => {
+    const cwd = await projectFolder();
+    const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
+    await runCli([command, '--help'], { cwd, env });
+    expect(await cacheFiles(env.XDG_CACHE_HOME)).toEqual([expect.stringMatching(new RegExp(`-${command}\\.cache$`))]);
+  });
+
   it('is not written by a command that failed', async () => {
     const cwd = await projectFolder();
     const env = { XDG_CACHE_HOME: path.join(cwd, 'cache') };
