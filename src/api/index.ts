@@ -7,6 +7,7 @@ export type { CacheRequest, RunIo, RunReport, StructuredResult } from '../sessio
 export { runPipeline, watchPipeline, type PipelineNotice, type PipelineRunRequest } from './run-pipeline.js';
 export type { Watched } from './watch.js';
 export type { PipelineReport, PipelineIo, WhoAnswers } from '../session/pipeline/run-pipeline-options.js';
+export type * from './named-types.js';
 export * from './validate.js';
 export * from './pipelines.js';
 export type { ReplayedWalk, ReplayOptions, ReplayReport, StopPoint } from '../session/rerun/replay-options.js';

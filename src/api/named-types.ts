@@ -1,0 +1,50 @@
+/** Exports the types that the functions and types of the library name, so that a program can name them too. */
+export type { AttributeValue } from '../../grammar/dot-ast.js';
+export type { DefinitionPart, OpKind, OutputFile, Redacted, ResultForm, ResultMetadata, ReusedOutput, Usage } from '../../journal/event.js';
+export type {
+  AnsweredBy,
+  BranchRef,
+  EdgeVia,
+  Fidelity,
+  FidelityMode,
+  GateStatus,
+  GraphFact,
+  QuestionKind,
+  QuestionOption,
+  Routing,
+} from '../../journal/pipeline-event.js';
+export type { CacheFlags, ForkRef, Pause, RecordedInputs, RunFact, RunTotals } from '../../journal/run-event.js';
+export type { SealingKey } from '../../journal/secrets/keyring.js';
+export type { FileStoreOptions } from '../../journal/storage/file-store.js';
+export type { BlobWriter, StoredBlob } from '../../journal/storage/blob-writer.js';
+export type { CreateOptions, ImmediateReads, PayloadStore, Recorded, RunStore } from '../../journal/store.js';
+export type { Secrets } from '../../journal/secrets/sealing.js';
+export type { CallCounts, CallOutcome } from '../../replay/fold/call-counts.js';
+export type { ReportedStatus } from '../../replay/fold/reported-status.js';
+export type { DefinitionChange } from '../../replay/memo/definitions.js';
+export type { OpenQuestion } from '../../replay/pipeline/graph-state.js';
+export type { Visit } from '../../replay/pipeline/node-visits.js';
+export type { NodeProgress, PipelineProgress } from '../../replay/pipeline/progress.js';
+export type { HistoryEntry } from '../../replay/pipeline/walk.js';
+export type { FileOriginOptions } from '../../replay/reports/audit/file-origin-run.js';
+export type { ContextChange, NodeChange, NodePair, NodesDiff, NodeSide, NodesFork } from '../../replay/reports/diff/diff-nodes.js';
+export type { CallChange, ComparedPair, FileDifference, ForkPoint } from '../../replay/reports/diff/diff.js';
+export type { Pair } from '../../replay/reports/diff/align.js';
+export type { ComparedCall } from '../../replay/reports/diff/run-calls.js';
+export type { DiffLines } from '../../replay/reports/diff/text-diff.js';
+export type { ArgumentDifference } from '../../replay/reports/explain/argument-diff.js';
+export type { ExplainedCall, Hit, Miss } from '../../replay/reports/explain/explain.js';
+export type { FailureGroup, GuardDenial, HookFailure } from '../../replay/reports/postmortem/failure-groups.js';
+export type { FailureCause } from '../../replay/reports/postmortem/failure-cause.js';
+export type { Unanswered } from '../../replay/reports/postmortem/postmortem.js';
+export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-estimate.js';
+export type { CallDetails } from '../../replay/reports/timeline/report-details.js';
+export type { ErrorDetails } from '../errors.js';
+export type { EdgeAttributes, GraphAttributes, NodeAttributes } from '../pipeline/model/attributes.js';
+export type { Choice } from '../pipeline/model/labels.js';
+export type { Updates } from '../pipeline/model/outcome.js';
+export type { WorkingProject } from '../session/project.js';
+export type { DivergentRequest } from '../session/rerun/divergence.js';
+export type { Sinks } from '../session/rerun/replayed-world.js';
+export type { Value } from '../values/value.js';
+export type { ResolverPrefix } from '../world/files/resolver-prefix.js';
