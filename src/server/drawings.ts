@@ -3,8 +3,7 @@
  * it.
  */
 import type { JournalStore } from '../../journal/store.js';
-import { renderGraph } from '../pipeline/render/render-graph.js';
-import type { PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
+import { type PipelineRun, renderGraph } from '../api/pipeline-runs.js';
 import { HttpError } from './http-error.js';
 
 export interface Drawings {

@@ -5,7 +5,7 @@
  * STREAM-2 The stream ends after the last event of a run that is over. A request that continues from there gets 204, which stops the
  *          reconnects of a browser.
  */
-import { readLogicalRun } from '../session/pipeline/history/follow-run.js';
+import { readLogicalRun } from '../api/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { emptyResponse, streamResponse } from './responses.js';
 import { frameOf, isOver, type Feed, type FeedPorts, type FeedRun } from './feeds.js';

@@ -8,9 +8,7 @@
  */
 import type { RunId, RunRef } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { readLogicalRun, type NumberedEvent } from '../session/pipeline/history/follow-run.js';
-import type { LogicalRun } from '../session/pipeline/history/logical-run.js';
-import type { PipelineStatus } from '../session/pipeline/history/pipeline-status.js';
+import { type LogicalRun, type NumberedEvent, type PipelineStatus, readLogicalRun } from '../api/pipeline-runs.js';
 
 const POLL_MS = 100;
 const POLL_MS_MAX = 1000;

@@ -1,6 +1,6 @@
 /** Turns errors that a request causes into responses: a status, and the error as JSON. graph-pipelines.md 13.2. */
 import { MlldError, type ErrorDetails } from '../errors.js';
-import type { Diagnostic } from '../pipeline/lint/diagnostics.js';
+import type { Diagnostic } from '../api/pipeline-runs.js';
 import type { HttpResponse } from '../world/http.js';
 import { jsonResponse } from './responses.js';
 

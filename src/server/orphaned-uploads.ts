@@ -7,7 +7,7 @@
  */
 import path from 'node:path';
 import type { JournalStore } from '../../journal/store.js';
-import { uploadFolder, workflowFor, type Project } from '../session/project.js';
+import { uploadFolder, workflowFor, type Project } from '../api/pipeline-runs.js';
 import { foldersIn, removeFolder, type KeptFolder } from '../world/files/folders.js';
 
 const YOUNG_MS = 3_600_000;

@@ -2,8 +2,7 @@
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { uploadFolder, type Project } from '../session/project.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
+import { type PipelineRun, type PipelineRuns, type Project, uploadFolder } from '../api/pipeline-runs.js';
 import type { RunManager } from './run-manager.js';
 import { HttpError } from './http-error.js';
 

@@ -1,6 +1,6 @@
 /** Routes requests: the table has a row per kind of request. graph-pipelines.md 13.2. */
 import type { JournalStore } from '../../journal/store.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
+import type { PipelineRuns, PipelineRun } from '../api/pipeline-runs.js';
 import type { HttpResponse, HttpRequest } from '../world/http.js';
 import { jsonResponse, textResponse } from './responses.js';
 import type { createAnswerQueue } from './submit-answer.js';

@@ -10,12 +10,18 @@
  */
 import path from 'node:path';
 import type { RunId } from '../../journal/ids.js';
-import { isReservedKey } from '../pipeline/model/context-keys.js';
-import { backendFor } from '../pipeline/backends/select-backend.js';
-import { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
-import { uploadFolder, type Project } from '../session/project.js';
-import { runPipeline } from '../session/pipeline/run-pipeline.js';
-import { CANCELLED, type PipelineReport, type PipelineIo } from '../session/pipeline/run-pipeline-options.js';
+import {
+  backendFor,
+  CANCELLED,
+  diagnosePipeline,
+  type Diagnostic,
+  isReservedKey,
+  type PipelineIo,
+  type PipelineReport,
+  type Project,
+  runPipeline,
+  uploadFolder,
+} from '../api/pipeline-runs.js';
 import { randomDigits } from '../world/host.js';
 import { createLiveWorld } from '../world/live.js';
 import { WorldError } from '../world/world.js';

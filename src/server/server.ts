@@ -8,7 +8,7 @@
  */
 import type { JournalStore } from '../../journal/store.js';
 import { MlldError } from '../errors.js';
-import { createPipelineRuns, type PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
+import { createPipelineRuns, type PipelineRun } from '../api/pipeline-runs.js';
 import { listen, type HttpResponse, type HttpListener, type HttpRequest } from '../world/http.js';
 import { checkAccess, isLoopback } from './access.js';
 import { jsonResponse } from './responses.js';

@@ -7,9 +7,7 @@
  *          same operation.
  */
 import type { JournalStore } from '../../journal/store.js';
-import type { Project } from '../session/project.js';
-import { answerQuestion, choiceIn } from '../session/pipeline/answer-question.js';
-import type { PipelineRuns, PipelineRun } from '../session/pipeline/history/pipeline-runs.js';
+import { answerQuestion, choiceIn, type PipelineRun, type PipelineRuns, type Project } from '../api/pipeline-runs.js';
 import { HttpError } from './http-error.js';
 
 export interface AcceptedAnswer {

@@ -1,11 +1,16 @@
 /** Lets a run use the process that it runs in, where the program that uses the library passes nothing else. */
-import type { RunIo } from '../session/script/run-options.js';
 import { monotonicMs } from './stopwatch.js';
 
 export interface HostDefaults {
   readonly workingDirectory: string;
   readonly environment: { readonly [name: string]: string | undefined };
-  readonly io: RunIo;
+  readonly io: {
+    readonly stdin: () => Promise<undefined>;
+    readonly stdout: (text: string) => void;
+    readonly stderr: (text: string) => void;
+    readonly nowMs: () => number;
+    readonly monotonicMs: () => number;
+  };
 }
 
 export function hostDefaults(): HostDefaults {
