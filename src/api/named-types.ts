@@ -22,7 +22,7 @@ export type { Secrets } from '../../journal/secrets/sealing.js';
 export type { CallCounts, CallOutcome } from '../../replay/fold/call-counts.js';
 export type { ReportedStatus } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
-export type { OpenQuestion } from '../../replay/pipeline/graph-state.js';
+export type { WaitingQuestion } from '../../replay/pipeline/graph-state.js';
 export type { Visit } from '../../replay/pipeline/node-visits.js';
 export type { NodeProgress, PipelineProgress } from '../../replay/pipeline/progress.js';
 export type { HistoryEntry } from '../../replay/pipeline/walk.js';
@@ -36,7 +36,7 @@ export type { ArgumentDifference } from '../../replay/reports/explain/argument-d
 export type { ExplainedCall, Hit, Miss } from '../../replay/reports/explain/explain.js';
 export type { FailureGroup, GuardDenial, HookFailure } from '../../replay/reports/postmortem/failure-groups.js';
 export type { FailureCause } from '../../replay/reports/postmortem/failure-cause.js';
-export type { Unanswered } from '../../replay/reports/postmortem/postmortem.js';
+export type { Unresolved } from '../../replay/reports/postmortem/postmortem.js';
 export type { ResumeEstimate } from '../../replay/reports/postmortem/resume-estimate.js';
 export type { CallDetails } from '../../replay/reports/timeline/report-details.js';
 export type { ErrorDetails } from '../errors.js';
