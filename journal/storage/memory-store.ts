@@ -13,6 +13,14 @@ import { KEY_BYTES } from '../secrets/sealing.js';
 import { hasEnded, inUse, isUnknown } from './reopen-run.js';
 import type { CreateOptions, Journal, JournalStore, Position, Recorded, RunFile, RunStore, ScanOptions, ScanReport } from '../store.js';
 
+/**
+ * Opens a store that lives as long as the program. Secret results are sealed with `sealingKey`, else with a key that is kept nowhere.
+ *
+ * ```js
+ * const store = openMemoryStore();
+ * await run({ script, cache: { record: true }, openStore: async () => store });
+ * ```
+ */
 export function openMemoryStore(sealingKey?: SealingKey): JournalStore {
   const keyring = openKeyring({ sealingKey, read: async () => undefined, make: async () => randomBytes(KEY_BYTES) });
   return withPayloads(new MemoryStore(), keyring);

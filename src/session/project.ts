@@ -40,6 +40,10 @@ const UPLOADS = path.join('.mlld', 'serve');
 /**
  * Returns the nearest folder with a marker, from `startDirectory` upward. Without one it is the nearest folder with a script folder, so
  * that a script has one record whether it is run by name or by path; else `startDirectory` itself. Throws CONFIG_INVALID.
+ *
+ * ```js
+ * const { root } = await findProject('.');
+ * ```
  */
 export async function findProject(startDirectory: string): Promise<Project> {
   const start = path.resolve(startDirectory);

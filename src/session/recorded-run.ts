@@ -9,7 +9,14 @@ import { resolveWorkflow, scriptName, type WorkingProject } from './project.js';
 /** Limits the candidates that a message lists. */
 const CANDIDATES_MAX = 10;
 
-/** Finds a run whose events are to be read. Throws RUN_UNKNOWN, RUN_AMBIGUOUS and RUN_UNREADABLE. */
+/**
+ * Finds a run whose events are to be read, by what a person calls it. Throws RUN_UNKNOWN, RUN_AMBIGUOUS and RUN_UNREADABLE.
+ *
+ * ```js
+ * const project = { ...(await findProject('.')), workingDirectory };
+ * const file = await resolveRun(store, project, 'nightly@2');
+ * ```
+ */
 export async function resolveRun(store: JournalStore, project: WorkingProject, text: string): Promise<RunFile> {
   const file = await findRun(store, project, text);
   if (file.isOfUnknownVersion === undefined) return file;

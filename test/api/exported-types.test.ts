@@ -1,4 +1,5 @@
 /** A program that imports the library can name every type that it works with. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DeclaredTypes } from '../support/declared-types.js';
@@ -29,6 +30,13 @@ describe('the types that the library exports', () => {
       .filter(({ file, name }) => !known.has(`${file} ${name}`) && !SEEN_THROUGH.has(name) && !NOT_STABLE.has(name));
     expect(missing.map(({ file, name }) => `${name} of ${path.relative(PROJECT, file)}`)).toEqual([]);
   });
+});
+
+it('has every function that the table of docs/library.md names', () => {
+  const table = /\n\| to .*?\n\n/s.exec(readFileSync(path.join(PROJECT, 'docs', 'library.md'), 'utf8'))?.[0] ?? '';
+  const named = [...table.matchAll(/`(\w+)[`(]/g)].map(([, name = '']) => name);
+  expect(named.length).toBeGreaterThan(40);
+  expect(named.filter((name) => !exported.has(name))).toEqual([]);
 });
 
 function words(text: string): ReadonlySet<string> {

@@ -29,7 +29,14 @@ export interface GivenAnswer {
   readonly answer: string;
 }
 
-/** Resolves when the answer is stored where the run reads it. Throws RUN_UNKNOWN, QUESTION_CLOSED and ANSWER_UNFIT. */
+/**
+ * Answers a question that a running pipeline has asked a person. Resolves when the answer is stored where the run reads it. Throws
+ * RUN_UNKNOWN, QUESTION_CLOSED and ANSWER_UNFIT.
+ *
+ * ```js
+ * await answerQuestion({ store, project, run: report.journal.run, text: 'approve' });
+ * ```
+ */
 export async function answerQuestion({ store, project, run, question: id, text }: AnswerRequest): Promise<GivenAnswer> {
   const chain = await runningChain(store, run);
   const open = [...chain.state.questions.values()];
