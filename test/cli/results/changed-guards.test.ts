@@ -110,8 +110,8 @@ show @review(@name)
     const { cwd, run, edit } = await project(CALLS);
     await run('--checkpoint');
     await edit(QUALITY + CALLS);
-    expect((await run('--checkpoint', '--plan')).stdout).toContain('edited: guard @quality was added; 2 answers from before are served');
-    expect((await run('--changed', 'ask-guards', '--plan')).stdout).toContain('@review: 0 served, 2 again (--changed ask-guards)');
+    expect((await run('--checkpoint', '--plan')).stdout).toContain('edited: guard @quality was added; 2 results from before are reused');
+    expect((await run('--changed', 'ask-guards', '--plan')).stdout).toContain('@review: 0 reused, 2 again (--changed ask-guards)');
     await run('--checkpoint');
     const { stdout } = await runCli(['journal', 'explain', 'job'], { cwd });
     expect(stdout).toContain('from before guard @quality was added');

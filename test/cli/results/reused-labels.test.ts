@@ -54,12 +54,12 @@ show \`@r.length ${LABELS}\`
 `;
     const cwd = await projectFolder({ 'job.mld': text, 'note.md': 'note' });
     const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
-    const served = await runCli(['job.mld', '--checkpoint'], { cwd });
+    const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
     expect((await runCli(['job.mld'], { cwd })).stdout).toBe(fresh.stdout); // not recorded
     expect(fresh.stdout).toMatch(/^\d+ /);
     expect(fresh.stdout.replace(/^\d+ /, '')).toBe(`${shown}\n`);
-    expect(served.stdout).toBe(fresh.stdout);
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) served, 0 asked/);
+    expect(reused.stdout).toBe(fresh.stdout);
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
   });
 
   it('are those of this call where guards took nothing away', async () => {

@@ -74,14 +74,14 @@ const RESULTS: readonly (readonly [title: string, script: string, shown: string]
 async function twice(
   script: string,
   files: { readonly [name: string]: string } = {},
-): Promise<{ cwd: string; fresh: string; served: string }> {
+): Promise<{ cwd: string; fresh: string; reused: string }> {
   const large = Object.fromEntries([1, 2].map((n) => [n === 1 ? 'large.txt' : 'larger.txt', 'lorem ipsum '.repeat(500 * n)]));
   const cwd = await projectFolder({ ...FILES, ...large, ...files, 'job.mld': script });
   const fresh = await runCli(['job.mld', '--checkpoint'], { cwd });
-  const served = await runCli(['job.mld', '--checkpoint'], { cwd });
-  expect([fresh.status, served.status, fresh.stderr.includes('rror')]).toEqual([0, 0, false]);
-  expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) served, 0 asked/);
-  return { cwd, fresh: fresh.stdout, served: served.stdout };
+  const reused = await runCli(['job.mld', '--checkpoint'], { cwd });
+  expect([fresh.status, reused.status, fresh.stderr.includes('rror')]).toEqual([0, 0, false]);
+  expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/: \d calls?, (\d) reused, 0 executed/);
+  return { cwd, fresh: fresh.stdout, reused: reused.stdout };
 }
 
 async function completedIn(cwd: string): Promise<EventOf<'call.completed'>[]> {
@@ -96,16 +96,16 @@ async function completedIn(cwd: string): Promise<EventOf<'call.completed'>[]> {
 describe('the metadata of a reused result', () => {
   it.each(RESULTS)('of %s', async (_title, script, shown) => {
     const q = script.includes('var @q') ? '' : 'var @q = "x"\n';
-    const { cwd, fresh, served } = await twice(`${script}\n${q}var @r = @f(@q)\nshow \`${shown}\`\n`);
+    const { cwd, fresh, reused } = await twice(`${script}\n${q}var @r = @f(@q)\nshow \`${shown}\`\n`);
     expect(fresh).not.toContain('null');
-    expect(served).toBe(fresh);
+    expect(reused).toBe(fresh);
     expect(await runCli(['journal', 'replay', 'job'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
     expect(await runCli(['journal', 'replay', 'job@2'], { cwd })).toMatchObject({ stdout: fresh, status: 0 });
     expect((await runCli(['journal', 'verify', 'job'], { cwd })).status).toBe(0);
   });
 
   it('counts where it is written, and for code', async () => {
-    const { cwd, fresh, served } = await twice(`exe llm @f(q) = '{"a": [1, 2]}' | @parse
+    const { cwd, fresh, reused } = await twice(`exe llm @f(q) = '{"a": [1, 2]}' | @parse
 exe llm @g(q) = [
   let @file = <guide.md>
   => @file.keep
@@ -118,7 +118,7 @@ show <out.json>.mx.text
 show @name(@file)
 `);
     expect(fresh).toContain('guide.md\n');
-    expect(served).toBe(fresh);
+    expect(reused).toBe(fresh);
     expect(await fs.readFile(path.join(cwd, 'out.json'), 'utf8')).toBe('{"a":[1,2]}');
   });
 
@@ -131,9 +131,9 @@ var @s = @g("x")
 show \`@r[0].mx.exitCode @r[1].mx.exitCode @s[0].mx.source @s[1].mx.source @s[1].mx.labels @s[0].mx.length @s[1].mx.length\`
 show \`@r[0].n @r[0] @r[1]\`
 `;
-    const { cwd, fresh, served } = await twice(script);
+    const { cwd, fresh, reused } = await twice(script);
     expect(fresh).toBe('null null null null ["llm"] 7 7\n1 {"n":1} {"n":1}\n');
-    expect(served).toBe(fresh);
+    expect(reused).toBe(fresh);
     expect((await runCli(['job.mld'], { cwd })).stdout).toBe(fresh);
     expect((await runCli(['journal', 'replay', 'job@2'], { cwd })).stdout).toBe(fresh);
   });
@@ -149,8 +149,8 @@ show \`@r[0].n @r[0] @r[1]\`
   it('of more than 64 KiB is a blob of its own: it is verified, kept as long as its result, bundled with it, and redacted', async () => {
     const front = `---\ntitle: Seals\npin: tide-4711\nlong: ${'z'.repeat(70_000)}\n---\n`;
     const script = 'exe llm @f(q) = <long.md # Grey>\nvar @r = @f("x")\nshow `@r.mx.fm.pin @r.mx.fm.long.length @r.mx.filename`\n';
-    const { cwd, fresh, served } = await twice(script, { 'long.md': `${front}# Grey\nLoud.\n` });
-    expect([fresh, served]).toEqual(['tide-4711 70000 long.md\n', 'tide-4711 70000 long.md\n']);
+    const { cwd, fresh, reused } = await twice(script, { 'long.md': `${front}# Grey\nLoud.\n` });
+    expect([fresh, reused]).toEqual(['tide-4711 70000 long.md\n', 'tide-4711 70000 long.md\n']);
     const mlld = async (at: string, ...argv: string[]) => runCli(argv, { cwd: at });
     const texts = async (): Promise<string[]> => {
       const files = globSync('.mlld/journal/**/*', { cwd, dot: true, absolute: true });
@@ -179,7 +179,7 @@ show \`@r[0].n @r[0] @r[1]\`
   });
 
   it('is sealed with a result that may not be read, and also where only a guard made it readable', async () => {
-    const { cwd, fresh, served } = await twice(`var secret @pin = "4411-harbour"
+    const { cwd, fresh, reused } = await twice(`var secret @pin = "4411-harbour"
 exe llm @f(q) = cmd { echo "A:@q" }
 exe llm @g(q) = cmd { sh -c "true @q; echo fine" }
 guard privileged after @g = when [ * => allow with { removeLabels: ["secret"] } ]
@@ -187,7 +187,7 @@ var @a = @f(@pin)
 var @b = @g(@pin)
 show \`@a.mx.command.length @b.mx.command.length @a.mx.exitCode @b.mx.exitCode\`
 `);
-    expect(served).toBe(fresh);
+    expect(reused).toBe(fresh);
     const completed = await completedIn(cwd);
     expect(completed.map(({ result, notes }) => ['sealed' in result, notes && 'sealed' in notes])).toEqual([
       [true, true],
