@@ -92,7 +92,7 @@ show @done.text
     expect(fresh).toMatchObject({ status: 0, stderr: expect.not.stringContaining('warning') as string });
     expect(fresh.stdout).toMatch(/^A:A:A:start\n$/);
     expect(await runCli(['job.mld', '--checkpoint'], { cwd })).toMatchObject({ status: 0, stdout: fresh.stdout });
-    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/ 0 asked/);
+    expect((await runCli(['journal', 'explain', 'job'], { cwd })).stdout).toMatch(/ 0 executed/);
   });
 
   it('is no result when it asks for another attempt', async () => {
