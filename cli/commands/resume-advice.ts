@@ -1,7 +1,7 @@
 /** Prints the last lines of a run that did not complete: what it recorded, how to resume it, where to look. Loaded only then. */
 import { openFileStore } from '../../journal/storage/file-store.js';
 import type { RunRef } from '../../src/api/ids.js';
-import { postMortemOf } from '../../src/api/postmortem.js';
+import { postMortemOf } from '../../src/api/reports/postmortem.js';
 import type { Project } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';
 import { renderResumeAdvice, renderShortResumeAdvice } from '../render/reports/postmortem.js';

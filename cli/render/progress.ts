@@ -6,7 +6,7 @@
  * PROGRESS-3 it is drawn at most ten times a second, however often the run changes.
  * PROGRESS-4 it is drawn only where a line begins, never behind text of the script that has no line end yet.
  */
-import type { RunSummary } from '../../src/api/summary.js';
+import type { RunSummary } from '../../src/api/reports/summary.js';
 import { duration } from './units.js';
 
 export interface Progress {

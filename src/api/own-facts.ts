@@ -20,7 +20,7 @@ import type { CreateOptions, Journal, JournalStore } from '../../journal/store.j
 import { hostFacts } from '../world/host.js';
 import { VERSION } from '../version.js';
 import { badOption } from './check.js';
-import { readEvents } from './events.js';
+import { readEvents } from './reports/events.js';
 import { newRunId } from './ids.js';
 import { refOf, type ReadOptions, type RunTarget } from './run-target.js';
 

@@ -9,7 +9,7 @@ import { editedLines } from '../../../journal/upkeep/rewrite.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
-import { verifyRun } from '../../../src/api/verify.js';
+import { verifyRun } from '../../../src/api/reports/verify.js';
 import { MlldError } from '../../../src/errors.js';
 import { reason } from '../../../src/world/files/files.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';

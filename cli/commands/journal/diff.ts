@@ -1,5 +1,5 @@
 /** `mlld journal diff LEFT RIGHT`: compares two runs. Exit status 0: same, 1: different, 2: not compared. */
-import { diffRuns, doPart, forkPointOf } from '../../../src/api/diff.js';
+import { diffRuns, doPart, forkPointOf } from '../../../src/api/reports/diff.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK, EXIT_NOT_COMPARED } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';

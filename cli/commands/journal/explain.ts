@@ -1,5 +1,5 @@
 /** `mlld journal explain RUN [PATH]`: prints why the result of each llm call was reused, or why not. */
-import { explainRun } from '../../../src/api/explain.js';
+import { explainRun } from '../../../src/api/reports/explain.js';
 import { MlldError } from '../../../src/errors.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';

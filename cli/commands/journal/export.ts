@@ -1,7 +1,7 @@
 /** `mlld journal export RUN --format F`: writes a run in a format of other programs. */
 import type { RunRef } from '../../../src/api/ids.js';
 import type { Defect, JournalStore } from '../../../journal/store.js';
-import { CALL_COLUMNS } from '../../../src/api/export.js';
+import { CALL_COLUMNS } from '../../../src/api/reports/export.js';
 import { callRows } from '../../../replay/export/call-rows.js';
 import { chromeTrace } from '../../../replay/export/chrome-trace.js';
 import { otlpTraces } from '../../../replay/export/otlp.js';

@@ -4,7 +4,7 @@ import { startOf } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { recordedCounts } from '../../../replay/fold/call-counts.js';
 import { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
-import { summariseRun } from '../../../src/api/summary.js';
+import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { scriptName, type Project } from '../../../src/session/project.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/api/recorded-runs.js';

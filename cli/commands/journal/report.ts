@@ -1,7 +1,7 @@
 /** `mlld journal report RUN -o FILE`: makes a page of a run for a browser. */
 import fs from 'node:fs/promises';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { diffRuns } from '../../../src/api/diff.js';
+import { diffRuns } from '../../../src/api/reports/diff.js';
 import { foldRun } from '../../../src/api/fold.js';
 import { spanDetails } from '../../../replay/reports/timeline/report-details.js';
 import { reportData } from '../../../replay/reports/timeline/report.js';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { ScanOptions } from '../../../journal/store.js';
-import { matchesFilter, type EventFilter } from '../../../src/api/events.js';
+import { matchesFilter, type EventFilter } from '../../../src/api/reports/events.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';
 import type { Io } from '../../terminal/io.js';

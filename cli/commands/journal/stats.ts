@@ -1,5 +1,5 @@
 /** `mlld journal stats [SCRIPT]`: prints hit rate, cost, durations and failures over many runs. */
-import { statsOf } from '../../../src/api/stats.js';
+import { statsOf } from '../../../src/api/reports/stats.js';
 import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';

@@ -1,5 +1,5 @@
 /** `mlld journal verify RUN`: checks that the record of a run is complete and undamaged. */
-import { verifyRun } from '../../../src/api/verify.js';
+import { verifyRun } from '../../../src/api/reports/verify.js';
 import { findRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';

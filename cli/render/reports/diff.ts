@@ -1,5 +1,5 @@
 /** Renders `mlld journal diff`: the totals, then the differences, call by call. */
-import { doPart, type DiffCall, type DiffPair, type DiffSide, type ForkPointReport, type RunDiff } from '../../../src/api/diff.js';
+import { doPart, type DiffCall, type DiffPair, type DiffSide, type ForkPointReport, type RunDiff } from '../../../src/api/reports/diff.js';
 import type { DiffLines } from '../../../replay/reports/diff/text-diff.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';

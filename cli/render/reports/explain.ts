@@ -1,7 +1,7 @@
 /** Prints `mlld journal explain` as text: counts, then a line per call. */
 import { describeEdit } from '../../../replay/memo/definitions.js';
 import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
-import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/explain.js';
+import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';

@@ -1,8 +1,8 @@
 /** Renders reports about recorded runs: `mlld journal list|show|verify`. */
 import type { JournalEvent } from '../../../journal/event.js';
-import { describeEvent } from '../../../src/api/events.js';
+import { describeEvent } from '../../../src/api/reports/events.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
-import type { VerifyReport } from '../../../src/api/verify.js';
+import type { VerifyReport } from '../../../src/api/reports/verify.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';

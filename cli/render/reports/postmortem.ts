@@ -1,7 +1,7 @@
 /** Renders `mlld journal postmortem`: what happened, where, what is lost, how to continue. */
 import type { FailureCause } from '../../../replay/reports/postmortem/failure-cause.js';
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
-import type { ChainLink, PostMortemReport } from '../../../src/api/postmortem.js';
+import type { ChainLink, PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
 import { isUpload } from '../../../src/session/project.js';
 import { counted } from './garbage-collection.js';

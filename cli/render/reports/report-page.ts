@@ -3,8 +3,8 @@
  * puts it on the page as text; only the viewer and its style are allowed to act, by their digests.
  */
 import { createHash } from 'node:crypto';
-import type { RunDiff } from '../../../src/api/diff.js';
-import type { ReportData } from '../../../src/api/timeline.js';
+import type { RunDiff } from '../../../src/api/reports/diff.js';
+import type { ReportData } from '../../../src/api/reports/timeline.js';
 
 export interface ReportParts {
   readonly data: ReportData;

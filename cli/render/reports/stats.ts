@@ -1,5 +1,5 @@
 /** Renders `mlld journal stats`: all runs, function by function, day by day. */
-import type { RunStats } from '../../../src/api/stats.js';
+import type { RunStats } from '../../../src/api/reports/stats.js';
 import { counted } from './garbage-collection.js';
 import { wrapAll } from '../wrap.js';
 import type { Style } from '../style.js';

@@ -1,13 +1,13 @@
 /** A run as spans in time: what `mlld journal report` draws. */
-import type { JournalStore } from '../../journal/store.js';
-import { foldRun } from '../../replay/fold/fold-run.js';
-import { spanDetails, type SpanDetails } from '../../replay/reports/timeline/report-details.js';
-import { reportData, type ReportData } from '../../replay/reports/timeline/report.js';
-import { timeline } from '../../replay/reports/timeline/timeline.js';
-import { runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
+import { spanDetails, type SpanDetails } from '../../../replay/reports/timeline/report-details.js';
+import { reportData, type ReportData } from '../../../replay/reports/timeline/report.js';
+import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { SpanDetails } from '../../replay/reports/timeline/report-details.js';
-export type { ReportData, SpanColumns, SpanState, Tally } from '../../replay/reports/timeline/report.js';
+export type { SpanDetails } from '../../../replay/reports/timeline/report-details.js';
+export type { ReportData, SpanColumns, SpanState, Tally } from '../../../replay/reports/timeline/report.js';
 
 /**
  * Returns the spans of a run as columns, with totals by function and by checkpoint: what `mlld journal report --json` prints. Times of

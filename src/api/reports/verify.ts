@@ -1,9 +1,9 @@
 /** Checks that the journal of a run is whole and a possible history: `mlld journal verify`. */
-import type { JournalStore } from '../../journal/store.js';
-import { verifyRun as verify, type VerifyReport } from '../../replay/reports/audit/verify.js';
-import { refOf, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { verifyRun as verify, type VerifyReport } from '../../../replay/reports/audit/verify.js';
+import { refOf, type RunTarget } from '../run-target.js';
 
-export type { VerifyReport, Violation } from '../../replay/reports/audit/verify.js';
+export type { VerifyReport, Violation } from '../../../replay/reports/audit/verify.js';
 
 /**
  * Reads a run in full and checks the hash chain, the order of its events and that each blob it names is there. Never throws for damage:

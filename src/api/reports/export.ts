@@ -1,12 +1,12 @@
 /** A run in the formats of other programs: `mlld journal export`. */
-import type { JournalStore } from '../../journal/store.js';
-import { CALL_COLUMNS, callRows, type CallRow } from '../../replay/export/call-rows.js';
-import { chromeTrace } from '../../replay/export/chrome-trace.js';
-import { otlpTraces } from '../../replay/export/otlp.js';
-import { foldRun } from '../../replay/fold/fold-run.js';
-import { timeline } from '../../replay/reports/timeline/timeline.js';
-import { VERSION } from '../version.js';
-import { runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { CALL_COLUMNS, callRows, type CallRow } from '../../../replay/export/call-rows.js';
+import { chromeTrace } from '../../../replay/export/chrome-trace.js';
+import { otlpTraces } from '../../../replay/export/otlp.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
+import { timeline } from '../../../replay/reports/timeline/timeline.js';
+import { VERSION } from '../../version.js';
+import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export { CALL_COLUMNS };
 export type { CallRow };

@@ -1,9 +1,9 @@
 /** The events of one run: all there are, or as they come. `mlld journal show`, with and without `--follow`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JournalEvent } from '../../journal/event.js';
-import type { JournalStore, ScanReport } from '../../journal/store.js';
-import { describeEvent, matchesFilter, type EventFilter } from '../../replay/reports/summary/describe.js';
-import { refOf, runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalEvent } from '../../../journal/event.js';
+import type { JournalStore, ScanReport } from '../../../journal/store.js';
+import { describeEvent, matchesFilter, type EventFilter } from '../../../replay/reports/summary/describe.js';
+import { refOf, runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export { describeEvent, matchesFilter };
 export type { EventFilter };

@@ -1,12 +1,12 @@
 /** Says why a run did not get to its end, and what resuming it takes: `mlld journal postmortem`. */
-import type { JournalStore, RunFile } from '../../journal/store.js';
-import { latestFailure as failure } from '../../replay/reports/postmortem/latest-failure.js';
-import { postMortemOf as postMortem, type PostMortemReport } from '../../replay/reports/postmortem/postmortem-run.js';
-import { allRuns } from '../session/recorded-run.js';
-import { hostDefaults } from '../world/host-defaults.js';
-import { runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { latestFailure as failure } from '../../../replay/reports/postmortem/latest-failure.js';
+import { postMortemOf as postMortem, type PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
+import { allRuns } from '../../session/recorded-run.js';
+import { hostDefaults } from '../../world/host-defaults.js';
+import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { ChainLink, Pending, PostMortemReport } from '../../replay/reports/postmortem/postmortem-run.js';
+export type { ChainLink, Pending, PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
 
 export interface PostMortemOptions extends ReadOptions {
   /** The present for what is in flight: milliseconds since 1970, by default now. */

@@ -1,14 +1,21 @@
 /** Every call, command, file, guard decision and hook error of one run: `mlld journal audit`. */
-import type { JournalStore } from '../../journal/store.js';
-import type { AuditEntry } from '../../replay/reports/audit/audit.js';
-import { auditRun as audit, type AuditConclusion, type AuditFilter } from '../../replay/reports/audit/audit-run.js';
-import { originOfFile as origin, type FileOrigin, type FileOriginOptions } from '../../replay/reports/audit/file-origin-run.js';
-import { runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
+import { auditRun as audit, type AuditConclusion, type AuditFilter } from '../../../replay/reports/audit/audit-run.js';
+import { originOfFile as origin, type FileOrigin, type FileOriginOptions } from '../../../replay/reports/audit/file-origin-run.js';
+import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { AuditConclusion, AuditFilter, AuditTotals, HookCost } from '../../replay/reports/audit/audit-run.js';
-export type { AuditedCall, AuditedCommand, AuditedFile, AuditedGuard, AuditedHook, AuditEntry } from '../../replay/reports/audit/audit.js';
-export type { Evidence, Origin } from '../../replay/reports/audit/file-origin.js';
-export type { FileOrigin } from '../../replay/reports/audit/file-origin-run.js';
+export type { AuditConclusion, AuditFilter, AuditTotals, HookCost } from '../../../replay/reports/audit/audit-run.js';
+export type {
+  AuditedCall,
+  AuditedCommand,
+  AuditedFile,
+  AuditedGuard,
+  AuditedHook,
+  AuditEntry,
+} from '../../../replay/reports/audit/audit.js';
+export type { Evidence, Origin } from '../../../replay/reports/audit/file-origin.js';
+export type { FileOrigin } from '../../../replay/reports/audit/file-origin-run.js';
 
 /** Has the members that `mlld journal audit --json` prints. */
 export interface RunAudit extends AuditConclusion {

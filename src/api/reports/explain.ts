@@ -1,9 +1,9 @@
 /** Says of each `llm` call of a run whether its result was reused, and if not, why: `mlld journal explain`. */
-import type { JournalStore } from '../../journal/store.js';
-import { explainRun as explain, type RunExplanation } from '../../replay/reports/explain/explain-run.js';
-import { runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { explainRun as explain, type RunExplanation } from '../../../replay/reports/explain/explain-run.js';
+import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export type { ReportedCall, Resembles, RunExplanation } from '../../replay/reports/explain/explain-run.js';
+export type { ReportedCall, Resembles, RunExplanation } from '../../../replay/reports/explain/explain-run.js';
 
 export interface ExplainOptions extends ReadOptions {
   /** Only calls in this operation, as `event.op` names it: `main/for#0[3]`. */

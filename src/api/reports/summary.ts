@@ -1,12 +1,12 @@
 /** Status, counts, durations and cost of one run: what `mlld journal list` shows of a run that has not ended in order. */
-import type { JournalStore } from '../../journal/store.js';
-import { summariseRun as summarise } from '../../replay/reports/summary/summarise-run.js';
-import type { RunReport as SummaryReport } from '../../replay/reports/summary/summary.js';
-import { hostDefaults } from '../world/host-defaults.js';
-import { runFile, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { summariseRun as summarise } from '../../../replay/reports/summary/summarise-run.js';
+import type { RunReport as SummaryReport } from '../../../replay/reports/summary/summary.js';
+import { hostDefaults } from '../../world/host-defaults.js';
+import { runFile, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export type { SummaryReport };
-export type { InFlight, LoopProgress, RunSummary } from '../../replay/reports/summary/summary.js';
+export type { InFlight, LoopProgress, RunSummary } from '../../../replay/reports/summary/summary.js';
 
 export interface SummaryOptions extends ReadOptions {
   /** The present for calls that are in flight: milliseconds since 1970, by default now. */

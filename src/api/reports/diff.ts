@@ -1,10 +1,16 @@
 /** Compares two runs: `mlld journal diff`. */
-import type { JournalStore } from '../../journal/store.js';
-import { diffRuns as diff, doPart, forkPointOf as fork, type ForkPointReport, type RunDiff } from '../../replay/reports/diff/diff-run.js';
-import { runFile, skipDefects, type ReadOptions, type RunTarget } from './run-target.js';
+import type { JournalStore } from '../../../journal/store.js';
+import {
+  diffRuns as diff,
+  doPart,
+  forkPointOf as fork,
+  type ForkPointReport,
+  type RunDiff,
+} from '../../../replay/reports/diff/diff-run.js';
+import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
 export { doPart };
-export type { DiffCall, DiffPair, DiffSide, ForkPointReport, RunDiff } from '../../replay/reports/diff/diff-run.js';
+export type { DiffCall, DiffPair, DiffSide, ForkPointReport, RunDiff } from '../../../replay/reports/diff/diff-run.js';
 
 /**
  * Compares status, calls, results, output, files and sources of two runs; times and costs are reported and never make a difference.

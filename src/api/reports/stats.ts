@@ -1,11 +1,11 @@
 /** Hit rate, cost, durations and failures over many runs: `mlld journal stats`. */
-import type { Workflow } from '../../journal/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import { statsOf as stats, type RunStats } from '../../replay/reports/stats/stats.js';
-import { allRuns, isCleanup } from '../session/recorded-run.js';
-import { skipDefects, type ReadOptions } from './run-target.js';
+import type { Workflow } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { statsOf as stats, type RunStats } from '../../../replay/reports/stats/stats.js';
+import { allRuns, isCleanup } from '../../session/recorded-run.js';
+import { skipDefects, type ReadOptions } from '../run-target.js';
 
-export type { Figures, FunctionFigures, RunStats } from '../../replay/reports/stats/stats.js';
+export type { Figures, FunctionFigures, RunStats } from '../../../replay/reports/stats/stats.js';
 
 /** A default, because every event of each run is read. */
 export const STATS_RUNS_DEFAULT = 100;
