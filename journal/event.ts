@@ -5,7 +5,7 @@
  */
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from './ids.js';
 import type { Json, Payload } from './payloads.js';
-import type { GraphFact } from './pipeline-event.js';
+import type { PipelineFact } from './pipeline-event.js';
 import type { RunFact } from './run-event.js';
 
 export const JOURNAL_VERSION = 1;
@@ -261,8 +261,8 @@ export type Fact =
     }
   /** Invalidates everything that this workflow recorded before (`--fresh`, `clean`). `clean` also removes the runs' checkpoints. */
   | { readonly type: 'memo.reset'; readonly reason: 'fresh' | 'clean'; readonly during?: readonly EventRef[] }
-  // ---- graph
-  | GraphFact;
+  // ---- pipeline
+  | PipelineFact;
 
 /** A fact with its place in the run. `ts` is for people; only `seq` defines the order. */
 export type JournalEvent = Fact & {

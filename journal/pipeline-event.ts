@@ -59,7 +59,7 @@ export interface QuestionOption {
 export type QuestionKind = 'yes_no' | 'multiple_choice' | 'freeform' | 'confirmation';
 export type AnsweredBy = 'auto' | 'console' | 'stdin' | 'callback' | 'remote' | 'default';
 
-export type GraphFact =
+export type PipelineFact =
   /** A visit began; after a crash the same visit begins again. It sets the context key `current_node`. */
   | {
       readonly type: 'node.started';

@@ -1,12 +1,12 @@
 /**
  * The arrows of the program, held by reading import lines.
  *
- * A1 cli -> src -> replay -> journal and src -> grammar; an arrow allows what lies beyond it; nothing points back.
- * A2 Inside src only the files that put a run together know of replay.
- * A3 Every fact about the outside has one owner: processes, files, clock and environment are met in src/world, `process` in cli/main.ts.
- * A4 One place wraps each dependency.
- * A5 The rooms of src are layers: each imports only those before it.
- * A6 No more than two files import each other around, types included: what hangs together more than that can't be read one file at a time.
+ * ARROW-1 cli -> src -> replay -> journal and src -> grammar; an arrow allows what lies beyond it; nothing points back.
+ * ARROW-2 Inside src only the files that put a run together know of replay.
+ * ARROW-3 Every fact about the outside has one owner: processes, files, clock and environment are met in src/world, `process` in cli/main.ts.
+ * ARROW-4 One place wraps each dependency.
+ * ARROW-5 The rooms of src are layers: each imports only those before it.
+ * ARROW-6 No more than two files import each other around, types included: what hangs together more than that can't be read one file at a time.
  */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

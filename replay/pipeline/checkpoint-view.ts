@@ -1,7 +1,7 @@
-/** The execution state of a graph run as a value for people and tools: `checkpoint.json`. Resume reads the journal instead. */
+/** The execution state of a pipeline run as a value for people and tools: `checkpoint.json`. Resume reads the journal instead. */
 import type { Json } from '../../journal/event.js';
 import type { FidelityMode, GateStatus, StageOutcome } from '../../journal/pipeline-event.js';
-import { gateStatuses, type GraphState } from './graph-state.js';
+import { gateStatuses, type PipelineState } from './pipeline-state.js';
 import type { HistoryEntry } from './walk.js';
 
 const CHECKPOINT_VERSION = 1;
@@ -44,12 +44,12 @@ export interface Checkpoint {
     readonly default: string;
     readonly degrade_next: boolean;
     readonly last: { readonly [member: string]: string } | null;
-    readonly summaries: GraphState['summaries'];
+    readonly summaries: PipelineState['summaries'];
   };
 }
 
 /** Shares its parts with the state: to be written at once, not kept. */
-export function checkpointOf(state: GraphState): Checkpoint {
+export function checkpointOf(state: PipelineState): Checkpoint {
   const { main, lastFidelity } = state;
   const { current, outcome, next, context, history } = main;
   const configured = context['graph.default_fidelity'];

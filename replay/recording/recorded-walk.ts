@@ -5,15 +5,15 @@
  */
 import { canonicalJson } from '../../journal/canonical.js';
 import type { EventOf, JournalEvent } from '../../journal/event.js';
-import type { GraphFact } from '../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../journal/pipeline-event.js';
 import type { OpPath, Seq } from '../../journal/ids.js';
 import type { Projection } from '../fold/projection.js';
 
-export type GraphEvent = EventOf<GraphFact['type']>;
+export type PipelineEvent = EventOf<PipelineFact['type']>;
 
 export interface RecordedWalk {
   /** Not taken so far, by type and operation. */
-  readonly facts: Map<string, GraphEvent[]>;
+  readonly facts: Map<string, PipelineEvent[]>;
   /** By path of the attempt: its retry, or the commit of its visit. */
   readonly ends: Map<OpPath, EventOf<'retry.scheduled' | 'node.finished'>>;
   /** When an attempt began, by its path. */
@@ -43,7 +43,7 @@ export const recordedWalk: Projection<RecordedWalk> = {
       for (const { kind, name, preview } of event.parts)
         if (kind === 'variable' && name === 'backend' && preview !== undefined) state.backends.add(preview);
     }
-    if (!isGraphEvent(event)) return state;
+    if (!isPipelineEvent(event)) return state;
     state.last = event.seq;
     const name = placeOf(event);
     const known = state.facts.get(name);
@@ -58,17 +58,17 @@ export const recordedWalk: Projection<RecordedWalk> = {
 };
 
 /** The next one of its kind that its operation has left (RECORDED-WALK-1). */
-export function takeFact({ facts }: RecordedWalk, fact: GraphFact): GraphEvent | undefined {
+export function takeFact({ facts }: RecordedWalk, fact: PipelineFact): PipelineEvent | undefined {
   return facts.get(placeOf(fact))?.shift();
 }
 
 /** In the order of the run. */
-export function factsLeft({ facts }: RecordedWalk): readonly GraphEvent[] {
+export function factsLeft({ facts }: RecordedWalk): readonly PipelineEvent[] {
   return [...facts.values()].flat().sort((a, b) => a.seq - b.seq);
 }
 
 /** Returns whether a fact equals a recorded one. Durations and delays are left out: they differ between any two runs. */
-export function saysTheSame(fact: GraphFact, event: GraphEvent): boolean {
+export function saysTheSame(fact: PipelineFact, event: PipelineEvent): boolean {
   return canonicalJson(saying(fact)) === canonicalJson(saying(event));
 }
 
@@ -76,13 +76,13 @@ export function saysTheSame(fact: GraphFact, event: GraphEvent): boolean {
 const NOT_SAID: ReadonlySet<string> = new Set(['v', 'seq', 'ts', 'hash', 'elapsedMs', 'delayMs', 'payload']);
 
 /** The members that come out the same. */
-export function saying(fact: GraphFact | GraphEvent): { readonly [member: string]: unknown } {
+export function saying(fact: PipelineFact | PipelineEvent): { readonly [member: string]: unknown } {
   const said = Object.entries(fact).filter(([member, value]) => value !== undefined && !NOT_SAID.has(member));
   return Object.fromEntries(said);
 }
 
 /** A row per kind: a new one doesn't compile until it is here. */
-const GRAPH_TYPES: { readonly [T in GraphFact['type']]: true } = {
+const PIPELINE_TYPES: { readonly [T in PipelineFact['type']]: true } = {
   'node.started': true,
   'node.finished': true,
   'edge.selected': true,
@@ -95,11 +95,11 @@ const GRAPH_TYPES: { readonly [T in GraphFact['type']]: true } = {
   'artifact.removed': true,
 };
 
-function isGraphEvent(event: JournalEvent): event is GraphEvent {
-  return Object.hasOwn(GRAPH_TYPES, event.type);
+function isPipelineEvent(event: JournalEvent): event is PipelineEvent {
+  return Object.hasOwn(PIPELINE_TYPES, event.type);
 }
 
-function placeOf({ type, op }: GraphFact): string {
+function placeOf({ type, op }: PipelineFact): string {
   return `${type} ${op}`;
 }
 

@@ -121,7 +121,7 @@ class Redactor {
   }
 }
 
-/** The outcome of an operation is a word, that of a graph node holds data. */
+/** The outcome of an operation is a word, that of a node holds data. */
 function isName(name: string, member: Json): boolean {
   return NAMES.has(name) || (name === 'outcome' && typeof member === 'string');
 }

@@ -8,7 +8,7 @@ export type {
   Fidelity,
   FidelityMode,
   GateStatus,
-  GraphFact,
+  PipelineFact,
   QuestionKind,
   QuestionOption,
   Routing,
@@ -22,7 +22,7 @@ export type { Secrets } from '../../journal/secrets/sealing.js';
 export type { CallCounts, CallOutcome } from '../../replay/fold/call-counts.js';
 export type { ReportedStatus } from '../../replay/fold/reported-status.js';
 export type { DefinitionChange } from '../../replay/memo/definitions.js';
-export type { WaitingQuestion } from '../../replay/pipeline/graph-state.js';
+export type { WaitingQuestion } from '../../replay/pipeline/pipeline-state.js';
 export type { Visit } from '../../replay/pipeline/node-visits.js';
 export type { NodeProgress, PipelineProgress } from '../../replay/pipeline/progress.js';
 export type { HistoryEntry } from '../../replay/pipeline/walk.js';

@@ -66,5 +66,5 @@ export function relabelled(value: Value, { add, remove }: AllowOptions): Value {
     labelsOf(value).filter((label) => !remove.includes(label)),
     add,
   );
-  return value instanceof Annotated ? value.withNote({ ...value.note, labels }) : annotate(value, { labels });
+  return value instanceof Annotated ? value.withMetadata({ ...value.metadata, labels }) : annotate(value, { labels });
 }

@@ -79,7 +79,7 @@ async function readModule(place: ModulePlace, frame: Frame): Promise<string> {
 
 /** Exports the members of an object, and any other value as `content`. */
 function jsonExports(module: Module): Map<string, Value> {
-  const note = { sources: ['src:file'] };
+  const metadata = { sources: ['src:file'] };
   let data: Data;
   try {
     data = JSON.parse(module.text.replace(/^\uFEFF/, '')) as Data;
@@ -91,8 +91,8 @@ function jsonExports(module: Module): Map<string, Value> {
       cause,
     });
   }
-  if (!isDataObject(data)) return new Map([['content', annotate(data, note)]]);
-  return new Map(Object.entries(data).map(([name, value]) => [name, annotate(value as Data, note)]));
+  if (!isDataObject(data)) return new Map([['content', annotate(data, metadata)]]);
+  return new Map(Object.entries(data).map(([name, value]) => [name, annotate(value as Data, metadata)]));
 }
 
 /** Throws CIRCULAR_IMPORT: modules are evaluated inside each other, so a circle reaches a module that is around the import. */

@@ -39,7 +39,7 @@ export function recordedMetadata(
 
 function collect(value: Value, at: readonly (string | number)[], hasText: boolean, found: ResultMetadata[]): void {
   if (!(value instanceof Annotated)) return;
-  const { file, command, isResult, isKept } = value.note;
+  const { file, command, isResult, isKept } = value.metadata;
   const text = hasText ? undefined : value.text;
   const known = {
     ...(text !== undefined && { text }),
@@ -77,9 +77,9 @@ export function withShortCommand(result: Outcome): Outcome {
 
 function shortCommandIn(result: Value): Value {
   if (!(result instanceof Annotated)) return result;
-  const { command } = result.note;
+  const { command } = result.metadata;
   if (command === undefined || command.command.length <= COMMAND_UNITS) return result;
-  return result.withNote({ ...result.note, command: { ...command, command: shortened(command.command, COMMAND_UNITS) } });
+  return result.withMetadata({ ...result.metadata, command: { ...command, command: shortened(command.command, COMMAND_UNITS) } });
 }
 
 /** Adds the recorded metadata to a decoded result. `root`: the project's folder (METADATA-1). */
@@ -88,7 +88,7 @@ export function withMetadata(value: Value, recorded: readonly ResultMetadata[], 
   const parts = recorded.filter(({ at }) => at !== undefined);
   const data = parts.length === 0 ? dataOf(value) : withParts(toJson(value), parts, root);
   const whole = recorded.find(({ at }) => at === undefined);
-  const text = value instanceof Annotated ? value.note.text : undefined;
+  const text = value instanceof Annotated ? value.metadata.text : undefined;
   return annotate(data, { ...(text !== undefined && { text }), ...(whole && metadataFrom(whole, root)) });
 }
 

@@ -43,13 +43,13 @@ export function withResultLabels(result: Outcome, inputs: readonly Value[], llm:
 function labelled(value: Value, inputs: readonly Value[], llm: LlmFacts, { labels, sources, removed }: ResultLabels): Value {
   const full = flow(bareOf(value, labels, sources), inputs, llm.labels, llm.sources);
   if (removed.length === 0 || !(full instanceof Annotated)) return full;
-  return full.withNote({ ...full.note, labels: full.note.labels.filter((label) => !removed.includes(label)) }); // LABEL-2
+  return full.withMetadata({ ...full.metadata, labels: full.metadata.labels.filter((label) => !removed.includes(label)) }); // LABEL-2
 }
 
 function bareOf(value: Value, labels: readonly string[], sources: readonly string[]): Value {
   if (!(value instanceof Annotated)) return annotate(value, { labels, sources });
-  const { note } = value;
-  return note.labels === labels && note.sources === sources ? value : value.withNote({ ...note, labels, sources });
+  const { metadata } = value;
+  return metadata.labels === labels && metadata.sources === sources ? value : value.withMetadata({ ...metadata, labels, sources });
 }
 
 /** Reads them from a `call.completed`. Old journals have only the labels that were added to sealed results. */

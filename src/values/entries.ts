@@ -19,7 +19,7 @@ export function entriesOf(source: Value): Entry[] | undefined {
   const plain = labels.length === 0 && sources.length === 0;
   const labelled = (value: Value): Value => {
     if (plain) return value ?? null;
-    if (value instanceof Annotated) return value.withNote({ ...value.note, labels, sources });
+    if (value instanceof Annotated) return value.withMetadata({ ...value.metadata, labels, sources });
     return annotate(value ?? null, { labels, sources });
   };
   if (Array.isArray(data)) return data.map((value: Value, index) => ({ value: labelled(value), key: String(index), index }));

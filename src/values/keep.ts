@@ -8,14 +8,14 @@ import { Annotated, type Value } from './value.js';
 /** Returns the value itself when nothing in it was loaded from a file. */
 export function kept(value: Value): Value {
   if (!(value instanceof Annotated)) return Array.isArray(value) ? value.map(kept) : value;
-  if (value.note.file) return value.withNote({ ...value.note, isKept: true });
-  return Array.isArray(value.data) ? new Annotated(value.data.map(kept), value.note) : value;
+  if (value.metadata.file) return value.withMetadata({ ...value.metadata, isKept: true });
+  return Array.isArray(value.data) ? new Annotated(value.data.map(kept), value.metadata) : value;
 }
 
 /** True when `.keep` means this function and not a field. */
 export function canKeep(value: Value): boolean {
   if (!(value instanceof Annotated)) return Array.isArray(value) && value.some(canKeep);
-  return value.note.file !== undefined || (Array.isArray(value.data) && value.data.some(canKeep));
+  return value.metadata.file !== undefined || (Array.isArray(value.data) && value.data.some(canKeep));
 }
 
 /** Makes the object that a code body gets: the data, texts and numbers as objects of their class, with a hidden member `mx`. */

@@ -94,9 +94,9 @@ function type(value: Value): Value {
 
 /** Names what the value was read from; informative only. */
 function origins(value: Value): Value {
-  const note = metadataOf(value);
-  if (note?.file) return [note.file.absolute];
-  return note?.command ? [note.command.command] : [];
+  const metadata = metadataOf(value);
+  if (metadata?.file) return [metadata.file.absolute];
+  return metadata?.command ? [metadata.command.command] : [];
 }
 
 const CODE_ENDINGS = ['py', 'js', 'ts', 'java', 'c', 'cpp', 'cs', 'go', 'rs'];

@@ -17,7 +17,7 @@ import { compactJson, textOf } from './text.js';
 /** Returns a deep copy without metadata (NATIVE-1). Functions become their text; host objects and `undefined` are unchanged. */
 export function toNative(value: Value): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Annotated) return value.note.isKept ? withMx(toNative(value.data), value, toNative) : toNative(value.data);
+  if (value instanceof Annotated) return value.metadata.isKept ? withMx(toNative(value.data), value, toNative) : toNative(value.data);
   if (value instanceof Callable) return textOf(value);
   if (value instanceof HostObject) return value.target;
   if (Array.isArray(value)) return value.map(toNative);
@@ -148,14 +148,14 @@ export function isDataForCommand(value: Value): boolean {
 }
 
 function isData(value: Value): boolean {
-  if (value instanceof Annotated && value.note.file) return false;
+  if (value instanceof Annotated && value.metadata.file) return false;
   const data = dataOf(value);
   return typeof data === 'object' && data !== null && !(data instanceof Callable) && !(data instanceof HostObject);
 }
 
 /** Returns the elements of a list; a file that holds a list is a text to shells. */
 function elementsOf(value: Value): readonly Value[] | undefined {
-  if (value instanceof Annotated && value.note.file) return undefined;
+  if (value instanceof Annotated && value.metadata.file) return undefined;
   const data = dataOf(value);
   return Array.isArray(data) ? data : undefined;
 }

@@ -27,7 +27,7 @@ function showPlainText(text: string): string {
 }
 
 function showAnnotated(value: Annotated): string {
-  const { file } = value.note;
+  const { file } = value.metadata;
   const text = file && value.text;
   return file && text !== undefined ? showFile(file.absolute.toLowerCase(), text, value) : showText(value.data);
 }

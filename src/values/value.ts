@@ -3,7 +3,7 @@
  * `Metadata`, and only values that have some are wrapped in `Annotated`.
  *
  * VALUE-1 A collection holds plain elements: labels of its members are labels of the collection, so that reading a member back returns
- *    the collection's labels. Two kinds of elements are annotated: loaded files (`note.file`), which keep their metadata, and `LazyData`,
+ *    the collection's labels. Two kinds of elements are annotated: loaded files (`metadata.file`), which keep their metadata, and `LazyData`,
  *    results whose data is read from the journal and which have no other metadata. Code that reads an element uses `dataOf`.
  * VALUE-2 Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
  * VALUE-3 `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
@@ -59,18 +59,18 @@ export interface Metadata {
 export class Annotated {
   constructor(
     private readonly known: Data,
-    readonly note: Metadata,
+    readonly metadata: Metadata,
   ) {}
   get data(): Data {
     return this.known;
   }
   /** The text that the data was read from, where it has one. To be read here and not from the metadata, which `LazyData` lacks. */
   get text(): string | undefined {
-    return this.note.text;
+    return this.metadata.text;
   }
   /** Returns the same data with other metadata. */
-  withNote(note: Metadata): Annotated {
-    return new Annotated(this.data, note);
+  withMetadata(metadata: Metadata): Annotated {
+    return new Annotated(this.data, metadata);
   }
   toJSON(): unknown {
     return this.data;
@@ -84,10 +84,10 @@ export class Annotated {
 export class LazyData extends Annotated {
   constructor(
     private readonly load: { data(): Data; text(): string | undefined },
-    note: Metadata,
+    metadata: Metadata,
     private readonly isElement = false,
   ) {
-    super(null, note);
+    super(null, metadata);
   }
   override get data(): Data {
     return this.load.data();
@@ -95,8 +95,8 @@ export class LazyData extends Annotated {
   override get text(): string | undefined {
     return this.isElement ? undefined : this.load.text();
   }
-  override withNote(note: Metadata): LazyData {
-    return new LazyData(this.load, note, this.isElement);
+  override withMetadata(metadata: Metadata): LazyData {
+    return new LazyData(this.load, metadata, this.isElement);
   }
   /** VALUE-1 */
   asElement(): LazyData {
@@ -115,15 +115,15 @@ export function dataOf(value: Value): Data | undefined {
 }
 
 export function metadataOf(value: Value): Metadata | undefined {
-  return value instanceof Annotated ? value.note : undefined;
+  return value instanceof Annotated ? value.metadata : undefined;
 }
 
 export function labelsOf(value: Value): readonly string[] {
-  return value instanceof Annotated ? value.note.labels : NO_LABELS;
+  return value instanceof Annotated ? value.metadata.labels : NO_LABELS;
 }
 
 export function sourcesOf(value: Value): readonly string[] {
-  return value instanceof Annotated ? value.note.sources : NO_LABELS;
+  return value instanceof Annotated ? value.metadata.sources : NO_LABELS;
 }
 
 /** Returns the first list followed by what the second adds; the first list itself when it adds nothing. */
@@ -139,11 +139,19 @@ export function union(first: readonly string[], second: readonly string[]): read
 }
 
 /** Adds metadata to `data`, which is wrapped only when there is some. */
-export function annotate(data: Data | undefined, note: Partial<Metadata>): Value {
-  const labels = note.labels ?? NO_LABELS;
-  const sources = note.sources ?? NO_LABELS;
-  if (labels.length === 0 && sources.length === 0 && note.text === undefined && !note.file && !note.command && !note.isResult) return data;
-  return new Annotated(data ?? null, { ...note, labels, sources });
+export function annotate(data: Data | undefined, metadata: Partial<Metadata>): Value {
+  const labels = metadata.labels ?? NO_LABELS;
+  const sources = metadata.sources ?? NO_LABELS;
+  if (
+    labels.length === 0 &&
+    sources.length === 0 &&
+    metadata.text === undefined &&
+    !metadata.file &&
+    !metadata.command &&
+    !metadata.isResult
+  )
+    return data;
+  return new Annotated(data ?? null, { ...metadata, labels, sources });
 }
 
 /** Adds the labels and source markers of everything in `from` to `value`, which keeps its text and file: labels flow by this. */
@@ -163,8 +171,8 @@ export function flow(
     for (let i = 0; i < from.length; i++) {
       const source = from[i];
       if (!(source instanceof Annotated)) continue;
-      met = union(met, source.note.labels);
-      metSources = union(metSources, source.note.sources);
+      met = union(met, source.metadata.labels);
+      metSources = union(metSources, source.metadata.sources);
     }
     allLabels = union(met, allLabels);
     allSources = union(metSources, allSources);
@@ -173,12 +181,12 @@ export function flow(
   allSources = union(allSources, sources);
   if (allLabels === own && allSources === ownSources) return value;
   if (value === undefined) return value;
-  if (value instanceof Annotated) return value.withNote({ ...value.note, labels: allLabels, sources: allSources });
+  if (value instanceof Annotated) return value.withMetadata({ ...value.metadata, labels: allLabels, sources: allSources });
   return annotate(value, { labels: allLabels, sources: allSources });
 }
 
 /** Returns a value as the element of a collection (VALUE-1), whose metadata gets its labels. */
 export function asElement(value: Value): Value {
-  if (!(value instanceof Annotated) || value.note.file) return value;
+  if (!(value instanceof Annotated) || value.metadata.file) return value;
   return value instanceof LazyData ? value.asElement() : value.data;
 }

@@ -16,7 +16,7 @@ import { usable } from '../../replay/memo/memo.js';
 import { verifyRun } from '../../replay/reports/audit/verify.js';
 import { projectFolder, runCli, type CliResult } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, JOB } from '../support/written-runs.js';
+import { call, JOB } from '../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 /** More than an index is worth its while for. */
@@ -48,8 +48,8 @@ beforeAll(async () => {
     original,
     1,
     [{ type: 'source.loaded', path: 'job.mld', blob, role: 'script' }],
-    ...Array.from({ length: CALLS }, (_, number) => ask(`main/ask#${number}`, number % 100 === 50 ? `use ${SECRET}` : `ebb ${number}`)),
-    ask('main/ask#large', 'large').map((fact) => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
+    ...Array.from({ length: CALLS }, (_, number) => call(`main/ask#${number}`, number % 100 === 50 ? `use ${SECRET}` : `ebb ${number}`)),
+    call('main/ask#large', 'large').map((fact) => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
   );
   await loadWorkflow(store, JOB, { onDefect: () => undefined });
   expect(await store.readDerived(JOB, 'index')).toBeDefined();

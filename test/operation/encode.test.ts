@@ -60,7 +60,7 @@ const { collection } = fc.letrec<{ collection: Value; part: Value }>((tie) => ({
 }));
 const anyResult: fc.Arbitrary<Value> = fc.oneof(
   collection,
-  anyLoaded.map((value) => annotate((value as Annotated).data, { ...(value as Annotated).note, sources: [] })),
+  anyLoaded.map((value) => annotate((value as Annotated).data, { ...(value as Annotated).metadata, sources: [] })),
   fc
     .tuple(
       fc.oneof(fc.string(), collection),
@@ -97,7 +97,7 @@ describe('a result', () => {
 
   it('knows its file, and so do parts of it at any depth', () => {
     const whole = throughJournal(loaded({ a: 1 }, { text: '{"a": 1}', isKept: true })) as Annotated;
-    expect(whole.note).toMatchObject({ file: FILE, text: '{"a": 1}', isKept: true });
+    expect(whole.metadata).toMatchObject({ file: FILE, text: '{"a": 1}', isKept: true });
     const value = { list: [loaded('one'), { ['__proto__']: [2, loaded({ n: 1 }, { text: '{n: 1}' })] }] } as unknown as Value;
     expect(throughJournal(value)).toEqual(value);
     expect(Object.keys((throughJournal(value) as { list: object[] }).list[1] as object)).toEqual(['__proto__']);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sha256 } from '../../journal/canonical.js';
 import type { CallKey } from '../../journal/ids.js';
-import { graphState } from '../../replay/pipeline/graph-state.js';
+import { pipelineState } from '../../replay/pipeline/pipeline-state.js';
 import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/result-cache.js';
 import { limitReuse } from '../../src/session/pipeline/create-runtime.js';
 import type { PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
@@ -15,7 +15,7 @@ const call = (key: CallKey): CacheQuery => ({ key }) as CacheQuery;
 const flags = (options: Partial<PipelineRunOptions>): PipelineRunOptions => ({ checkpoint: false, ...options }) as PipelineRunOptions;
 
 it('reuses in a plain resume only calls whose consequences are lost, and records every result', async () => {
-  const cache = limitReuse(everything, flags({}), graphState.initial(), new Set([lost]));
+  const cache = limitReuse(everything, flags({}), pipelineState.initial(), new Set([lost]));
   expect(cache.policy()).toEqual({ records: true, reuses: true });
   expect([await cache.lookup(call(lost)), await cache.lookup(call(other))]).toEqual([found, undefined]);
 });
@@ -24,5 +24,5 @@ it.each<[string, Partial<PipelineRunOptions>]>([
   ['--checkpoint', { checkpoint: true }],
   ['--fork', { forks: ['other'] }],
 ])('reuses whatever is recorded with %s', async (_, options) => {
-  expect(await limitReuse(everything, flags(options), graphState.initial()).lookup(call(other))).toBe(found);
+  expect(await limitReuse(everything, flags(options), pipelineState.initial()).lookup(call(other))).toBe(found);
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { JournalError } from '../../journal/errors.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { opPath } from '../../journal/ids.js';
-import type { GraphFact } from '../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../journal/pipeline-event.js';
 import type { Journal } from '../../journal/store.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
 import { SecretRegistry } from '../../src/runtime/secret-registry.js';
@@ -13,8 +13,8 @@ import { runRef, started } from '../journal/support/facts.js';
 
 const REF = runRef(1);
 const OP = opPath('main');
-const FIRST: GraphFact = { type: 'context.updated', op: OP, updates: { anchor: 'up' }, by: 'start' };
-const SECOND: GraphFact = { type: 'context.updated', op: OP, updates: { sail: 'set' }, by: 'start' };
+const FIRST: PipelineFact = { type: 'context.updated', op: OP, updates: { anchor: 'up' }, by: 'start' };
+const SECOND: PipelineFact = { type: 'context.updated', op: OP, updates: { sail: 'set' }, by: 'start' };
 
 async function keeping(change: (journal: Journal) => Journal) {
   const journal = await openMemoryStore().create(REF);

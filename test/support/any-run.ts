@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Fact } from '../../journal/event.js';
 import { opPath, seqOf, type OpPath } from '../../journal/ids.js';
 import type { Entry } from '../../replay/fold/projection.js';
-import { entries, FINGERPRINT, finished, questionKey, runRef, started } from './written-runs.js';
+import { entries, FINGERPRINT, finished, callKeyOf, runRef, started } from './written-runs.js';
 
 /** One thing that a script might do next; `pick` chooses among what is possible. */
 interface Step {
@@ -88,7 +88,7 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     const call = choose(calls(), pick);
     if (call?.asks === undefined) return;
     const { fn, text } = call.asks;
-    const key = questionKey(text, fn);
+    const key = callKeyOf(text, fn);
     if (act === 'fail') facts.push({ type: 'call.failed', key, op: call.op, message: 'no', elapsedMs: 1 });
     else {
       const unusable = act === 'spoil' ? { unusable: 'status 1' } : {};
@@ -125,12 +125,12 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     },
     ask(pick) {
       const { op, fn, text, site } = begin(pick);
-      facts.push({ type: 'call.started', key: questionKey(text, fn), op, fn, site, args: { inline: [text] }, fingerprint: FINGERPRINT });
+      facts.push({ type: 'call.started', key: callKeyOf(text, fn), op, fn, site, args: { inline: [text] }, fingerprint: FINGERPRINT });
       open.push({ op, asks: { fn, text } });
     },
     reuse(pick) {
       const { op, fn, text, site } = begin(pick);
-      facts.push({ type: 'call.reused', key: questionKey(text, fn), op, fn, site, from: { run: runRef(0).run, seq: seqOf(1) } });
+      facts.push({ type: 'call.reused', key: callKeyOf(text, fn), op, fn, site, from: { run: runRef(0).run, seq: seqOf(1) } });
       facts.push({ type: 'op.finished', op, outcome: 'reused' });
     },
     answer: (pick) => finishCall(pick, 'answer'),
@@ -147,11 +147,11 @@ function play(steps: readonly Step[], crashes: boolean): Fact[] {
     },
     invalidate(pick) {
       const { fn, text } = question(pick);
-      facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [questionKey(text, fn)] });
+      facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [callKeyOf(text, fn)] });
     },
     refuse(pick) {
       const { fn, text } = question(pick);
-      facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [questionKey(text, fn)], borrowed: true });
+      facts.push({ type: 'memo.invalidated', selector: `@${fn}`, keys: [callKeyOf(text, fn)], borrowed: true });
     },
     reset(pick) {
       if (pick % 5 === 0) facts.push({ type: 'memo.reset', reason: pick % 2 === 0 ? 'fresh' : 'clean' });

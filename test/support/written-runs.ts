@@ -45,7 +45,7 @@ export function entries(ref: RunRef, facts: readonly Fact[]): Entry[] {
   });
 }
 
-interface AskOptions {
+interface CallOptions {
   readonly fn?: string;
   readonly site?: string;
   readonly declared?: string;
@@ -54,10 +54,10 @@ interface AskOptions {
 }
 
 /** A call as `perform` records it; the question is its function and its one argument. */
-export function ask(
+export function call(
   path: string,
   argument: Json,
-  { fn = 'ask', site = 'job.mld:1:1', declared, outcome = 'completed' }: AskOptions = {},
+  { fn = 'ask', site = 'job.mld:1:1', declared, outcome = 'completed' }: CallOptions = {},
 ): Fact[] {
   const op = opPath(path);
   const question = key(`${fn} ${JSON.stringify(argument)}`);
@@ -81,7 +81,7 @@ export function ask(
 }
 
 /** The key that `ask` gives a question. */
-export function questionKey(argument: Json, fn = 'ask'): CallKey {
+export function callKeyOf(argument: Json, fn = 'ask'): CallKey {
   return key(`${fn} ${JSON.stringify(argument)}`);
 }
 

@@ -9,7 +9,7 @@ import type { Fact } from '../../journal/event.js';
 import { openFileStore } from '../../journal/storage/file-store.js';
 import { projectFolder, runCli } from '../support/cli.js';
 import { recordRun } from '../support/recorded-project.js';
-import { ask, finished, inside, runRef, started } from '../support/written-runs.js';
+import { call, finished, inside, runRef, started } from '../support/written-runs.js';
 
 const BROWSER = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
 const CALLS = 10_000;
@@ -28,7 +28,7 @@ describe.skipIf(BROWSER === undefined)('a report in a browser', () => {
     await recordRun(
       cwd,
       2,
-      inside('main/survey#0', { kind: 'exe', name: ATTACK, site: 'job.mld:1:1' }, ask('main/survey#0/ask#0', ATTACK)),
+      inside('main/survey#0', { kind: 'exe', name: ATTACK, site: 'job.mld:1:1' }, call('main/survey#0/ask#0', ATTACK)),
     );
     await runCli(['journal', 'report', 'job@2', '-o', 'large.html'], { cwd });
     await runCli(['journal', 'report', 'job@1', '-o', 'small.html', '--diff', 'job@2'], { cwd });
@@ -42,7 +42,7 @@ describe.skipIf(BROWSER === undefined)('a report in a browser', () => {
     for (let n = 0; n < CALLS; n++) {
       const outcome = n === 7777 ? 'failed' : n % 3 === 0 ? 'reused' : 'completed';
       post(
-        inside(`main/for#0[${n}]`, { kind: 'for:iteration', item: `item ${n}` }, ask(`main/for#0[${n}]/ask#0`, `tide ${n}`, { outcome })),
+        inside(`main/for#0[${n}]`, { kind: 'for:iteration', item: `item ${n}` }, call(`main/for#0[${n}]/ask#0`, `tide ${n}`, { outcome })),
       );
       if (n === CALLS / 2) post([{ type: 'checkpoint.reached', name: 'half of it' }]);
     }

@@ -123,8 +123,8 @@ function pipedInto(node: Code, frame: Frame): Value {
 }
 
 function withFacts(value: Value, command: CommandFacts): Value {
-  const note = value instanceof Annotated ? value.note : {};
-  return annotate(dataOf(value), { ...note, command });
+  const metadata = value instanceof Annotated ? value.metadata : {};
+  return annotate(dataOf(value), { ...metadata, command });
 }
 
 /** Lists a failed command for the end of the run, or throws COMMAND_FAILED with `--error-behavior halt`. control.md 24.2. */

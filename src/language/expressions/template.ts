@@ -47,8 +47,8 @@ class LabelledText {
 
   addLabels(value: Value): void {
     if (!(value instanceof Annotated)) return;
-    this.labels = union(this.labels, value.note.labels);
-    this.sources = union(this.sources, value.note.sources);
+    this.labels = union(this.labels, value.metadata.labels);
+    this.sources = union(this.sources, value.metadata.sources);
   }
 
   value(): Value {

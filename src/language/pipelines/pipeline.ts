@@ -25,7 +25,7 @@ function asResult(value: Value): Value {
   const data = dataOf(value);
   if (typeof data !== 'object' || data === null || data instanceof Callable || data instanceof HostObject) return value;
   if (!(value instanceof Annotated)) return annotate(data, { isResult: true });
-  return value.note.file ? value : value.withNote({ ...value.note, isResult: true });
+  return value.metadata.file ? value : value.withMetadata({ ...value.metadata, isResult: true });
 }
 
 const FROM_THE_SOURCE: unique symbol = Symbol('from the source');

@@ -1,4 +1,4 @@
-/** Declares the parts of a run's recorded state that the engine reads. `replay/pipeline/graph-state.ts` folds them from the journal. */
+/** Declares the parts of a run's recorded state that the engine reads. `replay/pipeline/pipeline-state.ts` folds them from the journal. */
 import type { Json } from '../../../journal/event.js';
 import type { AnsweredBy, BranchRef, EdgeVia, StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
 import type { CallKey, OpPath, RunId } from '../../../journal/ids.js';

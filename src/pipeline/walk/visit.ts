@@ -5,7 +5,7 @@
  * VISIT-2 Only the last attempt is committed, in one durable step: `node.finished`.
  * VISIT-3 Whatever a handler throws becomes an outcome, except what ends the run or the branch.
  */
-import type { GraphFact } from '../../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { allowedUpdates } from '../model/context-keys.js';
@@ -156,7 +156,7 @@ interface Starting {
   readonly walking: WalkContext;
 }
 
-function started(run: PipelineRuntime, { op, node, visit, type, handler, promptHistory, walking }: Starting): GraphFact {
+function started(run: PipelineRuntime, { op, node, visit, type, handler, promptHistory, walking }: Starting): PipelineFact {
   const { graph } = run.pipeline;
   const callsModel = handler.callsModel && (type !== 'parallel.fan_in' || (nodeAttribute(node, 'prompt') ?? '') !== '');
   return {
@@ -190,7 +190,7 @@ interface Finishing {
   readonly elapsedMs: number;
 }
 
-function finished({ frame, node, visit, outcome, attempts, folder, walking, handler, elapsedMs }: Finishing): GraphFact {
+function finished({ frame, node, visit, outcome, attempts, folder, walking, handler, elapsedMs }: Finishing): PipelineFact {
   const reply = handler.callsModel ? folder.reply : undefined;
   return {
     type: 'node.finished',

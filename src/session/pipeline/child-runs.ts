@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { RunRef } from '../../../journal/ids.js';
 import { isRunId } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import type { GraphState } from '../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { ChildProgress, ChildRequest, ChildRun } from '../../pipeline/stage/child-run.js';
 import type { PipelineServices } from '../../pipeline/stage/stage.js';
 import { StageError } from '../../pipeline/model/outcome.js';
@@ -19,7 +19,7 @@ interface Ports {
   readonly store: JournalStore;
   /** `runPipeline`; passed in, so that it isn't imported back. */
   readonly runGraph: (options: PipelineRunOptions) => Promise<PipelineReport>;
-  readonly stateOf: () => GraphState;
+  readonly stateOf: () => PipelineState;
 }
 
 export function childRuns(ports: Ports): Pick<PipelineServices, 'startChild' | 'findChild'> {
@@ -39,7 +39,7 @@ async function startChild(
   const earlier = await newestChain(store, workflow, isChildOf(parent));
   const resumes = earlier !== undefined && earlier.latest.liveness !== 'running' && isCutShort(earlier.state);
   const controller = new AbortController();
-  let state: GraphState | undefined;
+  let state: PipelineState | undefined;
   const follow = watchStates();
   let refusal = 'it was refused';
   const { resume: _, runDirectory: __, timeoutMs: ___, onEvent: ____, onCheckpoint: _____, ...inherited } = options;
@@ -89,7 +89,7 @@ async function startChild(
 async function findChild({ options, store }: Ports, runId: string): Promise<ChildRun | undefined> {
   const ref: RunRef | undefined = isRunId(runId) ? await store.find(runId) : undefined;
   if (!ref) return undefined;
-  const look = async (): Promise<{ readonly state: GraphState; readonly isRunning: boolean } | undefined> => {
+  const look = async (): Promise<{ readonly state: PipelineState; readonly isRunning: boolean } | undefined> => {
     const latest = (await store.runs(ref.workflow)).find((file) => file.ref.run === ref.run);
     return latest && { state: (await openChain(store, latest)).state, isRunning: latest.liveness === 'running' };
   };
@@ -111,7 +111,7 @@ async function findChild({ options, store }: Ports, runId: string): Promise<Chil
   };
 }
 
-function isCutShort({ status }: GraphState): boolean {
+function isCutShort({ status }: PipelineState): boolean {
   return status === undefined || status === 'interrupted' || status === 'timed-out';
 }
 
@@ -119,14 +119,14 @@ function statusOf({ status }: PipelineReport): ChildProgress['status'] {
   return status === 'completed' || status === 'failed' ? status : 'interrupted';
 }
 
-function factsOf({ main, steps, retriesTotal }: GraphState, status: ChildProgress['status'], error: unknown): ChildProgress {
+function factsOf({ main, steps, retriesTotal }: PipelineState, status: ChildProgress['status'], error: unknown): ChildProgress {
   const outcome = status === 'completed' ? 'success' : status === 'failed' ? 'fail' : (main.outcome?.status ?? '');
   const currentNode = main.running?.node ?? main.current ?? '';
   const message = error === undefined ? undefined : error instanceof Error ? error.message : String(error);
   return { status, outcome, currentNode, completed: steps, retries: retriesTotal, error: message };
 }
 
-function stageFolder(root: string, { runDir, main }: GraphState): string | undefined {
+function stageFolder(root: string, { runDir, main }: PipelineState): string | undefined {
   return main.running && path.resolve(root, runDir, main.running.node);
 }
 

@@ -4,7 +4,7 @@ import type { CallKey } from '../../../journal/ids.js';
 import type { Json } from '../../../journal/event.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { checkpointOf } from '../../../replay/pipeline/checkpoint-view.js';
-import type { GraphState } from '../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { handlersWith } from '../../pipeline/handlers/built-in.js';
 import { createCheckpointFile, type CheckpointFile } from '../../pipeline/stage/checkpoint-file.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
@@ -76,7 +76,7 @@ export function createPipelineRuntime({
 }
 
 /** Undefined when there is no such artifact, or its event or payload can't be read. */
-async function readArtifact(store: JournalStore, { artifacts }: GraphState, id: string): Promise<Json | undefined> {
+async function readArtifact(store: JournalStore, { artifacts }: PipelineState, id: string): Promise<Json | undefined> {
   const found = artifacts.get(id);
   const event = found && (await store.readAt(found.ref, found.position));
   return event?.type === 'artifact.stored' && event.id === id ? store.resolve(event.payload) : undefined;
@@ -112,7 +112,7 @@ export function openCheckpointFile(
 export function limitReuse(
   cache: ResultCache,
   { checkpoint, forks = [] }: PipelineRunOptions,
-  state: GraphState,
+  state: PipelineState,
   replies: ReadonlySet<CallKey> = new Set(),
 ): ResultCache {
   if (checkpoint || forks.length > 0) return cache;

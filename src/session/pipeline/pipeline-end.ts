@@ -1,7 +1,7 @@
 /** Walks a pipeline to its end, and says how it ended. */
 import type { FactOf } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/run-event.js';
-import { currentNode, gateStatuses, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { currentNode, gateStatuses, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../errors.js';
 import { PipelineError } from '../../pipeline/model/outcome.js';
 import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
@@ -69,7 +69,7 @@ function stoppedEnd(status: StopReason, { callerSignal, paidCalls, timeoutMs }: 
 export function finishedFact(
   { status, error, restartAt }: PipelineEnd,
   totals: FactOf<'run.finished'>['totals'],
-  state: GraphState,
+  state: PipelineState,
 ): FactOf<'run.finished'> {
   const isPaused = status === 'paused';
   return withoutUndefined<FactOf<'run.finished'>>({
@@ -84,7 +84,7 @@ export function finishedFact(
   });
 }
 
-export function graphTotals({ main, retriesTotal, artifacts }: GraphState): {
+export function pipelineTotals({ main, retriesTotal, artifacts }: PipelineState): {
   readonly nodes: number;
   readonly retries: number;
   readonly artifacts: number;

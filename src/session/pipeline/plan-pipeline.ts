@@ -5,7 +5,7 @@
 import type { JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
-import { graphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
 import { workflowFor } from '../project.js';
@@ -58,7 +58,7 @@ export async function planPipeline(options: PipelineRunOptions): Promise<Pipelin
       return { ...about, begins: 'nothing', resume: null, nodes: [], afterwards: [], notices: [...notices, found.notice] };
     const resumed = found && 'resumed' in found ? found.resumed : undefined;
     if (resumed) requireSecrets(resumed.state.given, secrets);
-    const state = resumed?.state ?? graphState.initial();
+    const state = resumed?.state ?? pipelineState.initial();
     const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
     const { nodes, afterwards } = stepsAhead(plan, state, enterAt);
     const recorded = await recordedStages(store, recordable);

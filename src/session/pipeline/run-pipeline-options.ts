@@ -2,7 +2,7 @@
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
-import type { GraphState } from '../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { Backends } from '../../pipeline/stage/backend.js';
 import type { Handlers } from '../../pipeline/handlers/handler.js';
 import type { CustomRule } from '../../pipeline/lint/rule.js';
@@ -65,7 +65,7 @@ export interface PipelineRunOptions {
   readonly onFindings?: (report: PipelineDiagnostics) => void;
   readonly onEvent?: (event: JournalEvent) => void;
   /** Called when a run has started, with its state, which is live. */
-  readonly onState?: (state: GraphState) => void;
+  readonly onState?: (state: PipelineState) => void;
   /** Called when `checkpoint.json` was replaced. */
   readonly onCheckpoint?: () => void;
   /** The manager node that starts this run. */

@@ -9,7 +9,7 @@
  */
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import type { GraphState } from '../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../errors.js';
 import { recordSource } from '../../operation/sources.js';
 import { isReservedKey } from '../../pipeline/model/context-keys.js';
@@ -26,7 +26,7 @@ import { findResumption, lockToResume, refuseForeignFolder } from './history/res
 import { createStateKeeper } from './state-keeper.js';
 import { loadGraph } from './load-graph.js';
 import { writeManifest } from './manifest.js';
-import { finishedFact, graphTotals, walkToEnd } from './pipeline-end.js';
+import { finishedFact, pipelineTotals, walkToEnd } from './pipeline-end.js';
 import { frameOfPipeline, openPipelineJournal, storeOf } from './pipeline-journal.js';
 import type { PipelineReport, PipelineRunOptions } from './run-pipeline-options.js';
 import { initialContext, restartOf, startFacts, type Restart, type RunBeginning } from './run-start.js';
@@ -155,7 +155,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const { timeoutMs, signal: callerSignal } = options;
   const end = await walkToEnd(run, { signal, callerSignal, paidCalls, number: beginning.number, timeoutMs });
   concealError(end.error, secrets);
-  const totals = { ...journal.totals(), ...graphTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
+  const totals = { ...journal.totals(), ...pipelineTotals(keeper.state), elapsedMs: Math.round(io.monotonicMs() - startedMs) };
   await journal.finish(finishedFact(end, totals, keeper.state));
   await checkpoint.flush();
   for (const notice of journal.notices()) io.stderr(`${notice}\n`);
@@ -171,7 +171,7 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
 }
 
 /** A run can die before its context is recorded, or the record be damaged: the run that resumes it adds what is missing. */
-function postInitialContext({ pipeline, frame, ledger }: PipelineRuntime, state: GraphState): void {
+function postInitialContext({ pipeline, frame, ledger }: PipelineRuntime, state: PipelineState): void {
   const { context } = state.main;
   if ('graph.goal' in context) return;
   const missing = Object.entries(initialContext(pipeline, state)).filter(([key]) => !Object.hasOwn(context, key));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { FactOf, Json } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/run-event.js';
 import type { RunRef } from '../../../journal/ids.js';
-import type { GraphState } from '../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { CompiledPipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
@@ -49,13 +49,16 @@ export function startFacts({ options, plan, beginning }: Starting, ref: RunRef):
   });
 }
 
-export function restartOf({ journalRun, given, runDir }: GraphState, enterAt: string): Restart {
+export function restartOf({ journalRun, given, runDir }: PipelineState, enterAt: string): Restart {
   if (journalRun === undefined) throw new Error('a run was restarted before it began');
   return { restartOf: journalRun, enterAt, set: given as Restart['set'], runDirBefore: runDir };
 }
 
 /** Returns the attributes of the graph with their types, its goal, and the values of `--set`. */
-export function initialContext({ graph, goal }: CompiledPipeline, { given }: Pick<GraphState, 'given'>): { readonly [key: string]: Json } {
+export function initialContext(
+  { graph, goal }: CompiledPipeline,
+  { given }: Pick<PipelineState, 'given'>,
+): { readonly [key: string]: Json } {
   const context: { [key: string]: Json } = {};
   for (const [key, { value }] of graph.attributes) {
     const isNumber = value.kind === 'integer' || value.kind === 'float';

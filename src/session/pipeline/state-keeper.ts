@@ -2,13 +2,13 @@
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { RunRef, Seq } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
-import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Ledger } from '../../pipeline/stage/ledger.js';
 import type { Follower, RunRecorder } from '../ports/recorder.js';
 
 export interface StateKeeper {
-  readonly state: GraphState;
+  readonly state: PipelineState;
   readonly follow: Follower;
   /** Makes the ledger of a run whose journal is open. */
   ledger(recorder: RunRecorder, ref: RunRef, timestamp: () => string): Ledger;
@@ -18,13 +18,13 @@ const NOWHERE = { offset: 0, bytes: 0 };
 
 /** @param earlier the state that a resume continues from; it belongs to the keeper */
 export function createStateKeeper(
-  earlier: GraphState | undefined,
+  earlier: PipelineState | undefined,
   refOf: () => RunRef,
   onEvent?: (event: JournalEvent) => void,
 ): StateKeeper {
-  let state = earlier ?? graphState.initial();
+  let state = earlier ?? pipelineState.initial();
   const apply = (event: JournalEvent, ref: RunRef, position: Position): void => {
-    state = graphState.apply(state, event, { ref, position });
+    state = pipelineState.apply(state, event, { ref, position });
   };
   return {
     get state() {

@@ -23,8 +23,8 @@ export function fitsInMemory(notes: readonly ResultMetadata[]): boolean {
   return notes.every(({ at, text }) => at === undefined && text === undefined);
 }
 
-export function lazyResult(reads: ImmediateReads, place: RecordedPlace, note: Metadata = NO_METADATA): Value {
-  return new LazyData(new RecordedData(reads, place), note);
+export function lazyResult(reads: ImmediateReads, place: RecordedPlace, metadata: Metadata = NO_METADATA): Value {
+  return new LazyData(new RecordedData(reads, place), metadata);
 }
 
 /** Reads the result when it is first used, and holds it from then on like any other value. */

@@ -101,8 +101,8 @@ async function readValue(
   const { result } = read;
   // A word that steers the script (continue, done) is used at once.
   if (immediate && stored.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {
-    const note = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
-    return { value: () => lazyResult(immediate, place, note), labels };
+    const metadata = { ...NO_METADATA, ...(result.notes[0] && metadataFrom(result.notes[0], root)) };
+    return { value: () => lazyResult(immediate, place, metadata), labels };
   }
   const value = decodeResult(result, root);
   return { value: () => value, labels };
@@ -241,8 +241,8 @@ export function createRunCache(sources: CacheSources): RunCache {
     decline: (known) => overlay.decline(known.from),
     recall({ position }, { json, form, notes }, { key, fn }, fresh) {
       if (!store.immediate || jsonSize(json) <= HELD_BYTES_MAX || !fitsInMemory(notes)) return fresh;
-      const { text: _, ...note } = metadataOf(fresh) ?? NO_METADATA;
-      return lazyResult(store.immediate, { ref, key, position, form, fn }, note);
+      const { text: _, ...metadata } = metadataOf(fresh) ?? NO_METADATA;
+      return lazyResult(store.immediate, { ref, key, position, form, fn }, metadata);
     },
     payload(value: Json, isPaid = false) {
       try {

@@ -5,13 +5,20 @@
  * REPLAY-LEDGER-2  Nothing after `lastSeq` is applied.
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
-import type { GraphFact } from '../../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../../journal/pipeline-event.js';
 import type { RunRef, Seq } from '../../../journal/ids.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
-import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import { isWhole, type Recording } from '../../../replay/recording/recorded-world.js';
-import { factsLeft, saying, saysTheSame, takeFact, type GraphEvent, type RecordedWalk } from '../../../replay/recording/recorded-walk.js';
+import {
+  factsLeft,
+  saying,
+  saysTheSame,
+  takeFact,
+  type PipelineEvent,
+  type RecordedWalk,
+} from '../../../replay/recording/recorded-walk.js';
 import type { Ledger } from '../../pipeline/stage/ledger.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayRuntime } from './replay-runtime.js';
@@ -22,7 +29,7 @@ interface Ports {
   readonly walk: RecordedWalk;
   readonly recording: Recording;
   /** The state in which the run began; the ledger changes it. */
-  readonly state: GraphState;
+  readonly state: PipelineState;
   readonly lastSeq: number;
   readonly onEvent: ((event: JournalEvent) => void) | undefined;
 }
@@ -33,13 +40,13 @@ export function createReplayedLedger(
   { ref, walk, recording, state, lastSeq, onEvent }: Ports,
   runtime: ReplayRuntime,
 ): Ledger & {
-  readonly state: GraphState;
+  readonly state: PipelineState;
 } {
   const { control, order } = runtime;
   let current = state;
   let latest: { readonly seq: Seq; readonly ts: string } = recording.started as EventOf<'run.started'>; // a run without one is not replayed
 
-  function record(fact: GraphFact, event: GraphEvent | undefined): void {
+  function record(fact: PipelineFact, event: PipelineEvent | undefined): void {
     if (control.signal.aborted) throw endOfReplay();
     if (event && event.seq > lastSeq) {
       runtime.stopAt(event.seq, event.op);
@@ -49,7 +56,7 @@ export function createReplayedLedger(
     if (!isSame && (event || isWhole(recording)) && !control.diverge(factDivergence(fact, event))) throw endOfReplay();
     if (event && event.seq > latest.seq) latest = event;
     const applied = isSame ? event : eventOf(fact, latest.seq, latest.ts);
-    current = graphState.apply(current, applied, { ref, position: NOWHERE });
+    current = pipelineState.apply(current, applied, { ref, position: NOWHERE });
     onEvent?.(applied);
   }
 
@@ -72,7 +79,7 @@ export function missingFact(walk: RecordedWalk): Divergence | undefined {
   return left && { reason: 'missing', op: left.op, kind: left.type, expected: { seq: left.seq, subject: describeEvent(left) } };
 }
 
-function factDivergence(fact: GraphFact, event: GraphEvent | undefined): Divergence {
+function factDivergence(fact: PipelineFact, event: PipelineEvent | undefined): Divergence {
   const subject = describeEvent(eventOf(fact, 0 as Seq, ''));
   const { type: kind, op } = fact;
   if (!event) return { reason: 'new', op, kind, actual: { subject } };

@@ -6,7 +6,7 @@
  *                 recorded outcome.
  */
 import path from 'node:path';
-import type { GraphFact } from '../../../journal/pipeline-event.js';
+import type { PipelineFact } from '../../../journal/pipeline-event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { isInside } from '../../../replay/fold/op-path.js';
 import type { Recording } from '../../../replay/recording/recorded-world.js';
@@ -158,7 +158,7 @@ function replayedHandler({ walk, order, stuck }: Ports, type: string): Handler {
   };
 }
 
-function isRecordedBy({ nodeOp, frame }: Stage, { type, op }: GraphFact): boolean {
+function isRecordedBy({ nodeOp, frame }: Stage, { type, op }: PipelineFact): boolean {
   return (op === nodeOp || isInside(op, frame.op.path)) && (type.startsWith('artifact.') || type === 'context.updated');
 }
 

@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import type { OpPath } from '../../../journal/ids.js';
-import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { Walk } from '../../../replay/pipeline/walk.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isInside } from '../../../replay/fold/op-path.js';
@@ -45,9 +45,9 @@ export async function replayPipeline(replayed: ReplayableRun): Promise<ReplayRep
   const { store, ref, onEvent } = options;
   const walk = await foldRun(store, ref, recordedWalk);
   const lastSeq = lastEventOf(replayed, walk);
-  let state = (await stateBefore(store, ref, started)) ?? graphState.initial();
+  let state = (await stateBefore(store, ref, started)) ?? pipelineState.initial();
   const lostThreads = new Set(state.threads); // before the replay changes the state
-  state = graphState.apply(state, started, { ref, position: { offset: 0, bytes: 0 } });
+  state = pipelineState.apply(state, started, { ref, position: { offset: 0, bytes: 0 } });
   const runtime = createReplayRuntime({
     options,
     recording,
@@ -188,7 +188,7 @@ function runOf(
 /** Undefined when the replay was ended before the walk was. */
 async function walkAgain(
   run: PipelineRuntime,
-  { given }: Pick<GraphState, 'given'>,
+  { given }: Pick<PipelineState, 'given'>,
   { control }: ReplayRuntime,
 ): Promise<ReplayEnd | undefined> {
   const { ledger, frame, pipeline: plan } = run;
@@ -219,7 +219,7 @@ function leftOut(
 }
 
 /** Returns the context of the innermost walk that the operation belongs to. */
-function contextAt({ main }: GraphState, op: OpPath): StopPoint['variables'] {
+function contextAt({ main }: PipelineState, op: OpPath): StopPoint['variables'] {
   let walk: Walk = main;
   for (let inner: Walk | undefined = main; inner; inner = [...walk.branches.values()].find((branch) => isInside(op, branch.path)))
     walk = inner;

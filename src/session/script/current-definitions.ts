@@ -191,7 +191,7 @@ function markUnknown(name: string, kind: BindingKind, { scope }: Frame, refusals
 
 /** Remains unknown whatever labels it gets. */
 class Unknown extends LazyData {
-  override withNote(): Unknown {
+  override withMetadata(): Unknown {
     return this;
   }
 }

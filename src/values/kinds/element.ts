@@ -9,5 +9,5 @@ export function isFileList(data: Value): data is readonly Annotated[] {
 }
 
 function isLoadedFile(element: unknown): boolean {
-  return element instanceof Annotated && element.note.file !== undefined;
+  return element instanceof Annotated && element.metadata.file !== undefined;
 }

@@ -6,7 +6,7 @@ import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { Fact } from '../../../journal/event.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
-import { ask, runRef } from '../../support/written-runs.js';
+import { call, runRef } from '../../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 
@@ -17,13 +17,13 @@ async function project(): Promise<string> {
   await recordRun(
     cwd,
     1,
-    ask('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
+    call('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
   );
   const from = { run: runRef(1).run, seq: 3 as never };
   await recordRun(
     cwd,
     2,
-    ask('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact => (fact.type === 'call.reused' ? { ...fact, from } : fact)),
+    call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact => (fact.type === 'call.reused' ? { ...fact, from } : fact)),
   );
   return cwd;
 }

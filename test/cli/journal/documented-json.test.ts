@@ -4,7 +4,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordCrash } from '../../support/recorded-project.js';
-import { ask } from '../../support/written-runs.js';
+import { call } from '../../support/written-runs.js';
 
 const TEXT = readFileSync(new URL('../../../docs/json.md', import.meta.url), 'utf8');
 
@@ -80,7 +80,7 @@ beforeAll(async () => {
   writeFileSync(path.join(cwd, 'llm/run/good.mld'), GOOD('c and more'));
   await record('good');
   await record('bad');
-  const { workflow, run } = await recordCrash(cwd, 1, ask('main/ask#0', 'ebb'));
+  const { workflow, run } = await recordCrash(cwd, 1, call('main/ask#0', 'ebb'));
   appendFileSync(path.join(cwd, '.mlld/journal', workflow, 'runs', `${run}.ndjson`), 'no event\n');
 });
 

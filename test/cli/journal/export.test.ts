@@ -3,11 +3,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
-import { ask } from '../../support/written-runs.js';
+import { call } from '../../support/written-runs.js';
 
 async function project(argument = 'ebb'): Promise<string> {
   const cwd = await projectFolder();
-  await recordRun(cwd, 1, ask('main/ask#0', argument));
+  await recordRun(cwd, 1, call('main/ask#0', argument));
   return cwd;
 }
 

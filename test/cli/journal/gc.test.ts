@@ -10,14 +10,14 @@ import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { failingDisk } from '../../journal/support/failing-disk.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
-import { ask, runRef } from '../../support/written-runs.js';
+import { call, runRef } from '../../support/written-runs.js';
 
 const big = (text: string): string => text.repeat(100_000);
 
 /** Records a call whose result is a blob. */
 async function asked(cwd: string, op: string, question: string, answer: string): Promise<Fact[]> {
   const result = await openFileStore(cwd).payload(answer);
-  return ask(op, question).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result } : fact));
+  return call(op, question).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result } : fact));
 }
 
 /** Records two runs that are not needed, one whose results are reused, and the latest. A removed run and a kept one share a blob. */
@@ -26,7 +26,7 @@ async function project(): Promise<string> {
   await recordRun(cwd, 1, await asked(cwd, 'main/ask#0', 'ebb', big('old')));
   await recordRun(cwd, 2, await asked(cwd, 'main/ask#0', 'ebb', big('shared')));
   await recordRun(cwd, 3, await asked(cwd, 'main/ask#0', 'ebb', big('new')), await asked(cwd, 'main/ask#1', 'flow', big('shared')));
-  await recordRun(cwd, 4, ask('main/ask#0', 'ebb', { outcome: 'reused' }));
+  await recordRun(cwd, 4, call('main/ask#0', 'ebb', { outcome: 'reused' }));
   return cwd;
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
-import { ask, finished, runRef, started } from '../../support/written-runs.js';
+import { call, finished, runRef, started } from '../../support/written-runs.js';
 
 interface Line {
   readonly type: string;
@@ -20,8 +20,13 @@ const linesOf = (stdout: string): Line[] =>
 describe('mlld journal list', () => {
   it('shows the latest run first, and what a crashed one was waiting for', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
-    const crashed = await recordCrash(cwd, 2, ask('main/ask#0', 'flow'), ask('main/ask#1', 'slack\u001B[2J water', { outcome: 'killed' }));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
+    const crashed = await recordCrash(
+      cwd,
+      2,
+      call('main/ask#0', 'flow'),
+      call('main/ask#1', 'slack\u001B[2J water', { outcome: 'killed' }),
+    );
     const { stdout, status } = await runCli(['journal', 'list'], { cwd });
     const lines = stdout.split('\n');
     expect(status).toBe(0);
@@ -33,7 +38,7 @@ describe('mlld journal list', () => {
 
   it('prints the same as JSON', async () => {
     const cwd = await projectFolder();
-    const { run } = await recordCrash(cwd, 1, ask('main/ask#0', 'slack', { outcome: 'killed' }));
+    const { run } = await recordCrash(cwd, 1, call('main/ask#0', 'slack', { outcome: 'killed' }));
     const { stdout } = await runCli(['journal', 'list', 'job', '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject([
       {
@@ -58,7 +63,7 @@ describe('mlld journal list', () => {
 describe('mlld journal show', () => {
   it('prints a line for every event, without colours into a pipe', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     const { stdout } = await runCli(['journal', 'show', 'latest'], { cwd });
     expect(stdout.split('\n')).toHaveLength(7);
     expect(stdout).toMatch(/^ {5}2 \d\d:\d\d:\d\d\.\d{3} main\/ask#0 @ask asked about "ebb"$/m);
@@ -67,7 +72,7 @@ describe('mlld journal show', () => {
 
   it('chooses by type, group and operation', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
     const shown = async (...flags: string[]) => linesOf((await runCli(['journal', 'show', 'job', '--json', ...flags], { cwd })).stdout);
     expect((await shown('--type', 'call')).map(({ type }) => type)).toEqual([
       'call.started',
@@ -90,7 +95,7 @@ describe('mlld journal show', () => {
     const child = startCli(['journal', 'show', 'job', '--follow', '--json'], { cwd });
     const result = resultOf(child);
     await new Promise((resolve) => child.stdout.once('data', resolve));
-    for (const fact of ask('main/ask#0', 'ebb')) await journal.append(fact);
+    for (const fact of call('main/ask#0', 'ebb')) await journal.append(fact);
     await journal.append(finished());
     await journal.close();
     expect(linesOf((await result).stdout).map(({ type }) => type)).toEqual([
@@ -114,8 +119,8 @@ describe('mlld journal show', () => {
 describe('mlld journal verify', () => {
   it('accepts a sound run and one that crashed', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
-    await recordCrash(cwd, 2, ask('main/ask#0', 'flow', { outcome: 'killed' }));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
+    await recordCrash(cwd, 2, call('main/ask#0', 'flow', { outcome: 'killed' }));
     for (const run of ['job', 'job@2']) {
       expect(await runCli(['journal', 'verify', run], { cwd })).toMatchObject({
         status: 0,
@@ -126,7 +131,7 @@ describe('mlld journal verify', () => {
 
   it('says what is lost in a damaged one', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     const [file = ''] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true });
     const text = await fs.readFile(path.join(cwd, file), 'utf8');
     await fs.writeFile(path.join(cwd, file), text.replace('A:\\"ebb', 'B:\\"ebb'));
@@ -141,7 +146,7 @@ describe('mlld journal verify', () => {
 
   it('accepts a last line that a crash cut short', async () => {
     const cwd = await projectFolder();
-    await recordCrash(cwd, 1, ask('main/ask#0', 'ebb'));
+    await recordCrash(cwd, 1, call('main/ask#0', 'ebb'));
     const [file = ''] = globSync('.mlld/journal/*/runs/*.ndjson', { cwd, dot: true });
     await fs.appendFile(path.join(cwd, file), '{"v":1,"seq":');
     const { stdout, status } = await runCli(['journal', 'verify', 'job'], { cwd });

@@ -7,7 +7,7 @@ import type { RunRef } from '../../../journal/ids.js';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import type { PostMortemReport } from '../../../replay/reports/postmortem/postmortem-run.js';
 import { projectFolder, runCli } from '../../support/cli.js';
-import { ask, finished, loop, questionKey, runRef, started } from '../../support/written-runs.js';
+import { call, finished, loop, callKeyOf, runRef, started } from '../../support/written-runs.js';
 
 async function record(cwd: string, number: number, facts: readonly Fact[], start: object = {}): Promise<RunRef> {
   const ref = runRef(number);
@@ -22,7 +22,7 @@ async function postMortem(cwd: string, ...argv: readonly string[]): Promise<Post
   return JSON.parse((await runCli(['journal', 'postmortem', ...argv, '--json'], { cwd })).stdout) as PostMortemReport | null;
 }
 
-const failing = (number: string): readonly Fact[] => [...ask('main/ask#0', number, { outcome: 'failed' }), finished('failed')];
+const failing = (number: string): readonly Fact[] => [...call('main/ask#0', number, { outcome: 'failed' }), finished('failed')];
 
 describe('without a name', () => {
   it('says that nothing is recorded in an empty project', async () => {
@@ -36,9 +36,9 @@ describe('without a name', () => {
     const other = await record(cwd, 1, failing('x'), { payload: { place: 'north' } });
     await record(cwd, 2, failing('y'), { payload: { place: 'south' } });
     await record(cwd, 3, failing('y'), { payload: { place: 'south' } });
-    await record(cwd, 4, [...ask('main/ask#0', 'y'), finished()], { payload: { place: 'south' } });
+    await record(cwd, 4, [...call('main/ask#0', 'y'), finished()], { payload: { place: 'south' } });
     expect(await postMortem(cwd)).toMatchObject({ run: other.run, since: null });
-    await record(cwd, 5, [...ask('main/ask#0', 'x'), finished()], { payload: { place: 'north' } });
+    await record(cwd, 5, [...call('main/ask#0', 'x'), finished()], { payload: { place: 'north' } });
     const { stdout } = await runCli(['journal', 'postmortem'], { cwd });
     expect(stdout).toBe('Every recorded run completed, or was resumed to its end since.\n');
   });
@@ -84,20 +84,20 @@ describe('without a name', () => {
 
 describe('advice and estimate', () => {
   const items = ['a', 'b', 'c', 'd'];
-  const crashed = loop('main/for#0', items, (item, path) => ask(`${path}/ask#0`, item)).slice(0, 1 + 2 * 6);
+  const crashed = loop('main/for#0', items, (item, path) => call(`${path}/ask#0`, item)).slice(0, 1 + 2 * 6);
 
   it('count what was recorded and invalidated since', async () => {
     const cwd = await projectFolder();
     const { run } = await record(cwd, 1, [...crashed]);
     expect((await postMortem(cwd, run))?.resume).toMatchObject({ reused: 2, unresolved: [], notStarted: 2 });
-    await record(cwd, 2, [{ type: 'memo.invalidated', selector: '@ask("a")', keys: [questionKey('a')] }, ...ask('main/ask#0', 'c')]);
+    await record(cwd, 2, [{ type: 'memo.invalidated', selector: '@ask("a")', keys: [callKeyOf('a')] }, ...call('main/ask#0', 'c')]);
     const report = await postMortem(cwd, run);
     expect(report?.resume).toMatchObject({ reused: 2, unresolved: [{ fn: 'ask', preview: 'a', why: 'invalidated' }], notStarted: 1 });
     expect(report?.since).toEqual({ run: runRef(2).run, status: 'crashed' });
     const { stdout } = await runCli(['journal', 'postmortem', run], { cwd });
     expect(stdout).toContain(`mlld journal postmortem ${runRef(2).run}`);
     expect(stdout).not.toContain('--resume');
-    await record(cwd, 3, [...ask('main/ask#0', 'a'), finished()]);
+    await record(cwd, 3, [...call('main/ask#0', 'a'), finished()]);
     const ended = await runCli(['journal', 'postmortem', run], { cwd });
     expect(ended.stdout).toContain(`Run ${runRef(3).run} has resumed it to its end since`);
     expect(ended.stdout).not.toContain('To continue');

@@ -4,7 +4,7 @@ import { globSync } from 'tinyglobby';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, resultOf, runCli, startCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
-import { ask } from '../../support/written-runs.js';
+import { call } from '../../support/written-runs.js';
 
 const SCRIPT = `exe llm @ask(text) = js { if (text === "slack") throw new Error("429 rate limit"); return "A:" + text; }
 checkpoint "begun"
@@ -35,8 +35,8 @@ describe('mlld journal postmortem', () => {
 
   it('reads a journal whose last line was cut off', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
-    const { run } = await recordCrash(cwd, 2, ask('main/ask#0', 'flow', { outcome: 'killed' }));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
+    const { run } = await recordCrash(cwd, 2, call('main/ask#0', 'flow', { outcome: 'killed' }));
     const [file = ''] = globSync(`.mlld/journal/*/runs/${run}.ndjson`, { cwd, dot: true });
     await fs.appendFile(path.join(cwd, file), '{"v":1,"seq":3,"ty');
     const { stdout } = await runCli(['journal', 'postmortem', '--json'], { cwd });
@@ -51,7 +51,7 @@ describe('mlld journal postmortem', () => {
 
   it('says so when nothing failed', async () => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     expect(await runCli(['journal', 'postmortem'], { cwd })).toMatchObject({
       stdout: 'Every recorded run completed, or was resumed to its end since.\n',
       status: 0,

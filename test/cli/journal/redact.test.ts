@@ -14,7 +14,7 @@ import { verifyRun } from '../../../replay/reports/audit/verify.js';
 import { redactionRequest } from '../../../cli/options/redaction-options.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
-import { ask, inside, JOB, questionKey } from '../../support/written-runs.js';
+import { call, inside, JOB, callKeyOf } from '../../support/written-runs.js';
 
 const SECRET = 'tide-token-4711';
 const onDefect = (): void => expect.unreachable();
@@ -36,9 +36,9 @@ async function project(): Promise<{ readonly cwd: string; readonly ref: RunRef }
     cwd,
     1,
     [{ type: 'source.loaded', path: 'job.mld', blob, role: 'script' }],
-    ask('main/ask#0', `use ${SECRET}`),
-    ask('main/ask#1', 'ebb'),
-    ask('main/ask#2', 'flow').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
+    call('main/ask#0', `use ${SECRET}`),
+    call('main/ask#1', 'ebb'),
+    call('main/ask#2', 'flow').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact)),
     inside('main/run#0', { kind: 'run' }, [
       { type: 'effect.performed', op, kind: 'shell', subject: `curl -H ${SECRET}`, request: 'r', result: { inline: { [SECRET]: 1 } } },
     ]),
@@ -52,10 +52,10 @@ describe('mlld journal redact --match', () => {
     const cwd = await projectFolder();
     const text = `${'x'.repeat(250)}${SECRET}${'y'.repeat(70_000)}`;
     const args = await openFileStore(cwd).payload([text]);
-    const long = ask('main/ask#0', 'long').map((fact): Fact =>
+    const long = call('main/ask#0', 'long').map((fact): Fact =>
       fact.type === 'call.started' ? { ...fact, args, preview: text.slice(0, 256) } : fact,
     );
-    await recordRun(cwd, 1, long, ask('main/ask#1', 'ebb'));
+    await recordRun(cwd, 1, long, call('main/ask#1', 'ebb'));
     expect(await everything(cwd)).toContain(SECRET.slice(0, 6));
     await runCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
     expect(await everything(cwd)).not.toContain(SECRET.slice(0, 6));
@@ -82,8 +82,8 @@ describe('mlld journal redact --match', () => {
     const { cwd } = await project();
     await runCli(['journal', 'redact', 'job', '--match', SECRET], { cwd });
     const { memo } = await loadWorkflow(openFileStore(cwd), JOB, { onDefect });
-    expect(usableEntry(memo, questionKey('ebb'))).toBeDefined();
-    expect(usableEntry(memo, questionKey('flow'))).toBeUndefined();
+    expect(usableEntry(memo, callKeyOf('ebb'))).toBeDefined();
+    expect(usableEntry(memo, callKeyOf('flow'))).toBeUndefined();
   });
 
   it('removes every occurrence, whatever is around it', async () => {
@@ -105,7 +105,7 @@ describe('mlld journal redact --match', () => {
         const facts = [];
         for (const [n, each] of values.entries()) {
           const result = await store.payload(large ? { each, filling: 'x'.repeat(70_000) } : each);
-          facts.push(...ask(`main/ask#${n}`, each).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result } : fact)));
+          facts.push(...call(`main/ask#${n}`, each).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result } : fact)));
         }
         const given: Fact = { type: 'memo.invalidated', selector: `@ask("${JSON.stringify(payload)}")`, keys: [] };
         const ref = await recordRun(cwd, 1, facts, [given]);
@@ -121,7 +121,7 @@ describe('mlld journal redact --match', () => {
   it('says which contents stay because another run has them', async () => {
     const { cwd } = await project();
     const large = await openFileStore(cwd).payload(`${'x'.repeat(100_000)} ${SECRET}`);
-    const other = ask('main/ask#0', 'neap').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact));
+    const other = call('main/ask#0', 'neap').map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, result: large } : fact));
     await recordRun(cwd, 2, other);
     const { stdout } = await runCli(['journal', 'redact', 'job@2', '--match', SECRET, '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject({ blobs: 1, sharedBlobs: ['blob' in large ? large.blob : ''] });

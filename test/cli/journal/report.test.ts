@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReportData } from '../../../replay/reports/timeline/report.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
-import { ask, loop, runRef } from '../../support/written-runs.js';
+import { call, loop, runRef } from '../../support/written-runs.js';
 
 const ATTACK = '</script><script>alert(1)</script>';
 
@@ -14,8 +14,8 @@ async function project(): Promise<string> {
   await recordRun(
     cwd,
     1,
-    loop('main/for#0', ['ebb', ATTACK], (item, at) => ask(`${at}/ask#0`, item)),
-    ask('main/ask#0', 'flow', { outcome: 'failed' }),
+    loop('main/for#0', ['ebb', ATTACK], (item, at) => call(`${at}/ask#0`, item)),
+    call('main/ask#0', 'flow', { outcome: 'failed' }),
   );
   return cwd;
 }
@@ -52,7 +52,7 @@ describe('mlld journal report', () => {
 
   it('tells of a run that crashed, and refuses one that is not there', async () => {
     const cwd = await project();
-    await recordCrash(cwd, 2, ask('main/ask#0', 'slack', { outcome: 'killed' }));
+    await recordCrash(cwd, 2, call('main/ask#0', 'slack', { outcome: 'killed' }));
     const { stdout } = await runCli(['journal', 'report', 'job', '--json'], { cwd });
     expect(JSON.parse(stdout)).toMatchObject({ status: 'crashed', spans: { state: [5] } });
     expect(await runCli(['journal', 'report', 'nothing', '-o', 'r.html'], { cwd })).toMatchObject({ status: 1 });

@@ -7,7 +7,7 @@ import type { Fact } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
-import { ask, runRef } from '../../support/written-runs.js';
+import { call, runRef } from '../../support/written-runs.js';
 
 const pinned = (run: RunRef): Fact => ({ type: 'call.pinned', op: 'main', because: { run: run.run, seq: 2 } }) as unknown as Fact;
 const fileOf = (cwd: string, { run }: RunRef): string => path.join(cwd, '.mlld/journal/job.mld/runs', `${run}.ndjson`);
@@ -15,10 +15,10 @@ const fileOf = (cwd: string, { run }: RunRef): string => path.join(cwd, '.mlld/j
 /** Records three runs of the same call: the third replaces the others. The second has an unknown fact that refers to the first. */
 async function project(): Promise<string> {
   const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return q }\n' });
-  await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
-  await recordRun(cwd, 2, ask('main/ask#0', 'ebb'), [pinned(runRef(1))], ask('main/ask#1', 'flow'));
-  await recordRun(cwd, 3, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
-  await recordRun(cwd, 4, ask('main/ask#0', 'neap'));
+  await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
+  await recordRun(cwd, 2, call('main/ask#0', 'ebb'), [pinned(runRef(1))], call('main/ask#1', 'flow'));
+  await recordRun(cwd, 3, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
+  await recordRun(cwd, 4, call('main/ask#0', 'neap'));
   return cwd;
 }
 
@@ -44,9 +44,9 @@ it('gc keeps a run of a newer version as unknown, also with --needed', async () 
 
 it('clean forgets the other runs, keeps their results, and names them', async () => {
   const cwd = await projectFolder({ 'job.mld': 'exe llm @ask(q) = js { return q }\n' });
-  await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
-  await recordRun(cwd, 2, ask('main/ask#0', 'flow'), [pinned(runRef(1))]);
-  await recordRun(cwd, 3, ask('main/ask#0', 'neap'));
+  await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
+  await recordRun(cwd, 2, call('main/ask#0', 'flow'), [pinned(runRef(1))]);
+  await recordRun(cwd, 3, call('main/ask#0', 'neap'));
   const { stdout } = await runCli(['checkpoint', 'clean', 'job'], { cwd });
   expect(stdout).toBe(
     `Cleared checkpoint cache for "job".\nLeft run ${runRef(2).run} as it is: it has events that this mlld does not know: call.pinned\n`,

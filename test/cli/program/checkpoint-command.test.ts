@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ask, questionKey } from '../../support/written-runs.js';
+import { call, callKeyOf } from '../../support/written-runs.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordCrash, recordRun } from '../../support/recorded-project.js';
 
@@ -10,8 +10,8 @@ const folderOf = async () => projectFolder({ 'job.mld': 'show "not run"\n' });
 describe('mlld checkpoint', () => {
   it('lists usable results in the order of first asking', async () => {
     const cwd = await folderOf();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb tide'), ask('main/plan#0', { port: 'Oban', berth: 4 }, { fn: 'plan' }));
-    await recordCrash(cwd, 2, ask('main/ask#0', 12), ask('main/ask#1', 'lost', { outcome: 'killed' }), ask('main/ask#2', 'ebb tide'));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb tide'), call('main/plan#0', { port: 'Oban', berth: 4 }, { fn: 'plan' }));
+    await recordCrash(cwd, 2, call('main/ask#0', 12), call('main/ask#1', 'lost', { outcome: 'killed' }), call('main/ask#2', 'ebb tide'));
     expect(await runCli(['checkpoint', 'list', 'job'], { cwd })).toEqual({
       stdout: 'Checkpoint entries for job:\n- ask | ebb tide\n- plan | {"berth":4,"port":"Oban"}\n- ask | 12\nTotal: 3\n',
       stderr: '',
@@ -35,8 +35,8 @@ describe('mlld checkpoint', () => {
     const first = await recordRun(
       cwd,
       1,
-      ask('main/ask#0', 'ebb', { site: 'job.mld:2:1' }),
-      ask('main/ask#1', 'flow', { site: 'job.mld:9:1' }),
+      call('main/ask#0', 'ebb', { site: 'job.mld:2:1' }),
+      call('main/ask#1', 'flow', { site: 'job.mld:9:1' }),
       [{ type: 'checkpoint.reached', name: 'collected' }],
     );
     const crashed = await recordCrash(cwd, 2);
@@ -50,15 +50,15 @@ describe('mlld checkpoint', () => {
         { id: crashed.run, outcome: 'crashed', checkpoints: [] },
       ],
       entries: [
-        { key: questionKey('ebb'), fn: 'ask', args: 'ebb', site: 0, durationMs: 5, run: first.run },
-        { key: questionKey('flow'), fn: 'ask', args: 'flow', site: 1, durationMs: 5, run: first.run },
+        { key: callKeyOf('ebb'), fn: 'ask', args: 'ebb', site: 0, durationMs: 5, run: first.run },
+        { key: callKeyOf('flow'), fn: 'ask', args: 'flow', site: 1, durationMs: 5, run: first.run },
       ],
     });
   });
 
   it('cleans by a run that says so, and deletes nothing', async () => {
     const cwd = await folderOf();
-    const first = await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    const first = await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     expect((await runCli(['checkpoint', 'clean', 'job.mld'], { cwd })).stdout).toBe('Cleared checkpoint cache for "job".\n');
     expect((await runCli(['checkpoint', 'list', 'job'], { cwd })).stdout).toBe('No checkpoint entries found for "job".\n');
     expect((await runCli(['checkpoint', 'clean', 'job'], { cwd })).stdout).toBe('No checkpoint cache found for "job".\n');
@@ -78,7 +78,7 @@ describe('mlld checkpoint', () => {
 
   it('does not count as a run of the script when it cleans', async () => {
     const cwd = await folderOf();
-    const [first, second] = [await recordRun(cwd, 1, ask('main/ask#0', 'ebb')), await recordRun(cwd, 2, ask('main/ask#0', 'flow'))];
+    const [first, second] = [await recordRun(cwd, 1, call('main/ask#0', 'ebb')), await recordRun(cwd, 2, call('main/ask#0', 'flow'))];
     await runCli(['checkpoint', 'clean', 'job'], { cwd });
     for (const [named, { run }] of [
       ['latest', second],

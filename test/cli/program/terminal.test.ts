@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
-import { ask } from '../../support/written-runs.js';
+import { call } from '../../support/written-runs.js';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/mlld.cjs', import.meta.url));
 const hasTerminals = spawnSync('script', ['--version']).status === 0;
@@ -27,7 +27,7 @@ describe.runIf(hasTerminals)('on a terminal', () => {
     [{ TERM: 'dumb' }, false],
   ])('colours with %j: %s', async (env, coloured) => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'ebb'));
+    await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     const shown = onTerminal('journal list', cwd, env);
     expect(shown).toContain('completed');
     expect(shown.includes(ESCAPE)).toBe(coloured);
@@ -35,7 +35,7 @@ describe.runIf(hasTerminals)('on a terminal', () => {
 
   it.each([80, 40])('fits reports into %i columns, and leaves them whole in a pipe', async (columns) => {
     const cwd = await projectFolder();
-    await recordRun(cwd, 1, ask('main/ask#0', 'the tide at the northern mole, and that at the southern one'), ask('main/ask#1', 'flow'));
+    await recordRun(cwd, 1, call('main/ask#0', 'the tide at the northern mole, and that at the southern one'), call('main/ask#1', 'flow'));
     for (const words of [
       'list',
       'show latest',

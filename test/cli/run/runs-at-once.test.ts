@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { runIdAt, workflowOf } from '../../../journal/ids.js';
 import { projectFolder, resultOf, runCli, startCli, type CliResult } from '../../support/cli.js';
-import { ask, finished, started } from '../../support/written-runs.js';
+import { call, finished, started } from '../../support/written-runs.js';
 
 /** Returns "ebb" at once; waits for `go` inside "gate"; returns "flow" after it. */
 const JOB = `exe llm @ask(q) = sh { echo "$q" >> calls.log; if [ "$q" = gate ]; then while [ ! -e go ]; do sleep 0.02; done; fi; echo "$MARK:$q" }
@@ -65,7 +65,7 @@ describe('a clock that was set back', () => {
     const cwd = await projectFolder({ 'job.mld': QUICK });
     const ahead = { workflow: workflowOf('job.mld'), run: runIdAt(Date.now() + 3_600_000, '0000') };
     const journal = await openFileStore(cwd).create(ahead);
-    for (const fact of [started(ahead), ...ask('main/ask#0', 'ebb'), finished()]) await journal.append(fact);
+    for (const fact of [started(ahead), ...call('main/ask#0', 'ebb'), finished()]) await journal.append(fact);
     await journal.close();
     expect(JSON.parse((await runCli(['checkpoint', 'list', 'job', '--json'], { cwd })).stdout)).toHaveLength(1);
     expect(await runCli(['checkpoint', 'clean', 'job'], { cwd })).toMatchObject({ status: 0 });

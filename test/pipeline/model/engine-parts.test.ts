@@ -10,7 +10,7 @@ import { compilePipeline } from '../../../src/pipeline/model/compiled-pipeline.j
 import { renderPreamble } from '../../../src/pipeline/stage/preamble.js';
 import { retryScheduleFor, type RetrySettings } from '../../../src/pipeline/model/retry-policy.js';
 import { parseStatus, renderStatus } from '../../../src/pipeline/stage/status-file.js';
-import { graphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { addToHistory, note } from '../../../replay/pipeline/walk.js';
 import { pipeline } from '../../support/pipeline-run.js';
 
@@ -153,7 +153,7 @@ describe('where branches meet', () => {
 });
 
 describe('the carry-over text', () => {
-  const state = graphState.initial();
+  const state = pipelineState.initial();
   const context = { 'graph.goal': 'x', 'internal.y': 1, long: 'y'.repeat(500), found: 'an anchor' };
   Object.assign(state.main.context, context);
   for (let i = 0; i < 500; i++)
@@ -173,7 +173,7 @@ describe('the carry-over text', () => {
     expect(text).not.toContain('internal.y');
   });
   it('shows values of the context at the length that the mode has room for', () => {
-    const { main } = graphState.initial();
+    const { main } = pipelineState.initial();
     main.context['report'] = 'z'.repeat(1_000);
     const told = (mode: 'compact' | 'summary:medium' | 'summary:high'): number =>
       /z+/.exec(renderPreamble(mode, { ...past, walks: [main] }))?.[0].length ?? 0;
@@ -188,14 +188,14 @@ describe('the carry-over text', () => {
     },
   );
   it('shows every key of the context in the richest mode, and cuts long values for that', () => {
-    const { main } = graphState.initial();
+    const { main } = pipelineState.initial();
     main.context['early'] = 'an anchor';
     for (const key of ['a', 'b', 'c']) main.context[key] = key.repeat(7_000);
     const text = renderPreamble('summary:high', { ...past, walks: [main] });
     expect(text).toMatch(/- c: c{1999}…\n- b: b{1999}…\n- a: a{1999}…\n- early: an anchor$/);
   });
   it('lists failures, retries, jumps and answers, newest first', () => {
-    const walk = graphState.initial().main;
+    const walk = pipelineState.initial().main;
     addToHistory(walk, { node_id: 'probe', outcome: 'fail', visit: 1, attempts: 3, failure_reason: 'no bottom' });
     addToHistory(walk, { node_id: 'dive', outcome: 'success', visit: 0, attempts: 2 });
     note(walk, { kind: 'jumped', from: 'exit', to: 'dive' });

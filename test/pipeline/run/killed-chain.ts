@@ -12,7 +12,7 @@ import type { JournalEvent } from '../../../journal/event.js';
 import type { OpPath, Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../../replay/pipeline/checkpoint-view.js';
-import { graphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { newestChain, type Chain } from '../../../src/session/pipeline/history/chain.js';
 
 const WORKFLOW = 'drill.dot' as Workflow;
@@ -208,14 +208,14 @@ async function checkCheckpointFile(folder: string, chain: Chain | undefined, mus
   must(chain !== undefined && written !== undefined, 'there is a checkpoint.json, and no run');
   if (!chain || !written) return 0;
   const { seq, journal_run: run } = written;
-  let state = graphState.initial();
+  let state = pipelineState.initial();
   let behind = 0;
   const store = await storeIn(folder);
   for (const { ref, until } of chain.segments) {
     await store.scan(ref, (event, position) => {
       if (until !== undefined && event.seq > until) return;
       const isCovered = state.journalRun !== run || state.seq !== seq || run === null;
-      if (isCovered) state = graphState.apply(state, event, { ref, position });
+      if (isCovered) state = pipelineState.apply(state, event, { ref, position });
       else behind += 1;
     });
   }

@@ -252,14 +252,14 @@ describe('a replayed pipeline', () => {
   it('stops behind any event with the state of then', async () => {
     shop = workshop(TEXT);
     const { events } = await shop.run();
-    const { graphState } = await import('../../../replay/pipeline/graph-state.js');
+    const { pipelineState } = await import('../../../replay/pipeline/pipeline-state.js');
     const ref = await latest(shop);
-    let state = graphState.initial();
+    let state = pipelineState.initial();
     for (const event of events.slice(
       0,
       events.findLastIndex(({ type }) => type === 'node.finished'),
     )) {
-      state = graphState.apply(state, event, { ref, position: { offset: 0, bytes: 0 } });
+      state = pipelineState.apply(state, event, { ref, position: { offset: 0, bytes: 0 } });
       const { stopped, verdict } = await replay(shop, { until: { seq: event.seq } });
       expect(verdict).toBe('stopped');
       const context = Object.fromEntries(stopped?.variables.map(({ name, value }) => [name, value]) ?? []);

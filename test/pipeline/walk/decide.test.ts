@@ -1,6 +1,6 @@
 /** The next step of a walk follows from its record. */
 import { describe, expect, it } from 'vitest';
-import { graphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { decideNext, type Decision } from '../../../src/pipeline/walk/decide.js';
 import { outcomeOf, type StageOutcome } from '../../../src/pipeline/model/outcome.js';
 import { compilePipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
@@ -9,7 +9,7 @@ import type { WalkView } from '../../../src/pipeline/stage/state-view.js';
 import { pipeline } from '../../support/pipeline-run.js';
 
 function decided(body: string, walk: Partial<WalkView>): Decision {
-  return decideNext(compilePipeline(preparePipeline(pipeline(body)), new Set()), { ...graphState.initial().main, ...walk }, 'start');
+  return decideNext(compilePipeline(preparePipeline(pipeline(body)), new Set()), { ...pipelineState.initial().main, ...walk }, 'start');
 }
 const leaving = (body: string, current: string, outcome: StageOutcome): Decision => decided(body, { current, outcome });
 const PLAIN = 'a [prompt=x]; b [prompt=x]; start -> a -> b -> exit';

@@ -1,6 +1,6 @@
 /** Goal gates, from how the nodes of a run ended last. graph-pipelines.md 6.6. */
 import { expect, it } from 'vitest';
-import { graphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { checkGoalGates } from '../../../src/pipeline/walk/goal-gates.js';
 import type { StageStatus } from '../../../src/pipeline/model/outcome.js';
 import { compilePipeline } from '../../../src/pipeline/model/compiled-pipeline.js';
@@ -11,7 +11,7 @@ const TWO = 'a [prompt=x, goal_gate=true]; b [prompt=x, goal_gate=true]; start -
 
 function checked(results: readonly (readonly [string, StageStatus | undefined])[], body = TWO, attributes = '') {
   const plan = compilePipeline(preparePipeline(pipeline(body, attributes)), new Set());
-  return checkGoalGates(plan, { ...graphState.initial(), results: new Map(results) });
+  return checkGoalGates(plan, { ...pipelineState.initial(), results: new Map(results) });
 }
 
 it.each<[string, readonly (readonly [string, StageStatus | undefined])[], string | undefined]>([

@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Journal, JournalStore } from '../../../journal/store.js';
 import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
-import { ask, finished, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
+import { call, finished, JOB, callKeyOf, runRef, started } from '../../support/written-runs.js';
 
 async function begin(store: JournalStore, number: number, facts: readonly Fact[]): Promise<Journal> {
   const journal = await store.create(runRef(number));
@@ -16,7 +16,7 @@ async function begin(store: JournalStore, number: number, facts: readonly Fact[]
 const load = async (store: JournalStore) => loadWorkflow(store, JOB, { onDefect: () => expect.unreachable() });
 
 /** So many calls that an index is worth its while. */
-const MANY = Array.from({ length: 500 }, (_, number) => ask(`main/for#0[${number}]/ask#0`, `buoy ${number}`)).flat();
+const MANY = Array.from({ length: 500 }, (_, number) => call(`main/for#0[${number}]/ask#0`, `buoy ${number}`)).flat();
 
 it('ends with the first run that goes on, so that nothing which that run answers later is passed over', async () => {
   const store = openMemoryStore();
@@ -25,14 +25,14 @@ it('ends with the first run that goes on, so that nothing which that run answers
   await later.close();
   await load(store);
   expect(await store.readDerived(JOB, 'index')).toBeDefined();
-  for (const fact of ask('main/ask#9', 'late')) await early.append(fact);
+  for (const fact of call('main/ask#9', 'late')) await early.append(fact);
   await early.close();
-  expect(usableEntry((await load(store)).memo, questionKey('late'))).toBeDefined();
+  expect(usableEntry((await load(store)).memo, callKeyOf('late'))).toBeDefined();
 });
 
 it('remembers which answers take a key to read', async () => {
   const store = openMemoryStore();
-  const sealed = ask('main/ask#0', 'token').map((fact) =>
+  const sealed = call('main/ask#0', 'token').map((fact) =>
     fact.type === 'call.completed' ? { ...fact, result: { sealed: 'AAAA', keyId: '0011223344556677' } } : fact,
   );
   const journal = await begin(store, 1, [...sealed, ...MANY, finished()]);
@@ -40,7 +40,7 @@ it('remembers which answers take a key to read', async () => {
   const folded = await load(store);
   expect(await store.readDerived(JOB, 'index')).toBeDefined();
   for (const { memo } of [folded, await load(store)]) {
-    expect(usableEntry(memo, questionKey('token'))?.result.sealed).toBe(true);
-    expect(usableEntry(memo, questionKey('buoy 1'))?.result.sealed).toBe(false);
+    expect(usableEntry(memo, callKeyOf('token'))?.result.sealed).toBe(true);
+    expect(usableEntry(memo, callKeyOf('buoy 1'))?.result.sealed).toBe(false);
   }
 });

@@ -14,7 +14,7 @@ import { usableEntry, usable } from '../../../replay/memo/memo.js';
 import { eventOf, fold, type Entry } from '../../../replay/fold/projection.js';
 import { parseSelector } from '../../../replay/resume/selector.js';
 import { decodeSnapshot, encodeSnapshot, index } from '../../../replay/memo/snapshot.js';
-import { ask, entries, finished, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
+import { call, entries, finished, JOB, callKeyOf, runRef, started } from '../../support/written-runs.js';
 import { temporaryFolder } from '../../journal/support/folder.js';
 
 /** The file store is the one that users have; what needs a hand in the store itself is tried on both as well. */
@@ -54,7 +54,7 @@ async function record(number: number, ...facts: readonly Fact[][]): Promise<void
 
 /** So many calls that an index is worth its while. */
 function manyCalls(prefix: string): Fact[] {
-  return Array.from({ length: 500 }, (_, number) => ask(`main/for#0[${number}]/ask#0`, `${prefix} ${number} ${'x'.repeat(100)}`)).flat();
+  return Array.from({ length: 500 }, (_, number) => call(`main/for#0[${number}]/ask#0`, `${prefix} ${number} ${'x'.repeat(100)}`)).flat();
 }
 
 /** The last event of a run, after so many others. */
@@ -73,20 +73,20 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   });
 
   it('gives answers that can be read back', async () => {
-    await record(1, ask('main/ask#0', 'ebb'));
-    const entry = usableEntry((await load()).memo, questionKey('ebb'));
-    expect(await readResult(store, questionKey('ebb'), entry!.result)).toMatchObject({
+    await record(1, call('main/ask#0', 'ebb'));
+    const entry = usableEntry((await load()).memo, callKeyOf('ebb'));
+    expect(await readResult(store, callKeyOf('ebb'), entry!.result)).toMatchObject({
       result: { json: 'A:"ebb"', form: undefined, notes: [] },
       event: { seq: 3 },
     });
   });
 
   it('does not take another event for an answer', async () => {
-    await record(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
-    const { result: answer } = usableEntry((await load()).memo, questionKey('ebb'))!;
-    expect(await readResult(store, questionKey('flow'), answer)).toBeUndefined();
-    expect(await readResult(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 0 } })).toBeUndefined();
-    expect(await readResult(store, questionKey('ebb'), { ...answer, position: { ...answer.position, offset: 1e9 } })).toBeUndefined();
+    await record(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
+    const { result: answer } = usableEntry((await load()).memo, callKeyOf('ebb'))!;
+    expect(await readResult(store, callKeyOf('flow'), answer)).toBeUndefined();
+    expect(await readResult(store, callKeyOf('ebb'), { ...answer, position: { ...answer.position, offset: 0 } })).toBeUndefined();
+    expect(await readResult(store, callKeyOf('ebb'), { ...answer, position: { ...answer.position, offset: 1e9 } })).toBeUndefined();
   });
 
   it('reads every run once and then only what is new', async () => {
@@ -99,29 +99,29 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     expect(withoutScratch(await load())).toEqual(whole);
     expect(scans).toEqual([]);
 
-    await record(3, ask('main/ask#0', 'third'));
+    await record(3, call('main/ask#0', 'third'));
     await load();
     expect(scans.map(({ run }) => run)).toEqual([runRef(3).run]);
   });
 
   it('goes on in the middle of a run that was still going on', async () => {
-    const journal = await begin(1, manyCalls('first'), ask('main/ask#0', 'flow', { outcome: 'killed' }));
+    const journal = await begin(1, manyCalls('first'), call('main/ask#0', 'flow', { outcome: 'killed' }));
     await load();
-    const [, , completed] = ask('main/ask#0', 'flow');
+    const [, , completed] = call('main/ask#0', 'flow');
     await journal.append(completed!);
     scans = [];
     const caughtUp = await load();
     expect(scans).toEqual([{ run: runRef(1).run, from: expect.toSatisfy((offset: number) => offset > 100_000) }]);
-    expect(usableEntry(caughtUp.memo, questionKey('flow'))).toMatchObject({ fn: 'ask', preview: 'flow' });
+    expect(usableEntry(caughtUp.memo, callKeyOf('flow'))).toMatchObject({ fn: 'ask', preview: 'flow' });
     await store.writeDerived(JOB, 'index', '');
     expect(withoutScratch(await load())).toEqual(withoutScratch(caughtUp));
   });
 
   it('folds runs in their order, also when an earlier one outlives a later one', async () => {
     const early = await begin(1, manyCalls('first'));
-    await record(2, [{ type: 'memo.reset', reason: 'fresh' }], ask('main/ask#0', 'ebb'));
+    await record(2, [{ type: 'memo.reset', reason: 'fresh' }], call('main/ask#0', 'ebb'));
     await load();
-    for (const fact of ask('main/ask#9', 'late')) await early.append(fact);
+    for (const fact of call('main/ask#9', 'late')) await early.append(fact);
     await early.close();
     const caughtUp = await load();
     expect([...usable(caughtUp.memo)].map(([, { preview }]) => preview)).toEqual(['ebb']);
@@ -150,7 +150,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
 
   it('notices that a run is not there any more', async () => {
     await record(1, manyCalls('first'));
-    await record(2, ask('main/ask#0', 'ebb'));
+    await record(2, call('main/ask#0', 'ebb'));
     await load();
     const { runs } = store;
     store.runs = async (workflow) => (await runs.call(store, workflow)).slice(1);
@@ -158,16 +158,16 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   });
 
   it('forgets the runs before a clean', async () => {
-    await record(1, ask('main/ask#0', 'ebb'));
+    await record(1, call('main/ask#0', 'ebb'));
     await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
     expect(await load()).toMatchObject({ runs: [] });
-    await record(3, ask('main/ask#0', 'flow'));
+    await record(3, call('main/ask#0', 'flow'));
     expect((await load()).runs.map(({ ref }) => ref)).toEqual([runRef(3)]);
   });
 
   it('can be had as it was at an earlier event', async () => {
-    await record(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'));
-    await record(2, ask('main/ask#0', 'slack'));
+    await record(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'));
+    await record(2, call('main/ask#0', 'slack'));
     const texts = async (run: number, seq?: number): Promise<unknown> => {
       const until = { run: runRef(run).run, ...(seq !== undefined && { seq: seq as never }) };
       return [...usable((await loadWorkflow(store, JOB, { onDefect, until })).memo)].map(([, { preview }]) => preview);
@@ -188,7 +188,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
     for (const fact of [
       started(ref),
       ...manyCalls('second'),
-      ...ask('main/ask#0', 'ebb'),
+      ...call('main/ask#0', 'ebb'),
       { type: 'memo.invalidated', selector: 'x', keys: [] } as const,
       finished(),
     ]) {
@@ -197,8 +197,8 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
       last = recorded;
     }
     await journal.close();
-    const { result: answer } = usableEntry(past.memo, questionKey('ebb'))!;
-    expect(await readResult(store, questionKey('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
+    const { result: answer } = usableEntry(past.memo, callKeyOf('ebb'))!;
+    expect(await readResult(store, callKeyOf('ebb'), answer)).toMatchObject({ result: { json: 'A:"ebb"' } });
 
     await saveIndex(store, past, ref.run, last!);
     scans = [];
@@ -221,9 +221,9 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   });
 
   it('saves after --fresh what a reader would find', async () => {
-    await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], ask('main/ask#0', 'ebb'));
+    await record(1, [{ type: 'op.started', op: 'main/old#0' as never, kind: 'exe', name: 'old' }], call('main/ask#0', 'ebb'));
     await record(2, [{ type: 'memo.reset', reason: 'clean' }]);
-    await record(3, ask('main/judge#0', 'x', { fn: 'judge' }), [{ type: 'checkpoint.closed', name: 'a', complete: true }]);
+    await record(3, call('main/judge#0', 'x', { fn: 'judge' }), [{ type: 'checkpoint.closed', name: 'a', complete: true }]);
     const past = withoutPriorRuns(await load());
     const ref = runRef(4);
     const journal = await store.create(ref);
@@ -247,48 +247,46 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
 
   it('drops only what was recorded of a run that goes on beside', async () => {
     const ref = runRef(1);
-    const older = await begin(1, ask('main/ask#0', 'ebb'));
+    const older = await begin(1, call('main/ask#0', 'ebb'));
     const during = await concurrentRuns(store, await load(), runRef(9));
     expect(during).toEqual([{ run: ref.run, seq: 4 }]);
     await record(2, [{ type: 'memo.reset', reason: 'clean', during }]);
-    for (const fact of ask('main/ask#1', 'flow')) await older.append(fact);
+    for (const fact of call('main/ask#1', 'flow')) await older.append(fact);
     await older.close();
     const past = await load();
-    expect([...usable(past.memo)].map(([key]) => key)).toEqual([questionKey('flow')]);
+    expect([...usable(past.memo)].map(([key]) => key)).toEqual([callKeyOf('flow')]);
     expect(past.runs.map((file) => file.ref.run)).toEqual([ref.run]);
-    await record(3, [
-      { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('flow')], during: [{ run: ref.run, seq: seqOf(5) }] },
-    ]);
+    await record(3, [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('flow')], during: [{ run: ref.run, seq: seqOf(5) }] }]);
     expect([...usable((await load()).memo)]).toHaveLength(1); // it came after event 5
-    await record(4, [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('flow')] }]);
+    await record(4, [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('flow')] }]);
     expect([...usable((await load()).memo)]).toEqual([]);
   });
 
   it('counts a run that was created since loading as one that had recorded nothing', async () => {
     const past = await load();
-    await record(1, ask('main/ask#0', 'ebb'));
+    await record(1, call('main/ask#0', 'ebb'));
     const during = await concurrentRuns(store, past, runRef(2));
     expect(during).toEqual([{ run: runRef(1).run, seq: -1 }]);
     await record(2, [{ type: 'memo.reset', reason: 'fresh', during }]);
-    expect([...usable((await load()).memo)].map(([key]) => key)).toEqual([questionKey('ebb')]);
+    expect([...usable((await load()).memo)].map(([key]) => key)).toEqual([callKeyOf('ebb')]);
   });
 
   it('leaves the index to a reader when another run goes on beside it', async () => {
-    await begin(1, ask('main/ask#0', 'ebb'));
+    await begin(1, call('main/ask#0', 'ebb'));
     const past = await load();
     await saveIndex(store, past, runRef(2).run, endedAt(1));
     expect(await store.readDerived(JOB, 'index')).toBeUndefined();
   });
 
   it('resolves a resume target by reading one run', async () => {
-    await record(1, ask('main/ask#0', 'ebb', { site: 'a' }), ask('main/ask#1', 'flow', { site: 'b' }));
+    await record(1, call('main/ask#0', 'ebb', { site: 'a' }), call('main/ask#1', 'flow', { site: 'b' }));
     await record(2, [{ type: 'checkpoint.reached', name: 'here' }]);
     const past = await load();
     const options = { prior: past, forks: [], declarations: { declares: () => true, knownFunctions: [] }, onDefect };
     scans = [];
-    expect(await resolveTarget(store, parseSelector('@ask("fl")'), options)).toEqual({ keys: [questionKey('flow')], forkedKeys: [] });
+    expect(await resolveTarget(store, parseSelector('@ask("fl")'), options)).toEqual({ keys: [callKeyOf('flow')], forkedKeys: [] });
     expect(scans.map(({ run }) => run)).toEqual([runRef(1).run]);
-    expect(await resolveTarget(store, parseSelector('here'), options)).toMatchObject({ keys: [questionKey('ebb'), questionKey('flow')] });
+    expect(await resolveTarget(store, parseSelector('here'), options)).toMatchObject({ keys: [callKeyOf('ebb'), callKeyOf('flow')] });
     expect(await resolveTarget(store, parseSelector(undefined), options)).toEqual({ keys: [], forkedKeys: [] });
 
     const fresh = { ...options, prior: withoutPriorRuns(past) };
@@ -304,7 +302,7 @@ describe.each(STORES)('the past of a workflow in a %s store', (_name, openStore)
   });
 
   it('sums up a run that is going on', async () => {
-    await begin(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'killed' }));
+    await begin(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'killed' }));
     const [file] = await store.runs(JOB);
     expect(await summariseRun(store, file!, { nowMs: Date.now() + 1000 })).toMatchObject({
       status: 'running',
@@ -320,15 +318,15 @@ describe('an index snapshot', () => {
   it('holds the whole state, whatever is in it', async () => {
     await record(
       1,
-      ask('main/ask#0', 'ebb', { declared: 'job.mld:1:1' }),
+      call('main/ask#0', 'ebb', { declared: 'job.mld:1:1' }),
       [{ type: 'op.started', op: 'main/survey#0' as never, kind: 'exe', name: 'survey' }],
-      ask('main/survey#0/ask#0', 'flow'),
-      ask('main/survey#0/ask#1', 'failed', { outcome: 'failed' }),
+      call('main/survey#0/ask#0', 'flow'),
+      call('main/survey#0/ask#1', 'failed', { outcome: 'failed' }),
       [{ type: 'checkpoint.reached', name: 'a' }],
       [{ type: 'checkpoint.closed', name: 'a', complete: false }],
       [{ type: 'checkpoint.reached', name: 'b' }],
-      [{ type: 'memo.invalidated', selector: '@x', keys: [questionKey('lent')], borrowed: true }],
-      ask('main/survey#0/ask#2', 'in flight', { outcome: 'killed' }),
+      [{ type: 'memo.invalidated', selector: '@x', keys: [callKeyOf('lent')], borrowed: true }],
+      call('main/survey#0/ask#2', 'in flight', { outcome: 'killed' }),
     );
     const entries: Entry[] = [];
     await store.scan(runRef(1), (event, position) => entries.push({ event, place: { ref: runRef(1), position } }));
@@ -344,7 +342,7 @@ describe('an index snapshot', () => {
 
 it.each([[[-1, 5000]], [[NaN, 5000, 6000]], [[5000, 1000]]])('keeps the times %j of answers in an index', (times) => {
   const history = times.flatMap((ms, i) =>
-    entries(runRef(1), ask(`main/ask#${i}`, `question ${i}`)).map(({ event, place }): Entry => {
+    entries(runRef(1), call(`main/ask#${i}`, `question ${i}`)).map(({ event, place }): Entry => {
       const ts = Number.isNaN(ms) ? 'some day' : new Date(ms).toISOString();
       return { event: { ...event, ts }, place };
     }),
@@ -372,7 +370,7 @@ describe('a damaged store', () => {
   it('is read again where the index does not fit it, and keeps what is whole', async () => {
     const { file } = folder();
     await record(1, manyCalls('first'));
-    await record(2, ask('main/ask#0', 'ebb'), manyCalls('second'));
+    await record(2, call('main/ask#0', 'ebb'), manyCalls('second'));
     expect((await load()).memo.entries.size).toBe(1001);
     truncateSync(file(2), 1500);
     const [, ...rest] = [...usable((await load()).memo)].slice(499);
@@ -385,12 +383,12 @@ describe('a damaged store', () => {
 
   it('does not give an answer that was changed behind the index', async () => {
     const { file } = folder();
-    await record(1, manyCalls('first'), ask('main/ask#0', 'ebb'));
+    await record(1, manyCalls('first'), call('main/ask#0', 'ebb'));
     await load();
     const text = readFileSync(file(1), 'utf8');
     writeFileSync(file(1), text.replace('A:\\"ebb\\"', 'A:\\"ebc\\"'));
     const { memo } = await load();
-    expect(await readResult(store, questionKey('ebb'), usableEntry(memo, questionKey('ebb'))!.result)).toBeUndefined();
+    expect(await readResult(store, callKeyOf('ebb'), usableEntry(memo, callKeyOf('ebb'))!.result)).toBeUndefined();
     const [key, { result: answer }] = [...usable(memo)][0]!;
     expect(await readResult(store, key, answer)).toBeDefined();
   });

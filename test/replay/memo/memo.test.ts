@@ -3,22 +3,22 @@ import type { Fact, Json } from '../../../journal/event.js';
 import { opPath, seqOf, type EventRef } from '../../../journal/ids.js';
 import { usableEntry, memo, usable } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
-import { ask, entries, inside, loop, questionKey, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, inside, loop, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
 
 const usableTexts = (history: readonly Entry[]): (string | undefined)[] =>
   [...usable(fold(memo, history))].map(([, { preview }]) => preview);
 const invalidated = (texts: readonly string[], borrowed = false): Fact => ({
   type: 'memo.invalidated',
   selector: '@ask',
-  keys: texts.map((text) => questionKey(text)),
+  keys: texts.map((text) => callKeyOf(text)),
   ...(borrowed && { borrowed }),
 });
 
 describe('memo', () => {
   it('knows where an answer lies and who asked for it', () => {
     const ref = runRef(1);
-    const state = fold(memo, run(ref, ask('main/ask#0', { berth: 4, port: 'Oban' }, { site: 'job.mld:3:6', declared: 'job.mld:1:5' })));
-    expect(usableEntry(state, questionKey({ berth: 4, port: 'Oban' }))).toMatchObject({
+    const state = fold(memo, run(ref, call('main/ask#0', { berth: 4, port: 'Oban' }, { site: 'job.mld:3:6', declared: 'job.mld:1:5' })));
+    expect(usableEntry(state, callKeyOf({ berth: 4, port: 'Oban' }))).toMatchObject({
       fn: 'ask',
       site: 'job.mld:3:6',
       declared: 'job.mld:1:5',
@@ -37,39 +37,39 @@ describe('memo', () => {
     [['x'.repeat(300), 'never looked at'], `["${'x'.repeat(254)}`],
     [Array.from({ length: 1000 }, (_, n) => n), JSON.stringify(Array.from({ length: 1000 }, (_, n) => n)).slice(0, 256)],
   ])('previews the first argument %j', (argument, preview) => {
-    expect(usableEntry(fold(memo, run(runRef(1), ask('main/ask#0', argument))), questionKey(argument))?.preview).toBe(preview);
+    expect(usableEntry(fold(memo, run(runRef(1), call('main/ask#0', argument))), callKeyOf(argument))?.preview).toBe(preview);
   });
 
   it.each(['failed', 'unusable', 'killed', 'reused'] as const)('has no answer from a call that was %s', (outcome) => {
-    expect(usableTexts(run(runRef(1), ask('main/ask#0', 'ebb', { outcome })))).toEqual([]);
+    expect(usableTexts(run(runRef(1), call('main/ask#0', 'ebb', { outcome })))).toEqual([]);
   });
 
   it('keeps an earlier answer when asking again fails', () => {
-    const history = [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), ask('main/ask#0', 'ebb', { outcome: 'failed' }))];
-    expect(usableEntry(fold(memo, history), questionKey('ebb'))?.result.ref).toEqual(runRef(1));
+    const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'failed' }))];
+    expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.result.ref).toEqual(runRef(1));
   });
 
   it('serves the later of two answers', () => {
-    const history = [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), ask('main/ask#0', 'ebb'))];
-    expect(usableEntry(fold(memo, history), questionKey('ebb'))?.result.ref).toEqual(runRef(2));
+    const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), call('main/ask#0', 'ebb'))];
+    expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.result.ref).toEqual(runRef(2));
   });
 
   it('lists what was dropped and asked again where it was first asked', () => {
-    const first = run(runRef(1), ask('main/ask#0', 'one'), ask('main/ask#1', 'two'), ask('main/ask#2', 'three'));
+    const first = run(runRef(1), call('main/ask#0', 'one'), call('main/ask#1', 'two'), call('main/ask#2', 'three'));
     const dropped = run(runRef(2), [invalidated(['one', 'two'])]);
     expect(usableTexts([...first, ...dropped])).toEqual(['three']);
-    expect(usableTexts([...first, ...dropped, ...run(runRef(3), ask('main/ask#0', 'one'))])).toEqual(['one', 'three']);
+    expect(usableTexts([...first, ...dropped, ...run(runRef(3), call('main/ask#0', 'one'))])).toEqual(['one', 'three']);
   });
 
   it('lists an outer call before the calls inside it', () => {
-    const [begin, asked, ...end] = ask('main/plan#0', 'outer', { fn: 'plan' }) as [Fact, Fact, ...Fact[]];
-    expect(usableTexts(run(runRef(1), [begin, asked], ask('main/plan#0/ask#0', 'inner'), end))).toEqual(['outer', 'inner']);
+    const [begin, asked, ...end] = call('main/plan#0', 'outer', { fn: 'plan' }) as [Fact, Fact, ...Fact[]];
+    expect(usableTexts(run(runRef(1), [begin, asked], call('main/plan#0/ask#0', 'inner'), end))).toEqual(['outer', 'inner']);
   });
 
   it('forgets everything on fresh, and the run before on clean', () => {
     const reset = (reason: 'fresh' | 'clean'): Entry[] => [
-      ...run(runRef(1), ask('main/ask#0', 'ebb'), [invalidated(['slack'], true)]),
-      ...run(runRef(2), [{ type: 'memo.reset', reason }], ask('main/ask#0', 'flow')),
+      ...run(runRef(1), call('main/ask#0', 'ebb'), [invalidated(['slack'], true)]),
+      ...run(runRef(2), [{ type: 'memo.reset', reason }], call('main/ask#0', 'flow')),
     ];
     for (const reason of ['fresh', 'clean'] as const) {
       expect(usableTexts(reset(reason))).toEqual(['flow']);
@@ -80,17 +80,17 @@ describe('memo', () => {
   });
 
   it('refuses borrowed answers until fresh, whatever is asked since', () => {
-    const history = [...run(runRef(1), [invalidated(['ebb'], true)]), ...run(runRef(2), ask('main/ask#0', 'ebb'))];
-    expect([...fold(memo, history).refused]).toEqual([questionKey('ebb')]);
+    const history = [...run(runRef(1), [invalidated(['ebb'], true)]), ...run(runRef(2), call('main/ask#0', 'ebb'))];
+    expect([...fold(memo, history).refused]).toEqual([callKeyOf('ebb')]);
     expect(usableTexts(history)).toEqual(['ebb']);
   });
 
   it('drops of a run that goes on beside what it had recorded by then, the last event included', () => {
-    const early = run(runRef(1), ask('main/ask#0', 'ebb')); // its answer is event 3
+    const early = run(runRef(1), call('main/ask#0', 'ebb')); // its answer is event 3
     const during = (seq: number) => [{ run: runRef(1).run, seq: seqOf(seq) }];
     const drops = (seq: number): Fact[] => [
       { type: 'memo.reset', reason: 'fresh', during: during(seq) },
-      { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')], during: during(seq) },
+      { type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')], during: during(seq) },
     ];
     for (const drop of drops(3)) expect(usableTexts([...early, ...run(runRef(2), [drop])])).toEqual([]);
     for (const drop of drops(2)) expect(usableTexts([...early, ...run(runRef(2), [drop])])).toEqual(['ebb']);
@@ -104,10 +104,10 @@ describe('memo', () => {
   });
 
   it('has no answer from a result that was taken out, nor the one that it had replaced', () => {
-    const redacted = ask('main/ask#0', 'ebb').map((fact) =>
+    const redacted = call('main/ask#0', 'ebb').map((fact) =>
       fact.type === 'call.completed' ? { ...fact, result: { redacted: 'asked by customer' } } : fact,
     );
-    expect(usableTexts([...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), redacted)])).toEqual([]);
+    expect(usableTexts([...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), redacted)])).toEqual([]);
   });
 
   it('remembers the ordinary functions around a question, over all its runs', () => {
@@ -115,29 +115,29 @@ describe('memo', () => {
       inside(
         `main/${name}#0`,
         { kind: 'exe', name },
-        loop(`main/${name}#0/for#0`, ['ebb'], (item, at) => ask(`${at}/ask#0`, item, outcome && { outcome })),
+        loop(`main/${name}#0/for#0`, ['ebb'], (item, at) => call(`${at}/ask#0`, item, outcome && { outcome })),
       );
     const history = [...run(runRef(1), survey('survey')), ...run(runRef(2), survey('audit', 'reused'))];
-    expect(usableEntry(fold(memo, history), questionKey('ebb'))?.inside).toEqual(['audit', 'survey']);
+    expect(usableEntry(fold(memo, history), callKeyOf('ebb'))?.inside).toEqual(['audit', 'survey']);
   });
 
   it('does not take an llm function for a place that others are asked in', () => {
-    const [begin, asked, ...end] = ask('main/plan#0', 'outer', { fn: 'plan' }) as [Fact, Fact, ...Fact[]];
+    const [begin, asked, ...end] = call('main/plan#0', 'outer', { fn: 'plan' }) as [Fact, Fact, ...Fact[]];
     const state = fold(
       memo,
-      run(runRef(1), [begin], ask('main/plan#0/ask#0', 'forwarded'), [asked], ask('main/plan#0/ask#1', 'inner'), end),
+      run(runRef(1), [begin], call('main/plan#0/ask#0', 'forwarded'), [asked], call('main/plan#0/ask#1', 'inner'), end),
     );
     expect([...usable(state)].map(([, question]) => question.inside)).toEqual([[], [], []]);
   });
 
   it('keeps a paid answer whose call.started can not be read', () => {
     const ref = runRef(1);
-    const history = entries(ref, [started(ref), ...ask('main/ask#0', 'ebb')]).filter(({ event }) => event.type !== 'call.started');
-    expect(usableEntry(fold(memo, history), questionKey('ebb'))).toMatchObject({ fn: '', result: { ref } });
+    const history = entries(ref, [started(ref), ...call('main/ask#0', 'ebb')]).filter(({ event }) => event.type !== 'call.started');
+    expect(usableEntry(fold(memo, history), callKeyOf('ebb'))).toMatchObject({ fn: '', result: { ref } });
   });
 
   it('forgets what a killed run was asking when the next run begins', () => {
-    const crashed = entries(runRef(1), [started(runRef(1)), ...ask('main/ask#0', 'ebb', { outcome: 'killed' })]);
+    const crashed = entries(runRef(1), [started(runRef(1)), ...call('main/ask#0', 'ebb', { outcome: 'killed' })]);
     expect(fold(memo, crashed).pending.size).toBe(1);
     expect(fold(memo, [...crashed, ...entries(runRef(2), [started(runRef(2))])]).pending.size).toBe(0);
   });
@@ -145,30 +145,30 @@ describe('memo', () => {
   it('notes under which checkpoint a question was asked', () => {
     const history = run(
       runRef(1),
-      ask('main/ask#0', 'one'),
+      call('main/ask#0', 'one'),
       [{ type: 'checkpoint.reached', name: 'survey' }],
-      ask('main/ask#1', 'two'),
+      call('main/ask#1', 'two'),
       [{ type: 'checkpoint.closed', name: 'survey', complete: true }],
-      ask('main/ask#2', 'three'),
+      call('main/ask#2', 'three'),
     );
     expect([...usable(fold(memo, history))].map(([, { scope }]) => scope)).toEqual([undefined, 'survey', undefined]);
   });
 
   it('counts an llm function as called when it has asked, not when the run died on the way there', () => {
     const begun: Fact = { type: 'op.started', op: opPath('main/ask#0'), kind: 'exe', name: 'ask', labels: ['llm'] };
-    const history = [...run(runRef(1), ask('main/ask#0', 'ebb')), ...entries(runRef(2), [started(runRef(2)), begun])];
+    const history = [...run(runRef(1), call('main/ask#0', 'ebb')), ...entries(runRef(2), [started(runRef(2)), begun])];
     expect(fold(memo, history).called.get('ask')).toEqual(runRef(1));
   });
 
   it('remembers where it asked for what it borrowed', () => {
     const survey = { kind: 'exe', name: 'survey' };
-    const state = fold(memo, run(runRef(1), inside('main/survey#0', survey, ask('main/survey#0/ask#0', 'ebb', { outcome: 'reused' }))));
-    expect(state.entries.get(questionKey('ebb'))).toMatchObject({ fn: 'ask', inside: ['survey'], result: undefined });
+    const state = fold(memo, run(runRef(1), inside('main/survey#0', survey, call('main/survey#0/ask#0', 'ebb', { outcome: 'reused' }))));
+    expect(state.entries.get(callKeyOf('ebb'))).toMatchObject({ fn: 'ask', inside: ['survey'], result: undefined });
   });
 
   it('remembers where a question was asked again in vain', () => {
-    const again = inside('main/survey#0', { kind: 'exe', name: 'survey' }, ask('main/survey#0/ask#0', 'ebb', { outcome: 'failed' }));
-    const state = fold(memo, [...run(runRef(1), ask('main/ask#0', 'ebb')), ...run(runRef(2), again)]);
-    expect(state.entries.get(questionKey('ebb'))?.inside).toEqual(['survey']);
+    const again = inside('main/survey#0', { kind: 'exe', name: 'survey' }, call('main/survey#0/ask#0', 'ebb', { outcome: 'failed' }));
+    const state = fold(memo, [...run(runRef(1), call('main/ask#0', 'ebb')), ...run(runRef(2), again)]);
+    expect(state.entries.get(callKeyOf('ebb'))?.inside).toEqual(['survey']);
   });
 });

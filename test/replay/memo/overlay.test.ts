@@ -5,23 +5,23 @@ import { memo } from '../../../replay/memo/memo.js';
 import { createOverlay, type Overlay } from '../../../replay/memo/overlay.js';
 import type { CachePolicy } from '../../../replay/memo/policy.js';
 import { fold } from '../../../replay/fold/projection.js';
-import { ask, FINGERPRINT, questionKey, run, runRef } from '../../support/written-runs.js';
+import { call, FINGERPRINT, callKeyOf, run, runRef } from '../../support/written-runs.js';
 
 const COLLECT = workflowOf('collect.mld');
 const ALL: CachePolicy = { records: true, reuses: 'all' };
 const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
-const EBB = { key: questionKey('ebb'), fingerprint: FINGERPRINT, parts: [] };
+const EBB = { key: callKeyOf('ebb'), fingerprint: FINGERPRINT, parts: [] };
 
 /** Asked "ebb" in run 1 and "flow" in run 2, which is the present one; "ebb" and "slack" can be borrowed. */
 function answers(
   details: { readonly complete?: boolean; readonly changed?: 'serve' | 'ask'; readonly forked?: boolean; readonly refused?: boolean } = {},
 ): Overlay {
-  const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [EBB.key, questionKey('slack')], borrowed: true };
+  const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [EBB.key, callKeyOf('slack')], borrowed: true };
   const own = fold(memo, [
-    ...run(runRef(1), ask('main/ask#0', 'ebb')),
-    ...run(runRef(2), details.refused === true ? [refused] : [], ask('main/ask#0', 'flow')),
+    ...run(runRef(1), call('main/ask#0', 'ebb')),
+    ...run(runRef(2), details.refused === true ? [refused] : [], call('main/ask#0', 'flow')),
   ]);
-  const lent = fold(memo, run(runRef(1, COLLECT), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
+  const lent = fold(memo, run(runRef(1, COLLECT), call('main/ask#0', 'ebb'), call('main/ask#1', 'slack')));
   return createOverlay({
     run: runRef(2).run,
     own,
@@ -33,13 +33,13 @@ function answers(
 }
 
 const serves = (given: Overlay, text: string, policy: CachePolicy, nowMs = ENDED_MS): boolean =>
-  given.lookup({ ...EBB, key: questionKey(text) }, policy, nowMs) !== undefined;
+  given.lookup({ ...EBB, key: callKeyOf(text) }, policy, nowMs) !== undefined;
 
 describe('answers', () => {
   it('are those of the fork source first, then one’s own', () => {
     const forked = answers({ forked: true });
     expect(forked.lookup(EBB, ALL, ENDED_MS)).toMatchObject({ forkSource: COLLECT, entry: { result: { ref: runRef(1, COLLECT) } } });
-    expect(forked.lookup({ ...EBB, key: questionKey('flow') }, ALL, ENDED_MS)).toMatchObject({
+    expect(forked.lookup({ ...EBB, key: callKeyOf('flow') }, ALL, ENDED_MS)).toMatchObject({
       forkSource: undefined,
       entry: { result: { ref: runRef(2) } },
     });

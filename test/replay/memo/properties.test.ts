@@ -18,7 +18,7 @@ import { runCounts } from '../../../replay/reports/stats/stats.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
 import { legality } from '../../../replay/reports/audit/verify.js';
 import { anyFacts, anyRun, anyRuns } from '../../support/any-run.js';
-import { ask, entries, FINGERPRINT, JOB, questionKey, runRef } from '../../support/written-runs.js';
+import { call, entries, FINGERPRINT, JOB, callKeyOf, runRef } from '../../support/written-runs.js';
 
 /** Of one run, or (first) of all runs of a workflow. */
 const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
@@ -137,11 +137,11 @@ describe('memo', () => {
   it('gives back what was invalidated when it is asked again', () => {
     fc.assert(
       fc.property(anyRuns, fc.constantFrom('ebb', 'flow', 'slack'), (runs, text) => {
-        const key = questionKey(text);
+        const key = callKeyOf(text);
         const dropped = entries(runRef(8), [{ type: 'memo.invalidated', selector: '@ask', keys: [key] }]);
         const history = [...runs.flat(), ...dropped];
         expect(usableEntry(fold(memo, history), key)).toBeUndefined();
-        const again = entries(runRef(9), ask('main/ask#0', text));
+        const again = entries(runRef(9), call('main/ask#0', text));
         expect(usableEntry(fold(memo, [...history, ...again]), key)?.result.ref).toEqual(runRef(9));
       }),
     );

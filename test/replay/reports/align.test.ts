@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { opPath, seqOf } from '../../../journal/ids.js';
 import { align, type Alignment } from '../../../replay/reports/diff/align.js';
 import type { ComparedCall } from '../../../replay/reports/diff/run-calls.js';
-import { questionKey } from '../../support/written-runs.js';
+import { callKeyOf } from '../../support/written-runs.js';
 
 /** Few places and few questions, nearly alike: most calls have several candidates. */
 const anyQuestion = fc.record({
@@ -27,7 +27,7 @@ const anyCalls = fc
       seq: seqOf(seq),
       op: opPath(`main/${loop}${fn}#${ordinal}`),
       fn,
-      key: questionKey(`${fn} ${text}`),
+      key: callKeyOf(`${fn} ${text}`),
       fingerprint: undefined,
       preview: text,
       outcome: 'executed',

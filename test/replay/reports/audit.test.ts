@@ -6,7 +6,7 @@ import type { AuditEntry } from '../../../replay/reports/audit/audit.js';
 import { auditRun, type AuditFilter } from '../../../replay/reports/audit/audit-run.js';
 import { originOfFile } from '../../../replay/reports/audit/file-origin-run.js';
 import { sha256 } from '../../../journal/canonical.js';
-import { ask, finished, inside, JOB, runRef, started } from '../../support/written-runs.js';
+import { call, finished, inside, JOB, runRef, started } from '../../support/written-runs.js';
 
 const REF = runRef(1);
 const effect = (op: string, kind: string, subject: string, more: Partial<Fact & { type: 'effect.performed' }> = {}): Fact => ({
@@ -35,15 +35,15 @@ async function audited(facts: readonly Fact[][], filter: AuditFilter = {}) {
 }
 
 const paid = (op: string, text: string): Fact[] =>
-  ask(op, text).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 7, costUsd: 0.25 } } : fact));
+  call(op, text).map((fact): Fact => (fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 7, costUsd: 0.25 } } : fact));
 
 describe('an audit', () => {
   it('has every call with what came of it', async () => {
     const { entries, totals } = await audited([
       paid('main/ask#0', 'ebb'),
-      ask('main/ask#1', 'ebb', { outcome: 'reused' }),
-      ask('main/ask#2', 'flow', { outcome: 'failed' }),
-      ask('main/ask#3', 'neap', { outcome: 'killed' }),
+      call('main/ask#1', 'ebb', { outcome: 'reused' }),
+      call('main/ask#2', 'flow', { outcome: 'failed' }),
+      call('main/ask#3', 'neap', { outcome: 'killed' }),
     ]);
     expect(entries.map((entry) => entry.entry === 'call' && [entry.fn, entry.preview, entry.outcome, entry.from?.seq])).toEqual([
       ['ask', 'ebb', 'executed', undefined],
@@ -115,7 +115,7 @@ describe('an audit', () => {
   });
 
   it('says whether the record is whole', async () => {
-    expect((await audited([ask('main/ask#0', 'ebb'), [finished()]])).integrity.ok).toBe(true);
+    expect((await audited([call('main/ask#0', 'ebb'), [finished()]])).integrity.ok).toBe(true);
     const stray: Fact = { type: 'op.finished', op: opPath('main/x#0'), outcome: 'ok' };
     expect((await audited([[stray]])).integrity).toMatchObject({ ok: false, violations: [{ rule: 'V2' }] });
   });
@@ -133,7 +133,7 @@ describe('where a file comes from', () => {
 
   it('knows the calls whose answers stand in it', async () => {
     const text = 'high water: A:"flow"';
-    const facts = [ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'), write('main/output#0', text), ask('main/ask#2', 'late')];
+    const facts = [call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'), write('main/output#0', text), call('main/ask#2', 'late')];
     expect(await originsOf(text, ...facts)).toMatchObject({
       content: 'as written',
       origins: [
@@ -152,20 +152,20 @@ describe('where a file comes from', () => {
 
   it('keeps to the iteration in which it was written', async () => {
     const facts = [
-      inside('main/for#0[0]', { kind: 'for:iteration' }, ask('main/for#0[0]/ask#0', 'ebb')),
-      inside('main/for#0[1]', { kind: 'for:iteration' }, [...ask('main/for#0[1]/ask#0', 'flow'), ...write('main/for#0[1]/output#0', 'x')]),
+      inside('main/for#0[0]', { kind: 'for:iteration' }, call('main/for#0[0]/ask#0', 'ebb')),
+      inside('main/for#0[1]', { kind: 'for:iteration' }, [...call('main/for#0[1]/ask#0', 'flow'), ...write('main/for#0[1]/output#0', 'x')]),
     ];
     expect((await originsOf(undefined, ...facts)).origins).toEqual([['flow', 'before']]);
   });
 
   it('names the call that declared it', async () => {
-    const declared = ask('main/ask#0', 'ebb').map((fact): Fact =>
+    const declared = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, outputs: [{ path: '/pier/log', reason: 'too-large' }] } : fact,
     );
     expect((await originsOf(undefined, declared)).origins).toEqual([['ebb', 'wrote']]);
   });
 
   it('says when the run did not write it', async () => {
-    expect(await originsOf('x', ask('main/ask#0', 'ebb'))).toMatchObject({ written: undefined, origins: [] });
+    expect(await originsOf('x', call('main/ask#0', 'ebb'))).toMatchObject({ written: undefined, origins: [] });
   });
 });

@@ -16,7 +16,7 @@ import { reportData } from '../../../replay/reports/timeline/report.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyFacts } from '../../support/any-run.js';
-import { ask, JOB, runRef, started } from '../../support/written-runs.js';
+import { call, JOB, runRef, started } from '../../support/written-runs.js';
 
 interface Counts {
   readonly executed: number;
@@ -97,15 +97,15 @@ it('agrees on what was executed, reused and failed, in any run', async () => {
 });
 
 it('counts a failed command as failed, and a result that is not kept as executed', async () => {
-  const unkept = ask('main/ask#1', 'flow').map((fact): Fact =>
+  const unkept = call('main/ask#1', 'flow').map((fact): Fact =>
     fact.type === 'call.completed' ? { ...fact, unusable: 'recording is off here' } : fact,
   );
-  const { store, file } = await recorded([started(runRef(1)), ...ask('main/ask#0', 'ebb', { outcome: 'unusable' }), ...unkept]);
+  const { store, file } = await recorded([started(runRef(1)), ...call('main/ask#0', 'ebb', { outcome: 'unusable' }), ...unkept]);
   for (const counts of Object.values(await everyReport(store, file))) expect(counts).toEqual({ executed: 1, reused: 0, failed: 1 });
 });
 
 it('says nowhere that unknown tokens and costs are 0', async () => {
-  const { store, file } = await recorded([started(runRef(1)), ...ask('main/ask#0', 'ebb')]);
+  const { store, file } = await recorded([started(runRef(1)), ...call('main/ask#0', 'ebb')]);
   const unknown = { inputTokens: null, outputTokens: null, costUsd: null };
   const options = { nowMs: 0, onDefect: () => expect.unreachable() };
   const data = reportData(file.ref, await foldRun(store, file.ref, timeline), 'crashed');
@@ -117,15 +117,15 @@ it('says nowhere that unknown tokens and costs are 0', async () => {
 });
 
 it('marks what failed, and what a killed run left in flight, as errors in OpenTelemetry', async () => {
-  const failed = ask('main/ask#0', 'ebb', { outcome: 'failed' }).map((fact): Fact =>
+  const failed = call('main/ask#0', 'ebb', { outcome: 'failed' }).map((fact): Fact =>
     fact.type === 'call.failed' ? { ...fact, code: 'BODY_FAILED' } : fact,
   );
   const { store, file } = await recorded([
     started(runRef(1)),
     ...failed,
-    ...ask('main/ask#1', 'flow', { outcome: 'unusable' }),
-    ...ask('main/ask#2', 'slack', { outcome: 'killed' }),
-    ...ask('main/ask#3', 'neap'),
+    ...call('main/ask#1', 'flow', { outcome: 'unusable' }),
+    ...call('main/ask#2', 'slack', { outcome: 'killed' }),
+    ...call('main/ask#3', 'neap'),
   ]);
   const spansOf = async (isRunning: boolean): Promise<unknown[]> => {
     const state = await foldRun(store, file.ref, timeline);

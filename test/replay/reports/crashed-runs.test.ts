@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { CRASHED_RUNS, crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
-import { ask, finished, JOB, runRef, started } from '../../support/written-runs.js';
+import { call, finished, JOB, runRef, started } from '../../support/written-runs.js';
 
 /** Two that crashed and one that ended; `read` counts the runs that were read whole. */
 async function recorded(): Promise<{ store: JournalStore; list: () => ReturnType<typeof crashedRuns>; read: () => number }> {
@@ -12,7 +12,7 @@ async function recorded(): Promise<{ store: JournalStore; list: () => ReturnType
     const ref = runRef(number);
     const journal = await inner.create(ref);
     const end = number === 2 ? [finished()] : [];
-    for (const fact of [started(ref), ...ask('main/ask#0', 'ebb'), ...ask('main/ask#1', 'flow', { outcome: 'killed' }), ...end])
+    for (const fact of [started(ref), ...call('main/ask#0', 'ebb'), ...call('main/ask#1', 'flow', { outcome: 'killed' }), ...end])
       await journal.append(fact);
     await journal.close();
   }

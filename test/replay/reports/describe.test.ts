@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
 import { opPath, seqOf, type BlobId } from '../../../journal/ids.js';
 import { describeEvent, matchesFilter } from '../../../replay/reports/summary/describe.js';
-import { ask, entries, FINGERPRINT, JOB, key, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, FINGERPRINT, JOB, key, run, runRef, started } from '../../support/written-runs.js';
 
 const OP = opPath('main/ask#0');
 const sentence = (fact: Fact): string => describeEvent(entries(runRef(1), [fact])[0]!.event);
@@ -97,7 +97,7 @@ describe('a sentence per event', () => {
 });
 
 describe('the filter', () => {
-  const history = run(runRef(1), ask('main/for#0[1]/ask#0', 'a'), ask('main/for#0[10]/ask#0', 'b'), ask('main/for#01/ask#0', 'c')).map(
+  const history = run(runRef(1), call('main/for#0[1]/ask#0', 'a'), call('main/for#0[10]/ask#0', 'b'), call('main/for#01/ask#0', 'c')).map(
     ({ event }) => event,
   );
   const shown = (filter: Parameters<typeof matchesFilter>[1]): string[] =>

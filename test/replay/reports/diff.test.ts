@@ -5,7 +5,7 @@ import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { Fingerprint } from '../../../journal/ids.js';
 import { diffRuns, forkPointOf, type RunDiff } from '../../../replay/reports/diff/diff-run.js';
 import { anyFacts } from '../../support/any-run.js';
-import { ask, finished, JOB, loop, runRef, started } from '../../support/written-runs.js';
+import { call, finished, JOB, loop, runRef, started } from '../../support/written-runs.js';
 
 const onDefect = (): never => expect.unreachable();
 
@@ -26,7 +26,7 @@ async function diffOf(left: readonly Fact[], right: readonly Fact[]): Promise<Ru
 }
 
 const whole = (...facts: readonly Fact[][]): Fact[] => [started(runRef(1)), ...facts.flat(), finished()];
-const survey = (...items: readonly string[]): Fact[] => loop('main/for#0', items, (item, path) => ask(`${path}/ask#0`, item));
+const survey = (...items: readonly string[]): Fact[] => loop('main/for#0', items, (item, path) => call(`${path}/ask#0`, item));
 const edited = (facts: readonly Fact[]): Fact[] =>
   facts.map((fact): Fact => (fact.type === 'call.started' ? { ...fact, fingerprint: `sha256:${'e'.repeat(64)}` as Fingerprint } : fact));
 const answering = (text: string, facts: readonly Fact[]): Fact[] =>
@@ -87,20 +87,20 @@ describe('the diff of two runs', () => {
   });
 
   it('tells an edited definition from another answer', async () => {
-    const before = ask('main/ask#0', 'ebb');
+    const before = call('main/ask#0', 'ebb');
     expect((await diffOf(whole(before), whole(edited(before)))).calls.changed).toMatchObject([{ changes: ['definition'] }]);
     expect((await diffOf(whole(before), whole(answering('late', before)))).calls.changed).toMatchObject([
       { changes: ['result'], result: ['@ line 1', '-A:"ebb"', '+late'] },
     ]);
-    expect((await diffOf(whole(before), whole(ask('main/ask#0', 'ebb', { outcome: 'failed' })))).calls.changed).toMatchObject([
+    expect((await diffOf(whole(before), whole(call('main/ask#0', 'ebb', { outcome: 'failed' })))).calls.changed).toMatchObject([
       { changes: ['outcome'] },
     ]);
   });
 
   it('sees no difference between an answer and the same answer served', async () => {
-    const before = whole(ask('main/ask#0', 'ebb'));
+    const before = whole(call('main/ask#0', 'ebb'));
     const seq = before.findIndex(({ type }) => type === 'call.completed');
-    const served = ask('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
+    const served = call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact): Fact =>
       fact.type === 'call.reused' ? { ...fact, from: { run: runRef(1).run, seq: seq as never } } : fact,
     );
     expect(await diffOf(before, whole(served))).toMatchObject({ same: true, left: { executed: 1 }, right: { reused: 1 } });

@@ -10,7 +10,7 @@ import { explainRun } from '../../../replay/reports/explain/explain-run.js';
 import { memo } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { anyRuns } from '../../support/any-run.js';
-import { ask, entries, FINGERPRINT, finished, JOB, questionKey, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, FINGERPRINT, finished, JOB, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
 
 const OTHER = `sha256:${'e'.repeat(64)}` as Fingerprint;
 const FIRST = runRef(1).run;
@@ -22,7 +22,7 @@ function explained(first: readonly Entry[], second: readonly Entry[], lenders: r
 }
 
 const secondRun = (...facts: readonly Fact[][]): Entry[] => run(runRef(2), ...facts);
-const ebbAgain = secondRun(ask('main/ask#0', 'ebb'));
+const ebbAgain = secondRun(call('main/ask#0', 'ebb'));
 const misses = (first: readonly Entry[], second: readonly Entry[] = ebbAgain): unknown => explained(first, second).map(({ miss }) => miss);
 
 function withFlags(flags: Partial<Fact & { type: 'run.started' }>, ...facts: readonly Fact[][]): Entry[] {
@@ -31,47 +31,47 @@ function withFlags(flags: Partial<Fact & { type: 'run.started' }>, ...facts: rea
 
 describe('why a call was asked', () => {
   it('says what no run had asked', () => {
-    expect(misses(run(runRef(1), ask('main/ask#0', 'flow')))).toEqual([{ why: 'new' }]);
+    expect(misses(run(runRef(1), call('main/ask#0', 'flow')))).toEqual([{ why: 'new' }]);
   });
 
   it('names the selector that dropped its answer, and the run', () => {
-    const dropped: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')] };
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), secondRun([dropped], ask('main/ask#0', 'ebb')))).toEqual([
+    const dropped: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] };
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), secondRun([dropped], call('main/ask#0', 'ebb')))).toEqual([
       { why: 'invalidated', selector: '@ask', run: SECOND, seq: 1 },
     ]);
   });
 
   it.each(['fresh', 'clean'] as const)('says that %s forgot it', (reason) => {
-    const second = secondRun([{ type: 'memo.reset', reason }], ask('main/ask#0', 'ebb'));
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), second)).toEqual([{ why: 'reset', by: reason, run: SECOND, seq: 1 }]);
+    const second = secondRun([{ type: 'memo.reset', reason }], call('main/ask#0', 'ebb'));
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), second)).toEqual([{ why: 'reset', by: reason, run: SECOND, seq: 1 }]);
   });
 
   it('says how it failed before, and that a result was no answer', () => {
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'failed' })))).toEqual([
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'failed' })))).toEqual([
       { why: 'failed', message: 'no', denied: false, run: FIRST, seq: 3 },
     ]);
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'unusable' })))).toEqual([
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'unusable' })))).toEqual([
       { why: 'unusable', message: 'its command ended with status 1', run: FIRST, seq: 3 },
     ]);
   });
 
   it('tells a run that crashed from a line that is lost', () => {
-    const killed = ask('main/ask#0', 'ebb', { outcome: 'killed' });
+    const killed = call('main/ask#0', 'ebb', { outcome: 'killed' });
     expect(misses(entries(runRef(1), [started(runRef(1)), ...killed]))).toEqual([{ why: 'interrupted', run: FIRST, seq: 2 }]);
     expect(misses(run(runRef(1), killed))).toEqual([{ why: 'damaged', run: FIRST, seq: 2 }]);
   });
 
   it('says that an answer was too old, or of a scope that was not complete', () => {
-    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
+    const first = run(runRef(1), call('main/ask#0', 'ebb'));
     const aged: Fact = { type: 'checkpoint.reached', name: 'weather', ttlMs: 0 };
-    expect(misses(first, secondRun([aged], ask('main/ask#0', 'ebb')))).toMatchObject([{ why: 'expired', ttlMs: 0, run: FIRST }]);
+    expect(misses(first, secondRun([aged], call('main/ask#0', 'ebb')))).toMatchObject([{ why: 'expired', ttlMs: 0, run: FIRST }]);
     const conditional: Fact = { type: 'checkpoint.reached', name: 'survey', conditional: true };
-    expect(misses(first, secondRun([conditional], ask('main/ask#0', 'ebb')))).toEqual([{ why: 'incomplete', checkpoint: 'survey' }]);
+    expect(misses(first, secondRun([conditional], call('main/ask#0', 'ebb')))).toEqual([{ why: 'incomplete', checkpoint: 'survey' }]);
   });
 
   it('says that the mode wanted nothing of earlier runs', () => {
-    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
-    const manual = withFlags({ header: 'manual', flags: {} }, ask('main/ask#0', 'ebb'));
+    const first = run(runRef(1), call('main/ask#0', 'ebb'));
+    const manual = withFlags({ header: 'manual', flags: {} }, call('main/ask#0', 'ebb'));
     expect(misses(first, manual)).toEqual([{ why: 'manual', run: FIRST, seq: 3 }]);
   });
 
@@ -83,7 +83,7 @@ describe('why a call was asked', () => {
       parts: [{ kind: 'variable', name: 'model', digest, preview: `"${digest}"` }],
     });
     const first = run(runRef(1), [defined(OTHER, 'sonnet')], asked(OTHER));
-    const second = withFlags({ flags: { checkpoint: true, changed: 'ask' } }, [defined(FINGERPRINT, 'opus')], ask('main/ask#0', 'ebb'));
+    const second = withFlags({ flags: { checkpoint: true, changed: 'ask' } }, [defined(FINGERPRINT, 'opus')], call('main/ask#0', 'ebb'));
     expect(misses(first, second)).toEqual([
       {
         why: 'edited',
@@ -96,34 +96,34 @@ describe('why a call was asked', () => {
   });
 
   it('says that an answer is there and can’t be read', () => {
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb')))).toEqual([{ why: 'damaged', run: FIRST, seq: 3 }]);
   });
 
   it('names the declared files that were not as the call had left them', () => {
-    const again = ask('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, outdated: ['out/a'] } : fact));
-    expect(misses(run(runRef(1), ask('main/ask#0', 'ebb')), secondRun(again))).toEqual([
+    const again = call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, outdated: ['out/a'] } : fact));
+    expect(misses(run(runRef(1), call('main/ask#0', 'ebb')), secondRun(again))).toEqual([
       { why: 'outputs', files: ['out/a'], run: FIRST, seq: 3 },
     ]);
   });
 
   it('names the selector that refused what a fork lends', () => {
     const source = runRef(1, workflowOf('collect.mld'));
-    const lent = run(source, ask('main/ask#0', 'ebb'));
+    const lent = run(source, call('main/ask#0', 'ebb'));
     const lender = { workflow: source.workflow, memo: fold(memo, lent), definitions: fold(definitions, lent) };
-    const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')], borrowed: true };
-    const [call] = explained(run(runRef(1)), secondRun([refused], ask('main/ask#0', 'ebb')), [lender]);
-    expect(call?.miss).toEqual({ why: 'refused', selector: '@ask', run: SECOND, seq: 1 });
+    const refused: Fact = { type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')], borrowed: true };
+    const [entry] = explained(run(runRef(1)), secondRun([refused], call('main/ask#0', 'ebb')), [lender]);
+    expect(entry?.miss).toEqual({ why: 'refused', selector: '@ask', run: SECOND, seq: 1 });
   });
 });
 
 describe('a call that was served', () => {
   const served = (fingerprint: Fingerprint): Fact[] =>
-    ask('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact) =>
+    call('main/ask#0', 'ebb', { outcome: 'reused' }).map((fact) =>
       fact.type === 'call.reused' ? { ...fact, from: { run: FIRST, seq: seqOf(3) }, fingerprint } : fact,
     );
 
   it('tells from where, and whether its function was edited since', () => {
-    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
+    const first = run(runRef(1), call('main/ask#0', 'ebb'));
     expect(explained(first, secondRun(served(FINGERPRINT)))).toMatchObject([
       { outcome: 'reused', preview: 'ebb', hit: { from: { run: FIRST, seq: 3 }, edited: false, changes: [] } },
     ]);
@@ -161,11 +161,11 @@ describe('a question that is new', () => {
 
   it('is compared with what stood at its place, unless that is still asked', async () => {
     const calls = await explainedRuns(
-      [...ask('main/ask#0', 'read docs/a.md'), ...ask('main/ask#1', 'read docs/b.md')],
-      [...ask('main/ask#0', 'read docs/c.md'), ...ask('main/ask#1', 'read docs/a.md')],
+      [...call('main/ask#0', 'read docs/a.md'), ...call('main/ask#1', 'read docs/b.md')],
+      [...call('main/ask#0', 'read docs/c.md'), ...call('main/ask#1', 'read docs/a.md')],
     );
     expect(calls[0]?.resembles).toEqual({
-      key: questionKey('read docs/b.md'),
+      key: callKeyOf('read docs/b.md'),
       preview: 'read docs/b.md',
       differences: [{ where: 'argument 1', was: 'read docs/b.md', is: 'read docs/c.md' }],
     });
@@ -173,11 +173,11 @@ describe('a question that is new', () => {
   });
 
   it('resembles nothing where nothing is alike', async () => {
-    const calls = await explainedRuns(ask('main/ask#0', 'ebb'), ask('main/ask#7', 'a quite different question'));
+    const calls = await explainedRuns(call('main/ask#0', 'ebb'), call('main/ask#7', 'a quite different question'));
     expect(calls.map(({ miss, resembles }) => ({ miss, resembles }))).toEqual([{ miss: { why: 'new' }, resembles: undefined }]);
   });
 });
 
 function asked(fingerprint: Fingerprint): Fact[] {
-  return ask('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, fingerprint } : fact));
+  return call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.started' ? { ...fact, fingerprint } : fact));
 }

@@ -9,10 +9,10 @@ import { otlpTraces } from '../../../replay/export/otlp.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyRun } from '../../support/any-run.js';
-import { ask, loop, run, runRef } from '../../support/written-runs.js';
+import { call, loop, run, runRef } from '../../support/written-runs.js';
 
 const ref = runRef(1);
-const LOOP = loop('main/for#0', ['ebb', 'flow'], (item, at) => ask(`${at}/ask#0`, item, item === 'flow' ? { outcome: 'reused' } : {}));
+const LOOP = loop('main/for#0', ['ebb', 'flow'], (item, at) => call(`${at}/ask#0`, item, item === 'flow' ? { outcome: 'reused' } : {}));
 
 interface OtlpSpan {
   readonly traceId: string;
@@ -61,10 +61,10 @@ describe('OpenTelemetry spans', () => {
   });
 
   it('carry tokens and cost as numbers, failures as status', () => {
-    const paid = ask('main/ask#0', 'ebb').map((fact): Fact =>
+    const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 12, outputTokens: 3, costUsd: 0.5 } } : fact,
     );
-    const spans = otlpSpans(run(ref, paid, ask('main/ask#1', 'flow', { outcome: 'failed' })));
+    const spans = otlpSpans(run(ref, paid, call('main/ask#1', 'flow', { outcome: 'failed' })));
     expect(valueOf(spans[1], 'gen_ai.usage.input_tokens')).toEqual({ intValue: '12' });
     expect(valueOf(spans[1], 'mlld.usage.cost_usd')).toEqual({ doubleValue: 0.5 });
     expect(spans[2]?.status).toEqual({ code: 2, message: 'no' });
@@ -75,7 +75,7 @@ describe('OpenTelemetry spans', () => {
     const stage: Fact[] = [
       { type: 'op.started', op: node.op, kind: 'node', name: 'plan' },
       { type: 'node.started', ...node, handler: 'codergen', model: 'opus', provider: 'anthropic' },
-      ...ask('main/plan#0/model#0', 'ebb'),
+      ...call('main/plan#0/model#0', 'ebb'),
     ];
     const [, about, asked] = otlpSpans(run(ref, stage));
     expect([about?.name, asked?.name]).toEqual(['node plan', 'chat opus']);
@@ -88,7 +88,7 @@ describe('OpenTelemetry spans', () => {
     const [, span] = otlpSpans(
       run(
         ref,
-        ask('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'op.started' ? { ...fact, site: 'a:b.mld:12:3' } : fact)),
+        call('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'op.started' ? { ...fact, site: 'a:b.mld:12:3' } : fact)),
       ),
     );
     expect(valueOf(span, 'code.file.path')).toEqual({ stringValue: 'a:b.mld' });
@@ -96,17 +96,17 @@ describe('OpenTelemetry spans', () => {
   });
 
   it('give each question a span where an operation asked more than once', () => {
-    const twice = ask('main/ask#0', 'ebb', { outcome: 'failed' }).slice(0, 3);
-    const spans = otlpSpans(run(ref, twice, ask('main/ask#0', 'flow').slice(1)));
+    const twice = call('main/ask#0', 'ebb', { outcome: 'failed' }).slice(0, 3);
+    const spans = otlpSpans(run(ref, twice, call('main/ask#0', 'flow').slice(1)));
     expect(spans.map(({ name }) => name)).toEqual(['invoke_workflow job', 'exe ask', 'chat ask', 'chat ask']);
   });
 });
 
 describe('the Chrome trace', () => {
   it('gives what runs side by side tracks of its own, and reuses them', () => {
-    const [one, two] = [ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow')];
+    const [one, two] = [call('main/ask#0', 'ebb'), call('main/ask#1', 'flow')];
     const together = [one[0]!, two[0]!, ...one.slice(1), ...two.slice(1)];
-    const state = fold(timeline, run(ref, together, ask('main/ask#2', 'slack')));
+    const state = fold(timeline, run(ref, together, call('main/ask#2', 'slack')));
     expect(tracksOf(state).map(({ track }) => track)).toEqual([0, 1, 0]);
   });
 
@@ -126,7 +126,7 @@ describe('the Chrome trace', () => {
   });
 
   it('is in microseconds since the start of the run', () => {
-    const trace = chromeTrace(ref, fold(timeline, run(ref, ask('main/ask#0', 'ebb')))) as { traceEvents: Record<string, unknown>[] };
+    const trace = chromeTrace(ref, fold(timeline, run(ref, call('main/ask#0', 'ebb')))) as { traceEvents: Record<string, unknown>[] };
     expect(trace.traceEvents.filter(({ ph }) => ph === 'X')).toEqual([
       expect.objectContaining({ name: 'ask', cat: 'llm', tid: 0, ts: 1_000_000, dur: 3_000_000 }),
     ]);

@@ -6,7 +6,7 @@ import { causeChain, inFlight } from '../../../replay/reports/postmortem/in-flig
 import { postMortem, type PostMortem } from '../../../replay/reports/postmortem/postmortem.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { estimateResume } from '../../../replay/reports/postmortem/resume-estimate.js';
-import { ask, entries, finished, loop, runRef, started } from '../../support/written-runs.js';
+import { call, entries, finished, loop, runRef, started } from '../../support/written-runs.js';
 
 const REF = runRef(1);
 const stateOf = (...facts: readonly Fact[][]): PostMortem => fold(postMortem, entries(REF, [started(REF), ...facts.flat()]));
@@ -19,7 +19,7 @@ const begin = (op: string, more: Partial<Fact & { type: 'op.started' }> = {}): F
 const fail = (op: string, message: string): Fact => ({ type: 'op.finished', op: opPath(op), outcome: 'failed', message });
 const ok = (op: string): Fact => ({ type: 'op.finished', op: opPath(op), outcome: 'ok' });
 const failing = (op: string, text: string, message: string): Fact[] =>
-  ask(op, text, { outcome: 'failed' }).map((fact): Fact =>
+  call(op, text, { outcome: 'failed' }).map((fact): Fact =>
     fact.type === 'call.failed' || fact.type === 'op.finished' ? { ...fact, message } : fact,
   );
 const paths = (state: PostMortem): readonly string[] => causeChain(state).map(({ op }) => op);
@@ -59,7 +59,7 @@ describe('the chain of a post-mortem', () => {
   });
 
   it('is what is open where a run stopped without a word', () => {
-    const state = stateOf([begin('main/survey#0')], ask('main/survey#0/ask#0', 'ebb', { outcome: 'killed' }));
+    const state = stateOf([begin('main/survey#0')], call('main/survey#0/ask#0', 'ebb', { outcome: 'killed' }));
     expect(paths(state)).toEqual(['main/survey#0', 'main/survey#0/ask#0']);
     expect(inFlight(state).map(({ op, call }) => [op, call?.preview])).toEqual([['main/survey#0/ask#0', 'ebb']]);
   });
@@ -72,11 +72,11 @@ describe('the chain of a post-mortem', () => {
 describe('what a resume would come to', () => {
   it('serves what is answered, asks again what is not, and looks ahead in open loops', () => {
     const items = ['a', 'b', 'c', 'd', 'e'];
-    const open = loop('main/for#0', items, (item, path) => ask(`${path}/ask#0`, item)).slice(0, 1 + 2 * 6);
+    const open = loop('main/for#0', items, (item, path) => call(`${path}/ask#0`, item)).slice(0, 1 + 2 * 6);
     const state = stateOf(
       open,
       [begin('main/for#0[2]', { kind: 'for:iteration' })],
-      ask('main/for#0[2]/ask#0', 'c', { outcome: 'killed' }),
+      call('main/for#0[2]/ask#0', 'c', { outcome: 'killed' }),
     );
     expect(estimateResume(state, undefined)).toEqual({
       reused: 2,
@@ -90,15 +90,19 @@ describe('what a resume would come to', () => {
   });
 
   it('counts an answer that came later, and not one that can not be served', () => {
-    const state = stateOf(failing('main/ask#0', 'ebb', 'no'), ask('main/ask#1', 'ebb'), ask('main/ask#2', 'flow', { outcome: 'unusable' }));
+    const state = stateOf(
+      failing('main/ask#0', 'ebb', 'no'),
+      call('main/ask#1', 'ebb'),
+      call('main/ask#2', 'flow', { outcome: 'unusable' }),
+    );
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 1, unresolved: [{ preview: 'flow', why: 'unusable' }] });
   });
 
   it('tells what the calls ahead will cost from what those behind did', () => {
-    const paid = ask('main/ask#0', 'ebb').map((fact): Fact =>
+    const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,
     );
-    expect(estimateResume(stateOf(paid, ask('main/ask#1', 'flow', { outcome: 'killed' })), 4).costUsd).toBe(1.5);
+    expect(estimateResume(stateOf(paid, call('main/ask#1', 'flow', { outcome: 'killed' })), 4).costUsd).toBe(1.5);
   });
 });
 
@@ -111,7 +115,7 @@ it('counts a command that a call ran with the call, and one of the script by its
     request: 'sha256:0',
     result: { inline: { exitCode: 2, stderr: 'no water' } },
   });
-  const asked = ask('main/ask#0', 'ebb', { outcome: 'unusable' });
+  const asked = call('main/ask#0', 'ebb', { outcome: 'unusable' });
   const state = stateOf(
     [...asked.slice(0, 2), command('main/ask#0'), ...asked.slice(2)],
     [begin('main/run#0', { kind: 'run' }), command('main/run#0'), ok('main/run#0')],

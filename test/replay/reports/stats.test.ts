@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { statsOf } from '../../../replay/reports/stats/stats.js';
-import { ask, finished, JOB, runRef, started } from '../../support/written-runs.js';
+import { call, finished, JOB, runRef, started } from '../../support/written-runs.js';
 
 const DAY_OF_RUNS = 24 * 60;
 
@@ -21,9 +21,9 @@ const costing = (facts: readonly Fact[], costUsd: number): Fact[] =>
 
 it('adds runs up, by function and by day', async () => {
   const stats = await statsFor(
-    [1, [...costing(ask('main/ask#0', 'ebb'), 0.5), ...ask('main/judge#0', 'x', { fn: 'judge', outcome: 'failed' }), finished('failed')]],
-    [2, [...ask('main/ask#0', 'ebb', { outcome: 'reused' }), ...costing(ask('main/ask#1', 'flow'), 0.25), finished()]],
-    [DAY_OF_RUNS + 1, [...ask('main/ask#0', 'ebb', { outcome: 'reused' }), ...ask('main/ask#1', 'flow', { outcome: 'killed' })]],
+    [1, [...costing(call('main/ask#0', 'ebb'), 0.5), ...call('main/judge#0', 'x', { fn: 'judge', outcome: 'failed' }), finished('failed')]],
+    [2, [...call('main/ask#0', 'ebb', { outcome: 'reused' }), ...costing(call('main/ask#1', 'flow'), 0.25), finished()]],
+    [DAY_OF_RUNS + 1, [...call('main/ask#0', 'ebb', { outcome: 'reused' }), ...call('main/ask#1', 'flow', { outcome: 'killed' })]],
   );
   expect(stats.statuses).toEqual({ failed: 1, completed: 1, crashed: 1 });
   expect(stats.total).toMatchObject({ runs: 3, completed: 1, executed: 2, reused: 2, failed: 1, hitRate: 0.5, costUsd: 0.75 });

@@ -3,22 +3,27 @@ import type { Fact } from '../../../journal/event.js';
 import { opPath } from '../../../journal/ids.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { reportRun, summary } from '../../../replay/reports/summary/summary.js';
-import { ask, entries, finished, inside, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, finished, inside, run, runRef, started } from '../../support/written-runs.js';
 
 const REF = runRef(1);
 const AT = (seconds: number): number => Date.parse('2026-01-01T00:00:00.000Z') + seconds * 1000;
 
 describe('run summary', () => {
   it('counts what was executed, served and failed, and what it cost', () => {
-    const paid = ask('main/ask#0', 'ebb').map((fact): Fact =>
+    const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { inputTokens: 10, outputTokens: 20, costUsd: 0.5 } } : fact,
     );
-    const again = ask('main/ask#1', 'flow').map((fact): Fact =>
+    const again = call('main/ask#1', 'flow').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { outputTokens: 1, costUsd: 0.25 } } : fact,
     );
-    const history = run(REF, paid, again, ask('main/ask#2', 'ebb', { outcome: 'reused' }), ask('main/ask#3', 'x', { outcome: 'failed' }), [
-      { type: 'checkpoint.reached', name: 'done' },
-    ]);
+    const history = run(
+      REF,
+      paid,
+      again,
+      call('main/ask#2', 'ebb', { outcome: 'reused' }),
+      call('main/ask#3', 'x', { outcome: 'failed' }),
+      [{ type: 'checkpoint.reached', name: 'done' }],
+    );
     expect(reportRun(fold(summary, history), REF, 'finished', 0)).toMatchObject({
       workflow: 'job.mld',
       name: 'job',
@@ -40,7 +45,7 @@ describe('run summary', () => {
   });
 
   it('does not claim that calls without a price were free', () => {
-    const { inputTokens, outputTokens, costUsd } = fold(summary, run(REF, ask('main/ask#0', 'ebb')));
+    const { inputTokens, outputTokens, costUsd } = fold(summary, run(REF, call('main/ask#0', 'ebb')));
     expect({ inputTokens, outputTokens, costUsd }).toEqual({ inputTokens: null, outputTokens: null, costUsd: null });
   });
 
@@ -48,7 +53,7 @@ describe('run summary', () => {
     ['running', 'running', AT(60), 60_000],
     ['crashed', 'crashed', AT(60), 2000],
   ] as const)('tells a run without an end that is %s', (liveness, status, nowMs, durationMs) => {
-    const open = fold(summary, entries(REF, [started(REF), ...ask('main/ask#0', 'ebb', { outcome: 'killed' })]));
+    const open = fold(summary, entries(REF, [started(REF), ...call('main/ask#0', 'ebb', { outcome: 'killed' })]));
     expect(reportRun(open, REF, liveness, nowMs)).toMatchObject({
       status,
       durationMs,

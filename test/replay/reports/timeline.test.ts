@@ -4,11 +4,11 @@ import { opPath } from '../../../journal/ids.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { callsOf, timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';
 import { anyRun } from '../../support/any-run.js';
-import { ask, entries, inside, loop, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, inside, loop, run, runRef, started } from '../../support/written-runs.js';
 
 describe('the timeline', () => {
   it('has a span for every operation, inside the one around it, with what it asked', () => {
-    const items = loop('main/for#0', ['ebb', 'flow'], (item, at) => ask(`${at}/ask#0`, item));
+    const items = loop('main/for#0', ['ebb', 'flow'], (item, at) => call(`${at}/ask#0`, item));
     const state = fold(timeline, run(runRef(1), items));
     expect(state.spans.map(({ op, parent }) => [op, parent?.op])).toEqual([
       ['main/for#0', undefined],
@@ -29,10 +29,10 @@ describe('the timeline', () => {
       timeline,
       entries(runRef(1), [
         started(runRef(1)),
-        ...ask('main/ask#0', 'ebb', { outcome: 'reused' }),
+        ...call('main/ask#0', 'ebb', { outcome: 'reused' }),
         { type: 'checkpoint.reached', name: 'collected' },
-        ...ask('main/ask#1', 'flow', { outcome: 'failed' }),
-        ...ask('main/ask#2', 'slack', { outcome: 'killed' }),
+        ...call('main/ask#1', 'flow', { outcome: 'failed' }),
+        ...call('main/ask#2', 'slack', { outcome: 'killed' }),
       ]),
     );
     expect(state.spans.map(({ phase, outcome, calls }) => [phase, outcome, calls[0]?.outcome])).toEqual([

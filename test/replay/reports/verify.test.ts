@@ -4,10 +4,10 @@ import { opPath, type BlobId } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { legality, verifyRun } from '../../../replay/reports/audit/verify.js';
-import { ask, entries, finished, inside, loop, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, finished, inside, loop, run, runRef, started } from '../../support/written-runs.js';
 
-const [BEGIN, ASKED, ANSWERED, END] = ask('main/ask#0', 'ebb') as [Fact, Fact, Fact, Fact];
-const [, OTHER, OTHER_ANSWERED] = ask('main/ask#0', 'flow') as [Fact, Fact, Fact, Fact];
+const [BEGIN, ASKED, ANSWERED, END] = call('main/ask#0', 'ebb') as [Fact, Fact, Fact, Fact];
+const [, OTHER, OTHER_ANSWERED] = call('main/ask#0', 'flow') as [Fact, Fact, Fact, Fact];
 const S = started(runRef(1));
 const DENIED: Fact = {
   type: 'call.failed',
@@ -54,9 +54,9 @@ describe('a possible history', () => {
     ['V2', 'an operation that never started', [S, done('main/for#0')]],
     ['V2', 'an operation below one that has ended', [S, op('main/for#0'), done('main/for#0'), op('main/for#0[0]')]],
     ['V2', 'an operation that ends before what is in it', [S, op('main/for#0'), op('main/for#0[0]/x#0'), done('main/for#0')]],
-    ['V3', 'an answer nobody asked for', [S, BEGIN, ANSWERED]],
-    ['V3', 'an answer to another question', [S, BEGIN, ASKED, OTHER_ANSWERED]],
-    ['V3', 'a second answer', [S, BEGIN, ASKED, ANSWERED, ANSWERED]],
+    ['V3', 'a result of no call', [S, BEGIN, ANSWERED]],
+    ['V3', 'a result of another call', [S, BEGIN, ASKED, OTHER_ANSWERED]],
+    ['V3', 'a second result', [S, BEGIN, ASKED, ANSWERED, ANSWERED]],
     ['V4', 'a call in no operation', [S, ASKED, ANSWERED]],
     ['V4', 'a completed run with an open operation', [S, op('main/for#0'), finished()]],
     ['V4', 'a completed run with a call in flight', [S, BEGIN, ASKED, END, finished()]],
@@ -84,7 +84,7 @@ describe('verifying a recorded run', () => {
       ...inside(
         'main/survey#0',
         { kind: 'exe' },
-        loop('main/survey#0/for#0', ['a', 'b'], (item, at) => ask(`${at}/ask#0`, item)),
+        loop('main/survey#0/for#0', ['a', 'b'], (item, at) => call(`${at}/ask#0`, item)),
       ),
       finished(),
     );

@@ -5,7 +5,7 @@ import { latestRun } from '../../../replay/resume/latest-run.js';
 import { planRun, type CurrentDefinition, type PlanFacts } from '../../../replay/resume/plan.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { index } from '../../../replay/memo/snapshot.js';
-import { ask, FINGERPRINT, questionKey, run, runRef } from '../../support/written-runs.js';
+import { call, FINGERPRINT, callKeyOf, run, runRef } from '../../support/written-runs.js';
 
 const EMPTY = new Set<never>();
 const LATER_MS = Date.parse('2026-01-02T00:00:00.000Z');
@@ -29,7 +29,7 @@ const checkpoint = (options: Partial<Fact & { type: 'checkpoint.reached' }>): Fa
   { type: 'checkpoint.reached', name: 'weather', ...options },
 ];
 const closed = (complete: boolean): Fact[] => [{ type: 'checkpoint.closed', name: 'weather', complete }];
-const twoAnswers = run(runRef(1), ask('main/ask#0', 'ebb'), checkpoint({ ttlMs: 1000 }), ask('main/ask#1', 'flow'));
+const twoAnswers = run(runRef(1), call('main/ask#0', 'ebb'), checkpoint({ ttlMs: 1000 }), call('main/ask#1', 'flow'));
 
 describe('a plan', () => {
   it('knows what the options of a checkpoint and the mode will not serve', () => {
@@ -39,31 +39,31 @@ describe('a plan', () => {
     expect(planRun(facts(twoAnswers, { flags: { resume: '' } })).again).toBe(0);
     expect(planRun(facts(twoAnswers, { header: 'manual' })).functions).toMatchObject([{ again: 2, reasons: { manual: 2 } }]);
     const conditional = (complete: boolean) =>
-      run(runRef(1), checkpoint({ conditional: true }), ask('main/ask#0', 'ebb'), closed(complete));
+      run(runRef(1), checkpoint({ conditional: true }), call('main/ask#0', 'ebb'), closed(complete));
     expect(planRun(facts(conditional(false))).functions).toMatchObject([{ again: 1, reasons: { incomplete: 1 } }]);
     expect(planRun(facts(conditional(true))).again).toBe(0);
     const now = (scope: object) => ({ scopes: new Map([['weather', { name: 'weather', ...scope }]]) });
     expect(planRun(facts(twoAnswers, now({}))).again).toBe(0);
     expect(planRun(facts(conditional(true), now({ ttlMs: 0 }))).functions).toMatchObject([{ reasons: { expired: 1 } }]);
-    expect(planRun(facts(run(runRef(1), checkpoint({}), ask('main/ask#0', 'ebb')), now({ complete: true }))).functions).toMatchObject([
+    expect(planRun(facts(run(runRef(1), checkpoint({}), call('main/ask#0', 'ebb')), now({ complete: true }))).functions).toMatchObject([
       { reasons: { incomplete: 1 } },
     ]);
   });
 
   it('counts what was dropped, and what the last run left without an answer', () => {
-    const last = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'failed' }));
-    const plan = planRun(facts(last, { invalidatedKeys: new Set([questionKey('ebb')]) }));
+    const last = run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' }));
+    const plan = planRun(facts(last, { invalidatedKeys: new Set([callKeyOf('ebb')]) }));
     expect(plan).toMatchObject({ usable: 1, again: 1, unresolved: 1, estimate: { calls: 2, durationMs: 10, callsMs: 10 } });
     expect(plan.functions[0]?.examples.map(({ why }) => why)).toEqual(['invalidated', 'unresolved']);
   });
 
   it('tells what came up when something that is asked again had its answer: that may be asked otherwise', () => {
-    const before = ask('main/ask#0', 'before');
-    const first = ask('main/group#0[0]/ask#0', 'first');
-    const beside = ask('main/group#0[1]/ask#0', 'beside');
+    const before = call('main/ask#0', 'before');
+    const first = call('main/group#0[0]/ask#0', 'first');
+    const beside = call('main/group#0[1]/ask#0', 'beside');
     const sideBySide = [...first.slice(0, 2), ...beside.slice(0, 2), ...first.slice(2), ...beside.slice(2)];
-    const last = run(runRef(1), before, sideBySide, ask('main/ask#1', 'behind'), ask('main/ask#2', 'before', { outcome: 'reused' }));
-    const planned = (...dropped: string[]) => planRun(facts(last, { invalidatedKeys: new Set(dropped.map((text) => questionKey(text))) }));
+    const last = run(runRef(1), before, sideBySide, call('main/ask#1', 'behind'), call('main/ask#2', 'before', { outcome: 'reused' }));
+    const planned = (...dropped: string[]) => planRun(facts(last, { invalidatedKeys: new Set(dropped.map((text) => callKeyOf(text))) }));
     expect(planned()).toMatchObject({ again: 0, later: 0 });
     expect(planned('behind')).toMatchObject({ again: 1, later: 1 }); // what was asked before and comes up once more behind it
     expect(planned('first')).toMatchObject({ again: 1, later: 2, functions: [{ later: 2 }] });
@@ -72,14 +72,14 @@ describe('a plan', () => {
   });
 
   it('takes what a fork lends first, and one’s own where that is refused', () => {
-    const lent = fold(index, run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap')));
+    const lent = fold(index, run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'neap')));
     const forks = [{ workflow: workflowOf('collect.mld'), memo: lent.memo, definitions: lent.definitions }];
-    const alone = run(runRef(1), ask('main/ask#0', 'ebb'));
+    const alone = run(runRef(1), call('main/ask#0', 'ebb'));
     expect(planRun(facts(alone, { forks }))).toMatchObject({ usable: 1, again: 0, unused: 1 });
     expect(planRun(facts([], { forks }))).toMatchObject({ usable: 2, again: 0, unused: 0 });
-    const own = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'neap', { outcome: 'reused' }));
+    const own = run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'neap', { outcome: 'reused' }));
     expect(planRun(facts(own, { forks }))).toMatchObject({ usable: 2, again: 0 });
-    const droppedBorrowed = new Set([questionKey('ebb'), questionKey('neap')]);
+    const droppedBorrowed = new Set([callKeyOf('ebb'), callKeyOf('neap')]);
     expect(planRun(facts(own, { forks, invalidatedForkedKeys: droppedBorrowed }))).toMatchObject({ usable: 2, again: 1 });
     expect(planRun(facts(own, { forks, flags: { fresh: true } }))).toMatchObject({ usable: 2, again: 0 });
   });
@@ -90,7 +90,7 @@ describe('a plan', () => {
       { kind: 'variable', name: 'model', digest: model, preview: `"${model}"` } as const,
     ];
     const defined: Fact[] = [{ type: 'definition.recorded', fn: 'ask', fingerprint: FINGERPRINT, parts: parts('sonnet') }];
-    const last = run(runRef(1), defined, ask('main/ask#0', 'ebb'));
+    const last = run(runRef(1), defined, call('main/ask#0', 'ebb'));
     const now = (details: Partial<CurrentDefinition>): Map<string, CurrentDefinition[]> =>
       new Map([
         [
@@ -129,8 +129,8 @@ describe('a plan', () => {
   });
 
   it('estimates the cost where calls told theirs', () => {
-    const priced = ask('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact));
-    const last = run(runRef(1), priced, ask('main/ask#1', 'flow', { outcome: 'failed' }));
+    const priced = call('main/ask#0', 'ebb').map((fact) => (fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact));
+    const last = run(runRef(1), priced, call('main/ask#1', 'flow', { outcome: 'failed' }));
     expect(planRun(facts(last)).estimate).toEqual({ calls: 1, durationMs: 5, callsMs: 5, costUsd: 0.5 });
   });
 });

@@ -4,44 +4,44 @@ import { workflowOf, type CallKey } from '../../../journal/ids.js';
 import { predictCalls, invalidationImpact } from '../../../replay/resume/predict-calls.js';
 import { memo, usable, type Memo } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
-import { ask, finished, questionKey, run, runRef } from '../../support/written-runs.js';
+import { call, finished, callKeyOf, run, runRef } from '../../support/written-runs.js';
 
 const wrapped = (path: string, item: string): Fact[] => {
-  const [begin, asked, ...end] = ask(path, item, { fn: 'wrap' });
-  return [begin as Fact, asked as Fact, ...ask(`${path}/ask#0`, item), ...end];
+  const [begin, asked, ...end] = call(path, item, { fn: 'wrap' });
+  return [begin as Fact, asked as Fact, ...call(`${path}/ask#0`, item), ...end];
 };
 const memoOf = (...runs: readonly (readonly Entry[])[]): Memo => fold(memo, runs.flat());
 const broken = (entries: readonly Entry[]): Entry[] => entries.filter(({ event }) => event.type !== finished().type);
-const WRAP = questionKey('ebb', 'wrap');
-const INNER = questionKey('ebb');
+const WRAP = callKeyOf('ebb', 'wrap');
+const INNER = callKeyOf('ebb');
 
 /** Sorted, as the order says nothing. */
 function predicted(own: Memo, forks: readonly Memo[] = [], missed: readonly CallKey[] = []): CallKey[] {
   return [...predictCalls(own, forks, (key) => !missed.includes(key))].sort();
 }
-const keys = (...texts: string[]): CallKey[] => texts.map((text) => questionKey(text)).sort();
+const keys = (...texts: string[]): CallKey[] => texts.map((text) => callKeyOf(text)).sort();
 
 describe('what comes up', () => {
   it('is what stands inside a call only where that is executed', () => {
-    const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'flow')));
-    expect(predicted(state)).toEqual([WRAP, questionKey('flow')].sort());
-    expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER, questionKey('flow')].sort());
+    const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'flow')));
+    expect(predicted(state)).toEqual([WRAP, callKeyOf('flow')].sort());
+    expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER, callKeyOf('flow')].sort());
     expect(predicted(state, [], [INNER])).not.toContain(INNER);
   });
 
   it('is also inside when the last run was served the call around it', () => {
-    const served = run(runRef(2), ask('main/wrap#0', 'ebb', { fn: 'wrap', outcome: 'reused' }));
+    const served = run(runRef(2), call('main/wrap#0', 'ebb', { fn: 'wrap', outcome: 'reused' }));
     const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb')), served);
     expect(predicted(state)).toEqual([WRAP]);
     expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER].sort());
   });
 
   it('counts for itself where it was asked outside as well', () => {
-    expect(predicted(memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'ebb'))))).toEqual([WRAP, INNER].sort());
+    expect(predicted(memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'ebb'))))).toEqual([WRAP, INNER].sort());
   });
 
   it('is what the last run that completed and the broken ones since asked', () => {
-    const [first, second, third] = ['one', 'two', 'three'].map((text, at) => run(runRef(at + 1), ask('main/ask#0', text)));
+    const [first, second, third] = ['one', 'two', 'three'].map((text, at) => run(runRef(at + 1), call('main/ask#0', text)));
     expect(predicted(memoOf(first as Entry[], second as Entry[]))).toEqual(keys('two'));
     const half = broken(third as Entry[]);
     expect(predicted(memoOf(first as Entry[], second as Entry[], half))).toEqual(keys('two', 'three'));
@@ -50,9 +50,9 @@ describe('what comes up', () => {
   });
 
   it('is what the fork sources asked, for a script that has asked nothing', () => {
-    const source = memoOf(run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow')));
+    const source = memoOf(run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow')));
     expect(predicted(memoOf(), [source])).toEqual(keys('ebb', 'flow'));
-    expect(predicted(memoOf(run(runRef(1), ask('main/ask#0', 'ebb', { outcome: 'reused' }))), [source])).toEqual(keys('ebb'));
+    expect(predicted(memoOf(run(runRef(1), call('main/ask#0', 'ebb', { outcome: 'reused' }))), [source])).toEqual(keys('ebb'));
   });
 });
 
@@ -62,8 +62,8 @@ describe('what an invalidation comes to', () => {
 
   it('leaves out what is dropped and not missed', () => {
     const state = memoOf(
-      run(runRef(1), ask('main/ask#0', 'stale')),
-      run(runRef(2), wrapped('main/wrap#0', 'ebb'), ask('main/ask#0', 'flow')),
+      run(runRef(1), call('main/ask#0', 'stale')),
+      run(runRef(2), wrapped('main/wrap#0', 'ebb'), call('main/ask#0', 'flow')),
     );
     const asks = keys('stale', 'ebb', 'flow');
     expect(told(state, asks)).toEqual({ predicted: 2, again: 1, unaffected: 2, unresolved: 0 });
@@ -76,8 +76,8 @@ describe('what an invalidation comes to', () => {
   });
 
   it('takes the other owner’s answer where only one is dropped', () => {
-    const own = memoOf(run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow', { outcome: 'failed' })));
-    const source = memoOf(run(runRef(1, workflowOf('collect.mld')), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'slack')));
+    const own = memoOf(run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' })));
+    const source = memoOf(run(runRef(1, workflowOf('collect.mld')), call('main/ask#0', 'ebb'), call('main/ask#1', 'slack')));
     expect(told(own, keys('ebb'), [source])).toEqual({ predicted: 1, again: 0, unaffected: 1, unresolved: 1 });
     expect(told(own, keys('ebb'), [source], keys('ebb', 'slack'))).toEqual({ predicted: 1, again: 1, unaffected: 1, unresolved: 1 });
   });

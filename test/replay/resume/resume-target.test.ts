@@ -6,7 +6,7 @@ import { resolveSelector, type Declarations, type Invalidation } from '../../../
 import { memo, usable, type Memo } from '../../../replay/memo/memo.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import { parseSelector } from '../../../replay/resume/selector.js';
-import { ask, inside, loop, questionKey, run, runRef } from '../../support/written-runs.js';
+import { call, inside, loop, callKeyOf, run, runRef } from '../../support/written-runs.js';
 
 const SCRIPT: Declarations = { declares: (fn) => fn === 'ask' || fn === 'survey', knownFunctions: ['ask', 'survey'] };
 
@@ -38,46 +38,46 @@ function dropped(target: string, runs: readonly (readonly Entry[])[]): Json[] {
 }
 
 const asks = (...texts: string[]): Fact[] =>
-  texts.flatMap((text, number) => ask(`main/show#${number}/ask#0`, text, { site: `job.mld:${number + 2}:6` }));
+  texts.flatMap((text, number) => call(`main/show#${number}/ask#0`, text, { site: `job.mld:${number + 2}:6` }));
 const askEach = (path: string, items: readonly string[], site: string): Fact[] =>
-  loop(path, items, (item, at) => ask(`${at}/ask#0`, item, { site }));
+  loop(path, items, (item, at) => call(`${at}/ask#0`, item, { site }));
 const survey = (path: string, site: string, items: readonly string[]): Fact[] =>
   inside(path, { kind: 'exe', name: 'survey', site }, askEach(`${path}/for#0`, items, 'job.mld:3:40'));
 const reached = (name: string): Fact[] => [{ type: 'checkpoint.reached', name }];
 
 describe('--resume @fn', () => {
-  const mixed = run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/judge#0', 'plain', { fn: 'judge' }));
+  const mixed = run(runRef(1), call('main/ask#0', 'ebb'), call('main/judge#0', 'plain', { fn: 'judge' }));
 
   it('drops what the function asked, and only that', () => {
     expect(dropped('@judge', [mixed])).toEqual(['plain']);
   });
 
   it('covers all recorded runs, not only the latest', () => {
-    expect(dropped('@ask', [mixed, run(runRef(2), ask('main/ask#0', 'flow')), run(runRef(3))])).toEqual(['ebb', 'flow']);
+    expect(dropped('@ask', [mixed, run(runRef(2), call('main/ask#0', 'flow')), run(runRef(3))])).toEqual(['ebb', 'flow']);
   });
 
   it('drops what was asked inside an ordinary function', () => {
-    const facts = [...ask('main/ask#0', 'before'), ...survey('main/survey#0', 's', ['ebb', 'flow']), ...ask('main/ask#1', 'after')];
+    const facts = [...call('main/ask#0', 'before'), ...survey('main/survey#0', 's', ['ebb', 'flow']), ...call('main/ask#1', 'after')];
     expect(dropped('@survey', [run(runRef(1), facts)])).toEqual(['ebb', 'flow']);
   });
 
   it('knows a function by the name of its declaration, whatever it was called by', () => {
-    const facts = inside('main/survey#0', { kind: 'exe', name: 'imported', site: 's' }, ask('main/survey#0/ask#0', 'ebb'));
+    const facts = inside('main/survey#0', { kind: 'exe', name: 'imported', site: 's' }, call('main/survey#0/ask#0', 'ebb'));
     expect(dropped('@survey', [run(runRef(1), facts)])).toEqual(['ebb']);
     expect(dropped('@survey:0', [run(runRef(1), facts)])).toEqual(['ebb']);
   });
 
   it('drops only what is usable: dropping twice drops nothing', () => {
-    const first = run(runRef(1), ask('main/ask#0', 'ebb'));
-    const second = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')] }]);
+    const first = run(runRef(1), call('main/ask#0', 'ebb'));
+    const second = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] }]);
     expect(dropped('@ask', [first, second])).toEqual([]);
   });
 
   it('is ambiguous when two functions have the name, and lists the sites', () => {
     const two = run(
       runRef(1),
-      ask('main/ask#0', 'ebb', { site: 'job.mld:3:6', declared: 'job.mld:2:5' }),
-      ask('main/check#0/ask#0', 'flow', { site: 'lib.mld:2:24', declared: 'lib.mld:1:5' }),
+      call('main/ask#0', 'ebb', { site: 'job.mld:3:6', declared: 'job.mld:2:5' }),
+      call('main/check#0/ask#0', 'flow', { site: 'lib.mld:2:24', declared: 'lib.mld:1:5' }),
     );
     for (const target of ['@ask', '@ask("fl")']) {
       expect(() => resolve(target, [two])).toThrow(
@@ -91,7 +91,7 @@ describe('--resume @fn', () => {
   });
 
   it('is not ambiguous because a declaration moved between two runs', () => {
-    const runs = [1, 2].map((line) => run(runRef(line), ask('main/ask#0', `run ${line}`, { declared: `job.mld:${line}:5` })));
+    const runs = [1, 2].map((line) => run(runRef(line), call('main/ask#0', `run ${line}`, { declared: `job.mld:${line}:5` })));
     expect(dropped('@ask', runs)).toEqual(['run 1', 'run 2']);
   });
 
@@ -117,7 +117,7 @@ describe('--resume @fn:N', () => {
     runRef(1),
     asks('first'),
     askEach('main/for#0', ['loop a', 'loop b'], 'job.mld:3:30'),
-    ask('main/ask#0', 'last', { site: 'job.mld:4:6' }),
+    call('main/ask#0', 'last', { site: 'job.mld:4:6' }),
   );
 
   it('counts call sites in the order of first execution', () => {
@@ -127,13 +127,13 @@ describe('--resume @fn:N', () => {
   });
 
   it('takes sites from the latest run that called the function', () => {
-    const later = run(runRef(2), ask('main/ask#0', 'moved', { site: 'job.mld:9:6' }));
+    const later = run(runRef(2), call('main/ask#0', 'moved', { site: 'job.mld:9:6' }));
     expect(dropped('@ask:0', [history, later, run(runRef(3))])).toEqual(['moved']);
     expect(() => resolve('@ask:1', [history, later])).toThrow(expect.objectContaining({ code: 'RESUME_SITE' }));
   });
 
   it('finds served calls like executed ones', () => {
-    const served = run(runRef(2), askEach('main/for#0', ['loop a'], 'job.mld:3:30'), ask('main/ask#0', 'first', { outcome: 'reused' }));
+    const served = run(runRef(2), askEach('main/for#0', ['loop a'], 'job.mld:3:30'), call('main/ask#0', 'first', { outcome: 'reused' }));
     expect(dropped('@ask:1', [history, served])).toEqual(['first']);
   });
 
@@ -165,20 +165,20 @@ describe('--resume @fn("prefix")', () => {
     const first = run(runRef(1), asks('alpha', 'beta', 'gamma'));
     const served = run(
       runRef(2),
-      ['alpha', 'beta', 'gamma'].flatMap((text, n) => ask(`main/show#${n}/ask#0`, text, { site: `s${n}`, outcome: 'reused' })),
+      ['alpha', 'beta', 'gamma'].flatMap((text, n) => call(`main/show#${n}/ask#0`, text, { site: `s${n}`, outcome: 'reused' })),
     );
     expect(dropped('@ask("be")', [first, served])).toEqual(['beta', 'gamma']);
   });
 
   it('finds a call whose answer was dropped since, and drops what comes behind it', () => {
     const first = run(runRef(1), asks('alpha', 'beta', 'gamma'));
-    const died = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask:1', keys: [questionKey('beta')] }]);
+    const died = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask:1', keys: [callKeyOf('beta')] }]);
     expect(dropped('@ask("be")', [first, died])).toEqual(['gamma']);
   });
 
   it('follows the order of items in a parallel loop, whatever finished first', () => {
     const at = (index: number, item: string): Fact[] =>
-      inside(`main/for#0[${index}]`, { kind: 'for:iteration', item }, ask(`main/for#0[${index}]/ask#0`, item));
+      inside(`main/for#0[${index}]`, { kind: 'for:iteration', item }, call(`main/for#0[${index}]/ask#0`, item));
     const parallel = inside('main/for#0', { kind: 'for', total: 11 }, [...at(10, 'src/a'), ...at(9, 'docs/b'), ...at(0, 'docs/a')]);
     expect(new Set(dropped('@ask("docs/b")', [run(runRef(1), parallel)]))).toEqual(new Set(['docs/b', 'src/a']));
   });
@@ -189,7 +189,7 @@ describe('--resume @fn("prefix")', () => {
       run(
         runRef(1),
         inside('main/survey#0', { kind: 'exe', name: 'survey', site: 'outer' }, [
-          ...ask('main/survey#0/ask#0', 'depth'),
+          ...call('main/survey#0/ask#0', 'depth'),
           ...survey('main/survey#0/survey#0', 'inner', ['ebb', 'flow', 'slack']),
         ]),
       ),
@@ -219,16 +219,16 @@ describe('--resume @fn("prefix")', () => {
   });
 
   it('reads other values as compact JSON', () => {
-    const history = run(runRef(1), ask('main/ask#0', { port: 'Oban', berth: 4 }, { site: 'a' }), ask('main/ask#1', 12, { site: 'b' }));
+    const history = run(runRef(1), call('main/ask#0', { port: 'Oban', berth: 4 }, { site: 'a' }), call('main/ask#1', 12, { site: 'b' }));
     expect(dropped('@ask("{\\"berth")'.replaceAll('\\', ''), [history])).toEqual(['{"berth":4,"port":"Oban"}', '12']);
     expect(dropped('@ask("1")', [history])).toEqual(['12']);
   });
 
   it('compares with the items of the loop in an ordinary function, and leaves what surrounds the loop', () => {
     const facts = inside('main/survey#0', { kind: 'exe', name: 'survey', site: 's' }, [
-      ...ask('main/survey#0/ask#0', 'docs intro'),
-      ...loop('main/survey#0/for#0', ['docs/a', 'tests/b', 'tests/c'], (item, at) => ask(`${at}/ask#0`, `Please review ${item}`)),
-      ...ask('main/survey#0/ask#1', 'tests outro'),
+      ...call('main/survey#0/ask#0', 'docs intro'),
+      ...loop('main/survey#0/for#0', ['docs/a', 'tests/b', 'tests/c'], (item, at) => call(`${at}/ask#0`, `Please review ${item}`)),
+      ...call('main/survey#0/ask#1', 'tests outro'),
     ]);
     expect(dropped('@survey("tests")', [run(runRef(1), facts)])).toEqual(['Please review tests/b', 'Please review tests/c']);
   });
@@ -268,11 +268,11 @@ describe('--resume @fn("prefix")', () => {
 describe('--resume "name"', () => {
   const phases = run(
     runRef(1),
-    ask('main/show#0/ask#0', 'one'),
+    call('main/show#0/ask#0', 'one'),
     reached('collected'),
-    ask('main/show#1/ask#0', 'two'),
+    call('main/show#1/ask#0', 'two'),
     reached('reviewed'),
-    ask('main/show#2/ask#0', 'three'),
+    call('main/show#2/ask#0', 'three'),
   );
 
   it('drops everything that was first used after the checkpoint', () => {
@@ -283,10 +283,10 @@ describe('--resume "name"', () => {
   it('keeps what was used before, executed or served, also where it is used again after', () => {
     const again = run(
       runRef(2),
-      ask('main/show#0/ask#0', 'one', { outcome: 'reused' }),
+      call('main/show#0/ask#0', 'one', { outcome: 'reused' }),
       reached('middle'),
-      ask('main/show#1/ask#0', 'one', { outcome: 'reused' }),
-      ask('main/show#2/ask#0', 'four'),
+      call('main/show#1/ask#0', 'one', { outcome: 'reused' }),
+      call('main/show#2/ask#0', 'four'),
     );
     expect(dropped('middle', [phases, again])).toEqual(['two', 'three', 'four']);
   });
@@ -295,9 +295,9 @@ describe('--resume "name"', () => {
     const history = run(
       runRef(1),
       reached('phase two'),
-      ask('main/show#0/ask#0', 'one'),
+      call('main/show#0/ask#0', 'one'),
       reached('phase'),
-      ask('main/show#1/ask#0', 'two'),
+      call('main/show#1/ask#0', 'two'),
     );
     expect(dropped('phase', [history])).toEqual(['two']);
   });
@@ -325,43 +325,46 @@ describe('--resume "name"', () => {
 });
 
 describe('borrowed answers', () => {
-  const source = fold(memo, run(runRef(1), ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow'), ask('main/judge#0', 'x', { fn: 'judge' })));
+  const source = fold(
+    memo,
+    run(runRef(1), call('main/ask#0', 'ebb'), call('main/ask#1', 'flow'), call('main/judge#0', 'x', { fn: 'judge' })),
+  );
 
   it('are refused by a function target, also before the first own run', () => {
-    expect(resolve('@ask', [], [source])).toEqual({ keys: [], forkedKeys: [questionKey('ebb'), questionKey('flow')] });
+    expect(resolve('@ask', [], [source])).toEqual({ keys: [], forkedKeys: [callKeyOf('ebb'), callKeyOf('flow')] });
   });
 
   it('are refused once: what is not borrowed any more is not counted again', () => {
-    const keys = [questionKey('ebb')];
+    const keys = [callKeyOf('ebb')];
     const own = run(runRef(2), [{ type: 'memo.invalidated', selector: '@ask', keys, borrowed: true }]);
-    expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], forkedKeys: [questionKey('flow')] });
+    expect(resolve('@ask', [own], [source])).toMatchObject({ keys: [], forkedKeys: [callKeyOf('flow')] });
   });
 
   it('are refused where only their owner asked them inside the function; what the script asked elsewhere stays its own', () => {
     const lender = fold(memo, run(runRef(1), survey('main/survey#0', 's', ['ebb'])));
-    const elsewhere = run(runRef(2), ask('main/ask#0', 'ebb'));
-    expect(resolve('@survey', [elsewhere], [lender])).toEqual({ keys: [], forkedKeys: [questionKey('ebb')] });
-    const refused: Fact = { type: 'memo.invalidated', selector: '@survey', keys: [questionKey('ebb')], borrowed: true };
-    expect(resolve('@survey', [run(runRef(3), [refused], ask('main/ask#0', 'ebb'))], [lender])).toMatchObject({
+    const elsewhere = run(runRef(2), call('main/ask#0', 'ebb'));
+    expect(resolve('@survey', [elsewhere], [lender])).toEqual({ keys: [], forkedKeys: [callKeyOf('ebb')] });
+    const refused: Fact = { type: 'memo.invalidated', selector: '@survey', keys: [callKeyOf('ebb')], borrowed: true };
+    expect(resolve('@survey', [run(runRef(3), [refused], call('main/ask#0', 'ebb'))], [lender])).toMatchObject({
       keys: [],
       forkedKeys: [],
     });
-    const toured = run(runRef(2), ask('main/ask#0', 'ebb'), survey('main/survey#0', 's', ['slack']));
-    expect(resolve('@survey', [toured], [lender])).toEqual({ keys: [questionKey('slack')], forkedKeys: [questionKey('ebb')] });
+    const toured = run(runRef(2), call('main/ask#0', 'ebb'), survey('main/survey#0', 's', ['slack']));
+    expect(resolve('@survey', [toured], [lender])).toEqual({ keys: [callKeyOf('slack')], forkedKeys: [callKeyOf('ebb')] });
   });
 
   it('are refused by a checkpoint unless the prior run used them before it', () => {
-    const own = run(runRef(2), ask('main/ask#0', 'ebb', { outcome: 'reused' }), reached('middle'), ask('main/ask#1', 'own'));
+    const own = run(runRef(2), call('main/ask#0', 'ebb', { outcome: 'reused' }), reached('middle'), call('main/ask#1', 'own'));
     const invalidation = resolve('middle', [own], [source]);
-    expect(invalidation).toEqual({ keys: [questionKey('own')], forkedKeys: [questionKey('flow'), questionKey('x', 'judge')] });
+    expect(invalidation).toEqual({ keys: [callKeyOf('own')], forkedKeys: [callKeyOf('flow'), callKeyOf('x', 'judge')] });
   });
 
   it('are found by a prefix where they were served', () => {
     const own = run(
       runRef(2),
-      ask('main/ask#0', 'ebb', { outcome: 'reused', site: 'a' }),
-      ask('main/ask#1', 'flow', { outcome: 'reused', site: 'b' }),
+      call('main/ask#0', 'ebb', { outcome: 'reused', site: 'a' }),
+      call('main/ask#1', 'flow', { outcome: 'reused', site: 'b' }),
     );
-    expect(resolve('@ask("fl")', [own], [source])).toEqual({ keys: [], forkedKeys: [questionKey('flow')] });
+    expect(resolve('@ask("fl")', [own], [source])).toEqual({ keys: [], forkedKeys: [callKeyOf('flow')] });
   });
 });

@@ -9,7 +9,7 @@ import { loadWorkflow, type PriorRuns } from '../../../replay/memo/load.js';
 import { usable } from '../../../replay/memo/memo.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { anyFacts } from '../../support/any-run.js';
-import { ask, finished, inside, JOB, questionKey, runRef, started } from '../../support/written-runs.js';
+import { call, finished, inside, JOB, callKeyOf, runRef, started } from '../../support/written-runs.js';
 
 const WISH: RetentionRequest = { keep: 0, sinceMs: undefined, workflow: undefined, needed: 'stays' };
 
@@ -77,9 +77,9 @@ describe('what may be removed', () => {
 
   it('is a run whose answers were all given anew', async () => {
     const runs = [
-      whole(1, ask('main/ask#0', 'ebb')),
-      whole(2, [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')] }], ask('main/ask#0', 'ebb')),
-      whole(3, ask('main/ask#0', 'ebb', { outcome: 'reused' })),
+      whole(1, call('main/ask#0', 'ebb')),
+      whole(2, [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] }], call('main/ask#0', 'ebb')),
+      whole(3, call('main/ask#0', 'ebb', { outcome: 'reused' })),
     ];
     const { remove } = await planCollection(await storeOf(runs), WISH);
     expect(remove).toEqual([runRef(1)]);
@@ -87,8 +87,8 @@ describe('what may be removed', () => {
 
   it('is not a run that took back what an earlier one still holds', async () => {
     const runs = [
-      whole(1, ask('main/ask#0', 'ebb'), ask('main/ask#1', 'flow')),
-      whole(2, [{ type: 'memo.invalidated', selector: '@ask', keys: [questionKey('ebb')] }]),
+      whole(1, call('main/ask#0', 'ebb'), call('main/ask#1', 'flow')),
+      whole(2, [{ type: 'memo.invalidated', selector: '@ask', keys: [callKeyOf('ebb')] }]),
       whole(3),
     ];
     const { remove, protectedRuns } = await planCollection(await storeOf(runs), WISH);
@@ -97,10 +97,10 @@ describe('what may be removed', () => {
   });
 
   it('is neither a run that goes on nor what a staying run was served from', async () => {
-    const served: Fact[] = ask('main/ask#0', 'ebb').map((fact): Fact => fact);
+    const served: Fact[] = call('main/ask#0', 'ebb').map((fact): Fact => fact);
     const reused: Fact = {
       type: 'call.reused',
-      key: questionKey('ebb'),
+      key: callKeyOf('ebb'),
       op: opPath('main/ask#0'),
       fn: 'ask',
       from: { run: runRef(1).run, seq: 3 as never },
@@ -108,7 +108,7 @@ describe('what may be removed', () => {
     const runs = [
       whole(1, served),
       whole(2, inside('main/ask#0', { kind: 'exe', name: 'ask', labels: ['llm'] }, [reused])),
-      whole(3, [{ type: 'memo.reset', reason: 'fresh' }], ask('main/ask#0', 'ebb')),
+      whole(3, [{ type: 'memo.reset', reason: 'fresh' }], call('main/ask#0', 'ebb')),
       whole(4),
     ];
     const store = await storeOf(runs);
@@ -133,9 +133,9 @@ describe('what may be removed', () => {
   it('is not a past that another script was forked from', async () => {
     const other = runRef(9, workflowOf('other.mld'));
     const lender = [
-      whole(1, ask('main/ask#0', 'ebb')),
+      whole(1, call('main/ask#0', 'ebb')),
       whole(2, [{ type: 'memo.reset', reason: 'fresh' }]),
-      whole(3, ask('main/ask#0', 'flow')),
+      whole(3, call('main/ask#0', 'flow')),
     ];
     const forked = { ...started(other), forks: [{ workflow: JOB, run: runRef(2).run, seq: 0 as never }] } as Fact;
     const plain = await planCollection(await storeOf(lender), WISH);
@@ -146,7 +146,7 @@ describe('what may be removed', () => {
 
   it('is not the run that a fork began at, even when it has nothing to give', async () => {
     const other = runRef(9, workflowOf('other.mld'));
-    const lender = [whole(1, ask('main/ask#0', 'ebb')), whole(2), whole(3)];
+    const lender = [whole(1, call('main/ask#0', 'ebb')), whole(2), whole(3)];
     expect((await planCollection(await storeOf(lender), WISH)).remove).toEqual([runRef(2)]);
     const forked = { ...started(other), forks: [{ workflow: JOB, run: runRef(2).run, seq: 0 as never }] } as Fact;
     const { protectedRuns } = await planCollection(await storeOf([...lender, { ref: other, facts: [forked, finished()] }]), WISH);
@@ -154,7 +154,7 @@ describe('what may be removed', () => {
   });
 
   it('is everything but the latest and the running, once told; never what would bring an answer back', async () => {
-    const runs = [whole(1, ask('main/ask#0', 'ebb')), whole(2), whole(3)];
+    const runs = [whole(1, call('main/ask#0', 'ebb')), whole(2), whole(3)];
     expect((await planCollection(await storeOf(runs), { ...WISH, needed: 'goes' })).remove).toEqual([runRef(1), runRef(2)]);
   });
 

@@ -2,15 +2,15 @@
  * A chain is a run of a pipeline and the runs that resumed it. Opens the newest chain, folds its state, and finds the point at which a
  * resume continues. graph-pipelines.md 10.3.
  *
- * CHAIN-1  A damaged chain is read as far as possible: `graph-fold.ts` decides which events count. Events of a run after the point at which
+ * CHAIN-1  A damaged chain is read as far as possible: `pipeline-fold.ts` decides which events count. Events of a run after the point at which
  *          the next run resumed it don't count.
  * CHAIN-2  Nothing here changes a run.
  */
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
-import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/graph-fold.js';
-import { graphState, isGraphRun, type GraphState } from '../../../../replay/pipeline/graph-state.js';
+import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
+import { pipelineState, isPipelineRun, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../../errors.js';
 import { effectiveRouting } from '../../../pipeline/model/outcome.js';
 import { closest } from '../../../values/suggest.js';
@@ -22,7 +22,7 @@ type Parent = NonNullable<EventOf<'run.started'>['parent']>;
 export interface Chain {
   readonly latest: RunFile;
   readonly segments: readonly Segment[];
-  readonly state: GraphState;
+  readonly state: PipelineState;
   /** Describes the runs of the chain that can't be read as a whole. */
   readonly damage: readonly DamagedRun[];
   /** Calls whose results are recorded after the last event that counts: the same calls, when made again, reuse them. */
@@ -50,7 +50,7 @@ export async function newestChain(
   for (const latest of (await store.runs(workflow)).toReversed()) {
     const first = await firstEvent(store, latest.ref);
     // A run whose first event is lost belongs to the pipeline all the same; but it can't match a condition.
-    const isWanted = first?.type === 'run.started' ? isGraphRun(first) && isMeant(first) : first !== undefined && isMeant === anyRun;
+    const isWanted = first?.type === 'run.started' ? isPipelineRun(first) && isMeant(first) : first !== undefined && isMeant === anyRun;
     if (isWanted) return openChain(store, latest);
   }
   return undefined;
@@ -73,7 +73,7 @@ export async function stateBefore(
   store: JournalStore,
   { workflow }: RunRef,
   { resume }: EventOf<'run.started'>,
-): Promise<GraphState | undefined> {
+): Promise<PipelineState | undefined> {
   if (!resume) return undefined;
   const segments = await segmentsUpTo(store, { ref: { workflow, run: resume.run }, until: resume.seq });
   for (const { ref } of segments) {
@@ -100,7 +100,10 @@ async function segmentsUpTo(store: JournalStore, last: Segment): Promise<readonl
  *
  * @param stuckAt names a node at which the walk would fail at once
  */
-export function resumePoint({ state, segments, damage, replies }: Chain, stuckAt?: (state: GraphState) => string | undefined): ResumePoint {
+export function resumePoint(
+  { state, segments, damage, replies }: Chain,
+  stuckAt?: (state: PipelineState) => string | undefined,
+): ResumePoint {
   const enterAt = (state.status === 'failed' ? failedNode(state) : undefined) ?? stuckAt?.(state);
   return withoutUndefined<ResumePoint>({ state, damage, replies, from: endOf(state, segments), enterAt, invalidated: [] });
 }
@@ -109,7 +112,7 @@ export function resumePoint({ state, segments, damage, replies }: Chain, stuckAt
 export async function resumePointAt(store: JournalStore, { segments }: Chain, node: string): Promise<ResumePoint> {
   const starts = new Map<string, { readonly segment: number; readonly seq: Seq }>();
   const calls: { readonly segment: number; readonly seq: Seq; readonly key: CallKey }[] = [];
-  const walked = graphState.initial();
+  const walked = pipelineState.initial();
   for (const [segment, { ref, until }] of segments.entries()) {
     const run = foldOfRun(walked);
     await store.scan(ref, (event, position) => {
@@ -138,7 +141,7 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
 
 async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'run.started'> | undefined> {
   const first = await firstEvent(store, ref);
-  return first && isGraphRun(first) ? first : undefined;
+  return first && isPipelineRun(first) ? first : undefined;
 }
 
 /** Undefined for a run that was killed before its first event was written. */
@@ -149,7 +152,7 @@ export async function firstEvent(store: JournalStore, ref: RunRef): Promise<Jour
 }
 
 async function readSegments(store: JournalStore, segments: readonly Segment[]): Promise<Pick<Chain, 'state' | 'damage' | 'replies'>> {
-  const state = graphState.initial();
+  const state = pipelineState.initial();
   const damage: DamagedRun[] = [];
   const replies = new Set<CallKey>();
   for (const { ref, until } of segments) {
@@ -167,7 +170,7 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
   return { state, damage, replies };
 }
 
-function endOf({ journalRun, seq }: GraphState, segments: readonly Segment[]): EventRef {
+function endOf({ journalRun, seq }: PipelineState, segments: readonly Segment[]): EventRef {
   return { run: journalRun ?? (segments[0]?.ref.run as RunId), seq: seq ?? (0 as Seq) };
 }
 
@@ -175,7 +178,7 @@ function endOf({ journalRun, seq }: GraphState, segments: readonly Segment[]): E
  * Returns an unmet gate, or the node that failed last. A run that reached a limit continues where it was. Undefined at a dead end: nothing
  * failed, so the last node keeps its result, in case the graph has an edge from it by now.
  */
-function failedNode({ unmetGate, main, error }: GraphState): string | undefined {
+function failedNode({ unmetGate, main, error }: PipelineState): string | undefined {
   if (unmetGate !== undefined) return unmetGate;
   const isLimit = error?.code === 'PIPELINE_LIMIT';
   if (isLimit && main.next) return main.next.to;

@@ -7,12 +7,12 @@
 import type { JournalEvent } from '../../../../journal/event.js';
 import type { BlobId, Seq } from '../../../../journal/ids.js';
 import type { JournalStore, ScanReport } from '../../../../journal/store.js';
-import { foldOfRun } from '../../../../replay/pipeline/graph-fold.js';
-import { graphState, type GraphState } from '../../../../replay/pipeline/graph-state.js';
+import { foldOfRun } from '../../../../replay/pipeline/pipeline-fold.js';
+import { pipelineState, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import type { LogicalRun, Segment } from './logical-run.js';
 
 export interface FollowedRun {
-  readonly state: GraphState;
+  readonly state: PipelineState;
   /** All questions since the run last began anew, by id; with the answer if there is one. */
   readonly questions: ReadonlyMap<string, string | undefined>;
   /** The blob with the text of the pipeline. */
@@ -73,7 +73,7 @@ interface MutableFollowedRun extends FollowedRun {
 }
 
 function nothingFollowed(): MutableFollowedRun {
-  return { state: graphState.initial(), questions: new Map(), source: undefined, finishedAt: undefined };
+  return { state: pipelineState.initial(), questions: new Map(), source: undefined, finishedAt: undefined };
 }
 
 function applyEvent(notes: MutableFollowedRun, event: JournalEvent): void {

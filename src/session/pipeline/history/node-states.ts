@@ -1,11 +1,11 @@
 /** Maps the nodes of a recorded pipeline run to their states, for drawings. */
 import type { RunLiveness } from '../../../../journal/store.js';
-import type { GraphState } from '../../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import type { Walk } from '../../../../replay/pipeline/walk.js';
 import type { NodeState } from '../../../pipeline/render/node-state.js';
 
 /** Nodes that were not visited are absent. A node that was running when its run died is `interrupted`. */
-export function nodeStates(state: GraphState, liveness: RunLiveness): ReadonlyMap<string, NodeState> {
+export function nodeStates(state: PipelineState, liveness: RunLiveness): ReadonlyMap<string, NodeState> {
   const visits = (node: string): number => state.main.visits.get(node) ?? 0;
   const states = new Map<string, NodeState>();
   // A node without a status is running, which is set below, or was skipped, which leaves no outcome.

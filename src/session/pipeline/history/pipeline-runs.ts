@@ -3,7 +3,7 @@ import type { Json } from '../../../../journal/event.js';
 import { isRunId, type RunId, type Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { checkpointOf, type Checkpoint } from '../../../../replay/pipeline/checkpoint-view.js';
-import { isGraphRun, type WaitingQuestion } from '../../../../replay/pipeline/graph-state.js';
+import { isPipelineRun, type WaitingQuestion } from '../../../../replay/pipeline/pipeline-state.js';
 import { firstEvent } from './chain.js';
 import { followLogicalRun, type FollowedRun, type RunFollower } from './follow-run.js';
 import { logicalRunsOf, type FirstEvent, type LogicalRun } from './logical-run.js';
@@ -65,7 +65,7 @@ export function createPipelineRuns(store: JournalStore, isOwn: (id: RunId) => bo
   async function readFirstEvent(ref: FirstEvent['ref']): Promise<FirstEvent | undefined> {
     const started = await firstEvent(store, ref);
     if (started?.type !== 'run.started') return undefined; // killed before its first event, or damaged
-    if (!isGraphRun(started)) return void scripts.add(ref.workflow);
+    if (!isPipelineRun(started)) return void scripts.add(ref.workflow);
     const first: FirstEvent = { ref, started };
     firstEvents.set(ref.run, first);
     return first;

@@ -2,7 +2,7 @@
 import type { GateStatus } from '../../../../journal/pipeline-event.js';
 import type { RunId } from '../../../../journal/ids.js';
 import type { RunFile } from '../../../../journal/store.js';
-import { currentNode, gateStatuses, type GraphState } from '../../../../replay/pipeline/graph-state.js';
+import { currentNode, gateStatuses, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import type { FollowedRun } from './follow-run.js';
 import type { LogicalRun } from './logical-run.js';
 
@@ -65,7 +65,7 @@ function outcomeFor(status: PipelineStatus['status']): PipelineStatus['outcome']
   return status === 'completed' ? 'success' : status === 'failed' ? 'fail' : null;
 }
 
-interface EndedState extends Partial<Pick<GraphState, 'status' | 'error'>> {
+interface EndedState extends Partial<Pick<PipelineState, 'status' | 'error'>> {
   readonly questions: { readonly size: number };
 }
 

@@ -1,7 +1,7 @@
 /** Finds the point at which `--resume` continues a pipeline, or says why it can't or needn't. graph-pipelines.md 10.3. */
 import path from 'node:path';
 import type { JournalStore } from '../../../../journal/store.js';
-import type { GraphState } from '../../../../replay/pipeline/graph-state.js';
+import type { PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../../errors.js';
 import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline.js';
 import { nodeToReenter } from '../../../pipeline/walk/reentry.js';
@@ -52,7 +52,7 @@ export async function findResumption(
  */
 export async function refuseForeignFolder(
   { project, runDirectory, workingDirectory, name }: PipelineRunOptions,
-  { runDir, runId }: GraphState,
+  { runDir, runId }: PipelineState,
   world: World,
 ): Promise<void> {
   const folder = path.resolve(project.root, runDir);
@@ -101,7 +101,7 @@ function damageWarnings({ damage, replies }: ResumePoint, name: string): readonl
 /** Returns warnings about options without effect: a resumed run keeps its context and its folder. */
 function ignoredOptions(
   { set, runDirectory, workingDirectory, project }: PipelineRunOptions,
-  { given, runDir }: GraphState,
+  { given, runDir }: PipelineState,
 ): readonly string[] {
   const known = given as PipelineRunOptions['set'];
   const others = Object.keys(set).filter((key) => known[key] !== set[key]);

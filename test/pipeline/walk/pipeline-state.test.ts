@@ -3,12 +3,12 @@ import { afterEach, expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
 import { runIdAt, workflowOf } from '../../../journal/ids.js';
 import { checkpointOf } from '../../../replay/pipeline/checkpoint-view.js';
-import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { pipeline, workshop, type Workshop } from '../../support/pipeline-run.js';
 
 const PLACE = { ref: { workflow: workflowOf('p.dot'), run: runIdAt(0, 'aaaa') }, position: { offset: 0, bytes: 0 } };
-const folded = (events: readonly JournalEvent[], from: GraphState = graphState.initial()): GraphState =>
-  structuredClone(events).reduce((state, event) => graphState.apply(state, event, PLACE), from);
+const folded = (events: readonly JournalEvent[], from: PipelineState = pipelineState.initial()): PipelineState =>
+  structuredClone(events).reduce((state, event) => pipelineState.apply(state, event, PLACE), from);
 
 let place: Workshop | undefined;
 afterEach(() => place?.remove());

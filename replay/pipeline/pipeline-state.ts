@@ -1,10 +1,10 @@
 /**
  * Folds the state of a pipeline: position, context, history, goal gates, retry counters, fidelity, artifacts. A fold over the runs of one
- * chain, a run and those that resumed it; any prefix of it is a checkpoint (`graph-checkpoint.ts`).
+ * chain, a run and those that resumed it; any prefix of it is a checkpoint (`checkpoint-view.ts`).
  *
- * PIPELINE-1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
- * PIPELINE-2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
- * PIPELINE-3 The answers of people, replies of models and retries that a visit had before a crash count until the visit ends.
+ * PIPELINE-STATE-1 A visit changes the state when it ends (`node.finished`), in one step; a node without that has not happened.
+ * PIPELINE-STATE-2 A branch is a walk of its own on a copy of the context around it; when its parallel node ends only its history stays.
+ * PIPELINE-STATE-3 The answers of people, replies of models and retries that a visit had before a crash count until the visit ends.
  */
 import type { EventOf, JournalEvent, Json } from '../../journal/event.js';
 import type { RunStatus } from '../../journal/run-event.js';
@@ -44,7 +44,7 @@ export interface Received {
   readonly answer?: { readonly id: string; readonly answer: string; readonly by: EventOf<'question.answered'>['by'] };
 }
 
-export interface GraphState {
+export interface PipelineState {
   /** The first run of the chain, and the latest. */
   runId: RunId | undefined;
   journalRun: RunId | undefined;
@@ -89,7 +89,7 @@ export interface GraphState {
 
 const SUMMARIES_MAX = 50;
 
-export const graphState: Projection<GraphState> = {
+export const pipelineState: Projection<PipelineState> = {
   initial: () => ({
     runId: undefined,
     journalRun: undefined,
@@ -172,21 +172,21 @@ export const graphState: Projection<GraphState> = {
 };
 
 /** Returns the status of every gate of the graph. */
-export function gateStatuses({ gates, results }: Pick<GraphState, 'gates' | 'results'>): { readonly [node: string]: GateStatus } {
+export function gateStatuses({ gates, results }: Pick<PipelineState, 'gates' | 'results'>): { readonly [node: string]: GateStatus } {
   return Object.fromEntries(gates.map((node) => [node, gateStatusAfter(results.get(node))]));
 }
 
 /** The node that runs on the main path, else the one that finished last there. */
-export function currentNode({ main }: Pick<GraphState, 'main'>): string | undefined {
+export function currentNode({ main }: Pick<PipelineState, 'main'>): string | undefined {
   return main.running?.node ?? main.current;
 }
 
-/** Was this an event of a graph run? Other workflows have journals too. */
-export function isGraphRun(event: JournalEvent): event is EventOf<'run.started'> & { readonly pipeline: string } {
+/** Was this an event of a pipeline run? Other workflows have journals too. */
+export function isPipelineRun(event: JournalEvent): event is EventOf<'run.started'> & { readonly pipeline: string } {
   return event.type === 'run.started' && event.pipeline !== undefined;
 }
 
-function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId): GraphState {
+function startRun(state: PipelineState, event: EventOf<'run.started'>, run: RunId): PipelineState {
   state.runId ??= run;
   state.journalRun = run;
   state.pipeline = event.pipeline ?? '';
@@ -208,7 +208,7 @@ function startRun(state: GraphState, event: EventOf<'run.started'>, run: RunId):
   return state;
 }
 
-function startNode(state: GraphState, event: EventOf<'node.started'>): GraphState {
+function startNode(state: PipelineState, event: EventOf<'node.started'>): PipelineState {
   const { op, node, fidelity, thread } = event;
   beginVisit(state, walkFor(state.main, op, event.branch), event);
   state.degradeNext = false;
@@ -219,7 +219,7 @@ function startNode(state: GraphState, event: EventOf<'node.started'>): GraphStat
 
 /** A visit that continues after a crash has begun already. */
 export function beginVisit(
-  state: GraphState,
+  state: PipelineState,
   walk: Walk,
   { op, node, visit }: Pick<EventOf<'node.started'>, 'op' | 'node' | 'visit'>,
 ): void {
@@ -234,7 +234,7 @@ export function beginVisit(
   if (!state.results.has(node)) state.results.set(node, undefined);
 }
 
-function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphState {
+function finishNode(state: PipelineState, event: EventOf<'node.finished'>): PipelineState {
   const { op, node, visit, status, outcome, attempts, files, excerpt } = event;
   const walk = walkFor(state.main, op, event.branch);
   Object.assign(walk.context, outcome.context_updates);
@@ -257,7 +257,7 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
   walk.outcome = outcome;
   walk.next = undefined;
   walk.running = undefined;
-  walk.branches.clear(); // PIPELINE-2
+  walk.branches.clear(); // PIPELINE-STATE-2
   if (status !== 'skipped') state.results.set(node, status);
   if (files !== undefined) state.outputs.set(node, files);
   if (excerpt !== undefined) {
@@ -269,7 +269,7 @@ function finishNode(state: GraphState, event: EventOf<'node.finished'>): GraphSt
   return state;
 }
 
-function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphState {
+function selectEdge(state: PipelineState, event: EventOf<'edge.selected'>): PipelineState {
   const { op, from, to, via, label, condition, fidelity, thread } = event;
   const walk = walkAtPath(state.main, op, event.branch);
   walk.next = {
@@ -288,7 +288,7 @@ function selectEdge(state: GraphState, event: EventOf<'edge.selected'>): GraphSt
   return state;
 }
 
-function scheduleRetry(state: GraphState, { op, node, attempt }: EventOf<'retry.scheduled'>): GraphState {
+function scheduleRetry(state: PipelineState, { op, node, attempt }: EventOf<'retry.scheduled'>): PipelineState {
   const walk = walkFor(state.main, op);
   if (walk.running?.op === op) walk.running.retries = attempt;
   countRetries(state, walk, node, attempt);
@@ -296,7 +296,7 @@ function scheduleRetry(state: GraphState, { op, node, attempt }: EventOf<'retry.
   return state;
 }
 
-function countRetries(state: GraphState, walk: Walk, node: string, count: number): void {
+function countRetries(state: PipelineState, walk: Walk, node: string, count: number): void {
   state.retries.set(node, count);
   walk.context[`internal.retry_count.${node}`] = count;
 }
@@ -311,7 +311,7 @@ function openQuestion(event: EventOf<'question.asked'>): WaitingQuestion {
   return { id, op, node, text, kind, options, default: event.default, timeoutMs, askedAt: ts };
 }
 
-function receive(state: GraphState, op: OpPath, received: Received): void {
+function receive(state: PipelineState, op: OpPath, received: Received): void {
   state.received.set(op, { ...state.received.get(op), ...received });
 }
 

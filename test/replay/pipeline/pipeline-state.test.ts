@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import type { StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
-import { graphState, type GraphState } from '../../../replay/pipeline/graph-state.js';
+import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { fold } from '../../../replay/fold/projection.js';
 import { entries, key, runRef, started } from '../../support/written-runs.js';
 
@@ -52,9 +52,9 @@ const replies = (path: string, unusable?: string): Fact => ({
 const nodeIn = (path: string): string => /([a-z]+)#\d+$/.exec(path)?.[1] ?? '';
 
 /** The runs of a chain: each but the first resumes the one before it, at a node where one is named. */
-function chain(...runs: readonly { readonly enterAt?: string; readonly facts: readonly Fact[] }[]): GraphState {
+function chain(...runs: readonly { readonly enterAt?: string; readonly facts: readonly Fact[] }[]): PipelineState {
   return fold(
-    graphState,
+    pipelineState,
     runs.flatMap(({ enterAt, facts }, index) => {
       const ref = runRef(index + 1);
       const resume = index === 0 ? {} : { resume: { run: runRef(index).run, seq: seqOf(0) } };

@@ -2,7 +2,7 @@
  * Folds one run of a pipeline whose journal may be damaged. What can be read behind a damaged place counts as far as nothing that it rests
  * on is lost.
  *
- * DAMAGE-1 A visit is in its `node.finished` alone (PIPELINE-1): what is lost of a visit that has ended costs the state nothing.
+ * DAMAGE-1 A visit is in its `node.finished` alone (PIPELINE-STATE-1): what is lost of a visit that has ended costs the state nothing.
  * DAMAGE-2 Where the end of a visit is lost its walk is cut: the visit runs again, and what the walk did behind it does not count. The
  *    walks around a branch are not touched, and once its parallel node has ended the branch counts as it ended.
  * DAMAGE-3 The same events up to the same number give the same state: a later resume of the chain begins where this one did.
@@ -11,7 +11,7 @@
  */
 import type { EventOf, JournalEvent } from '../../journal/event.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
-import { beginVisit, graphState, type GraphState } from './graph-state.js';
+import { beginVisit, pipelineState, type PipelineState } from './pipeline-state.js';
 import { MAIN, walkAtPath, type Walk } from './walk.js';
 import type { Entry, Place } from '../fold/projection.js';
 
@@ -40,7 +40,7 @@ export interface RunFold {
 const VISIT_LINES = 4;
 
 /** `state` belongs to the fold. */
-export function foldOfRun(state: GraphState): RunFold {
+export function foldOfRun(state: PipelineState): RunFold {
   let next = 0;
   let lost = 0;
   let isHeadless = false;
@@ -107,7 +107,7 @@ export function foldOfRun(state: GraphState): RunFold {
     for (const [path, { node, left }] of cuts) {
       if (!path.startsWith(`${op}[`)) continue;
       cuts.delete(path);
-      for (const entry of left) graphState.apply(state, entry.event, entry.place);
+      for (const entry of left) pipelineState.apply(state, entry.event, entry.place);
       // The outcome of the gate is lost: it has to be met again.
       if (state.gates.includes(node) && left.every(({ event }) => event.type !== 'node.finished' || event.node !== node))
         state.results.set(node, 'fail');
@@ -136,7 +136,7 @@ export function foldOfRun(state: GraphState): RunFold {
         return false;
       }
       if (cuts.size > 0 && event.type === 'node.finished') settle(event);
-      graphState.apply(state, event, place);
+      pipelineState.apply(state, event, place);
       if (event.type === 'node.started') lostAt.set(event.op, lost);
       else if (event.type === 'edge.selected') lostAt.set(event.op, lost);
       else if (event.type === 'node.finished') lostAt.set(event.op.slice(0, event.op.lastIndexOf('/')) as OpPath, lost);
