@@ -23,7 +23,7 @@ describe('mlld validate FILE', () => {
       '',
       'Warnings:',
       '  @nmae (line 4:6) - undefined variable (did you mean @name?)',
-      '  (line 1:17) - @ask has a parameter of the generic name "data" (say what it holds)',
+      '  (line 1:17) - @ask has a parameter of the generic name "data" (name it after its meaning)',
       '',
     ]);
     expect([stderr, status]).toEqual(['', 0]);

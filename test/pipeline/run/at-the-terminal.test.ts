@@ -32,7 +32,7 @@ it('ends in order at Ctrl-C, and continues from there', { timeout: 30_000 }, asy
   expect(stderr).toContain('mlld run quay.dot --resume');
   expect(stderr).toMatch(/quay: interrupted: ended by SIGINT\n$/);
   const { stdout: told } = await runCli(['journal', 'postmortem'], { cwd });
-  const [, draw = ''] = /\n {2}mlld (graph .*?) *# what came of each node/.exec(told) ?? [];
+  const [, draw = ''] = /\n {2}mlld (graph .*?) *# draw the outcome of each node/.exec(told) ?? [];
   expect(await runCli(draw.split(' '), { cwd })).toMatchObject({ status: 0, stderr: '' });
   writeFileSync(`${cwd}/quay.dot`, SLOW.replace('sleep 30', 'true'));
   const resumed = await runCli(['run', 'quay.dot', '--resume'], { cwd });
