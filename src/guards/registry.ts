@@ -3,12 +3,12 @@ import type { Filter, Guard } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { FilterTable, filterName, functionNames, type Names, type Watcher } from '../hooks/filter.js';
 import { interceptor } from '../hooks/interceptor.js';
-import type { Interceptor } from '../runtime/definable.js';
+import type { Interceptor } from '../runtime/definitions/definable.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
 import type { GuardSwitch, Operation } from '../runtime/operation.js';
-import type { Reach } from '../runtime/reach.js';
+import type { Reach } from '../runtime/definitions/reach.js';
 import { labelsOf } from '../values/value.js';
 import { refuseBadOptions } from './allow-options.js';
 

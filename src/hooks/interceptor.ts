@@ -1,6 +1,6 @@
 /** The definition of a hook or a guard, which is part of how a call is executed. design.md 3. */
 import type { Guard, Hook } from '../../grammar/ast.js';
-import type { Interceptor } from '../runtime/definable.js';
+import type { Interceptor } from '../runtime/definitions/definable.js';
 import type { Module } from '../runtime/module.js';
 import { filterText } from './filter.js';
 

@@ -2,12 +2,12 @@
 import type { Hook } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { isStatement } from '../language/statements/statement-kinds.js';
-import type { Interceptor } from '../runtime/definable.js';
+import type { Interceptor } from '../runtime/definitions/definable.js';
 import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
 import type { Operation } from '../runtime/operation.js';
-import type { Reach } from '../runtime/reach.js';
+import type { Reach } from '../runtime/definitions/reach.js';
 import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
 import { interceptor } from './interceptor.js';
 

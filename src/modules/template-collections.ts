@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Import, Load, Param, TemplatePart } from '../../grammar/ast.js';
 import { MlldError } from '../errors.js';
 import { locationOf } from '../runtime/errors.js';
-import { Executable, type LoadedTemplate } from '../runtime/executable.js';
+import { Executable, type LoadedTemplate } from '../runtime/definitions/executable.js';
 import type { Frame } from '../runtime/frame.js';
 import { readTemplate, templateKind } from '../language/expressions/template-file.js';
 import { performEffect } from '../operation/perform-effect.js';

@@ -2,10 +2,10 @@
 import type { CallKey } from '../../journal/ids.js';
 import type { Outcome } from '../runtime/completion.js';
 import type { Context } from '../runtime/context.js';
-import type { Definition } from '../runtime/definition.js';
+import type { Definition } from '../runtime/definitions/definition.js';
 import type { RunState } from '../runtime/frame.js';
-import type { CallRequest, OpNode } from '../runtime/identity.js';
-import type { LlmCall } from '../runtime/llm-call.js';
+import type { CallRequest, OpNode } from '../runtime/calls/identity.js';
+import type { LlmCall } from '../runtime/calls/llm-call.js';
 import type { Operation } from '../runtime/operation.js';
 import type { Body, Interceptors } from '../runtime/ports.js';
 import type { Settings } from '../runtime/settings.js';

@@ -2,7 +2,7 @@
 import { canonicalJson, canonicalJsonIfPlain, isTooDeep, sha256 } from '../../journal/canonical.js';
 import type { Json, Payload } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
-import { isSecret, type SecretRegistry } from '../runtime/secret-registry.js';
+import { isSecret, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { fromNative, toJson } from '../values/native.js';
 import type { Value } from '../values/value.js';
 import { exceedingOutput } from '../world/process/output.js';

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, ResultForm } from '../../journal/event.js';
 import { Signal, type Outcome } from '../runtime/completion.js';
-import type { Encoded } from '../runtime/result-cache.js';
+import type { Encoded } from '../runtime/calls/result-cache.js';
 import { toJson } from '../values/native.js';
 import { Annotated, annotate, dataOf, type Data, type Value } from '../values/value.js';
 import { withMetadata, recordedMetadata } from './result-metadata.js';

@@ -1,8 +1,8 @@
 /** Looks a call up among the recorded results, and reuses what is found. checkpoint-resume.md 5. */
 import type { ReusedOutput } from '../../journal/event.js';
 import type { Awaitable } from '../runtime/awaitable.js';
-import type { CachedResult } from '../runtime/result-cache.js';
-import { withResultLabels } from '../runtime/result-labels.js';
+import type { CachedResult } from '../runtime/calls/result-cache.js';
+import { withResultLabels } from '../runtime/calls/result-labels.js';
 import { sitesOf, type CacheableCall, type CallIdentity, type Found } from './cacheable-call.js';
 import { reuseOutputs, type OutdatedOutputs } from './outputs.js';
 

@@ -5,9 +5,9 @@
 import { sha256 } from '../../journal/canonical.js';
 import type { DefinitionPart } from '../../journal/event.js';
 import type { Awaitable } from '../runtime/awaitable.js';
-import type { Interceptor } from '../runtime/definable.js';
-import type { Definition } from '../runtime/definition.js';
-import type { SecretRegistry } from '../runtime/secret-registry.js';
+import type { Interceptor } from '../runtime/definitions/definable.js';
+import type { Definition } from '../runtime/definitions/definition.js';
+import type { SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import type { CacheableCall } from './cacheable-call.js';
 import { definitionOf, fingerprintOf, type KeyedDigest } from './fingerprint.js';
 

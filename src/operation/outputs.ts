@@ -12,9 +12,9 @@ import { sha256 } from '../../journal/canonical.js';
 import type { OutputFile, ReusedOutput } from '../../journal/event.js';
 import type { BlobId } from '../../journal/ids.js';
 import { Signal, type Outcome } from '../runtime/completion.js';
-import type { LlmCall } from '../runtime/llm-call.js';
-import type { CachedResult, OutputFiles } from '../runtime/result-cache.js';
-import { isSecret } from '../runtime/secret-registry.js';
+import type { LlmCall } from '../runtime/calls/llm-call.js';
+import type { CachedResult, OutputFiles } from '../runtime/calls/result-cache.js';
+import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { World } from '../world/world.js';
 import type { CacheableCall } from './cacheable-call.js';
 

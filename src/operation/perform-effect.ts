@@ -1,7 +1,7 @@
 /** Performs the effects of an operation: their results are facts of the run. */
 import type { Frame } from '../runtime/frame.js';
 import { hookTimedOut } from '../runtime/hook-deadline.js';
-import { concealed, isSecret } from '../runtime/secret-registry.js';
+import { concealed, isSecret } from '../runtime/secrets/secret-registry.js';
 import type { EffectResult, EffectRequest, EffectOptions, EffectKind } from '../world/world.js';
 import { recordEffect, type Involved } from './effect-facts.js';
 

@@ -8,11 +8,11 @@
 import { Signal, type Outcome } from '../runtime/completion.js';
 import { Denial, denialObject } from '../runtime/denial.js';
 import type { Frame } from '../runtime/frame.js';
-import type { OpNode } from '../runtime/identity.js';
-import type { CallOperation, LlmCall } from '../runtime/llm-call.js';
+import type { OpNode } from '../runtime/calls/identity.js';
+import type { CallOperation, LlmCall } from '../runtime/calls/llm-call.js';
 import type { Operation } from '../runtime/operation.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';
-import { isSecret, SECRET, type SecretRegistry } from '../runtime/secret-registry.js';
+import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { textOf } from '../values/text.js';
 import type { Value } from '../values/value.js';
 import { callOrReuse } from './cache-stage.js';

@@ -1,6 +1,6 @@
 /** Secrets that are written in a source: the literals of variables and functions that are labelled `secret`. */
 import { parseScript } from '../../grammar/parse.js';
-import { HIDDEN, SECRET } from '../runtime/secret-registry.js';
+import { HIDDEN, SECRET } from '../runtime/secrets/secret-registry.js';
 
 export interface HiddenSource {
   /** The source with marks in the place of the literals. */

@@ -6,16 +6,16 @@ import type { Completion } from './completion.js';
 import type { Context } from './context.js';
 import type { CooperativeYield } from './cooperative-yield.js';
 import type { Denial } from './denial.js';
-import type { Executable } from './executable.js';
+import type { Executable } from './definitions/executable.js';
 import type { HookDeadline } from './hook-deadline.js';
-import type { OpNode } from './identity.js';
+import type { OpNode } from './calls/identity.js';
 import type { Module, ModuleExports } from './module.js';
-import type { PaidCalls } from './paid-calls.js';
+import type { PaidCalls } from './calls/paid-calls.js';
 import type { Document, Evaluator, Interceptors, ReplayedRun } from './ports.js';
 import type { Recorder } from './recorder.js';
-import type { ResultCache } from './result-cache.js';
+import type { ResultCache } from './calls/result-cache.js';
 import type { Scope } from './scope.js';
-import type { SecretRegistry } from './secret-registry.js';
+import type { SecretRegistry } from './secrets/secret-registry.js';
 import type { Settings } from './settings.js';
 
 /** A frame always has all its members, for the reason that `Context` does. */

@@ -1,6 +1,6 @@
 /** A file whose code runs, and what it exports. world.md 12. */
 import type { Value } from '../values/value.js';
-import type { Executable } from './executable.js';
+import type { Executable } from './definitions/executable.js';
 import type { Scope } from './scope.js';
 
 export interface Module {

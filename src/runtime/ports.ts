@@ -5,11 +5,11 @@ import type { Callable } from '../values/kinds/callable.js';
 import type { Value } from '../values/value.js';
 import type { EffectKind, EffectRequest, EffectResult } from '../world/world.js';
 import type { Outcome } from './completion.js';
-import type { Interceptor } from './definable.js';
+import type { Interceptor } from './definitions/definable.js';
 import type { Denial } from './denial.js';
 import type { Frame } from './frame.js';
 import type { GuardSwitch, Operation } from './operation.js';
-import type { Reach } from './reach.js';
+import type { Reach } from './definitions/reach.js';
 
 /** The body of an operation; `inputs` are those that hooks and guards left. */
 export type Body<R = Outcome> = (frame: Frame, inputs: readonly Value[]) => Promise<R>;

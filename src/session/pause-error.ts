@@ -2,7 +2,7 @@
 import { JournalError } from '../../journal/errors.js';
 import type { Pause } from '../../journal/run-event.js';
 import { MlldError } from '../errors.js';
-import type { PaidCalls } from '../runtime/paid-calls.js';
+import type { PaidCalls } from '../runtime/calls/paid-calls.js';
 
 export function pausedError({ stoppedBy }: PaidCalls): MlldError {
   const why = stoppedBy?.message ?? 'the journal is lost';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Executable } from '../../src/runtime/executable.js';
+import type { Executable } from '../../src/runtime/definitions/executable.js';
 import { definitionOf } from '../../src/operation/fingerprint.js';
 import { dataOf } from '../../src/values/value.js';
 import { runScript } from '../support/in-fake-world.js';

@@ -7,7 +7,7 @@ import { performEffect } from '../../src/operation/perform-effect.js';
 import { recordSource } from '../../src/operation/sources.js';
 import { hideLiterals } from '../../src/operation/secret-literals.js';
 import { HookDeadline } from '../../src/runtime/hook-deadline.js';
-import { SecretRegistry } from '../../src/runtime/secret-registry.js';
+import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { annotate } from '../../src/values/value.js';
 import { bareRun } from '../support/bare-run.js';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResultMetadata } from '../../journal/event.js';
 import { Signal, valueIn, type Outcome } from '../../src/runtime/completion.js';
 import { decodeResult, encodeResult } from '../../src/operation/encode-result.js';
-import type { Encoded } from '../../src/runtime/result-cache.js';
+import type { Encoded } from '../../src/runtime/calls/result-cache.js';
 import { withShortCommand } from '../../src/operation/result-metadata.js';
 import { annotate, Annotated, metadataOf, type Data, type Value } from '../../src/values/value.js';
 

@@ -6,7 +6,7 @@ import { createModule } from '../../src/language/source-module.js';
 import { interceptor } from '../../src/hooks/interceptor.js';
 import { definitionOf, fingerprintOf } from '../../src/operation/fingerprint.js';
 import { definitionFor, withInterceptors } from '../../src/operation/interceptors.js';
-import { Executable } from '../../src/runtime/executable.js';
+import { Executable } from '../../src/runtime/definitions/executable.js';
 import type { Module } from '../../src/runtime/module.js';
 import { annotate } from '../../src/values/value.js';
 import { bareRun, WITHOUT_INTERCEPTORS } from '../support/bare-run.js';

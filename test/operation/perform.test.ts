@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { perform } from '../../src/operation/perform.js';
 import { Signal } from '../../src/runtime/completion.js';
 import { Denial } from '../../src/runtime/denial.js';
-import type { CallOperation } from '../../src/runtime/llm-call.js';
+import type { CallOperation } from '../../src/runtime/calls/llm-call.js';
 import type { GuardWatch, HookWatch, Interceptors } from '../../src/runtime/ports.js';
 import type { Fingerprint } from '../../journal/ids.js';
 import { annotate, type Value } from '../../src/values/value.js';

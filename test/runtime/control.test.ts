@@ -6,7 +6,7 @@ import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import { Denial, denialContext, denialObject, type DenialFacts } from '../../src/runtime/denial.js';
 import { GuardRetry } from '../../src/runtime/guard-retry.js';
 import { HookDeadline, hookTimedOut } from '../../src/runtime/hook-deadline.js';
-import { PaidCalls } from '../../src/runtime/paid-calls.js';
+import { PaidCalls } from '../../src/runtime/calls/paid-calls.js';
 
 it('the value of an outcome is the value, or the one that a control word carries', () => {
   expect(valueIn('high')).toBe('high');

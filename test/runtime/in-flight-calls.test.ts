@@ -1,7 +1,7 @@
 /** Calls that wait for the result of an identical call, and calls that must not. */
 import { expect, it } from 'vitest';
 import { opPath, type CallKey } from '../../journal/ids.js';
-import { InFlightCalls } from '../../src/runtime/in-flight-calls.js';
+import { InFlightCalls } from '../../src/runtime/calls/in-flight-calls.js';
 
 const [X, Y, Z] = ['x', 'y', 'z'] as unknown as [CallKey, CallKey, CallKey];
 

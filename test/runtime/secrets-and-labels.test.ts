@@ -1,9 +1,15 @@
 /** The secrets that a run remembers, and the labels of results. SECRET-1, SECRET-2, LABEL-1, LABEL-2. */
 import { describe, expect, it } from 'vitest';
 import { Signal } from '../../src/runtime/completion.js';
-import { labelsOfResult, membersOf, NO_RESULT_LABELS, recordedResultLabels, withResultLabels } from '../../src/runtime/result-labels.js';
-import { SecretFragments } from '../../src/runtime/secret-fragments.js';
-import { concealed, isSecret, SecretRegistry } from '../../src/runtime/secret-registry.js';
+import {
+  labelsOfResult,
+  membersOf,
+  NO_RESULT_LABELS,
+  recordedResultLabels,
+  withResultLabels,
+} from '../../src/runtime/calls/result-labels.js';
+import { SecretFragments } from '../../src/runtime/secrets/secret-fragments.js';
+import { concealed, isSecret, SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { annotate, labelsOf, type Value } from '../../src/values/value.js';
 
 const TOKEN = 'ghp_0123456789abcdefABCDEF';

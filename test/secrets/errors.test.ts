@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SecretRegistry } from '../../src/runtime/secret-registry.js';
+import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 const TOKEN = 'sk-live-0123/456789+abcdefXYZ';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { sha256 } from '../../journal/canonical.js';
 import type { CallKey } from '../../journal/ids.js';
 import { pipelineState } from '../../replay/pipeline/pipeline-state.js';
-import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/result-cache.js';
+import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/calls/result-cache.js';
 import { limitReuse } from '../../src/session/pipeline/create-runtime.js';
 import type { PipelineRunOptions } from '../../src/session/pipeline/run-pipeline-options.js';
 import { NO_RESULT_CACHE } from '../../src/session/ports/result-cache.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
-import { SecretRegistry } from '../../src/runtime/secret-registry.js';
+import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { createRecorder } from '../../src/session/ports/recorder.js';
 import { callCompleted, opStarted, runRef, started } from '../journal/support/facts.js';
 import { readRun } from '../journal/support/read.js';

@@ -6,7 +6,7 @@ import { opPath } from '../../journal/ids.js';
 import type { PipelineFact } from '../../journal/pipeline-event.js';
 import type { Journal } from '../../journal/store.js';
 import { openMemoryStore } from '../../journal/storage/memory-store.js';
-import { SecretRegistry } from '../../src/runtime/secret-registry.js';
+import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import { createStateKeeper } from '../../src/session/pipeline/state-keeper.js';
 import { createRecorder } from '../../src/session/ports/recorder.js';
 import { runRef, started } from '../journal/support/facts.js';

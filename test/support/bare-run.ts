@@ -12,12 +12,12 @@ import type { Completion } from '../../src/runtime/completion.js';
 import { OUTERMOST } from '../../src/runtime/context.js';
 import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import { PLAIN, type Frame, type RunState } from '../../src/runtime/frame.js';
-import { OpNode } from '../../src/runtime/identity.js';
-import { InFlightCalls } from '../../src/runtime/in-flight-calls.js';
+import { OpNode } from '../../src/runtime/calls/identity.js';
+import { InFlightCalls } from '../../src/runtime/calls/in-flight-calls.js';
 import type { Interceptors } from '../../src/runtime/ports.js';
-import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/result-cache.js';
-import { recordedResultLabels } from '../../src/runtime/result-labels.js';
-import { SecretRegistry } from '../../src/runtime/secret-registry.js';
+import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/calls/result-cache.js';
+import { recordedResultLabels } from '../../src/runtime/calls/result-labels.js';
+import { SecretRegistry } from '../../src/runtime/secrets/secret-registry.js';
 import type { Value } from '../../src/values/value.js';
 import { FakeWorld } from './fake-world.js';
 

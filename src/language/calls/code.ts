@@ -3,7 +3,7 @@ import type { Code } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { performEffect } from '../../operation/perform-effect.js';
-import { isSecret } from '../../runtime/secret-registry.js';
+import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { resolveDirectory } from '../paths.js';
 import { shellText, toNative, toJson } from '../../values/native.js';
 import { parseResult, resultOfCode } from '../../values/results.js';
@@ -12,7 +12,7 @@ import { annotate, Annotated, dataOf, flow, type CommandFacts, type Value } from
 import { commandLineOf, type CommandLine } from './command-line.js';
 import { lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
-import type { Executable } from '../../runtime/executable.js';
+import type { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { siteOf } from '../../runtime/position.js';
 import type { Scope } from '../../runtime/scope.js';

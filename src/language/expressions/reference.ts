@@ -15,7 +15,7 @@ import { contextValue } from './context-variables.js';
 import { boundValue, callValue } from '../../runtime/evaluator-ports.js';
 import type { CallDetails } from '../../runtime/ports.js';
 import { locationOf, undefinedVariable } from '../../runtime/errors.js';
-import { Executable } from '../../runtime/executable.js';
+import { Executable } from '../../runtime/definitions/executable.js';
 import { evaluateArguments, evaluateMethodArguments } from '../calls/arguments.js';
 import type { Frame } from '../../runtime/frame.js';
 import { readNamespace } from './namespace-members.js';

@@ -12,7 +12,7 @@ import { fileMissing } from '../files/unreadable-file.js';
 import { renderText } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { Value } from '../../values/value.js';
-import type { LoadedTemplate } from '../../runtime/executable.js';
+import type { LoadedTemplate } from '../../runtime/definitions/executable.js';
 
 /** Loads `template "./p.att"`. The template sees the names of the file that declares the function. */
 export async function loadTemplateFile(file: TemplateFile['path'], frame: Frame): Promise<LoadedTemplate> {

@@ -10,7 +10,7 @@ import { builtIn } from '../expressions/built-ins.js';
 import type { Outcome } from '../../runtime/completion.js';
 import { callOutcome, lenient } from '../../runtime/evaluator-ports.js';
 import { locationOf, rise } from '../../runtime/errors.js';
-import { Executable } from '../../runtime/executable.js';
+import { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { Scope } from '../../runtime/scope.js';
 import { stageInput } from './stage-input.js';

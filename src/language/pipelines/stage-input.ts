@@ -1,6 +1,6 @@
 /** Prepares the input of a stage: code in `js`, `node` and `py` receives data where the text is JSON. control.md 19.2. */
 import { Annotated, annotate, dataOf, flow, type Data, type Value } from '../../values/value.js';
-import type { Executable } from '../../runtime/executable.js';
+import type { Executable } from '../../runtime/definitions/executable.js';
 
 const DATA = /^\s*(?:[{[]|-?\d+(?:\.\d+)?\s*$|true\s*$|false\s*$)/;
 

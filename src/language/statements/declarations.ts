@@ -5,7 +5,7 @@ import { dataOf } from '../../values/value.js';
 import { refuseReserved } from '../expressions/ambient-variables.js';
 import type { Completion } from '../../runtime/completion.js';
 import { locationOf } from '../../runtime/errors.js';
-import { Executable } from '../../runtime/executable.js';
+import { Executable } from '../../runtime/definitions/executable.js';
 import type { Frame } from '../../runtime/frame.js';
 import { loadTemplateFile } from '../expressions/template-file.js';
 import { redeclared } from './variables.js';

@@ -2,10 +2,10 @@
 import type { Code, Expression, Var } from '../../../grammar/ast.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { Fingerprint } from '../../../journal/ids.js';
-import type { LlmCall } from '../../runtime/llm-call.js';
+import type { LlmCall } from '../../runtime/calls/llm-call.js';
 import { valueIn } from '../../runtime/completion.js';
 import { perform } from '../../operation/perform.js';
-import { isSecret } from '../../runtime/secret-registry.js';
+import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import type { Value } from '../../values/value.js';
 import { evaluateCode } from '../calls/code.js';
 import { commandLineOf } from '../calls/command-line.js';

@@ -2,7 +2,7 @@
 import type { Append, Let, Var } from '../../../grammar/ast.js';
 import { MlldError } from '../../errors.js';
 import { perform } from '../../operation/perform.js';
-import { SECRET } from '../../runtime/secret-registry.js';
+import { SECRET } from '../../runtime/secrets/secret-registry.js';
 import { appendTo } from '../../values/append.js';
 import { flow } from '../../values/value.js';
 import { refuseReserved } from '../expressions/ambient-variables.js';

@@ -1,6 +1,6 @@
 /** Executes model calls by a function of an mlld script: `exe llm @stage(prompt, node, context)`. */
 import path from 'node:path';
-import { Executable } from '../../runtime/executable.js';
+import { Executable } from '../../runtime/definitions/executable.js';
 import { callValue } from '../../runtime/evaluator-ports.js';
 import type { Frame } from '../../runtime/frame.js';
 import { createModule } from '../../language/source-module.js';
@@ -11,7 +11,7 @@ import { toJson } from '../../values/native.js';
 import { textOf } from '../../values/text.js';
 import { dataOf, type Value } from '../../values/value.js';
 import { performEffect } from '../../operation/perform-effect.js';
-import { isSecret } from '../../runtime/secret-registry.js';
+import { isSecret } from '../../runtime/secrets/secret-registry.js';
 import { modelSettingsOf } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import { statusReport } from '../stage/status-file.js';

@@ -7,7 +7,7 @@
  */
 import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { concealed, type SecretRegistry } from '../../runtime/secret-registry.js';
+import { concealed, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Frame } from '../../runtime/frame.js';
 import { StageError } from '../model/outcome.js';
 import type { Ledger } from './ledger.js';

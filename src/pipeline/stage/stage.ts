@@ -3,7 +3,7 @@ import type { Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import type { BranchRef } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { SecretRegistry } from '../../runtime/secret-registry.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Interviewer } from '../human/interviewer.js';
 import type { CompiledPipeline } from '../model/compiled-pipeline.js';
 import type { PromptHistory } from '../model/fidelity.js';

@@ -4,7 +4,7 @@
  */
 import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
-import { concealed } from '../../runtime/secret-registry.js';
+import { concealed } from '../../runtime/secrets/secret-registry.js';
 import { exceedingOutput } from '../../world/process/output.js';
 import type { Stage, TimedWait } from '../stage/stage.js';
 import { artifactsOf } from '../stage/artifacts.js';

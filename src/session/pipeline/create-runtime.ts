@@ -13,8 +13,8 @@ import { createRunFolder, type RunFolder } from '../../pipeline/stage/run-folder
 import { createThreads } from '../../pipeline/stage/threads.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { ResultCache } from '../../runtime/result-cache.js';
-import type { SecretRegistry } from '../../runtime/secret-registry.js';
+import type { ResultCache } from '../../runtime/calls/result-cache.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { randomFraction } from '../../world/host.js';
 import type { World } from '../../world/world.js';
 import { baseFolder } from '../project.js';

@@ -7,7 +7,7 @@ import { PipelineError } from '../../pipeline/model/outcome.js';
 import type { WalkEnd } from '../../pipeline/stage/walk-context.js';
 import type { PipelineRuntime } from '../../pipeline/walk/pipeline-runtime.js';
 import { traverse } from '../../pipeline/walk/traverse.js';
-import type { PaidCalls } from '../../runtime/paid-calls.js';
+import type { PaidCalls } from '../../runtime/calls/paid-calls.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import { pausedError, pauseOf } from '../pause-error.js';
 import { timedOut, type StopReason } from '../run-lifecycle.js';

@@ -10,7 +10,7 @@
 import type { Json } from '../../../journal/event.js';
 import { MlldError } from '../../errors.js';
 import { graphAttribute, type Graph } from '../../pipeline/model/graph.js';
-import { HIDDEN, UNITS_MIN } from '../../runtime/secret-registry.js';
+import { HIDDEN, UNITS_MIN } from '../../runtime/secrets/secret-registry.js';
 import type { PipelineRunOptions } from './run-pipeline-options.js';
 import type { World } from '../../world/world.js';
 

@@ -1,7 +1,7 @@
 /** Replaces what a run knows to be secret by marks, in everything that it records or shows. */
 import type { Fact } from '../../../journal/event.js';
 import type { SourceLocation } from '../../errors.js';
-import { concealed, HIDDEN, isSecret, type SecretRegistry } from '../../runtime/secret-registry.js';
+import { concealed, HIDDEN, isSecret, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { textOf } from '../../values/text.js';
 import type { Value } from '../../values/value.js';
 import type { Divergence } from '../rerun/divergence.js';

@@ -4,7 +4,7 @@ import type { CallKey, RunRef } from '../../../journal/ids.js';
 import type { ImmediateReads, Position } from '../../../journal/store.js';
 import { MlldError } from '../../errors.js';
 import { decodeValue } from '../../operation/encode-result.js';
-import type { Encoded } from '../../runtime/result-cache.js';
+import type { Encoded } from '../../runtime/calls/result-cache.js';
 import { Annotated, dataOf, NO_METADATA, LazyData, type Data, type Metadata, type Value } from '../../values/value.js';
 
 /** Smaller results are held in memory: remembering their place would cost almost as much. */

@@ -3,7 +3,7 @@ import type { BlobId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { writtenFiles, type WrittenFiles } from '../../../replay/memo/written-files.js';
-import type { OutputFiles } from '../../runtime/result-cache.js';
+import type { OutputFiles } from '../../runtime/calls/result-cache.js';
 
 export const NO_OUTPUT_FILES: OutputFiles = {
   keepsNewer: true,

@@ -11,7 +11,7 @@ import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Recorder } from '../../runtime/recorder.js';
-import type { SecretRegistry } from '../../runtime/secret-registry.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { bounded } from './bounded-facts.js';
 import { conceal } from './conceal.js';
 

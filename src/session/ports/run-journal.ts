@@ -14,9 +14,9 @@ import { concurrentRuns, followIndex, saveIndex } from '../../../replay/memo/loa
 import { cachePolicy } from '../../../replay/memo/policy.js';
 import { eventOf, follow } from '../../../replay/fold/projection.js';
 import { summary } from '../../../replay/reports/summary/summary.js';
-import type { ResultCache } from '../../runtime/result-cache.js';
-import type { PaidCalls } from '../../runtime/paid-calls.js';
-import type { SecretRegistry } from '../../runtime/secret-registry.js';
+import type { ResultCache } from '../../runtime/calls/result-cache.js';
+import type { PaidCalls } from '../../runtime/calls/paid-calls.js';
+import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { workflowFor } from '../project.js';
 import type { RunOptions } from '../script/run-options.js';
 import { declarationsOf } from '../script/declarations.js';

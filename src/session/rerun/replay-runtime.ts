@@ -4,7 +4,7 @@ import type { Fact } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
 import { hasHandover, isWhole, nextHandover, type RecordedEffect, type Recording } from '../../../replay/recording/recorded-world.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { ResultCache } from '../../runtime/result-cache.js';
+import type { ResultCache } from '../../runtime/calls/result-cache.js';
 import type { Recorder } from '../../runtime/recorder.js';
 import type { Value } from '../../values/value.js';
 import { concealValue } from '../ports/conceal.js';

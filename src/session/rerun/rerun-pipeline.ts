@@ -22,7 +22,7 @@ import { execute } from '../../language/evaluate.js';
 import type { Frame, RunState } from '../../runtime/frame.js';
 import { createModule } from '../../language/source-module.js';
 import { displayPath } from '../../language/paths.js';
-import { SecretRegistry } from '../../runtime/secret-registry.js';
+import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { baseFolder } from '../project.js';
 import type { Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';

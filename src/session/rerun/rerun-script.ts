@@ -2,7 +2,7 @@
 import { isWhole } from '../../../replay/recording/recorded-world.js';
 import { execute } from '../../language/evaluate.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
-import { SecretRegistry } from '../../runtime/secret-registry.js';
+import { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import { concealError } from '../ports/conceal.js';
 import { createDocument } from '../script/document.js';
 import { rootFrame, createRunState } from '../script/root-frame.js';

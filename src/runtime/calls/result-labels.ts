@@ -5,11 +5,11 @@
  * LABEL-1  One function adds the labels to reused and to fresh results, recorded or not, so that neither labels nor their order can differ.
  * LABEL-2  A label that a guard removed is removed from a reused result too; a label that only this call's arguments have is not.
  */
-import type { FactOf } from '../../journal/event.js';
-import { annotate, Annotated, flow, labelsOf, NO_LABELS, sourcesOf, union, type Value } from '../values/value.js';
-import { Signal, valueIn, type Outcome } from './completion.js';
-import type { LlmFacts } from './operation.js';
-import { SECRET } from './secret-registry.js';
+import type { FactOf } from '../../../journal/event.js';
+import { annotate, Annotated, flow, labelsOf, NO_LABELS, sourcesOf, union, type Value } from '../../values/value.js';
+import { Signal, valueIn, type Outcome } from '../completion.js';
+import type { LlmFacts } from '../operation.js';
+import { SECRET } from '../secrets/secret-registry.js';
 
 /** The labels and sources that a result has beyond those of arguments and function, and the labels of those that it lacks. */
 export interface ResultLabels {

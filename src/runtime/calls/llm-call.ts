@@ -1,14 +1,14 @@
 /** The parts of a call that only its execution and its lookup need. checkpoint-resume.md 4 to 6. */
-import type { CallKey } from '../../journal/ids.js';
-import type { Value } from '../values/value.js';
-import type { Awaitable } from './awaitable.js';
-import type { Outcome } from './completion.js';
-import type { Definition } from './definition.js';
-import type { Denial } from './denial.js';
-import type { Frame } from './frame.js';
+import type { CallKey } from '../../../journal/ids.js';
+import type { Value } from '../../values/value.js';
+import type { Awaitable } from '../awaitable.js';
+import type { Outcome } from '../completion.js';
+import type { Definition } from '../definitions/definition.js';
+import type { Denial } from '../denial.js';
+import type { Frame } from '../frame.js';
 import type { CallRequest } from './identity.js';
-import type { CallFacts, LlmFacts, Operation } from './operation.js';
-import type { Body } from './ports.js';
+import type { CallFacts, LlmFacts, Operation } from '../operation.js';
+import type { Body } from '../ports.js';
 
 /** The operation of a function call, with what `perform` needs to execute it. */
 export interface CallOperation extends Operation {

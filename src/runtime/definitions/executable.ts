@@ -1,8 +1,8 @@
 /** A function that a script declares. control.md 3. */
-import type { Code, Exe, Expression, Pipeline, Reference, Template, When } from '../../grammar/ast.js';
-import { Callable } from '../values/kinds/callable.js';
+import type { Code, Exe, Expression, Pipeline, Reference, Template, When } from '../../../grammar/ast.js';
+import { Callable } from '../../values/kinds/callable.js';
 import type { DerivedCache } from './definition.js';
-import type { Module } from './module.js';
+import type { Module } from '../module.js';
 
 export interface LoadedTemplate {
   readonly template: Template;

@@ -1,7 +1,7 @@
 /** The identity of an operation: its path in the run, and for a call its key. design.md 3. */
-import { canonicalJson, sha256 } from '../../journal/canonical.js';
-import type { Json } from '../../journal/event.js';
-import type { CallKey, OpPath } from '../../journal/ids.js';
+import { canonicalJson, sha256 } from '../../../journal/canonical.js';
+import type { Json } from '../../../journal/event.js';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
 
 /** A place in the tree of operations. Names and ordinals come from the program, never from timing. */
 export class OpNode {

@@ -1,8 +1,8 @@
 /** The code that a call would be executed with. design.md 3. */
-import type { DefinitionPart } from '../../journal/event.js';
-import type { Fingerprint } from '../../journal/ids.js';
+import type { DefinitionPart } from '../../../journal/event.js';
+import type { Fingerprint } from '../../../journal/ids.js';
 import type { Reach } from './reach.js';
-import type { Scope } from './scope.js';
+import type { Scope } from '../scope.js';
 
 /** A function with everything it uses, and the guards and hooks that hold for it. */
 export interface Definition {

@@ -2,7 +2,7 @@
  * The calls that are executed at this moment. An identical call waits for the result of the one in flight, unless that wait could never
  * end: a guard or a hook inside the call makes the same call again, or two calls in flight each make the other one.
  */
-import type { CallKey, OpPath } from '../../journal/ids.js';
+import type { CallKey, OpPath } from '../../../journal/ids.js';
 
 interface InFlightCall {
   readonly op: OpPath;

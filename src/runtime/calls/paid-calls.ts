@@ -5,8 +5,8 @@
  * PAID-2 Calls that have started end, and their results are used. When the only ones left wait for a call inside them that may not start,
  *    the run is paused: then no statement starts.
  */
-import type { OpPath } from '../../journal/ids.js';
-import { MlldError } from '../errors.js';
+import type { OpPath } from '../../../journal/ids.js';
+import { MlldError } from '../../errors.js';
 import { isInside } from './in-flight-calls.js';
 
 export class PaidCalls {

@@ -1,12 +1,12 @@
 /** The port to the results that are paid for already. `session/` builds it from the folds. */
-import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../../journal/event.js';
-import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../journal/ids.js';
-import type { BlobWriter } from '../../journal/storage/blob-writer.js';
-import type { Recorded } from '../../journal/store.js';
-import type { Value } from '../values/value.js';
-import type { Awaitable } from './awaitable.js';
-import type { Outcome } from './completion.js';
-import type { Definition } from './definition.js';
+import type { Json, OutputFile, Payload, ResultForm, ResultMetadata } from '../../../journal/event.js';
+import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Workflow } from '../../../journal/ids.js';
+import type { BlobWriter } from '../../../journal/storage/blob-writer.js';
+import type { Recorded } from '../../../journal/store.js';
+import type { Value } from '../../values/value.js';
+import type { Awaitable } from '../awaitable.js';
+import type { Outcome } from '../completion.js';
+import type { Definition } from '../definitions/definition.js';
 import type { InFlightCalls } from './in-flight-calls.js';
 import type { ResultLabels } from './result-labels.js';
 

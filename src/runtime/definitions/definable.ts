@@ -1,7 +1,7 @@
 /** The functions, guards and hooks that have a definition. */
-import type { Exe, Guard, Hook } from '../../grammar/ast.js';
+import type { Exe, Guard, Hook } from '../../../grammar/ast.js';
 import type { DerivedCache } from './definition.js';
-import type { Module } from './module.js';
+import type { Module } from '../module.js';
 
 export interface Definable {
   readonly name: string;

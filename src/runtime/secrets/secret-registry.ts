@@ -5,9 +5,9 @@
  * SECRET-1  A value that is labelled `secret` is recorded as such, whatever is remembered here: these texts only ever hide more.
  * SECRET-2  The journal records of an error that comes from an operation with a secret in it only that it is withheld.
  */
-import type { Json } from '../../journal/event.js';
-import { isDataObject } from '../values/plain-object.js';
-import { labelsOf, LazyData, Annotated, type Value } from '../values/value.js';
+import type { Json } from '../../../journal/event.js';
+import { isDataObject } from '../../values/plain-object.js';
+import { labelsOf, LazyData, Annotated, type Value } from '../../values/value.js';
 import { SecretFragments } from './secret-fragments.js';
 
 export const SECRET = 'secret';
