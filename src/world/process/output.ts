@@ -1,9 +1,10 @@
 /**
  * Collects what a program writes to one of its streams into one text.
  *
- * PROCESS-OUTPUT-1 A few megabytes are held in memory. With a journal, the rest goes to a file of it while it arrives. A kill leaves that file
- *    without a name (`journal/storage/blob-writer.ts`, BLOB-1).
- * PROCESS-OUTPUT-2 When the disk takes no more of it, the rest is held in memory, as all is without a file, up to the largest size of a text.
+ * PROCESS-OUTPUT-1 A few megabytes are held in memory. With a journal, the rest goes to a file of it while it arrives. A kill leaves that
+ *    file without a name (`journal/storage/blob-writer.ts`, BLOB-1).
+ * PROCESS-OUTPUT-2 When the disk takes no more of it, the rest is held in memory, as all is without a file, up to the largest size of a
+ *    text.
  */
 import type { BlobWriter, StoredBlob } from '../../../journal/storage/blob-writer.js';
 import { TEXT_BYTES_MAX } from '../../../journal/payloads.js';
