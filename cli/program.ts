@@ -1,7 +1,7 @@
 /** Runs the commands that commander parses, and prints help. Commands and flags come from the table. */
 import type { Command } from 'commander';
 import { MlldError } from '../src/errors.js';
-import { closest } from '../src/values/suggest.js';
+import { closest } from '../grammar/closest.js';
 import { ACTIONS } from './commands/actions.js';
 import { EXIT_OK } from './exit-codes.js';
 import { COMMAND_ROWS, COMMANDS, PROGRAM, type ParsedCommand } from './command-table/commands.js';

@@ -1,5 +1,5 @@
 /** The commands about pipelines. graph-pipelines.md 13. */
-import type { WhoAnswers } from '../../src/session/pipeline/run-pipeline-options.js';
+import type { WhoAnswers } from '../../src/api/commands/pipeline.js';
 import { durationMs } from '../options/duration.js';
 import { JSON_FLAG, type CommandRow } from './rows.js';
 import { keyValues, texts, wholeNumber } from './values.js';

@@ -3,7 +3,7 @@ import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
 
 export async function answer(io: Io, run: string, text: string, { question: id }: { readonly question?: string }): Promise<void> {
-  const { answerQuestion, runToAnswer } = await import('../../src/session/pipeline/answer-question.js');
+  const { answerQuestion, runToAnswer } = await import('../../src/api/commands/answer.js');
   const { project, store } = await openProject(io);
   const meant = await runToAnswer(store, project, run);
   const { question, choice } = await answerQuestion({ store, project, run: meant, text, ...(id === undefined ? {} : { question: id }) });

@@ -2,15 +2,23 @@
 import { hostname } from 'node:os';
 import { seqOf, type CallKey, type RunRef } from '../../src/api/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { functionHistory } from '../../replay/memo/history.js';
-import { concurrentRuns, loadWorkflow, type PriorRuns } from '../../replay/memo/load.js';
+import {
+  functionHistory,
+  concurrentRuns,
+  loadWorkflow,
+  usable,
+  reportRun,
+  summary,
+  unknownRuns,
+  resolveWorkflow,
+  nearScript,
+  createRun,
+} from '../../src/api/commands/checkpoints.js';
+import { scriptName } from '../../src/api/commands/project.js';
+import type { PriorRuns } from '../../replay/memo/load.js';
 import { foldRun } from '../../src/api/fold.js';
-import { usable, type UsableEntry } from '../../replay/memo/memo.js';
-import { reportRun, summary } from '../../replay/reports/summary/summary.js';
-import { unknownRuns, type UnknownRun } from '../../replay/upkeep/unknown-events.js';
-import { resolveWorkflow, scriptName } from '../../src/session/project.js';
-import { nearScript } from '../../src/session/recorded-run.js';
-import { createRun } from '../../src/session/ports/create-run.js';
+import type { UsableEntry } from '../../replay/memo/memo.js';
+import type { UnknownRun } from '../../replay/upkeep/unknown-events.js';
 import type { Io } from '../terminal/io.js';
 import { openProject, reportDefects } from './open-project.js';
 import { renderCleaned, renderEntries, renderLeft } from '../render/reports/checkpoint.js';

@@ -2,8 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { findProject, scriptName } from '../../src/session/project.js';
-import type { ScriptSource } from '../../src/session/script/run-options.js';
+import { findProject, scriptName } from '../../src/api/commands/project.js';
+import type { ScriptSource } from '../../src/api/commands/script.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
 import { parseRunRequest, recordFlag, type RunRequest } from '../options/run-request.js';
@@ -63,7 +63,7 @@ async function scriptOf(io: Io, { code, script }: RunRequest): Promise<ScriptSou
 }
 
 async function similarFiles(io: Io, file: string): Promise<string> {
-  const { closest } = await import('../../src/values/suggest.js');
+  const { closest } = await import('../../grammar/closest.js');
   const folder = path.dirname(file);
   const names = statOf(folder)?.isDirectory() ? fs.readdirSync(folder) : [];
   const near = closest(path.basename(file), names);

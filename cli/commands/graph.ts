@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import type { Project } from '../../src/session/project.js';
+import type { Project } from '../../src/api/commands/project.js';
 import type { Io } from '../terminal/io.js';
 import { openProject } from './open-project.js';
 
@@ -14,7 +14,7 @@ interface RenderOptions {
 export async function renderPipeline(io: Io, target: string, { output, run }: RenderOptions): Promise<void> {
   const [{ readPipeline }, { renderGraph: pictureOf }] = await Promise.all([
     import('./validate-pipeline.js'),
-    import('../../src/pipeline/render/render-graph.js'),
+    import('../../src/api/commands/picture.js'),
   ]);
   const text = readPipeline(io, target);
   const states = run === undefined ? undefined : await statesOf(io, target, run);
@@ -25,10 +25,7 @@ export async function renderPipeline(io: Io, target: string, { output, run }: Re
 
 /** Folds the run and those that it resumed. */
 async function statesOf(io: Io, target: string, run: string) {
-  const [{ openChain }, { nodeStates }] = await Promise.all([
-    import('../../src/session/pipeline/history/chain.js'),
-    import('../../src/session/pipeline/history/node-states.js'),
-  ]);
+  const { openChain, nodeStates } = await import('../../src/api/commands/node-states.js');
   const { project, store } = await openProject(io);
   const latest = await runOf(io, project, store, target, run);
   const { state } = await openChain(store, latest);
@@ -36,10 +33,7 @@ async function statesOf(io: Io, target: string, run: string) {
 }
 
 async function runOf(io: Io, project: Project, store: Awaited<ReturnType<typeof openProject>>['store'], target: string, run: string) {
-  const [{ pickRun }, { workflowFor }] = await Promise.all([
-    import('../../src/session/recorded-run.js'),
-    import('../../src/session/project.js'),
-  ]);
+  const { pickRun, workflowFor } = await import('../../src/api/commands/node-states.js');
   const runs = await store.runs(workflowFor(project, path.resolve(io.workingDirectory, target)));
   const found = pickRun(runs, run);
   if (found.kind === 'one') return found.run;

@@ -1,9 +1,8 @@
 /** Opens the journal of the project that the working directory belongs to. Reports never show sealed results, so no key is needed. */
-import { openFileStore } from '../../journal/storage/file-store.js';
-import { skippedRun } from '../../journal/errors.js';
+import { findProject, type WorkingProject } from '../../src/api/commands/project.js';
+import { openFileStore, skippedRun } from '../../src/api/commands/store.js';
 import type { RunRef } from '../../src/api/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
-import { findProject, type WorkingProject } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';
 
 export async function openProject(io: Io): Promise<{ readonly project: WorkingProject; readonly store: JournalStore }> {

@@ -1,5 +1,5 @@
 /** `--plan`: prints what a run with these flags would reuse and execute. Nothing runs. */
-import { planScript } from '../../src/session/script/plan-script.js';
+import { planScript } from '../../src/api/commands/plan.js';
 import { EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
 import { styleFor } from '../render/style.js';
@@ -12,7 +12,7 @@ export async function planCommand(io: Io, execution: Execution): Promise<number>
     io: { stdin: io.stdin, stdout: io.document, stderr: io.stderr, nowMs: io.todayMs, monotonicMs: io.nowMs },
     signal: new AbortController().signal,
   };
-  const { openFileStore } = await import('../../journal/storage/file-store.js');
+  const { openFileStore } = await import('../../src/api/commands/store.js');
   const report = await planScript(options, openFileStore(execution.project.root));
   io.stdout(execution.request.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderPlan(report, styleFor(io.colours.stdout)));
   return EXIT_OK;

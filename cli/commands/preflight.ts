@@ -1,9 +1,8 @@
 /** Checks a script, and everything that it imports, before it starts. world.md 17.2. */
 import path from 'node:path';
-import { canValidate, createValidator } from '../../src/validate/validator.js';
-import type { SourceFiles } from '../../src/world/files/source-files.js';
-import type { Project } from '../../src/session/project.js';
-import type { ScriptSource } from '../../src/session/script/run-options.js';
+import type { Project } from '../../src/api/commands/project.js';
+import type { ScriptSource } from '../../src/api/commands/script.js';
+import { canValidate, createValidator, type SourceFiles } from '../../src/api/commands/validator.js';
 import { validatorSettings } from '../options/validator-settings.js';
 import type { Io } from '../terminal/io.js';
 import { styleFor } from '../render/style.js';

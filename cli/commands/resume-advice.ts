@@ -1,8 +1,8 @@
 /** Prints the last lines of a run that did not complete: what it recorded, how to resume it, where to look. Loaded only then. */
-import { openFileStore } from '../../journal/storage/file-store.js';
+import type { Project } from '../../src/api/commands/project.js';
+import { openFileStore } from '../../src/api/commands/store.js';
 import type { RunRef } from '../../src/api/ids.js';
 import { postMortemOf } from '../../src/api/reports/postmortem.js';
-import type { Project } from '../../src/session/project.js';
 import type { Io } from '../terminal/io.js';
 import { renderResumeAdvice, renderShortResumeAdvice } from '../render/reports/postmortem.js';
 import type { RecordedCommand } from '../render/resume-command.js';

@@ -1,10 +1,8 @@
 /** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. A file of its own, so that a script loads nothing of it. graph-pipelines.md 13.1. */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { backendFor } from '../../src/pipeline/backends/select-backend.js';
-import { findProject } from '../../src/session/project.js';
-import { runPipeline } from '../../src/session/pipeline/run-pipeline.js';
-import type { PipelineReport, PipelineRunOptions, WhoAnswers } from '../../src/session/pipeline/run-pipeline-options.js';
+import { backendFor, runPipeline, type PipelineReport, type PipelineRunOptions, type WhoAnswers } from '../../src/api/commands/pipeline.js';
+import { findProject } from '../../src/api/commands/project.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { RUN_PIPELINE } from '../command-table/pipelines.js';
 import { attached, toCommand, withCommander } from '../command-table/to-commander.js';
@@ -95,7 +93,7 @@ async function runAndRender(io: Io, argv: readonly string[], target: string, opt
 }
 
 async function showPlan(io: Io, wanted: PipelineRunOptions, isJson: boolean): Promise<number> {
-  const { planPipeline } = await import('../../src/session/pipeline/plan-pipeline.js');
+  const { planPipeline } = await import('../../src/api/commands/plan-pipeline.js');
   const plan = await planPipeline(wanted);
   if (plan === undefined) return EXIT_FAILED; // lint has said why
   const { renderPipelinePlan } = await import('../render/reports/pipeline-plan.js');

@@ -4,9 +4,8 @@
  * RUN-SCRIPT-1 the first signal aborts the run, which then ends in order: subprocesses end, the journal says `interrupted`.
  * RUN-SCRIPT-2 standard output belongs to the script; everything of ours goes to standard error.
  */
-import { runScript } from '../../src/session/script/run-script.js';
-import type { Project } from '../../src/session/project.js';
-import type { RunOptions, RunReport, ScriptSource } from '../../src/session/script/run-options.js';
+import type { Project } from '../../src/api/commands/project.js';
+import { runScript, type RunOptions, type RunReport, type ScriptSource } from '../../src/api/commands/script.js';
 import { environmentFor } from '../options/environment.js';
 import { EXIT_AFTER_SIGNAL, EXIT_FAILED, EXIT_OK, EXIT_PAUSED } from '../exit-codes.js';
 import { listenForInterruption } from '../terminal/interruption.js';

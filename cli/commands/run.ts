@@ -1,7 +1,7 @@
 /** `mlld run [NAME]`: runs a script of the project, checked first, or lists the scripts. world.md 17.2. */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { findProject, findScript, listScripts } from '../../src/session/project.js';
+import { findProject, findScript, listScripts } from '../../src/api/commands/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import type { Io } from '../terminal/io.js';
 import type { Preflight } from './preflight.js';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';
 import { MlldError } from '../../src/errors.js';
-import { diagnosePipeline } from '../../src/pipeline/lint/diagnostics.js';
+import { diagnosePipeline } from '../../src/api/commands/lint.js';
 import type { Io } from '../terminal/io.js';
 import { styleFor } from '../render/style.js';
 import { renderPipelineReport } from '../render/reports/pipeline.js';

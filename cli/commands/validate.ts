@@ -1,11 +1,9 @@
 /** `mlld validate PATH` and `mlld analyze PATH`: checks a file or a folder without running it. world.md 19. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { canValidate, createValidator, type ValidatorSettings } from '../../src/validate/validator.js';
-import { findSources } from '../../src/validate/linking/find-sources.js';
-import { withoutRepeats } from '../../src/validate/report.js';
+import { findProject } from '../../src/api/commands/project.js';
+import { canValidate, createValidator, type ValidatorSettings, findSources, withoutRepeats } from '../../src/api/commands/validator.js';
 import { MlldError } from '../../src/errors.js';
-import { findProject } from '../../src/session/project.js';
 import { EXIT_FAILED, EXIT_OK } from '../exit-codes.js';
 import { validatorSettings } from '../options/validator-settings.js';
 import type { Io } from '../terminal/io.js';

@@ -16,7 +16,7 @@ const EDITS_MAX = 2;
 export async function refuseMisspeltCommand({ argv, workingDirectory }: Io, commands: readonly string[]): Promise<void> {
   const [first = '', ...rest] = argv;
   if (fs.existsSync(path.resolve(workingDirectory, first))) return;
-  const { closest } = await import('../../src/values/suggest.js');
+  const { closest } = await import('../../grammar/closest.js');
   const meant = closest(first, commands);
   if (meant === undefined && !rest.includes('--help') && !rest.includes('-h')) return;
   throw new MlldError('USAGE', `There is no command and no file "${first}"`, {
@@ -43,7 +43,7 @@ export async function checkFlags(io: Io, execution: Execution, payloadNames: () 
   }
   const names = strange.filter((name) => name.length >= SHORTEST);
   if (names.length === 0) return;
-  const { closest } = await import('../../src/values/suggest.js');
+  const { closest } = await import('../../grammar/closest.js');
   const long = suggestedFlags(form).filter((option) => option.length >= SHORTEST);
   for (const name of names) {
     const meant = closest(name, long, Math.min(EDITS_MAX, Math.floor(name.length / 3)));

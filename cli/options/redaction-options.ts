@@ -1,7 +1,7 @@
 /** Turns the options of `journal redact` and `journal bundle` into a request for redaction. */
 import type { RunRef } from '../../src/api/ids.js';
 import type { JournalStore } from '../../journal/store.js';
-import { searchBlobs } from '../../replay/upkeep/search-blobs.js';
+import { searchBlobs } from '../../src/api/commands/redact.js';
 import type { RedactionRequest } from '../../replay/upkeep/redaction.js';
 import { MlldError } from '../../src/errors.js';
 

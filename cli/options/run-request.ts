@@ -2,7 +2,7 @@
  * Parses the words behind `mlld FILE`, `mlld -e` and `mlld run`. Options are few and fixed; every other flag, and every flag behind
  * `--`, belongs to the script and becomes a member of `@payload`. world.md 16.2 and 17.3; checkpoint-resume.md 3.
  */
-import type { CacheRequest } from '../../src/session/script/run-options.js';
+import type { CacheRequest } from '../../src/api/commands/script.js';
 import { MlldError } from '../../src/errors.js';
 import type { CommandForm, FlagRow } from '../command-table/rows.js';
 import { RUN_FLAGS, runFlags, spellingsOf } from '../command-table/run-flags.js';

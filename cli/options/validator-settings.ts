@@ -1,8 +1,6 @@
 /** Collects what the project's configuration says about checking files. */
-import type { ValidatorSettings } from '../../src/validate/validator.js';
-import { displayPath } from '../../src/language/paths.js';
-import type { Project } from '../../src/session/project.js';
-import { sourceFilesOnDisk } from '../../src/world/files/source-files.js';
+import type { Project } from '../../src/api/commands/project.js';
+import { type ValidatorSettings, displayPath, sourceFilesOnDisk } from '../../src/api/commands/validator.js';
 import type { Io } from '../terminal/io.js';
 
 export function validatorSettings(io: Io, { root, config }: Project, depth: ValidatorSettings['depth']): ValidatorSettings {

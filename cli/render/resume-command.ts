@@ -1,6 +1,6 @@
 /** Makes the command line that resumes a recorded run, from the words it was started with. */
 import { MlldError } from '../../src/errors.js';
-import { isUpload } from '../../src/session/project.js';
+import { isUpload } from '../../src/api/commands/project.js';
 import { parseRunRequest, resumeArguments } from '../options/run-request.js';
 import { shellWords } from './shell-words.js';
 

@@ -1,5 +1,5 @@
 /** Formats durations, times and money for people. */
-import { duration } from '../../replay/fold/duration.js';
+import { duration } from '../../src/api/commands/words.js';
 
 export { duration };
 

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
-import { reason } from '../../src/world/files/files.js';
+import { reason } from '../../src/api/commands/files.js';
 import type { Io } from './io.js';
 
 export interface Output {

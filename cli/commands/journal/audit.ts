@@ -7,7 +7,7 @@ import type { AuditEntry } from '../../../src/api/reports/audit.js';
 import { streamAudit, type AuditConclusion, type AuditFilter } from '../../../src/api/reports/audit.js';
 import { originOfFile } from '../../../src/api/reports/audit.js';
 import { MlldError } from '../../../src/errors.js';
-import type { Project } from '../../../src/session/project.js';
+import type { Project } from '../../../src/api/commands/project.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import { EXIT_FAILED, EXIT_OK } from '../../exit-codes.js';
 import { batchWrites, type Lines } from '../../terminal/batch-writes.js';

@@ -2,16 +2,22 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { packBundle, storeBundle, unpackBundle, type BundledRun } from '../../../journal/upkeep/bundle.js';
+import type { BundledRun } from '../../../journal/upkeep/bundle.js';
 import type { BlobId, RunRef } from '../../../src/api/ids.js';
-import { openFileStore } from '../../../journal/storage/file-store.js';
-import { editedLines } from '../../../journal/upkeep/rewrite.js';
+import {
+  packBundle,
+  storeBundle,
+  unpackBundle,
+  editedLines,
+  blobsOf,
+  runsToBundle,
+  redactEvent,
+} from '../../../src/api/commands/bundle.js';
+import { reason } from '../../../src/api/commands/files.js';
+import { openFileStore } from '../../../src/api/commands/store.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
-import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { verifyRun } from '../../../src/api/reports/verify.js';
 import { MlldError } from '../../../src/errors.js';
-import { reason } from '../../../src/world/files/files.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';

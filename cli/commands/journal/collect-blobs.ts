@@ -2,7 +2,7 @@
 import type { Deleter, StoredFile } from '../../../journal/upkeep/delete-runs.js';
 import type { RunRef } from '../../../src/api/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
+import { hasNewcomers, unreferencedBlobs } from '../../../src/api/commands/gc.js';
 
 /** The reason why blobs were left alone: a run is in flight, or one can't be read in full. */
 export type BlobsLeft = 'running' | 'damaged';

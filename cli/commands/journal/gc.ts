@@ -1,6 +1,5 @@
 /** `mlld journal gc`: removes whole runs that are no longer needed, then blobs that no run refers to. */
-import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
-import { planCollection } from '../../../replay/upkeep/garbage-collection.js';
+import { openDeleter, planCollection } from '../../../src/api/commands/gc.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/api/recorded-runs.js';

@@ -1,12 +1,10 @@
 /** `mlld journal list [SCRIPT]`: lists the recorded runs, the latest first. */
-import type { RunId } from '../../../src/api/ids.js';
-import { startOf } from '../../../journal/ids.js';
+import { startOfRun, type RunId } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { recordedCounts } from '../../../replay/fold/call-counts.js';
-import { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
+import { scriptName, type Project } from '../../../src/api/commands/project.js';
+import { recordedCounts, crashedRuns } from '../../../src/api/commands/run-list.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
-import { scriptName, type Project } from '../../../src/session/project.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';
@@ -30,7 +28,7 @@ export async function listRuns(io: Io, script: string | undefined, { json }: { r
 /** A run that ended in order has its totals in its last event; only other runs are read in full. */
 async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
   const { ref, finished } = file;
-  const startedMs = startOf(ref.run);
+  const startedMs = startOfRun(ref.run);
   const common = {
     run: ref.run,
     script: scriptName(project, ref.workflow),

@@ -1,12 +1,10 @@
 /** `mlld journal redact RUN --op PATH|--match REGEX`: removes content from a recorded run for good. */
-import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
+import { openDeleter } from '../../../src/api/commands/gc.js';
+import { rewriteRun, CRASHED_RUNS, forEachDigest, redactEvent } from '../../../src/api/commands/redact.js';
 import type { JournalEvent } from '../../../journal/event.js';
 import type { BlobId, RunRef } from '../../../src/api/ids.js';
-import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
-import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
-import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redaction.js';
+import type { RedactionRequest } from '../../../replay/upkeep/redaction.js';
 import { MlldError } from '../../../src/errors.js';
 import { allRuns, resolveRun } from '../../../src/api/recorded-runs.js';
 import { collectBlobs, type BlobsLeft } from './collect-blobs.js';

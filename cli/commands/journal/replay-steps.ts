@@ -1,5 +1,5 @@
 /** `--step`: stops before each recorded result and shows variables on request. */
-import type { StopPoint } from '../../../src/session/rerun/replay-options.js';
+import type { StopPoint } from '../../../src/api/commands/replay.js';
 import type { Io } from '../../terminal/io.js';
 import { renderValue, renderVariables } from '../../render/reports/replay.js';
 

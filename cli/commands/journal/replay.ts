@@ -1,22 +1,24 @@
 /** `mlld journal replay RUN`: runs a recorded run again with its recorded results; nothing is executed, paid for or written. */
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { openFileStore } from '../../../journal/storage/file-store.js';
-import type { JournalStore } from '../../../journal/store.js';
 import { MlldError } from '../../../src/errors.js';
-import type { Project, WorkingProject } from '../../../src/session/project.js';
+import type { WorkingProject } from '../../../src/api/commands/project.js';
+import {
+  openStoreWithKey,
+  openTest,
+  replayRun,
+  saveTest,
+  type ReplayOptions,
+  type ReplayReport,
+  type SavedTest,
+} from '../../../src/api/commands/replay.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
-import type { ReplayOptions, ReplayReport } from '../../../src/session/rerun/replay-options.js';
-import { replayRun } from '../../../src/session/rerun/replay.js';
-import { sealingKeyFor } from '../../../src/session/ports/sealing-key.js';
-import { createLiveWorld } from '../../../src/world/live.js';
 import { EXIT_DIVERGED, EXIT_OK } from '../../exit-codes.js';
 import type { Io } from '../../terminal/io.js';
 import { projectOf } from '../open-project.js';
 import { styleFor } from '../../render/style.js';
 import { renderCompleted, renderProgressOf } from '../../render/reports/pipeline.js';
 import { stepper } from './replay-steps.js';
-import { openTest, saveTest, type SavedTest } from './saved-test.js';
 import { renderReplay, renderValue, renderVariables, replayJson } from '../../render/reports/replay.js';
 
 interface Options {
@@ -71,17 +73,9 @@ async function replayedRun(
     throw new MlldError('USAGE', 'journal replay takes a run, or --check and the folder of a test', { hint: 'mlld journal replay latest' });
   }
   if (check !== undefined) return openTest(path.resolve(io.workingDirectory, check));
-  const store = await openedStore(io, project);
+  const store = await openStoreWithKey(project, io.environment);
   const { ref } = await resolveRun(store, project, text ?? 'latest');
   return folder === undefined ? { store, ref } : saveTest(store, project.root, ref, path.resolve(io.workingDirectory, folder));
-}
-
-/** Opens the store with the project's key, so that sealed results can be read. */
-async function openedStore(io: Io, project: Project): Promise<JournalStore> {
-  const quiet = (): void => undefined;
-  const world = createLiveWorld({ environment: {}, stdin: async () => undefined, stdout: quiet, stderr: quiet });
-  const sealingKey = await sealingKeyFor({ environment: io.environment, project }, world);
-  return openFileStore(project.root, { sealingKey });
 }
 
 function stopOf({ until, at }: Options): Pick<ReplayOptions, 'until'> {

@@ -1,11 +1,7 @@
 /** `mlld journal report RUN -o FILE`: makes a page of a run for a browser. */
 import fs from 'node:fs/promises';
-import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { diffRuns } from '../../../src/api/reports/diff.js';
-import { foldRun } from '../../../src/api/fold.js';
-import { spanDetails } from '../../../replay/reports/timeline/report-details.js';
-import { reportData } from '../../../replay/reports/timeline/report.js';
-import { timeline, type Timeline } from '../../../replay/reports/timeline/timeline.js';
+import { openTimeline, type OpenTimeline } from '../../../src/api/reports/timeline.js';
 import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
@@ -22,22 +18,22 @@ export async function report(io: Io, text: string, { output: file, diff: other, 
   const { project, store } = await openProject(io);
   const run = await resolveRun(store, project, text);
   const onDefect = reportDefects(io);
-  const state = await foldRun(store, run.ref, timeline, { onDefect });
-  const data = reportData(run.ref, state, run.liveness);
+  const timeline = await openTimeline(store, run, { onDefect });
+  const { data } = timeline;
   const output = openOutput(io, file);
   if (json) output.write(`${JSON.stringify(data)}\n`);
   else {
     const diff = other === undefined ? undefined : await diffRuns(store, await resolveRun(store, project, other), run, { onDefect });
-    const details = await detailLines(store, run, state);
+    const details = await detailLines(timeline);
     const [viewer, style] = await Promise.all([builtFile('report.js'), builtFile('report.css')]);
     for (const part of reportPage({ data, details, diff, viewer, style })) output.write(part);
   }
   output.finish();
 }
 
-async function detailLines(store: JournalStore, { ref }: RunFile, { spans }: Timeline): Promise<readonly string[]> {
+async function detailLines(timeline: OpenTimeline): Promise<readonly string[]> {
   const lines: string[] = [];
-  for (const span of spans) lines.push(JSON.stringify((await spanDetails(store, ref, span)) ?? null));
+  for await (const span of timeline.details()) lines.push(JSON.stringify(span));
   return lines;
 }
 

@@ -1,9 +1,8 @@
 /** Reports filters that match nothing on standard error: an empty report alone would look as if nothing had happened in the run. */
-import { DURABILITY } from '../../../journal/durability.js';
+import { DURABILITY, isInside } from '../../../src/api/commands/filters.js';
 import type { RunRef } from '../../../src/api/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { isInside } from '../../../replay/fold/op-path.js';
-import { closest } from '../../../src/values/suggest.js';
+import { closest } from '../../../grammar/closest.js';
 import type { Io } from '../../terminal/io.js';
 
 interface Filters {

@@ -1,5 +1,5 @@
 /** Prints `mlld journal explain` as text: counts, then a line per call. */
-import { describeEdit } from '../../../replay/memo/definitions.js';
+import { describeEdit } from '../../../src/api/commands/words.js';
 import type { Hit, Miss } from '../../../replay/reports/explain/explain.js';
 import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';

@@ -1,5 +1,5 @@
 /** Renders `mlld run FILE.dot --plan`: where it starts, then node by node, then what only the run can decide. */
-import type { PipelinePlan, PlannedStep } from '../../../src/session/pipeline/plan-pipeline.js';
+import type { PipelinePlan, PlannedStep } from '../../../src/api/commands/plan-pipeline.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 

@@ -1,7 +1,7 @@
 /** Renders the findings about a pipeline, for `mlld validate` and before a run, and the progress of a run. */
 import type { JournalEvent } from '../../../journal/event.js';
 import { describeEvent } from '../../../src/api/reports/events.js';
-import type { Diagnostic, PipelineDiagnostics } from '../../../src/pipeline/lint/diagnostics.js';
+import type { Diagnostic, PipelineDiagnostics } from '../../../src/api/commands/lint.js';
 import type { Style } from '../style.js';
 
 /** `FILE: ok` when there is nothing to say. */

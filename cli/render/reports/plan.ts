@@ -1,7 +1,7 @@
 /** Renders `--plan`: the number that matters first, then function by function, then the estimate. */
-import { describeChange } from '../../../replay/memo/definitions.js';
+import type { RunPlan } from '../../../src/api/commands/plan.js';
+import { describeChange } from '../../../src/api/commands/words.js';
 import type { WhyNotReused, PlannedFunction } from '../../../replay/resume/plan.js';
-import type { RunPlan } from '../../../src/session/script/plan-script.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { duration, money } from '../units.js';

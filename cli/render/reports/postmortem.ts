@@ -3,7 +3,7 @@ import type { FailureCause } from '../../../replay/reports/postmortem/failure-ca
 import type { NodeProgress } from '../../../replay/pipeline/progress.js';
 import type { ChainLink, PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import type { ReportedStatus } from '../../../replay/fold/reported-status.js';
-import { isUpload } from '../../../src/session/project.js';
+import { isUpload } from '../../../src/api/commands/project.js';
 import { counted } from './garbage-collection.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';

@@ -1,9 +1,13 @@
 /** Prints a replay as text and as JSON. */
-import type { Divergence } from '../../../src/session/rerun/divergence.js';
-import type { ReplayReport } from '../../../src/session/rerun/replay-options.js';
-import { toJson } from '../../../src/values/native.js';
-import { indentedJson, showText } from '../../../src/values/show.js';
-import { dataOf, type Value } from '../../../src/values/value.js';
+import {
+  type Divergence,
+  type ReplayReport,
+  toJson,
+  indentedJson,
+  showText,
+  dataOf,
+  type Value,
+} from '../../../src/api/commands/replay.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 

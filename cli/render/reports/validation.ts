@@ -1,5 +1,5 @@
 /** Renders the reports of `mlld validate`, and those before a run. world.md 17.2 and 19. */
-import type { FileReport, Finding } from '../../../src/validate/report.js';
+import type { FileReport, Finding } from '../../../src/api/commands/validator.js';
 import type { Style } from '../style.js';
 
 /** A file of a folder: `path` is relative to the directory. */

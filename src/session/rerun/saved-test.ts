@@ -8,16 +8,16 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { openJournalFolder } from '../../../journal/storage/file-store.js';
-import { isRunId, workflowOf, type RunRef } from '../../../src/api/ids.js';
+import { isRunId, workflowOf, type RunRef } from '../../../journal/ids.js';
 import { journalFolder, runPath, runsFolder } from '../../../journal/storage/layout.js';
 import { realDisk } from '../../../journal/storage/disk.js';
 import { makeFolders } from '../../../journal/storage/make-folders.js';
 import { readRunBytes } from '../../../journal/segments.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
-import { foldRun } from '../../../src/api/fold.js';
+import { foldRun } from '../../../replay/fold/fold-run.js';
 import { recording } from '../../../replay/recording/recorded-world.js';
-import { MlldError } from '../../../src/errors.js';
+import { MlldError } from '../../errors.js';
 
 export interface SavedTest {
   readonly store: JournalStore;

@@ -1,0 +1,2 @@
+/** Answers the question that a pipeline waits with: `mlld answer`. */
+export { answerQuestion, runToAnswer } from '../../session/pipeline/answer-question.js';

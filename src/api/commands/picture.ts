@@ -1,0 +1,2 @@
+/** Draws a pipeline: `mlld graph render`. */
+export { renderGraph } from '../../pipeline/render/render-graph.js';

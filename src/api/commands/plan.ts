@@ -1,0 +1,2 @@
+/** Predicts what a run of a script would reuse and execute: `--plan`. */
+export { planScript, type RunPlan } from '../../session/script/plan-script.js';

@@ -1,0 +1,3 @@
+/** Returns status and counts of many runs without reading those that ended in order: `mlld journal list`. */
+export { recordedCounts } from '../../../replay/fold/call-counts.js';
+export { crashedRuns } from '../../../replay/reports/summary/crashed-runs.js';
