@@ -1,8 +1,4 @@
-/** Turns the options of `journal redact` and `journal bundle` into a request for redaction. */
-import type { RunRef } from '../../src/api/ids.js';
-import type { JournalStore } from '../../journal/store.js';
-import { searchBlobs } from '../../src/api/commands/redact.js';
-import type { RedactionRequest } from '../../replay/upkeep/redaction.js';
+/** Reads the patterns of `journal redact` and `journal bundle`. */
 import { MlldError } from '../../src/errors.js';
 
 /** Throws USAGE for a text that is not a regular expression. */
@@ -12,12 +8,4 @@ export function patternOf(option: string, text: string): RegExp {
   } catch (cause) {
     throw new MlldError('USAGE', `${option} ${text}: ${(cause as Error).message}`, { cause });
   }
-}
-
-export async function redactionRequest(
-  store: JournalStore,
-  ref: RunRef,
-  { op, match, reason }: Pick<RedactionRequest, 'op' | 'match' | 'reason'>,
-): Promise<RedactionRequest> {
-  return { op, match, reason, blobs: match === undefined ? new Set() : await searchBlobs(store, ref, match) };
 }

@@ -12,6 +12,7 @@ import {
   blobsOf,
   runsToBundle,
   redactEvent,
+  redactionRequest,
 } from '../../../src/api/commands/bundle.js';
 import { reason } from '../../../src/api/commands/files.js';
 import { openFileStore } from '../../../src/api/commands/store.js';
@@ -22,7 +23,7 @@ import { resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openOutput } from '../../terminal/output-file.js';
 import { openProject } from '../open-project.js';
-import { patternOf, redactionRequest } from '../../options/redaction-options.js';
+import { patternOf } from '../../options/redaction-options.js';
 import { counted } from '../../render/reports/garbage-collection.js';
 import { oneLine } from '../../render/one-line.js';
 import { size } from '../../render/units.js';

@@ -1,12 +1,11 @@
 /** `mlld journal gc`: removes whole runs that are no longer needed, then blobs that no run refers to. */
-import { openDeleter, planCollection } from '../../../src/api/commands/gc.js';
+import { collectGarbage } from '../../../src/api/commands/gc.js';
 import type { RetentionRequest } from '../../../replay/upkeep/retention.js';
 import { MlldError } from '../../../src/errors.js';
 import { recordedScript } from '../../../src/api/recorded-runs.js';
-import { collectBlobs } from './collect-blobs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject } from '../open-project.js';
-import { renderCollection, type CollectionReport } from '../../render/reports/garbage-collection.js';
+import { renderCollection } from '../../render/reports/garbage-collection.js';
 import { reportStyle } from '../../render/style.js';
 
 interface GcOptions {
@@ -20,19 +19,11 @@ interface GcOptions {
 export async function gc(io: Io, script: string | undefined, options: GcOptions): Promise<void> {
   const { project, store } = await openProject(io);
   const workflow = script === undefined ? undefined : await recordedScript(store, project, script);
-  const deleter = openDeleter(project.root);
-  const dryRun = options.dryRun === true;
-  if (!dryRun) await deleter.recover();
-  const { remove, protectedRuns } = await planCollection(store, { ...requestOf(options, io.todayMs()), workflow });
-  if (!dryRun) for (const ref of remove) await deleter.deleteRun(ref);
-  const { removed, left } = await collectBlobs(store, deleter, { going: remove, dryRun });
-  const report: CollectionReport = {
-    dryRun,
-    removed: remove,
-    kept: protectedRuns,
-    blobs: { count: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0) },
-    blobsLeft: left,
-  };
+  const report = await collectGarbage(store, project.root, {
+    ...requestOf(options, io.todayMs()),
+    workflow,
+    dryRun: options.dryRun === true,
+  });
   io.stdout(options.json ? `${JSON.stringify(report, undefined, 2)}\n` : renderCollection(report, reportStyle(io)));
 }
 

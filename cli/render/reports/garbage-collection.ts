@@ -1,23 +1,11 @@
 /** Prints `mlld journal gc` as text. */
-import type { RunRef } from '../../../journal/ids.js';
-import type { Kept, Reason } from '../../../replay/upkeep/retention.js';
-import type { BlobsLeft } from '../../commands/journal/collect-blobs.js';
+import type { Reason } from '../../../replay/upkeep/retention.js';
+import type { BlobsLeft, CollectionReport } from '../../../src/api/commands/gc.js';
 import { wrapAll } from '../wrap.js';
 import { oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { table } from '../table.js';
 import { size } from '../units.js';
-
-/** The report as `--json` prints it. */
-export interface CollectionReport {
-  readonly dryRun: boolean;
-  readonly removed: readonly RunRef[];
-  /** Runs that are old enough to go and are kept, each with its reason. */
-  readonly kept: readonly Kept[];
-  readonly blobs: { readonly count: number; readonly bytes: number };
-  /** The reason for which no blob was looked at; null where unused ones were removed. */
-  readonly blobsLeft: BlobsLeft | null;
-}
 
 const WHY: { readonly [R in Reason]: string } = {
   recent: 'recent',

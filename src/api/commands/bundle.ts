@@ -3,3 +3,4 @@ export { packBundle, storeBundle, unpackBundle } from '../../../journal/upkeep/b
 export { editedLines } from '../../../journal/upkeep/rewrite.js';
 export { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
 export { redactEvent } from '../../../replay/upkeep/redaction.js';
+export { redactionRequest } from '../../session/upkeep/redaction-request.js';

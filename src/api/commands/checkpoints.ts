@@ -1,9 +1,5 @@
-/** Reads and invalidates what is recorded of one script: `mlld checkpoint`. */
-export { functionHistory } from '../../../replay/memo/history.js';
-export { concurrentRuns, loadWorkflow } from '../../../replay/memo/load.js';
+/** Lists and invalidates what is recorded of one script: `mlld checkpoint`. */
 export { usable } from '../../../replay/memo/memo.js';
-export { reportRun, summary } from '../../../replay/reports/summary/summary.js';
-export { unknownRuns } from '../../../replay/upkeep/unknown-events.js';
-export { createRun } from '../../session/ports/create-run.js';
-export { resolveWorkflow } from '../../session/project.js';
 export { nearScript } from '../../session/recorded-run.js';
+export { cleanScript } from '../../session/upkeep/clean-script.js';
+export { entriesOf, openRecorded, runsOf, type RecordedScript } from '../../session/upkeep/recorded-script.js';

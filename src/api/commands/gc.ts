@@ -1,3 +1,3 @@
-/** Removes runs and blobs from a journal: `mlld journal gc`. */
-export { openDeleter } from '../../../journal/upkeep/delete-runs.js';
-export { hasNewcomers, planCollection, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
+/** Removes runs and blobs that are no longer needed: `mlld journal gc`. */
+export type { BlobsLeft } from '../../session/upkeep/collect-blobs.js';
+export { collectGarbage, type CollectionReport } from '../../session/upkeep/collect-garbage.js';

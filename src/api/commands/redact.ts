@@ -1,6 +1,2 @@
 /** Removes content from recorded runs for good: `mlld journal redact`. */
-export { rewriteRun } from '../../../journal/upkeep/rewrite.js';
-export { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
-export { forEachDigest } from '../../../replay/upkeep/blob-references.js';
-export { redactEvent } from '../../../replay/upkeep/redaction.js';
-export { searchBlobs } from '../../../replay/upkeep/search-blobs.js';
+export { redactRun, type RedactionReport } from '../../session/upkeep/redact-run.js';

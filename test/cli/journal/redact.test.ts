@@ -11,7 +11,7 @@ import { loadWorkflow } from '../../../replay/memo/load.js';
 import { usableEntry } from '../../../replay/memo/memo.js';
 import { redactEvent } from '../../../replay/upkeep/redaction.js';
 import { verifyRun } from '../../../replay/reports/audit/verify.js';
-import { redactionRequest } from '../../../cli/options/redaction-options.js';
+import { redactionRequest } from '../../../src/session/upkeep/redaction-request.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 import { recordRun } from '../../support/recorded-project.js';
 import { call, inside, JOB, callKeyOf } from '../../support/written-runs.js';

@@ -1,8 +1,8 @@
 /** Removes the blobs that no run refers to, and unfinished files of killed writers: the last step of commands that remove something. */
 import type { Deleter, StoredFile } from '../../../journal/upkeep/delete-runs.js';
-import type { RunRef } from '../../../src/api/ids.js';
+import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { hasNewcomers, unreferencedBlobs } from '../../../src/api/commands/gc.js';
+import { hasNewcomers, unreferencedBlobs } from '../../../replay/upkeep/garbage-collection.js';
 
 /** The reason why blobs were left alone: a run is in flight, or one can't be read in full. */
 export type BlobsLeft = 'running' | 'damaged';

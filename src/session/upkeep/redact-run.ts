@@ -1,0 +1,102 @@
+/** Removes content from a recorded run for good. */
+import type { JournalEvent } from '../../../journal/event.js';
+import type { BlobId, RunRef } from '../../../journal/ids.js';
+import type { JournalStore } from '../../../journal/store.js';
+import { openDeleter } from '../../../journal/upkeep/delete-runs.js';
+import { rewriteRun } from '../../../journal/upkeep/rewrite.js';
+import { CRASHED_RUNS } from '../../../replay/reports/summary/crashed-runs.js';
+import { forEachDigest } from '../../../replay/upkeep/blob-references.js';
+import { redactEvent, type RedactionRequest } from '../../../replay/upkeep/redaction.js';
+import { MlldError } from '../../errors.js';
+import { allRuns } from '../recorded-run.js';
+import { collectBlobs, type BlobsLeft } from './collect-blobs.js';
+import { redactionRequest } from './redaction-request.js';
+
+export type RedactOptions = Pick<RedactionRequest, 'op' | 'match' | 'reason'> & {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly dryRun: boolean;
+};
+
+export interface RedactionReport {
+  readonly run: string;
+  readonly dryRun: boolean;
+  /** Events that were changed. */
+  readonly events: number;
+  /** Results of `llm` calls among what was taken out: a call that has no other result is executed again. */
+  readonly results: number;
+  /** Blobs that were removed. */
+  readonly blobs: number;
+  readonly blobsLeft: BlobsLeft | null;
+  /** Blobs that this run doesn't name any more and another one does. */
+  readonly sharedBlobs: readonly BlobId[];
+}
+
+/** Throws RUN_RUNNING while any run is in flight. A dry run changes nothing. `root` is the folder of the project. */
+export async function redactRun(
+  store: JournalStore,
+  root: string,
+  ref: RunRef,
+  { op, match, reason, at, dryRun }: RedactOptions,
+): Promise<RedactionReport> {
+  if (!dryRun) await refuseWhileRunning(store);
+  const deleter = openDeleter(root);
+  if (!dryRun) {
+    await deleter.recover();
+    await deleter.deleteUnfinished(await deleter.unfinishedFiles());
+  }
+  const request = await redactionRequest(store, ref, { op, match, reason });
+  const taken = new Set<BlobId>();
+  let results = 0;
+  const edit = (event: JournalEvent): JournalEvent | undefined => {
+    const changed = redactNoting(event, request, taken);
+    if (changed !== undefined && isResult(event) && !isResult(changed)) results++;
+    return changed;
+  };
+
+  let events = 0;
+  if (dryRun) await store.scan(ref, (event) => void (events += edit(event) === undefined ? 0 : 1));
+  else {
+    // Derived data holds beginnings of arguments and places in the old file. Removed before, in case of a kill, and after.
+    await removeDerived(store, ref);
+    events = await rewriteRun(root, ref, edit, { at, reason });
+    await removeDerived(store, ref);
+  }
+  // Also when nothing was changed: an earlier redaction may have been killed before this.
+  const { removed, left } = dryRun ? { removed: [], left: null } : await collectBlobs(store, deleter, { going: [], dryRun });
+  const shared = [];
+  for (const blob of taken) if (!dryRun && left === null && (await store.getBlob(blob)) !== undefined) shared.push(blob);
+  return { run: ref.run, dryRun, events, results, blobs: removed.length, blobsLeft: left, sharedBlobs: shared };
+}
+
+async function removeDerived(store: JournalStore, { workflow }: RunRef): Promise<void> {
+  for (const name of ['index', CRASHED_RUNS]) await store.writeDerived(workflow, name, '');
+}
+
+/** A run in flight knows the places of results in the old file. */
+async function refuseWhileRunning(store: JournalStore): Promise<void> {
+  const running = (await allRuns(store)).find(({ liveness }) => liveness === 'running');
+  if (running === undefined) return;
+  throw new MlldError(
+    'RUN_RUNNING',
+    `Run ${running.ref.run} of ${running.ref.workflow} is in flight: nothing can be redacted until it ends`,
+    {
+      hint: 'wait for it, or end it',
+    },
+  );
+}
+
+function redactNoting(event: JournalEvent, request: RedactionRequest, taken: Set<BlobId>): JournalEvent | undefined {
+  const changed = redactEvent(event, request);
+  if (changed === undefined) return undefined;
+  const stays = new Set<BlobId>();
+  forEachDigest(changed, (digest) => stays.add(digest));
+  forEachDigest(event, (digest) => {
+    if (!stays.has(digest)) taken.add(digest);
+  });
+  return changed;
+}
+
+function isResult(event: JournalEvent): boolean {
+  return event.type === 'call.completed' && event.unusable === undefined && !('redacted' in event.result);
+}
