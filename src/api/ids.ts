@@ -10,7 +10,7 @@ import {
   type BlobId,
   type RunId,
 } from '../../journal/ids.js';
-import { callKey, type CallRequest } from '../runtime/calls/identity.js';
+import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { hostDefaults } from '../world/host-defaults.js';
 import { randomDigits } from '../world/host.js';
 import { badOption } from './check.js';

@@ -8,7 +8,7 @@ import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
 import type { GuardSwitch, Operation } from '../runtime/operation.js';
-import type { Reach } from '../runtime/definitions/reach.js';
+import type { Reach } from '../runtime/definitions/reachable-operations.js';
 import { labelsOf } from '../values/value.js';
 import { refuseBadOptions } from './allow-options.js';
 

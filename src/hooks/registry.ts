@@ -7,7 +7,7 @@ import { locationOf } from '../runtime/errors.js';
 import type { Frame } from '../runtime/frame.js';
 import type { Module } from '../runtime/module.js';
 import type { Operation } from '../runtime/operation.js';
-import type { Reach } from '../runtime/definitions/reach.js';
+import type { Reach } from '../runtime/definitions/reachable-operations.js';
 import { FilterTable, functionNames, type Names, type Watcher } from './filter.js';
 import { interceptor } from './interceptor.js';
 

@@ -12,7 +12,7 @@
 import { isTooDeep } from '../../journal/canonical.js';
 import type { CallKey } from '../../journal/ids.js';
 import type { Definition } from '../runtime/definitions/definition.js';
-import { callKey, type CallRequest } from '../runtime/calls/identity.js';
+import { callKey, type CallRequest } from '../runtime/calls/call-key.js';
 import { isSecret } from '../runtime/secrets/secret-registry.js';
 import type { CacheableCall, CacheRun, Execute, Found } from './cacheable-call.js';
 import { executeAndRecord, executeUnrecorded } from './execute-call.js';

@@ -11,7 +11,7 @@ import type { Awaitable } from '../runtime/awaitable.js';
 import type { Definable } from '../runtime/definitions/definable.js';
 import type { DefinitionShape, Definition } from '../runtime/definitions/definition.js';
 import { Executable } from '../runtime/definitions/executable.js';
-import { createReach, addReach, type MutableReach } from '../runtime/definitions/reach.js';
+import { createReach, addReach, type MutableReach } from '../runtime/definitions/reachable-operations.js';
 import type { Scope } from '../runtime/scope.js';
 import { isSecret, SECRET, type SecretRegistry } from '../runtime/secrets/secret-registry.js';
 import { shortened } from '../values/shortened.js';

@@ -8,7 +8,7 @@
 import { Signal, type Outcome } from '../runtime/completion.js';
 import { Denial, denialObject } from '../runtime/denial.js';
 import type { Frame } from '../runtime/frame.js';
-import type { OpNode } from '../runtime/calls/identity.js';
+import type { OpNode } from '../runtime/op-node.js';
 import type { CallOperation, LlmCall } from '../runtime/calls/llm-call.js';
 import type { Operation } from '../runtime/operation.js';
 import type { GuardWatch, HookWatch, Body } from '../runtime/ports.js';

@@ -8,7 +8,7 @@ import type { CooperativeYield } from './cooperative-yield.js';
 import type { Denial } from './denial.js';
 import type { Executable } from './definitions/executable.js';
 import type { HookDeadline } from './hook-deadline.js';
-import type { OpNode } from './calls/identity.js';
+import type { OpNode } from './op-node.js';
 import type { Module, ModuleExports } from './module.js';
 import type { PaidCalls } from './calls/paid-calls.js';
 import type { Document, Evaluator, Interceptors, ReplayedRun } from './ports.js';

@@ -9,7 +9,7 @@ import type { Interceptor } from './definitions/definable.js';
 import type { Denial } from './denial.js';
 import type { Frame } from './frame.js';
 import type { GuardSwitch, Operation } from './operation.js';
-import type { Reach } from './definitions/reach.js';
+import type { Reach } from './definitions/reachable-operations.js';
 
 /** The body of an operation; `inputs` are those that hooks and guards left. */
 export type Body<R = Outcome> = (frame: Frame, inputs: readonly Value[]) => Promise<R>;

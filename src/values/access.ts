@@ -7,7 +7,7 @@ import { Annotated, type Data, dataOf, flow, HostObject, type Value } from './va
 import { looseEquals } from './equality.js';
 import { firstInk } from './formats/json-text.js';
 import { aKind, kindOf } from './kinds/kind.js';
-import { canKeep, kept } from './keep.js';
+import { canKeep, kept } from './keep-metadata.js';
 import { fromHost } from './native.js';
 import { toNumber } from './numbers.js';
 import { isDataObject } from './plain-object.js';

@@ -10,7 +10,7 @@ import { MlldError } from '../errors.js';
 import { Annotated, dataOf, type DataObject, HostObject, type Value } from './value.js';
 import { Callable } from './kinds/callable.js';
 import { HostFunction } from './kinds/host-function.js';
-import { withMx } from './keep.js';
+import { withMx } from './keep-metadata.js';
 import { putEntry } from './plain-object.js';
 import { compactJson, textOf } from './text.js';
 

@@ -9,7 +9,7 @@ import { executeUnrecorded } from '../../src/operation/execute-call.js';
 import { findReusable } from '../../src/operation/find-result.js';
 import { Signal, type Outcome } from '../../src/runtime/completion.js';
 import { Denial } from '../../src/runtime/denial.js';
-import { callKey } from '../../src/runtime/calls/identity.js';
+import { callKey } from '../../src/runtime/calls/call-key.js';
 import type { LlmCall } from '../../src/runtime/calls/llm-call.js';
 import { PaidCalls } from '../../src/runtime/calls/paid-calls.js';
 import { annotate, labelsOf, type Value } from '../../src/values/value.js';

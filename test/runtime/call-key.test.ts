@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../journal/event.js';
-import { callKey, type CallRequest } from '../../src/runtime/calls/identity.js';
+import { callKey, type CallRequest } from '../../src/runtime/calls/call-key.js';
 import { projectFolder, runCli } from '../support/cli.js';
 
 describe('the key of a call', () => {

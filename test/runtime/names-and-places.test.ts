@@ -11,7 +11,7 @@ import { Executable } from '../../src/runtime/definitions/executable.js';
 import { PLAIN } from '../../src/runtime/frame.js';
 import { Signal } from '../../src/runtime/completion.js';
 import { positionOf, siteOf } from '../../src/runtime/position.js';
-import { addReach, createReach } from '../../src/runtime/definitions/reach.js';
+import { addReach, createReach } from '../../src/runtime/definitions/reachable-operations.js';
 import { Scope } from '../../src/runtime/scope.js';
 import { WorldError } from '../../src/world/world.js';
 import { bareRun } from '../support/bare-run.js';

@@ -12,7 +12,7 @@ import type { Completion } from '../../src/runtime/completion.js';
 import { OUTERMOST } from '../../src/runtime/context.js';
 import { CooperativeYield } from '../../src/runtime/cooperative-yield.js';
 import { PLAIN, type Frame, type RunState } from '../../src/runtime/frame.js';
-import { OpNode } from '../../src/runtime/calls/identity.js';
+import { OpNode } from '../../src/runtime/op-node.js';
 import { InFlightCalls } from '../../src/runtime/calls/in-flight-calls.js';
 import type { Interceptors } from '../../src/runtime/ports.js';
 import type { CachedResult, CacheQuery, ResultCache } from '../../src/runtime/calls/result-cache.js';

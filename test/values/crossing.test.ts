@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Callable } from '../../src/values/kinds/callable.js';
 import { HostFunction } from '../../src/values/kinds/host-function.js';
 import { readField } from '../../src/values/access.js';
-import { kept } from '../../src/values/keep.js';
+import { kept } from '../../src/values/keep-metadata.js';
 import { commandText, fromHost, fromNative, shellText, toJson, toNative } from '../../src/values/native.js';
 import { parseResult, resultOfCode } from '../../src/values/results.js';
 import { textOf } from '../../src/values/text.js';

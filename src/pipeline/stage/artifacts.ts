@@ -10,7 +10,7 @@ import type { OpPath } from '../../../journal/ids.js';
 import { concealed, type SecretRegistry } from '../../runtime/secrets/secret-registry.js';
 import type { Frame } from '../../runtime/frame.js';
 import { StageError } from '../model/outcome.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from './state-ledger.js';
 import type { RunFolder } from './run-folder.js';
 import type { ArtifactView } from './state-view.js';
 

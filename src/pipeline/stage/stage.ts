@@ -12,7 +12,7 @@ import type { Artifacts } from './artifacts.js';
 import type { Backends } from './backend.js';
 import type { CheckpointFile } from './checkpoint-file.js';
 import type { ChildRequest, ChildRun } from './child-run.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from './state-ledger.js';
 import type { RunFolder, StageFolder } from './run-folder.js';
 import type { WalkView } from './state-view.js';
 import type { Threads } from './threads.js';

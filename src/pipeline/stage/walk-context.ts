@@ -3,7 +3,7 @@ import type { BranchRef } from '../../../journal/pipeline-event.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { effectiveRouting, outcomeOf, type StageOutcome } from '../model/outcome.js';
-import type { Ledger } from './ledger.js';
+import type { Ledger } from './state-ledger.js';
 import { emptyWalk, type WalkView } from './state-view.js';
 
 /** Confines a walk to a branch. */

@@ -6,7 +6,7 @@ import type { Outcome } from '../completion.js';
 import type { Definition } from '../definitions/definition.js';
 import type { Denial } from '../denial.js';
 import type { Frame } from '../frame.js';
-import type { CallRequest } from './identity.js';
+import type { CallRequest } from './call-key.js';
 import type { CallFacts, LlmFacts, Operation } from '../operation.js';
 import type { Body } from '../ports.js';
 

@@ -1,7 +1,7 @@
 /** The code that a call would be executed with. design.md 3. */
 import type { DefinitionPart } from '../../../journal/event.js';
 import type { Fingerprint } from '../../../journal/ids.js';
-import type { Reach } from './reach.js';
+import type { Reach } from './reachable-operations.js';
 import type { Scope } from '../scope.js';
 
 /** A function with everything it uses, and the guards and hooks that hold for it. */

@@ -4,7 +4,7 @@ import type { RunRef, Seq } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import { eventOf } from '../../../replay/fold/projection.js';
-import type { Ledger } from '../../pipeline/stage/ledger.js';
+import type { Ledger } from '../../pipeline/stage/state-ledger.js';
 import type { Follower, RunRecorder } from '../ports/recorder.js';
 
 export interface StateKeeper {

@@ -12,7 +12,7 @@ import type { Journal, Position, Recorded } from '../../../journal/store.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Recorder } from '../../runtime/recorder.js';
 import type { SecretRegistry } from '../../runtime/secrets/secret-registry.js';
-import { bounded } from './bounded-facts.js';
+import { bounded } from './fit-facts.js';
 import { conceal } from './conceal.js';
 
 export type Follower = (event: JournalEvent, position: Position) => void;

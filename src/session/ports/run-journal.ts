@@ -22,7 +22,7 @@ import type { RunOptions } from '../script/run-options.js';
 import { declarationsOf } from '../script/declarations.js';
 import { inputFacts, type RunInputs } from '../script/run-inputs.js';
 import type { World } from '../../world/world.js';
-import { splitInvalidation } from './bounded-facts.js';
+import { splitInvalidation } from './fit-facts.js';
 import { createRun } from './create-run.js';
 import { createJournalWarnings, unkeptNotice, type JournalWarnings } from './journal-warnings.js';
 import { openCache } from './open-cache.js';

@@ -19,7 +19,7 @@ import {
   type PipelineEvent,
   type RecordedWalk,
 } from '../../../replay/recording/recorded-walk.js';
-import type { Ledger } from '../../pipeline/stage/ledger.js';
+import type { Ledger } from '../../pipeline/stage/state-ledger.js';
 import type { Divergence } from './divergence.js';
 import type { ReplayRuntime } from './replay-runtime.js';
 import { endOfReplay } from './replayed-world.js';

@@ -5,7 +5,7 @@ import { evaluate, evaluator } from '../../language/evaluate.js';
 import { PLAIN, type Frame, type RunState } from '../../runtime/frame.js';
 import { OUTERMOST } from '../../runtime/context.js';
 import type { Module } from '../../runtime/module.js';
-import { OpNode } from '../../runtime/calls/identity.js';
+import { OpNode } from '../../runtime/op-node.js';
 import type { RunOptions } from './run-options.js';
 
 type Ports = Pick<RunState, 'world' | 'replayed' | 'recorder' | 'cache' | 'secrets' | 'document' | 'settings' | 'state' | 'signal'> &

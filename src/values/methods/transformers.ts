@@ -7,7 +7,7 @@ import { sortByText } from './array-methods.js';
 import { toCsv } from '../formats/csv.js';
 import { normaliseDocument } from '../kinds/document.js';
 import { parseStructure, valueOfText } from '../formats/json-text.js';
-import { kept } from '../keep.js';
+import { kept } from '../keep-metadata.js';
 import { kindOf } from '../kinds/kind.js';
 import { parseAnswer, parseLines, parseLoose, parseStrict } from '../formats/parse.js';
 import { isDataObject, putEntry } from '../plain-object.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { LINE_BYTES_MAX } from '../../../journal/codec.js';
 import type { Fact } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
-import { bounded, splitInvalidation } from '../../../src/session/ports/bounded-facts.js';
+import { bounded, splitInvalidation } from '../../../src/session/ports/fit-facts.js';
 import { projectFolder, runCli } from '../../support/cli.js';
 
 describe('an error with a message of 50 MB', () => {

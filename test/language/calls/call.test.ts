@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { call } from '../../../src/language/calls/call.js';
 import { BuiltIn } from '../../../src/language/expressions/built-ins.js';
 import { Signal } from '../../../src/runtime/completion.js';
-import { callKey, type CallRequest } from '../../../src/runtime/calls/identity.js';
+import { callKey, type CallRequest } from '../../../src/runtime/calls/call-key.js';
 import type { CacheQuery } from '../../../src/runtime/calls/result-cache.js';
 import { HostFunction } from '../../../src/values/kinds/host-function.js';
 import type { Callable } from '../../../src/values/kinds/callable.js';

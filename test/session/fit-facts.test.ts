@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sha256 } from '../../journal/canonical.js';
 import type { CallKey } from '../../journal/ids.js';
-import { bounded, splitInvalidation } from '../../src/session/ports/bounded-facts.js';
+import { bounded, splitInvalidation } from '../../src/session/ports/fit-facts.js';
 import { callStarted, finished } from '../journal/support/facts.js';
 
 const LONG = 'x'.repeat(70_000);

@@ -1,7 +1,5 @@
-/** The identity of an operation: its path in the run, and for a call its key. design.md 3. */
-import { canonicalJson, sha256 } from '../../../journal/canonical.js';
-import type { Json } from '../../../journal/event.js';
-import type { CallKey, OpPath } from '../../../journal/ids.js';
+/** The place of an operation in its run: a path of names and ordinals. design.md 3. */
+import type { OpPath } from '../../journal/ids.js';
 
 /** A place in the tree of operations. Names and ordinals come from the program, never from timing. */
 export class OpNode {
@@ -37,20 +35,4 @@ export class OpNode {
   static root(): OpNode {
     return new OpNode(undefined, 'main');
   }
-}
-
-/** The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2. */
-export interface CallRequest {
-  readonly fn: string;
-  readonly args: readonly Json[];
-  readonly via?: { readonly fn: string; readonly args: readonly Json[] };
-  readonly attempt?: number;
-}
-
-/** checkpoint-resume.md 6: members in this order, object members inside the arguments sorted by name. */
-export function callKey({ fn, args, via, attempt }: CallRequest): CallKey {
-  const list = (values: readonly Json[]): string => `[${values.map(canonicalJson).join(',')}]`;
-  const viaText = via ? `,"via":{"fn":${JSON.stringify(via.fn)},"args":${list(via.args)}}` : '';
-  const attemptText = attempt === undefined ? '' : `,"attempt":${attempt}`;
-  return sha256(`{"fn":${JSON.stringify(fn)},"args":${list(args)}${viaText}${attemptText}}`) as string as CallKey;
 }

@@ -1,0 +1,20 @@
+/** The identity under which the result of a call may be reused. design.md 3. */
+import { canonicalJson, sha256 } from '../../../journal/canonical.js';
+import type { Json } from '../../../journal/event.js';
+import type { CallKey } from '../../../journal/ids.js';
+
+/** The content of a call key. `via` is the call that a one-call wrapper forwards to; `attempt` counts retries from 2. */
+export interface CallRequest {
+  readonly fn: string;
+  readonly args: readonly Json[];
+  readonly via?: { readonly fn: string; readonly args: readonly Json[] };
+  readonly attempt?: number;
+}
+
+/** checkpoint-resume.md 6: members in this order, object members inside the arguments sorted by name. */
+export function callKey({ fn, args, via, attempt }: CallRequest): CallKey {
+  const list = (values: readonly Json[]): string => `[${values.map(canonicalJson).join(',')}]`;
+  const viaText = via ? `,"via":{"fn":${JSON.stringify(via.fn)},"args":${list(via.args)}}` : '';
+  const attemptText = attempt === undefined ? '' : `,"attempt":${attempt}`;
+  return sha256(`{"fn":${JSON.stringify(fn)},"args":${list(args)}${viaText}${attemptText}}`) as string as CallKey;
+}
