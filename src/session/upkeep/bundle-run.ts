@@ -1,0 +1,66 @@
+/** Puts a run into one file, with the runs and blobs that are needed to read it elsewhere, and adds it to another journal. */
+import type { JournalEvent } from '../../../journal/event.js';
+import type { BlobId, RunRef } from '../../../journal/ids.js';
+import { openFileStore } from '../../../journal/storage/file-store.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { packBundle, storeBundle, unpackBundle, type BundledRun, type StoredRun } from '../../../journal/upkeep/bundle.js';
+import { editedLines } from '../../../journal/upkeep/rewrite.js';
+import { verifyRun } from '../../../replay/reports/audit/verify.js';
+import { blobsOf, runsToBundle } from '../../../replay/upkeep/bundle-closure.js';
+import { redactEvent } from '../../../replay/upkeep/redaction.js';
+import { MlldError } from '../../errors.js';
+import { redactionRequest } from './redaction-request.js';
+
+const REASON = 'redacted for the bundle';
+
+export interface PackedRun {
+  readonly packed: Uint8Array;
+  readonly runs: readonly RunRef[];
+  /** The number of blobs. */
+  readonly blobs: number;
+}
+
+/**
+ * Leaves out what `match` finds; the journal itself is not changed. `root` is the folder of the project, `at` the present in ISO 8601.
+ * Throws RUN_RUNNING, and BUNDLE_DAMAGED when a run of it does not verify.
+ */
+export async function bundleRun(
+  store: JournalStore,
+  root: string,
+  { ref, liveness }: RunFile,
+  { match, at }: { readonly match: RegExp | undefined; readonly at: string },
+): Promise<PackedRun> {
+  if (liveness === 'running') throw new MlldError('RUN_RUNNING', `Run ${ref.run} is in flight: it can be bundled when it has ended`);
+  const because = { at, reason: REASON };
+  const runs: BundledRun[] = [];
+  const blobs = new Map<BlobId, Uint8Array>();
+  for (const each of await runsToBundle(store, ref)) {
+    await refuseDamaged(store, each, 'in the journal');
+    const request = match && (await redactionRequest(store, each, { op: undefined, match, reason: REASON }));
+    const edit = (event: JournalEvent): JournalEvent | undefined => request && redactEvent(event, request);
+    runs.push({ ref: each, lines: await editedLines(root, each, edit, because) });
+    for (const [id, content] of await blobsOf(store, each, edit)) blobs.set(id, content);
+  }
+  return { packed: await packBundle({ runs, blobs }), runs: runs.map((run) => run.ref), blobs: blobs.size };
+}
+
+/** Verifies the bundle in `scratch`, an empty folder, before anything is added to the journal below `root`. Throws BUNDLE_DAMAGED. */
+export async function unbundleRuns(
+  packed: Uint8Array,
+  { root, scratch }: { readonly root: string; readonly scratch: string },
+): Promise<readonly StoredRun[]> {
+  const unpacked = await unpackBundle(packed);
+  // A journal is no place to find out that a bundle was damaged.
+  await storeBundle(scratch, unpacked);
+  for (const { ref } of unpacked.runs) await refuseDamaged(openFileStore(scratch), ref, 'in the bundle');
+  return storeBundle(root, unpacked);
+}
+
+async function refuseDamaged(store: JournalStore, ref: RunRef, where: string): Promise<void> {
+  const { ok, defects, violations } = await verifyRun(store, ref);
+  if (ok) return;
+  const [first] = [...defects.filter(({ kind }) => kind !== 'torn-tail'), ...violations];
+  throw new MlldError('BUNDLE_DAMAGED', `Run ${ref.run} is damaged ${where}: ${first?.message ?? 'it does not verify'}`, {
+    hint: `mlld journal verify ${ref.run} says what is lost`,
+  });
+}
