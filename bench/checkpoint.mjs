@@ -1,7 +1,7 @@
-// N remembered calls of 4 KB: the first run, the second, and what can be done with them afterwards; floor.mjs takes its turn.
+// Measures N recorded calls of 4 KB: the first run, the second, and the commands on their results; alternates with floor.mjs.
 //   node checkpoint.mjs [--sizes 732,10000] [--rounds 5] [--json FILE]
 // body: the same script without the label, nothing is remembered · cold: N misses · warm: N hits · resume: with --resume ·
-// fork: another script with --fork · list: checkpoint list · target: --resume @review, everything is asked again
+// fork: another script with --fork · list: checkpoint list · target: --resume @review, every call is executed again
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -64,7 +64,7 @@ async function killAt(target, trial) {
   return { trial, answered: durable.size, again, paidTwice, right: stdout.trim() === `${calls} ${calls}` };
 }
 
-/** The questions whose answer is in a journal, read without our own code. */
+/** Reads the calls whose result is in a journal, without our own code. */
 function completedCalls(cwd) {
   const events = journalFiles(cwd).flatMap((file) => linesOf(file).flatMap(parsed));
   return new Set(events.filter(({ type }) => type === 'call.completed').map(({ result }) => /hull section \d+/.exec(result.inline)[0]));

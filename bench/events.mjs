@@ -1,4 +1,4 @@
-// Realistic journal events: a small one (about 280 bytes as JSON) and one that carries an answer of 4 KB.
+// Realistic journal events: a small one (about 280 bytes as JSON) and one that carries a result of 4 KB.
 
 import { hash } from 'node:crypto';
 

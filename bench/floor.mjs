@@ -1,8 +1,8 @@
-// The physical reference: the least work with which a program can answer N questions from an ordered, durable event log. No
+// The physical reference: the least work with which a program can reuse N results from an ordered, durable event log. No
 // language, no parser.
 //   node floor.mjs cold|warm N FOLDER
-// cold: N calls, 20 at a time; two events a call, and the answer is on disk (group commit) before the call counts. In the end the
-// log is read once for an index of its answers. warm: every event is parsed back, and all N calls are answered from that.
+// cold: N calls, 20 at a time; two events a call, and the result is on disk (group commit) before the call counts. In the end the
+// log is read once for an index of its results. warm: every event is parsed back, and all N results are taken from that.
 // peer.json holds what a peer takes as multiples of this program, measured when it did just this work: keep it so.
 
 import { hash } from 'node:crypto';
@@ -81,7 +81,7 @@ function commit() {
   });
 }
 
-/** The place of each answer, found by the first bytes of its line. */
+/** The place of each result, found by the first bytes of its line. */
 function writeIndex() {
   const rows = [];
   readLines((bytes, start, end, offset) => {

@@ -1,4 +1,4 @@
-// What followers cost the run that they watch: a pipeline in `mlld serve`, without followers and with many, in turn.
+// Measures the cost of followers to the run that they watch: a pipeline in `mlld serve`, alternately without followers and with many.
 //   node followers.mjs [--followers 500] [--stages 100] [--rounds 3] [--json FILE]
 // The time is that of the run, from its first to its last event, on the server's clock. Followers live in a process of their own; on few
 // cores they take time from the server, too, so the ratio is an upper bound.

@@ -1,4 +1,4 @@
-// What hooks and guards add to an operation: calls of a cheap function, watched by none, by others, by one, by ten.
+// Measures the time that hooks and guards add to an operation: calls of a cheap function, watched by none, by others, by one, by ten.
 //   node hooks.mjs [--calls 10000] [--rounds 5] [--json FILE]
 
 import { writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The journal against the raw rates of the machine, in one process, in turn.   node journal-api.mjs [--events 20000] [--rounds 5] [--json FILE]
+// Compares the journal with the raw rates of the machine, alternately in one process.   node journal-api.mjs [--events 20000] [--rounds 5] [--json FILE]
 
 import { hash } from 'node:crypto';
 import { closeSync, fdatasync, mkdirSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
@@ -209,7 +209,7 @@ async function postAll(events, folder) {
   const journal = await openWriter(folder);
   for (let i = 0; i < count; i++) {
     journal.post(events[i % KINDS]);
-    if (i % 1024 === 0) await Promise.resolve(); // a program lets others have their turn
+    if (i % 1024 === 0) await Promise.resolve(); // a program yields to its other tasks
   }
   await journal.close();
   return count;
@@ -224,7 +224,7 @@ function rawParse(lines) {
   });
 }
 
-/** The least with which a reader can tell that a chain of hashes holds. */
+/** The least work with which a reader can check a chain of hashes. */
 function rawVerify(lines) {
   return timed(() => {
     let sum = 0;
@@ -242,7 +242,7 @@ function ourReplay(folder) {
   return timed(() => replay(folder, () => {}));
 }
 
-/** What wasn't looked at for some seconds may have left the memory: not the reader's work to bring it back. */
+/** Reads the file first: pages that were not used for some seconds may have left the memory, and the reader is not to pay for that. */
 function read(folder) {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;

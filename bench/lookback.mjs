@@ -1,4 +1,4 @@
-// What looking into the past costs, against reading the file and parsing its lines alone: both as whole processes, in turn, by CPU time.
+// Compares reports on a run with only reading the file and parsing its lines: both as whole processes, alternately, by CPU time.
 //   node lookback.mjs [--events 1000000] [--runs 1000] [--rounds 3] [--json FILE]
 // Status 1 when a command takes more than 3 times the parsing, a process more than 1 GB, or `journal list` more than half a second.
 
@@ -35,7 +35,7 @@ const left = writeRun(
   1,
   longRun(calls, () => 'the same'),
 );
-// Every thousandth question is another, and a few answers are.
+// Every thousandth call differs, and so do a few results.
 const right = writeRun(
   'big.mld',
   2,

@@ -1,4 +1,4 @@
-// Runs whole processes in turn (A B A B ..., every other round backwards) and reads what they cost. A ratio taken within one run
+// Runs whole processes alternately (A B A B ..., every other round backwards) and measures their cost. A ratio taken within one run
 // holds on a busy machine; a time does not. Processes are judged by CPU time: user and system, children included.
 
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-// What one cheap operation costs and how that grows.   node operations.mjs [--sizes 1000,10000] [--rounds 5] [--json FILE]
+// Measures the cost of one cheap operation and its growth.   node operations.mjs [--sizes 1000,10000] [--rounds 5] [--json FILE]
 
 import { parseArgs } from 'node:util';
 

@@ -1,7 +1,7 @@
-// What a node of a pipeline costs, and how that grows: long lines of stages, and loops that go round and round.
+// Measures the cost of a node of a pipeline and its growth: long lines of stages, and loops of many rounds.
 //   node pipelines.mjs [--nodes 1000,2000,4000] [--visits 2500,5000,10000] [--rounds 1] [--json FILE]
 // line: model stages one after the other (simulated) · loop: a model stage (a function of a script) and a diamond that sends it back ·
-// retold: the same with the whole past told each time (summary:high) · asked: a human gate in the loop, answered by --yes
+// retold: the same with the whole history in each prompt (summary:high) · asked: a human gate in the loop, answered by --yes
 // growth: what one visit of the largest costs, as a multiple of one of the smallest; 1 is constant.
 
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

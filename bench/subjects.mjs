@@ -1,4 +1,4 @@
-// What is measured: our command and, when MLLD_PEER names one, a peer implementation beside it. Every comparison takes them in turn.
+// Names the subjects: our command and, when MLLD_PEER names one, a peer implementation. Every comparison alternates between them.
 
 import { fileURLToPath } from 'node:url';
 

@@ -19,7 +19,7 @@ const CALLS = 24;
 const CALLS_AT_ONCE = 6;
 const AGENT = 'agent.sh';
 /**
- * What a run does to its journal and no agent does to anything, by system call. Each fails once, at its n-th use by a thread: strace counts
+ * Lists the system calls that a run makes on its journal, and no agent on anything. Each fails once, at its n-th use by a thread: strace counts
  * for each thread, and finds files only by names that are known before the run.
  */
 const SYSTEM_CALLS = ['pwrite64', 'fdatasync', 'fsync', 'rename,renameat,renameat2', 'mkdir,mkdirat'];
@@ -113,7 +113,7 @@ async function repeat(kind, count, workflow, act) {
   return row;
 }
 
-/** Kills the program alone, not its group: its agents must not go on without it. */
+/** Kills the program alone, not its group: its agents must not continue without it. */
 async function killed(cwd, { first }) {
   const child = spawn(ours[0], [...ours.slice(1), ...first], { cwd, stdio: 'ignore' });
   const ended = new Promise((resolve) => child.on('close', resolve));

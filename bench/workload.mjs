@@ -59,7 +59,7 @@ export function longScript(folder, lines) {
   return { file, lines: out.length };
 }
 
-/** N questions with answers of 4 KB through for parallel(20); the body returns at once, so what is measured is remembering. */
+/** Makes N calls with results of 4 KB through for parallel(20); the body returns at once, so that recording is measured. */
 export function pipelineScript(file, n, { label }) {
   const body = `js { const seed = String(p); let s = 'verdict on ' + seed + ': '; while (s.length < 4096) s += seed + ' holds, line ' + s.length + '; '; return s.slice(0, 4096) }`;
   const lines = [
@@ -73,7 +73,7 @@ export function pipelineScript(file, n, { label }) {
   writeFileSync(file, `${lines.join('\n')}\n`);
 }
 
-/** N slow questions; each call that really runs leaves a line in `calls.log` of the folder it runs in. */
+/** Makes N slow calls; each call that is executed leaves a line in `calls.log` of the folder it runs in. */
 export function slowScript(file, { n, delayMs, callsFile }) {
   const lines = [
     'exe @prompts(n) = js { return Array.from({ length: Number(n) }, (_, i) => "hull section " + i) }',

@@ -1,7 +1,7 @@
 /**
  * Tunes V8 for commands that end within a second or two. V8 prints a line on stderr for a flag that it does not know, and does not
- * list the flags that it knows. So every flag names the versions of V8 that were seen to know it (test/cli/program/v8-flags.test.ts holds the table
- * to the flags that the running V8 lists), and any other version, a newer one too, does without the flag.
+ * list the flags that it knows. So every flag names the versions of V8 that were seen to know it (test/cli/program/v8-flags.test.ts holds
+ * the table to the flags that the running V8 lists), and any other version, a newer one too, does without the flag.
  */
 
 interface Tuning {

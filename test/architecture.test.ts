@@ -4,10 +4,12 @@
  * ARROW-1 cli -> src -> replay -> journal and src -> grammar; an arrow allows what lies beyond it; nothing points back.
  *   Of src, cli and src/server see the face of the library; of journal and replay only types, which say what reports hold.
  * ARROW-2 Inside src only the files that put a run together know of replay.
- * ARROW-3 Every fact about the outside has one owner: processes, files, clock and environment are met in src/world, `process` in cli/main.ts.
+ * ARROW-3 Every fact about the outside has one owner: processes, files, clock and environment are met in src/world, `process` in
+ *    cli/main.ts.
  * ARROW-4 One place wraps each dependency.
  * ARROW-5 The rooms of src are layers: each imports only those before it.
- * ARROW-6 No more than two files import each other around, types included: what hangs together more than that can't be read one file at a time.
+ * ARROW-6 No more than two files import each other around, types included: what hangs together more than that can't be read one file at a
+ *    time.
  */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -62,7 +64,7 @@ const TOUCHES_PROCESS: { readonly [path: string]: string } = {
   'cli/bin.ts': 'runs before the program is loaded, to answer --version and to load it through the code cache',
 };
 
-/** Where each package may be imported; a folder stands for its files. */
+/** Names the one place that may import each package; a folder means all its files. */
 const WRAPPED_BY: { readonly [dependency: string]: string } = {
   '@viz-js/viz': 'src/pipeline/render/layout.ts',
   commander: 'cli/',
@@ -333,7 +335,7 @@ function arrow({ path }: SourceFile): (target: string) => string {
   return (target) => `${path} -> ${target}`;
 }
 
-/** What a file imports of ours, as project paths. */
+/** Returns the files of the project that a file imports, as project paths. */
 function ownImports(file: SourceFile, specifiers = specifiersOf): string[] {
   return specifiers(file)
     .filter((specifier) => specifier.startsWith('.'))

@@ -1,4 +1,4 @@
-/** What somebody gets who installs the package: the files in it, the notices that they carry, and that nothing else is needed to use it. */
+/** The installed package has its files and their notices, and needs nothing else to be used. */
 import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,7 @@
-/** `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. A file of its own, so that a script loads nothing of it. graph-pipelines.md 13.1. */
+/**
+ * `mlld run FILE.dot` and `mlld FILE.dot`: runs a pipeline. A file of its own, so that a script loads nothing of it. graph-pipelines.md
+ * 13.1.
+ */
 import path from 'node:path';
 import { MlldError } from '../../src/errors.js';
 import { backendFor, runPipeline, type PipelineReport, type PipelineRunOptions, type WhoAnswers } from '../../src/api/commands/pipeline.js';

@@ -1,4 +1,7 @@
-/** `mlld validate FILE.dot`: checks syntax and lint rules of a pipeline. A file of its own, so that checking a script loads nothing of pipelines. */
+/**
+ * `mlld validate FILE.dot`: checks syntax and lint rules of a pipeline. A file of its own, so that checking a script loads nothing of
+ * pipelines.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { withPlainLineEnds } from '../../grammar/line-ends.js';

@@ -11,7 +11,10 @@ export interface Output {
   finish(): void;
 }
 
-/** Without a file, or for `-`, writes to standard output. A file is readable by its owner only, as the journal is. Throws OUTPUT_NOT_WRITABLE. */
+/**
+ * Without a file, or for `-`, writes to standard output. A file is readable by its owner only, as the journal is. Throws
+ * OUTPUT_NOT_WRITABLE.
+ */
 export function openOutput(io: Io, file: string | undefined): Output {
   if (file === undefined || file === '-') {
     return {

@@ -3,7 +3,7 @@
  * on is lost.
  *
  * DAMAGE-1 A visit is in its `node.finished` alone (PIPELINE-STATE-1): what is lost of a visit that has ended costs the state nothing.
- * DAMAGE-2 Where the end of a visit is lost its walk is cut: the visit runs again, and what the walk did behind it does not count. The
+ * DAMAGE-2 When the end of a visit is lost, its walk is cut: the visit runs again, and what the walk did behind it does not count. The
  *    walks around a branch are not touched, and once its parallel node has ended the branch counts as it ended.
  * DAMAGE-3 The same events up to the same number give the same state: a later resume of the chain begins where this one did.
  * DAMAGE-4 Results behind a cut are kept by their keys: a call that is made again with the same arguments is not paid for again. Those of

@@ -1,6 +1,6 @@
 /**
- * Exports what a program that serves pipelines to others needs: pipeline runs as people see them (a resumed run is one run, whichever process
- * executes it), their questions, pictures and uploads. For `mlld serve`; not exported by the package.
+ * Exports what a program that serves pipelines to others needs: pipeline runs as people see them (a resumed run is one run, whichever
+ * process executes it), their questions, pictures and uploads. For `mlld serve`; not exported by the package.
  */
 export { backendFor } from '../pipeline/backends/select-backend.js';
 export { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';

@@ -3,8 +3,8 @@
  * answered from other processes.
  *
  * MANAGER-1 A client gets the id of its run when the first event is with the kernel: whatever happens then, the run is known.
- * MANAGER-2 The text is written to a file before the run starts, so that the run can be resumed. A kill in between leaves an upload without a
- *           run, which a later server removes (`orphaned-uploads.ts`).
+ * MANAGER-2 The text is written to a file before the run starts, so that the run can be resumed. A kill in between leaves an upload without
+ *           a run, which a later server removes (`orphaned-uploads.ts`).
  * MANAGER-3 A run ends in order or not at all; its slot is free when it has ended.
  * MANAGER-4 A run of this process is never resumed a second time: it is known as running from before the resume starts.
  */

@@ -2,9 +2,9 @@
  * Submits answers to the questions of runs. A run takes an answer from its folder, whether `mlld answer` or a server put it there.
  *
  * ANSWER-1 An accepted answer is in the journal: after a crash the question is not asked again.
- * ANSWER-2 Of two answers to one question only one is accepted, also when they come from different processes.
- * ANSWER-3 An answer to a question of an interrupted run resumes the run, and is submitted when the run asks again: under another id, at the
- *          same operation.
+ * ANSWER-2 Only one of two answers to a question is accepted, also when they come from different processes.
+ * ANSWER-3 An answer to a question of an interrupted run resumes the run, and is submitted when the run asks again: under another id, at
+ *          the same operation.
  */
 import type { JournalStore } from '../../journal/store.js';
 import { answerQuestion, choiceIn, type PipelineRun, type PipelineRuns, type Project } from '../api/pipeline-runs.js';

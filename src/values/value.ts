@@ -3,8 +3,8 @@
  * `Metadata`, and only values that have some are wrapped in `Annotated`.
  *
  * VALUE-1 A collection holds plain elements: labels of its members are labels of the collection, so that reading a member back returns
- *    the collection's labels. Two kinds of elements are annotated: loaded files (`metadata.file`), which keep their metadata, and `LazyData`,
- *    results whose data is read from the journal and which have no other metadata. Code that reads an element uses `dataOf`.
+ *    the collection's labels. Two kinds of elements are annotated: loaded files (`metadata.file`), which keep their metadata, and
+ *    `LazyData`, results whose data is read from the journal and which have no other metadata. Code that reads an element uses `dataOf`.
  * VALUE-2 Values are never changed in place. Code in other languages gets a deep copy (`toNative`).
  * VALUE-3 `undefined` is an undefined name or an argument that was not passed; a missing field is `null`.
  */

@@ -1,4 +1,4 @@
-// Where the cases are and what a case.json holds. A case is data: adding one needs no code here.
+// Finds the cases and describes a case.json. A case is data: adding one needs no code here.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,14 +50,14 @@ export async function casesOf(area) {
 }
 
 /**
- * What we know to fail, by `area/name`. `notYet` waits for a feature, by area (`*`: the whole area); `disagreements` are cases that we believe contradict the reference.
+ * Lists the known failures, by `area/name`. `notYet` waits for a feature, by area (`*`: the whole area); `disagreements` are cases that we believe contradict the reference.
  * @returns {Promise<{ notYet: Record<string, string[]>, disagreements: Record<string, string> }>}
  */
 export async function expectedFailures() {
   return JSON.parse(await readFile(join(CONFORMANCE, 'expected-failures.json'), 'utf8'));
 }
 
-/** Why this case may not pass, or undefined when it must. */
+/** Returns the reason for which this case may fail, or undefined when it must pass. */
 export function excuseFor({ notYet, disagreements }, { area, name }) {
   const names = notYet[area] ?? [];
   if (names.includes('*') || names.includes(name)) return 'not supported yet';

@@ -1,9 +1,9 @@
-// What a step left behind on disk: the events that it appended and the checkpoint of its newest graph run.
+// Reads the traces of a step on disk: the events that it appended and the checkpoint of its newest graph run.
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-/** How far each journal of the folder reaches, so that a later look sees only what is new. @returns {Promise<Map<string, number>>} */
+/** Measures each journal of the folder, so that a later look sees only what is new. @returns {Promise<Map<string, number>>} */
 export async function journalSizes(folder) {
   const sizes = new Map();
   for (const file of await journalFiles(folder)) sizes.set(file, (await stat(file)).size);
@@ -47,7 +47,7 @@ export async function ledgerLines(file) {
   return completeLines(text);
 }
 
-/** What the stubs were asked since there were `before` lines: the sums and the calls in the order in which they began. */
+/** Reads the calls of the stubs since there were `before` lines: the sums, and the calls in the order in which they began. */
 export function ledgerSince(lines, before) {
   const calls = lines.slice(before).filter(({ event }) => event === 'start');
   const ends = new Map(lines.filter(({ event }) => event === 'end').map((line) => [line.n, line]));

@@ -16,7 +16,7 @@ import { eventsSince, journalSizes, ledgerLines, ledgerSince, newestCheckpoint }
 import { startProvider } from './provider.mjs';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/mlld.cjs', import.meta.url));
-// Where the program keeps its compiled code: shared, so that not every step compiles it anew.
+// The cache of compiled code is shared, so that not every step compiles it anew.
 const CODE_CACHE = join(tmpdir(), 'mlld-test-cache');
 const STEP_MS_MAX = 30_000;
 const MEMORY = '/dev/shm';
@@ -83,7 +83,7 @@ async function runCaseOneWay(theCase, surroundings) {
   }
 }
 
-/** The stub programs come first on the path; what they do is in `plan.json`, what they were asked in `ledger.ndjson`. */
+/** The stub programs come first on the path; what they do is in `plan.json`, the calls they got in `ledger.ndjson`. */
 function stubsFor(project) {
   const plan = join(project, 'plan.json');
   return {

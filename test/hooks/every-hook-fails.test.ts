@@ -1,6 +1,6 @@
 /**
- * Every hook of every conformance case is made to throw, to write to a full disk, to hang, and to be busy for ever. The run must come out as
- * if the hook were not there (it fails before it has done anything) or as if nothing had happened (at its end). instrumentation.md 5.11.
+ * Every hook of every conformance case is made to throw, to write to a full disk, to hang, and to be busy for ever. The run must come out
+ * as if the hook were not there (it fails before it has done anything) or as if nothing had happened (at its end). instrumentation.md 5.11.
  */
 import fs from 'node:fs/promises';
 import os from 'node:os';

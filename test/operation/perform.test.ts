@@ -1,4 +1,6 @@
-/** `perform` with hooks and guards of literals: the order of the stages, and the facts that enclose an operation. PERFORM-1 to PERFORM-3. */
+/**
+ * `perform` with hooks and guards of literals: the order of the stages, and the facts that enclose an operation. PERFORM-1 to PERFORM-3.
+ */
 import { describe, expect, it } from 'vitest';
 import { perform } from '../../src/operation/perform.js';
 import { Signal } from '../../src/runtime/completion.js';

@@ -1,6 +1,6 @@
 /**
- * A run of small real parts, for tests of a single stage: its recorder keeps facts in a list, its result cache finds the results among them,
- * and its clock advances by a millisecond with each look.
+ * A run of small real parts, for tests of a single stage: its recorder keeps facts in a list, its result cache finds the results among
+ * them, and its clock advances by a millisecond with each look.
  */
 import type { Expression, Statement } from '../../grammar/ast.js';
 import type { Fact, FactOf, Json, Payload } from '../../journal/event.js';

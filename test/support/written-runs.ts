@@ -49,38 +49,38 @@ interface CallOptions {
   readonly fn?: string;
   readonly site?: string;
   readonly declared?: string;
-  /** What comes of it; the text of a result by default. */
+  /** The end of the call; by default it completes with a text. */
   readonly outcome?: 'completed' | 'reused' | 'failed' | 'unusable' | 'killed';
 }
 
-/** A call as `perform` records it; the question is its function and its one argument. */
+/** A call as `perform` records it; its key is made of the function and its one argument. */
 export function call(
   path: string,
   argument: Json,
   { fn = 'ask', site = 'job.mld:1:1', declared, outcome = 'completed' }: CallOptions = {},
 ): Fact[] {
   const op = opPath(path);
-  const question = key(`${fn} ${JSON.stringify(argument)}`);
+  const callKey = key(`${fn} ${JSON.stringify(argument)}`);
   const where = { op, site, ...(declared !== undefined && { declared }) };
   const begin: Fact = { type: 'op.started', kind: 'exe', name: fn, labels: ['llm'], ...where };
   const end = (result: 'ok' | 'reused' | 'failed'): Fact => ({ type: 'op.finished', op, outcome: result });
   if (outcome === 'reused') {
     const from = { run: runRef(0).run, seq: seqOf(0) };
-    return [begin, { type: 'call.reused', key: question, fn, ...where, from, fingerprint: FINGERPRINT }, end('reused')];
+    return [begin, { type: 'call.reused', key: callKey, fn, ...where, from, fingerprint: FINGERPRINT }, end('reused')];
   }
-  const asked: Fact = { type: 'call.started', key: question, fn, ...where, args: { inline: [argument] }, fingerprint: FINGERPRINT };
-  if (outcome === 'killed') return [begin, asked];
-  if (outcome === 'failed') return [begin, asked, { type: 'call.failed', key: question, op, message: 'no', elapsedMs: 1 }, end('failed')];
+  const begun: Fact = { type: 'call.started', key: callKey, fn, ...where, args: { inline: [argument] }, fingerprint: FINGERPRINT };
+  if (outcome === 'killed') return [begin, begun];
+  if (outcome === 'failed') return [begin, begun, { type: 'call.failed', key: callKey, op, message: 'no', elapsedMs: 1 }, end('failed')];
   const unusable = outcome === 'unusable' ? { unusable: 'its command ended with status 1' } : {};
   return [
     begin,
-    asked,
-    { type: 'call.completed', key: question, op, result: { inline: `A:${JSON.stringify(argument)}` }, elapsedMs: 5, ...unusable },
+    begun,
+    { type: 'call.completed', key: callKey, op, result: { inline: `A:${JSON.stringify(argument)}` }, elapsedMs: 5, ...unusable },
     end('ok'),
   ];
 }
 
-/** The key that `ask` gives a question. */
+/** The key that `call` makes of a function and its argument. */
 export function callKeyOf(argument: Json, fn = 'ask'): CallKey {
   return key(`${fn} ${JSON.stringify(argument)}`);
 }

@@ -75,7 +75,7 @@ export function questions(answer: (question: string, value: string) => Promise<v
 
 interface ChoiceToShow {
   readonly label: string;
-  /** The answer that the choice means. */
+  /** The answer that the choice sends. */
   readonly value: string;
   /** Undefined where two choices have one key: pressing it by accident must not approve anything. */
   readonly shortcut: string | undefined;

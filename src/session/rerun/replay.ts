@@ -15,9 +15,9 @@ import { replayImpossible } from './replay-errors.js';
 import type { ReplayableRun, ReplayOptions, ReplayReport } from './replay-options.js';
 
 /**
- * Executes a recorded run again in a recorded world: no command runs, no file is written, no model is called. Differences are in the report.
- * Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached, and the errors of
- * the parser for a `scriptText` that does not parse.
+ * Executes a recorded run again in a recorded world: no command runs, no file is written, no model is called. Differences are in the
+ * report. Throws REPLAY_IMPOSSIBLE for a run whose script is not in the journal, REPLAY_STOP for a place that it never reached, and the
+ * errors of the parser for a `scriptText` that does not parse.
  *
  * ```js
  * const sinks = { stdout: (text) => console.log(text), stderr: () => {} };

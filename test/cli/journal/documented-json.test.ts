@@ -51,7 +51,7 @@ const COMMANDS: { readonly [command: string]: readonly (readonly string[])[] } =
   'checkpoint clean': [['bad']],
 };
 
-/** It does not end by itself: test/server/serve.test.ts reads what it prints. */
+/** It does not end by itself: test/server/serve.test.ts reads its output. */
 const NOT_RUN = ['serve'];
 
 const GOOD = (last: string) => `

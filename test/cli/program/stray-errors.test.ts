@@ -1,4 +1,7 @@
-/** Code of a script that fails where nothing waits for it ends the run in order: nothing paid is lost, and the message is text like any other. */
+/**
+ * Code of a script that fails where nothing waits for it ends the run in order: nothing paid is lost, and the message is text like any
+ * other.
+ */
 import { expect, it } from 'vitest';
 import { projectFolder, runCli } from '../../support/cli.js';
 

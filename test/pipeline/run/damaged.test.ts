@@ -25,7 +25,9 @@ function flipped(lines: readonly string[], line: number): string {
   return `${lines.with(line, damaged).join('\n')}\n`;
 }
 
-/** The commands that may run once more when this line can't be read: where the end of a stage is lost, it and those behind it on its walk. */
+/**
+ * The commands that may run once more when this line can't be read: where the end of a stage is lost, it and those behind it on its walk.
+ */
 function mayWorkAgain(event: JournalEvent, events: readonly JournalEvent[]): ReadonlySet<string> {
   // A branch whose parallel node has ended is over, whatever is lost of it.
   if (event.type !== 'node.finished' || event.branch !== undefined) return new Set();

@@ -181,7 +181,9 @@ async function playChain({ command, folder, random, undisturbed, kills }: Playin
 
 type Must = (holds: boolean, what: string, detail?: unknown) => void;
 
-/** Selects what a resumed run has in common with an undisturbed one. It may have more files: its first model stage gets the history anew. */
+/**
+ * Selects what a resumed run has in common with an undisturbed one. It may have more files: its first model stage gets the history anew.
+ */
 function endOf({ current_node, context, outcome, node_history, goal_gate_status, node_retries, artifacts }: Checkpoint): object {
   return structuredClone({ current_node, context, outcome, node_history, goal_gate_status, node_retries, artifacts });
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createCheckpointFile } from '../../../src/pipeline/stage/checkpoint-file.js';
 import type { World } from '../../../src/world/world.js';
 
-/** A run whose state is a number, whose clock is set by hand, and whose writes end when they are told to. */
+/** A run whose state is a number, whose clock is set by hand, and whose writes end on demand. */
 function running() {
   const log: string[] = [];
   const writes: { end: () => void; fail: () => void }[] = [];

@@ -1,4 +1,6 @@
-/** Conversations of model stages: one stage speaks at a time, and a long conversation loses its older half. graph-pipelines.md 9.3 to 9.5. */
+/**
+ * Conversations of model stages: one stage speaks at a time, and a long conversation loses its older half. graph-pipelines.md 9.3 to 9.5.
+ */
 import { expect, it } from 'vitest';
 import { createThreads } from '../../../src/pipeline/stage/threads.js';
 

@@ -1,4 +1,4 @@
-/** What a call is known by in lists. */
+/** Lists show a call by the beginning of its arguments. */
 import { expect, it } from 'vitest';
 import type { Json } from '../../../journal/event.js';
 import { PREVIEW_UNITS_MAX, previewOf } from '../../../replay/fold/preview.js';

@@ -1,4 +1,4 @@
-/** Which programs a killed run may have left running, as its journal tells it. */
+/** Finds the programs that a killed run may have left running, from its journal. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { opPath } from '../../../journal/ids.js';

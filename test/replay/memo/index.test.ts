@@ -1,4 +1,4 @@
-/** The index of a workflow, where runs go on beside each other and answers are sealed. */
+/** The index of a workflow, when runs execute side by side and results are sealed. */
 import { expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';

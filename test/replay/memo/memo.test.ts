@@ -86,7 +86,7 @@ describe('memo', () => {
   });
 
   it('drops of a run that goes on beside what it had recorded by then, the last event included', () => {
-    const early = run(runRef(1), call('main/ask#0', 'ebb')); // its answer is event 3
+    const early = run(runRef(1), call('main/ask#0', 'ebb')); // its result is event 3
     const during = (seq: number) => [{ run: runRef(1).run, seq: seqOf(seq) }];
     const drops = (seq: number): Fact[] => [
       { type: 'memo.reset', reason: 'fresh', during: during(seq) },

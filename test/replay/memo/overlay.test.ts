@@ -12,7 +12,7 @@ const ALL: CachePolicy = { records: true, reuses: 'all' };
 const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
 const EBB = { key: callKeyOf('ebb'), fingerprint: FINGERPRINT, parts: [] };
 
-/** Asked "ebb" in run 1 and "flow" in run 2, which is the present one; "ebb" and "slack" can be borrowed. */
+/** Called with "ebb" in run 1 and with "flow" in run 2, the present one; a fork source has "ebb" and "slack". */
 function answers(
   details: { readonly complete?: boolean; readonly changed?: 'serve' | 'ask'; readonly forked?: boolean; readonly refused?: boolean } = {},
 ): Overlay {

@@ -1,4 +1,4 @@
-/** What holds for every projection and every history. */
+/** Laws that hold for every projection and every history. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
@@ -20,7 +20,7 @@ import { legality } from '../../../replay/reports/audit/verify.js';
 import { anyFacts, anyRun, anyRuns } from '../../support/any-run.js';
 import { call, entries, FINGERPRINT, JOB, callKeyOf, runRef } from '../../support/written-runs.js';
 
-/** Of one run, or (first) of all runs of a workflow. */
+/** Folds one run, or (first) all runs of a workflow. */
 const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['memo and completeness', index],
   ['checkpoints', checkpoints],
@@ -35,7 +35,7 @@ const PROJECTIONS: readonly (readonly [string, Projection<unknown>])[] = [
   ['audit', auditTrail({ keepAnswers: true })],
 ] as readonly (readonly [string, Projection<unknown>])[];
 
-/** What another state of the same fold has to agree with: not the tables that only keep strings single. */
+/** Selects the parts in which two states of one fold must agree: not the tables that only hold each string once. */
 const essence = ({ memo: { interned: _i, insides: _n, ...rest }, complete, definitions }: Index): unknown => ({
   ...rest,
   complete,

@@ -1,4 +1,4 @@
-/** What single events of a pipeline change, and what a resume keeps of the run before. */
+/** Single events of a pipeline change its state, and a resume keeps a part of the run before. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import type { StageOutcome, StageStatus } from '../../../journal/pipeline-event.js';

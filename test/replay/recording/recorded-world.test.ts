@@ -1,4 +1,4 @@
-/** What the world answered in a run, by who asked what. */
+/** The recorded world returns the outcomes of a run by operation and effect. */
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/run-event.js';

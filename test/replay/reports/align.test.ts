@@ -6,7 +6,7 @@ import { align, type Alignment } from '../../../replay/reports/diff/align.js';
 import type { ComparedCall } from '../../../replay/reports/diff/run-calls.js';
 import { callKeyOf } from '../../support/written-runs.js';
 
-/** Few places and few questions, nearly alike: most calls have several candidates. */
+/** Few places and few arguments, nearly alike: most calls have several candidates. */
 const anyQuestion = fc.record({
   loop: fc.constantFrom('', 'for#0[0]/', 'for#0[1]/', 'for#1[0]/'),
   fn: fc.constantFrom('ask', 'tell'),
@@ -46,7 +46,7 @@ const named = ({ pairs, onlyLeft, onlyRight }: Alignment) => ({
 });
 const byName = (one: readonly string[], other: readonly string[]): number => (one.join() < other.join() ? -1 : 1);
 
-it('G2: exchanging the runs exchanges the sides and nothing else', () => {
+it('ALIGN-2: exchanging the runs exchanges the sides and nothing else', () => {
   fc.assert(
     fc.property(anyCalls, anyCalls, (one, other) => {
       const [there, back] = [named(align(one, other)), named(align(other, one))];
@@ -57,7 +57,7 @@ it('G2: exchanging the runs exchanges the sides and nothing else', () => {
   );
 });
 
-it('G3: every call is in exactly one pair, or alone', () => {
+it('ALIGN-3: every call is in exactly one pair, or alone', () => {
   fc.assert(
     fc.property(anyCalls, anyCalls, (one, other) => {
       const { pairs, onlyLeft, onlyRight } = named(align(one, other));
@@ -68,7 +68,7 @@ it('G3: every call is in exactly one pair, or alone', () => {
   );
 });
 
-it('G1: a call and itself are a pair, whatever else is there', () => {
+it('ALIGN-1: a call and itself are a pair, whatever else is there', () => {
   fc.assert(
     fc.property(anyCalls, (calls) => {
       for (const { left, right } of align(calls, calls.toReversed()).pairs) expect(right).toBe(left);

@@ -16,7 +16,7 @@ const OTHER = `sha256:${'e'.repeat(64)}` as Fingerprint;
 const FIRST = runRef(1).run;
 const SECOND = runRef(2).run;
 
-/** What the second of two runs says of its calls. */
+/** Explains the calls of the second of two runs. */
 function explained(first: readonly Entry[], second: readonly Entry[], lenders: readonly ForkSource[] = []): readonly ExplainedCall[] {
   return fold(explanation(SECOND, lenders), [...first, ...second]).calls;
 }

@@ -65,7 +65,7 @@ describe('a plan', () => {
     const last = run(runRef(1), before, sideBySide, call('main/ask#1', 'behind'), call('main/ask#2', 'before', { outcome: 'reused' }));
     const planned = (...dropped: string[]) => planRun(facts(last, { invalidatedKeys: new Set(dropped.map((text) => callKeyOf(text))) }));
     expect(planned()).toMatchObject({ again: 0, later: 0 });
-    expect(planned('behind')).toMatchObject({ again: 1, later: 1 }); // what was asked before and comes up once more behind it
+    expect(planned('behind')).toMatchObject({ again: 1, later: 1 }); // a call that was made before, and is made once more behind it
     expect(planned('first')).toMatchObject({ again: 1, later: 2, functions: [{ later: 2 }] });
     expect(planned('before')).toMatchObject({ again: 1, later: 3 });
     expect(planned('beside', 'behind', 'before', 'first')).toMatchObject({ again: 4, later: 0 });

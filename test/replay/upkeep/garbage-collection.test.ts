@@ -33,7 +33,7 @@ const whole = (number: number, ...facts: readonly Fact[][]): Recorded => ({
   facts: [started(runRef(number)), ...facts.flat(), finished()],
 });
 
-/** What a next run is served, and what its `--resume` would find. */
+/** Returns the results that a next run would reuse, and those that its `--resume` would find. */
 async function serves(store: JournalStore): Promise<unknown> {
   const past: PriorRuns = await loadWorkflow(store, JOB, { onDefect: () => expect.unreachable() });
   const { memo, complete, definitions, runs } = past;
@@ -112,7 +112,7 @@ describe('what may be removed', () => {
       whole(4),
     ];
     const store = await storeOf(runs);
-    await store.create(runRef(5)); // nobody closes it
+    await store.create(runRef(5)); // it is not closed
     const recent = await planCollection(store, { ...WISH, keep: 4 });
     expect(recent).toEqual({ remove: [], protectedRuns: [{ ref: runRef(1), reason: 'reused' }] });
     const none = await planCollection(store, { ...WISH, keep: 0 });

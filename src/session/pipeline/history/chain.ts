@@ -2,8 +2,8 @@
  * A chain is a run of a pipeline and the runs that resumed it. Opens the newest chain, folds its state, and finds the point at which a
  * resume continues. graph-pipelines.md 10.3.
  *
- * CHAIN-1  A damaged chain is read as far as possible: `pipeline-fold.ts` decides which events count. Events of a run after the point at which
- *          the next run resumed it don't count.
+ * CHAIN-1  A damaged chain is read as far as possible: `pipeline-fold.ts` decides which events count. Events of a run after the point at
+ *          which the next run resumed it don't count.
  * CHAIN-2  Nothing here changes a run.
  */
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
