@@ -83,7 +83,7 @@ table(
     ['N', 'n'],
     ['files', ({ store }) => store.files],
     ['bytes', ({ store }) => store.bytes],
-    ['x answers', 'amplification'],
+    ['x results', 'amplification'],
   ],
   stores,
 );

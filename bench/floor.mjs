@@ -41,7 +41,7 @@ const lane = async () => {
   }
 };
 await Promise.all(Array.from({ length: CALLS_AT_ONCE }, lane));
-if (answered !== count * ANSWER_BYTES) throw new Error(`${answered} bytes of answers`);
+if (answered !== count * ANSWER_BYTES) throw new Error(`${answered} bytes of results`);
 if (mode === 'cold') writeIndex();
 
 async function call(i) {
@@ -89,7 +89,7 @@ function writeIndex() {
     const at = head.indexOf('"type":"call.completed","key":"');
     if (at > 0) rows.push(`${head.slice(at + 31, at + 95)} ${offset} ${end - start}`);
   });
-  if (rows.length !== count) throw new Error(`${rows.length} answers in the log`);
+  if (rows.length !== count) throw new Error(`${rows.length} results in the log`);
   writeFileSync(join(folder, 'index'), `${rows.join('\n')}\n`);
 }
 

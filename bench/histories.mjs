@@ -40,7 +40,7 @@ try {
     const { runs, kills, refused, executed, served } = await playHistories({ kind, count, seed });
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`${kind}, seed ${seed}: ${count} histories as the rules say, in ${seconds} s`);
-    console.log(`  ${runs} commands, ${kills} killed, ${refused} refused; ${executed} questions asked, ${served} served`);
+    console.log(`  ${runs} commands, ${kills} killed, ${refused} refused; ${executed} calls executed, ${served} reused`);
   }
 } catch (error) {
   console.error(error.message);

@@ -23,11 +23,11 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
     `${kind}${name === undefined ? '' : ` ${name}`} started${item === undefined ? '' : ` with ${short(item)}`}${total === undefined ? '' : ` over ${total} items`}`,
   'op.finished': ({ outcome, message }) => `ended: ${outcome}${because(message)}`,
   'call.started': ({ fn, args, preview, attempt }) =>
-    `@${fn} asked${about(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}`,
+    `@${fn} called${withArgument(preview ?? previewOf(args))}${attempt === undefined ? '' : ` (attempt ${attempt})`}`,
   'call.completed': ({ elapsedMs, result, usage, unusable }) =>
-    `answered in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not to be served again: ${unusable}`}`,
+    `completed in ${duration(elapsedMs)} with ${payload(result)}${usage?.costUsd === undefined ? '' : ` for $${usage.costUsd}`}${unusable === undefined ? '' : `, not reusable: ${unusable}`}`,
   'call.reused': ({ fn, from, preview }) =>
-    `@${fn} served${about(preview)} from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
+    `@${fn}${withArgument(preview)} reused from event ${from.seq} of ${from.run}${from.workflow === undefined ? '' : ` of ${from.workflow}`}`,
   'call.failed': ({ message, denied }) => `call ${denied === true ? 'denied' : 'failed'}: ${message}`,
   'effect.performed': ({ kind, subject, error }) => `${kind} ${subject}${because(error)}`,
   'process.started': ({ group }) => `process group ${group} started`,
@@ -40,10 +40,10 @@ const SENTENCES: { readonly [T in FactType]: (event: EventOf<T>) => string } = {
   'checkpoint.closed': ({ name, complete }) =>
     `checkpoint "${name}" closed${complete === undefined ? '' : complete ? ', complete' : ', not complete'}`,
   'memo.invalidated': ({ selector, keys, borrowed }) =>
-    `${selector} dropped ${keys.length} ${borrowed === true ? 'borrowed ' : ''}answer${keys.length === 1 ? '' : 's'}`,
-  'memo.reset': ({ reason }) => `all earlier answers dropped (${reason})`,
+    `${selector} invalidated ${keys.length} ${borrowed === true ? 'forked ' : ''}result${keys.length === 1 ? '' : 's'}`,
+  'memo.reset': ({ reason }) => `all earlier results invalidated (${reason})`,
   'node.started': ({ node, visit, handler, branch, fidelity }) =>
-    `${node} (${handler}) started${visit === 0 ? '' : `, visit ${visit}`}${branch === undefined ? '' : ` in branch ${branch.id} of ${branch.of}`}${fidelity === undefined ? '' : `, told ${fidelity.mode}`}`,
+    `${node} (${handler}) started${visit === 0 ? '' : `, visit ${visit}`}${branch === undefined ? '' : ` in branch ${branch.id} of ${branch.of}`}${fidelity === undefined ? '' : `, fidelity ${fidelity.mode}`}`,
   'node.finished': ({ node, status, outcome, attempts, elapsedMs }) =>
     `${node} ended ${status} in ${duration(elapsedMs)}${attempts === 1 ? '' : ` after ${attempts} attempts`}${because(outcome.failure_reason === '' ? undefined : outcome.failure_reason)}`,
   'edge.selected': ({ from, to, via, label, condition }) =>
@@ -92,8 +92,8 @@ function short(text: string): string {
   return `"${line.length > SENTENCE_UNITS_MAX ? `${line.slice(0, SENTENCE_UNITS_MAX - 3)}...` : line}"`;
 }
 
-function about(preview: string | undefined): string {
-  return preview === undefined ? '' : ` about ${short(preview)}`;
+function withArgument(preview: string | undefined): string {
+  return preview === undefined ? '' : ` with ${short(preview)}`;
 }
 
 function because(message: string | undefined): string {

@@ -66,7 +66,7 @@ describe('mlld journal show', () => {
     await recordRun(cwd, 1, call('main/ask#0', 'ebb'));
     const { stdout } = await runCli(['journal', 'show', 'latest'], { cwd });
     expect(stdout.split('\n')).toHaveLength(7);
-    expect(stdout).toMatch(/^ {5}2 \d\d:\d\d:\d\d\.\d{3} main\/ask#0 @ask asked about "ebb"$/m);
+    expect(stdout).toMatch(/^ {5}2 \d\d:\d\d:\d\d\.\d{3} main\/ask#0 @ask called with "ebb"$/m);
     expect(stdout).not.toContain('\u001B');
   });
 

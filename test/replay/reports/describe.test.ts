@@ -34,15 +34,15 @@ describe('a sentence per event', () => {
     ['exe survey started', { type: 'op.started', op: OP, kind: 'exe', name: 'survey' }],
     ['ended: failed: no', { type: 'op.finished', op: OP, outcome: 'failed', message: 'no' }],
     [
-      '@ask asked about "two\\nlines" (attempt 2)',
+      '@ask called with "two\\nlines" (attempt 2)',
       { type: 'call.started', key: key('a'), op: OP, fn: 'ask', args: { inline: ['two\nlines'] }, fingerprint: FINGERPRINT, attempt: 2 },
     ],
     [
-      'answered in 5ms with "A" for $0.5',
+      'completed in 5ms with "A" for $0.5',
       { type: 'call.completed', key: key('a'), op: OP, result: { inline: 'A' }, elapsedMs: 5, usage: { costUsd: 0.5 } },
     ],
     [
-      'answered in 5ms with 99999 bytes, not to be served again: status 1',
+      'completed in 5ms with 99999 bytes, not reusable: status 1',
       {
         type: 'call.completed',
         key: key('a'),
@@ -53,7 +53,7 @@ describe('a sentence per event', () => {
       },
     ],
     [
-      `@ask served from event 7 of ${runRef(0).run} of job.mld`,
+      `@ask reused from event 7 of ${runRef(0).run} of job.mld`,
       { type: 'call.reused', key: key('a'), op: OP, fn: 'ask', from: { workflow: JOB, run: runRef(0).run, seq: seqOf(7) } },
     ],
     ['call denied: not today', { type: 'call.failed', key: key('a'), op: OP, message: 'not today', denied: true, elapsedMs: 0 }],
@@ -80,8 +80,8 @@ describe('a sentence per event', () => {
     ],
     ['checkpoint "weather" reached, resume auto, ttl 1.0s', { type: 'checkpoint.reached', name: 'weather', resume: 'auto', ttlMs: 1000 }],
     ['checkpoint "weather" closed, not complete', { type: 'checkpoint.closed', name: 'weather', complete: false }],
-    ['@ask dropped 2 borrowed answers', { type: 'memo.invalidated', selector: '@ask', keys: [key('a'), key('b')], borrowed: true }],
-    ['all earlier answers dropped (fresh)', { type: 'memo.reset', reason: 'fresh' }],
+    ['@ask invalidated 2 forked results', { type: 'memo.invalidated', selector: '@ask', keys: [key('a'), key('b')], borrowed: true }],
+    ['all earlier results invalidated (fresh)', { type: 'memo.reset', reason: 'fresh' }],
   ])('%s', (expected, fact) => {
     expect(sentence(fact)).toBe(expected);
   });
@@ -90,7 +90,7 @@ describe('a sentence per event', () => {
     expect(describeEvent({ type: 'moon.risen' } as unknown as JournalEvent)).toBe('moon.risen');
   });
 
-  it('stays on one line of bearable length', () => {
+  it('is one line of limited length', () => {
     const long = sentence({ type: 'op.started', op: OP, kind: 'for:iteration', item: 'y\n'.repeat(200) });
     expect(long).toHaveLength('for:iteration started with ""'.length + 80);
   });
