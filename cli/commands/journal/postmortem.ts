@@ -1,7 +1,6 @@
 /** `mlld journal postmortem [RUN]`: prints why a run did not reach its end, and how to continue. */
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { latestFailure } from '../../../src/api/reports/postmortem.js';
-import { postMortemOf } from '../../../src/api/reports/postmortem.js';
+import { latestFailure, postMortemOf } from '../../../src/api/reports/postmortem.js';
 import { allRuns, resolveRun } from '../../../src/api/recorded-runs.js';
 import type { Io } from '../../terminal/io.js';
 import { openProject, reportDefects } from '../open-project.js';

@@ -1,6 +1,5 @@
 /** Renders `mlld journal audit`, as text and as CSV: an entry a line. */
-import type { AuditEntry, AuditConclusion } from '../../../src/api/reports/audit.js';
-import type { Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
+import type { AuditEntry, AuditConclusion, Evidence, FileOrigin } from '../../../src/api/reports/audit.js';
 import { counted } from './garbage-collection.js';
 import { csvLine } from '../csv.js';
 import { wrap, wrapAll } from '../wrap.js';
