@@ -1,8 +1,8 @@
 /** `mlld journal list [SCRIPT]`: lists the recorded runs, the latest first. */
-import { startOfRun, type RunId } from '../../../src/api/ids.js';
+import type { RunId } from '../../../src/api/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { scriptName, type Project } from '../../../src/api/commands/project.js';
-import { recordedCounts, crashedRuns } from '../../../src/api/commands/run-list.js';
+import { crashedRuns, recordedCounts, startOf } from '../../../src/api/commands/run-list.js';
 import { summariseRun } from '../../../src/api/reports/summary.js';
 import type { RunReport } from '../../../replay/reports/summary/summary.js';
 import { allRuns, isCleanup, recordedScript } from '../../../src/api/recorded-runs.js';
@@ -28,7 +28,7 @@ export async function listRuns(io: Io, script: string | undefined, { json }: { r
 /** A run that ended in order has its totals in its last event; only other runs are read in full. */
 async function listedRun(io: Io, store: JournalStore, project: Project, file: RunFile, crashed: RunReport | undefined): Promise<ListedRun> {
   const { ref, finished } = file;
-  const startedMs = startOfRun(ref.run);
+  const startedMs = startOf(ref.run);
   const common = {
     run: ref.run,
     script: scriptName(project, ref.workflow),
