@@ -32,7 +32,7 @@ for (let trial = 0; trial < trials; trial++) {
 }
 const killColumns = {
   trial: 'trial',
-  'durable before the kill': 'answered',
+  'durable before the kill': 'durable',
   'ran twice': 'again',
   'of them durable before': 'paidTwice',
   'right output': 'right',
@@ -61,7 +61,7 @@ async function killAt(target, trial) {
   const again = before.length + after.length - calls;
   const paidTwice = after.filter((prompt) => durable.has(prompt)).length;
   rmSync(cwd, { recursive: true, force: true });
-  return { trial, answered: durable.size, again, paidTwice, right: stdout.trim() === `${calls} ${calls}` };
+  return { trial, durable: durable.size, again, paidTwice, right: stdout.trim() === `${calls} ${calls}` };
 }
 
 /** Reads the calls whose result is in a journal, without our own code. */

@@ -61,7 +61,7 @@ export interface Walk {
 
 const NOTABLE_MAX = 50;
 
-export const mainWalk = (): Walk => walkAt(MAIN, {});
+export const mainWalk = (): Walk => emptyWalk(MAIN, {});
 
 /** A visit has ended. */
 export function addToHistory(walk: Walk, entry: HistoryEntry): void {
@@ -95,12 +95,13 @@ export function walkAtPath(main: Walk, path: OpPath, branch?: BranchRef): Walk {
   const index = Number(path.slice(bracket + 1, -1));
   const known = outer.branches.get(index);
   if (known !== undefined) return known;
-  const walk = walkAt(path, structuredClone(outer.context), branch);
+  const walk = emptyWalk(path, structuredClone(outer.context), branch);
   outer.branches.set(index, walk);
   return walk;
 }
 
-function walkAt(path: OpPath, context: Context, branch?: BranchRef): Walk {
+/** Returns a walk on which nothing has happened yet. */
+export function emptyWalk(path: OpPath, context: Context, branch?: BranchRef): Walk {
   return {
     path,
     branch,

@@ -74,24 +74,3 @@ export interface StateView {
   readonly steps: number;
   readonly jumps: number;
 }
-
-/** Returns a walk on which nothing has happened yet. */
-export function emptyWalk({ path, branch, context }: Pick<WalkView, 'path' | 'branch' | 'context'>): WalkView {
-  return {
-    path,
-    branch,
-    context,
-    current: undefined,
-    outcome: undefined,
-    next: undefined,
-    running: undefined,
-    enterAt: undefined,
-    history: [],
-    visits: new Map(),
-    latest: new Map(),
-    failures: 0,
-    retried: 0,
-    notable: [],
-    branches: new Map(),
-  };
-}

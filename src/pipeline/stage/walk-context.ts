@@ -4,7 +4,7 @@ import type { Frame } from '../../runtime/frame.js';
 import type { CompiledEdge } from '../model/compiled-pipeline.js';
 import { effectiveRouting, outcomeOf, type StageOutcome } from '../model/outcome.js';
 import type { Ledger } from './state-ledger.js';
-import { emptyWalk, type WalkView } from './state-view.js';
+import type { WalkView } from './state-view.js';
 
 /** Confines a walk to a branch. */
 export interface BranchBounds {
@@ -38,7 +38,7 @@ export type WalkEnd = (
 export function walkOf({ ledger }: { readonly ledger: Ledger }, { bounds, walks, frame }: WalkContext): WalkView {
   if (!bounds) return ledger.state.main;
   const outer = walks.at(-1) as WalkView; // a branch has a walk around it
-  return outer.branches.get(bounds.branch.index) ?? emptyWalk({ path: frame.op.path, branch: bounds.branch, context: outer.context });
+  return outer.branches.get(bounds.branch.index) ?? ledger.emptyWalk(frame.op.path, outer.context, bounds.branch);
 }
 
 /** Turns the end of a branch into the outcome that its parallel node counts. */

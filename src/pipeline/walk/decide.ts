@@ -20,8 +20,11 @@ export type Decision =
   /** Nothing failed, but no edge is eligible. */
   | { readonly kind: 'end'; readonly node: string };
 
+/** The part of a walk that decides its next step. */
+type WalkPosition = Pick<WalkView, 'enterAt' | 'running' | 'next' | 'current' | 'outcome' | 'context'>;
+
 /** @param entry the node where the walk starts while nothing has happened on it */
-export function decideNext(pipeline: CompiledPipeline, walk: WalkView, entry: string): Decision {
+export function decideNext(pipeline: CompiledPipeline, walk: WalkPosition, entry: string): Decision {
   if (walk.enterAt !== undefined) return { kind: 'arrive', node: walk.enterAt };
   if (walk.running) return { kind: 'arrive', node: walk.running.node };
   if (walk.next && stillExists(pipeline, walk.next))
@@ -47,7 +50,7 @@ function followsEdge(via: EdgeVia): boolean {
   return via !== 'gate' && via !== 'join' && via !== 'retry_target' && via !== 'fallback_retry_target';
 }
 
-function leave(pipeline: CompiledPipeline, node: string, outcome: NonNullable<WalkView['outcome']>, { context }: WalkView): Decision {
+function leave(pipeline: CompiledPipeline, node: string, outcome: NonNullable<WalkView['outcome']>, { context }: WalkPosition): Decision {
   if (node === pipeline.exit) return { kind: 'done', node };
   const routing = effectiveRouting(outcome);
   if (pipeline.handlerOf(node) === 'parallel') {

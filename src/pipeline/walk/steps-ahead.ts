@@ -1,9 +1,8 @@
 /** Predicts the next nodes of a walk, as far as they are known before any of them has run. */
-import { opPath } from '../../../journal/ids.js';
 import { decideNext } from './decide.js';
 import { outcomeOf, effectiveRouting, routingOf, INITIAL_ROUTING } from '../model/outcome.js';
 import type { CompiledPipeline, CompiledEdge } from '../model/compiled-pipeline.js';
-import { emptyWalk, type StateView, type WalkView } from '../stage/state-view.js';
+import type { StateView, WalkView } from '../stage/state-view.js';
 
 export interface PlannedNode {
   readonly node: string;
@@ -77,7 +76,10 @@ function waysFrom(pipeline: CompiledPipeline, node: string): readonly string[] {
   const decision = decideNext(
     pipeline,
     {
-      ...emptyWalk({ path: opPath('main'), branch: undefined, context: {} }),
+      enterAt: undefined,
+      running: undefined,
+      next: undefined,
+      context: {},
       current: node,
       outcome: { ...outcome, ...effectiveRouting(outcome) },
     },

@@ -3,6 +3,7 @@ import type { Fact, JournalEvent } from '../../../journal/event.js';
 import type { RunRef, Seq } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import { emptyWalk } from '../../../replay/pipeline/walk.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import type { Ledger } from '../../pipeline/stage/state-ledger.js';
 import type { Follower, RunRecorder } from '../ports/recorder.js';
@@ -41,6 +42,7 @@ export function createStateKeeper(
         get state() {
           return state;
         },
+        emptyWalk,
         post(fact) {
           if (!recorder.post(fact)) applyUnrecorded(fact);
         },

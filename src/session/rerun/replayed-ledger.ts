@@ -9,6 +9,7 @@ import type { PipelineFact } from '../../../journal/pipeline-event.js';
 import type { RunRef, Seq } from '../../../journal/ids.js';
 import { describeEvent } from '../../../replay/reports/summary/describe.js';
 import { pipelineState, type PipelineState } from '../../../replay/pipeline/pipeline-state.js';
+import { emptyWalk } from '../../../replay/pipeline/walk.js';
 import { eventOf } from '../../../replay/fold/projection.js';
 import { isWhole, type Recording } from '../../../replay/recording/recorded-world.js';
 import {
@@ -64,6 +65,7 @@ export function createReplayedLedger(
     get state() {
       return current;
     },
+    emptyWalk,
     post: (fact) => record(fact, takeFact(walk, fact)),
     async append(fact) {
       const event = takeFact(walk, fact);
