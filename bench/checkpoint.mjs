@@ -99,7 +99,7 @@ function phasesOf({ name, argv }, { n, cwd }) {
   pipelineScript(join(scripts, 'plain.mld'), n, { label: '' });
   for (const script of ['pipe.mld', 'branch.mld']) pipelineScript(join(scripts, script), n, { label: 'llm ' });
   return [
-    ['body', [...argv, 'run', 'plain']],
+    ['body', [...argv, 'run', 'plain', '--no-checkpoint']],
     ['cold', [...argv, 'run', 'pipe', '--checkpoint']],
     ['warm', [...argv, 'run', 'pipe', '--checkpoint']],
     ['resume', [...argv, 'run', 'pipe', '--resume']],
