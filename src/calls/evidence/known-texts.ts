@@ -1,0 +1,85 @@
+/** Texts that a recognised program is known to print as its whole output. calls.md 7.6. */
+import type { FailureClass } from '../failure.js';
+import { classOfStatus } from './http-status.js';
+import { durationIn, momentOfSeconds, nextClockTime } from './times.js';
+
+export interface KnownText {
+  readonly class: FailureClass;
+  readonly resetsAtMs?: number;
+}
+
+type Recognise = (match: RegExpExecArray, nowMs: number) => KnownText | undefined;
+type Row = readonly [pattern: RegExp, recognise: Recognise];
+
+/** Beside a status of 0 a text counts only up to this length, in UTF-16 units: a result may quote it. */
+export const KNOWN_TEXT_MAX = 500;
+
+const CLAUDE: readonly Row[] = [
+  [/^API Error: Claude Code is unable to respond to this request/, always('content')],
+  [/^API Error: Request rejected \((\d{3})\)/, byStatus],
+  [/^API Error: (\d{3})\b/, byStatus],
+  [/^Claude AI usage limit reached\|(\d+)/, ([, seconds], nowMs) => quota(momentOfSeconds(Number(seconds), nowMs))],
+  [
+    /^You've hit your .*limit(?: · resets (.+))?/,
+    ([, clock], nowMs) => quota(clock === undefined ? undefined : nextClockTime(clock, nowMs)),
+  ],
+  [/^Credit balance is too low/, always('quota')],
+  [/^(?:Invalid API key · |Please run \/login|Not logged in)/, always('auth')],
+];
+
+const CODEX: readonly Row[] = [
+  [/^(?:ERROR: )?You've hit your usage limit/, (match, nowMs) => quota(resetOf(match.input, nowMs))],
+  [/^(?:ERROR: )?exceeded retry limit, last status: (\d{3})\b/, byStatus],
+  [/^(?:ERROR: )?unexpected status (\d{3})\b/, codexStatus],
+  [/^(?:ERROR: )?Selected model is at capacity/, always('overloaded')],
+  [/^(?:ERROR: )?(?:stream disconnected |error sending request )/, always('network')],
+];
+
+const GEMINI: readonly Row[] = [
+  [
+    /^\[API Error: .*\(Status: RESOURCE_EXHAUSTED\)\]/,
+    ({ input }) => ({ class: /quota/i.test(input) && /per day/i.test(input) ? 'quota' : 'rate-limit' }),
+  ],
+];
+
+const TEXTS: { readonly [program: string]: readonly Row[] } = { claude: CLAUDE, codex: CODEX, gemini: GEMINI };
+
+/** Looks at the first line of what a program printed, trimmed. Undefined for a text that is not known. */
+export function knownTextOf(program: string | undefined, text: string, nowMs: number): KnownText | undefined {
+  if (program === undefined || !Object.hasOwn(TEXTS, program)) return undefined;
+  const [line = ''] = text.trim().split('\n');
+  for (const [pattern, recognise] of TEXTS[program] ?? []) {
+    const match = pattern.exec(line);
+    const found = match ? recognise(match, nowMs) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function always(failureClass: FailureClass): Recognise {
+  return () => ({ class: failureClass });
+}
+
+function byStatus([, status = '']: RegExpExecArray): KnownText | undefined {
+  const failureClass = classOfStatus(Number(status));
+  return failureClass === undefined ? undefined : { class: failureClass };
+}
+
+/** codex prints a refused prompt as a bad request. */
+function codexStatus(match: RegExpExecArray): KnownText | undefined {
+  return /content_policy_violation|content_filter/.test(match.input) ? { class: 'content' } : byStatus(match);
+}
+
+function quota(resetsAtMs: number | undefined): KnownText {
+  return { class: 'quota', ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
+}
+
+/** `try again at <time>` or `try again in <duration>`. */
+function resetOf(text: string, nowMs: number): number | undefined {
+  const waitMs = durationIn(/try again in ([^.]+)/i.exec(text)?.[1] ?? '');
+  if (waitMs !== undefined) return nowMs + waitMs;
+  const clock = /try again at ([^.]+)/i.exec(text)?.[1];
+  if (clock === undefined) return undefined;
+  const date = Date.parse(clock);
+  return date > nowMs ? date : nextClockTime(clock, nowMs);
+}

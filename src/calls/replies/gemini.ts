@@ -1,0 +1,97 @@
+/** What `gemini -p -o json|stream-json` prints. calls.md 7.5 and 7.5.3. */
+import { classOfStatus } from '../evidence/http-status.js';
+import { knownTextOf } from '../evidence/known-texts.js';
+import { classOfExit } from '../evidence/known-exits.js';
+import { durationIn } from '../evidence/times.js';
+import { countAt, isObject, known, objectAt, sumOf, textAt } from './json-members.js';
+import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
+
+const EVENTS: ReadonlySet<unknown> = new Set(['init', 'message', 'tool_use', 'tool_result', 'error', 'result']);
+
+export const gemini: Adapter = {
+  name: 'gemini',
+  fits({ form, objects }) {
+    const [first] = objects;
+    if (form === 'object') return typeof first?.session_id === 'string' && (typeof first.response === 'string' || isObject(first.error));
+    return first?.type === 'init' && typeof first.session_id === 'string' && objects.every(({ type }) => EVENTS.has(type));
+  },
+  read({ form, objects }, nowMs): Reading {
+    return form === 'object' ? readObject(objects[0] ?? {}, nowMs) : readLines(objects, nowMs);
+  },
+};
+
+function readObject(reply: JsonObject, nowMs: number): Reading {
+  const common = known<Reading>({
+    session: textAt(reply, 'session_id'),
+    usage: usageOf(objectAt(reply, 'stats', 'models'), tokensOfObject),
+  });
+  if (isObject(reply.error)) return { ...common, failure: failureOf(reply.error, nowMs) };
+  return { ...common, ...known<Reading>({ text: textAt(reply, 'response') }) };
+}
+
+function readLines(objects: readonly JsonObject[], nowMs: number): Reading {
+  const result = objects.findLast(({ type }) => type === 'result');
+  const common = known<Reading>({
+    session: textAt(objects[0] ?? {}, 'session_id'),
+    usage: usageOf(objectAt(result, 'stats', 'models'), tokensOfLines),
+  });
+  if (!result) return { ...common, cut: true };
+  if (result.status === 'error') return { ...common, failure: failureOf(objectAt(result, 'error'), nowMs) };
+  const parts = objects
+    .filter(({ type, role }) => type === 'message' && role === 'assistant')
+    .map((event) => textAt(event, 'content') ?? '');
+  return { ...common, text: parts.join('') };
+}
+
+function failureOf(error: JsonObject, nowMs: number): NonNullable<Reading['failure']> {
+  const message = textAt(error, 'message') ?? 'error';
+  const code = countAt(error, 'code');
+  if (error.type === 'TerminalQuotaError') {
+    const waitMs = durationIn(/will reset after (.+)/i.exec(message)?.[1] ?? '');
+    return { class: 'quota', message, ...(waitMs === undefined ? {} : { resetsAtMs: nowMs + waitMs }) };
+  }
+  const failureClass = code === undefined ? undefined : (classOfExit('gemini', code) ?? classOfStatus(code));
+  if (failureClass !== undefined) return { class: failureClass, message, ...(code !== undefined && code >= 100 ? { status: code } : {}) };
+  return { message, class: knownTextOf('gemini', message, nowMs)?.class ?? 'crash' };
+}
+
+type Tokens = Omit<ReportedUsage, 'model' | 'models'>;
+
+function usageOf(models: JsonObject, tokensOf: (usage: JsonObject) => Tokens): ReportedUsage | undefined {
+  const each = Object.entries(models).flatMap(([model, usage]) => (isObject(usage) ? [{ model, ...tokensOf(usage) }] : []));
+  if (each.length === 0) return undefined;
+  const largest = each.toSorted((left, right) => (right.inputTokens ?? 0) - (left.inputTokens ?? 0));
+  const total = (name: 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'): number | undefined =>
+    sumOf(...each.map((usage) => usage[name]));
+  return known<ReportedUsage>({
+    model: largest[0]?.model,
+    provider: 'google',
+    inputTokens: total('inputTokens'),
+    cachedInputTokens: total('cachedInputTokens'),
+    outputTokens: total('outputTokens'),
+    reasoningTokens: total('reasoningTokens'),
+    models: each.length > 1 ? largest : undefined,
+  });
+}
+
+function tokensOfObject(usage: JsonObject): Tokens {
+  const tokens = objectAt(usage, 'tokens');
+  const thoughts = countAt(tokens, 'thoughts');
+  return known<Tokens>({
+    inputTokens: countAt(tokens, 'prompt'),
+    cachedInputTokens: countAt(tokens, 'cached'),
+    outputTokens: sumOf(countAt(tokens, 'candidates'), thoughts),
+    reasoningTokens: thoughts,
+  });
+}
+
+/** Thoughts are only in the total here. */
+function tokensOfLines(usage: JsonObject): Tokens {
+  const total = countAt(usage, 'total_tokens');
+  const input = countAt(usage, 'input_tokens');
+  return known<Tokens>({
+    inputTokens: input,
+    cachedInputTokens: countAt(usage, 'cached'),
+    outputTokens: total === undefined || input === undefined ? undefined : Math.max(0, total - input),
+  });
+}

@@ -1,0 +1,75 @@
+/** A chat completion or a response of the OpenAI interfaces. calls.md 7.5 and 7.5.4. */
+import { classOfError } from '../evidence/http-status.js';
+import { countAt, isObject, known, objectAt, objectsAt, textAt } from './json-members.js';
+import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
+
+export const openai: Adapter = {
+  name: 'openai',
+  fits({ form, objects }) {
+    const [reply = {}] = objects;
+    if (form !== 'object') return false;
+    return (
+      isChat(reply) ||
+      isResponse(reply) ||
+      (isObject(reply.error) && typeof reply.error.message === 'string' && 'code' in reply.error && reply.type !== 'error')
+    );
+  },
+  read({ objects }): Reading {
+    const [reply = {}] = objects;
+    const common = known<Reading>({ usage: usageOf(reply) });
+    if (isObject(reply.error)) return { ...common, failure: failureOf(reply.error) };
+    return { ...common, ...(isResponse(reply) ? readResponse(reply) : readChat(reply)) };
+  },
+};
+
+function isChat(reply: JsonObject): boolean {
+  const [choice] = objectsAt(reply, 'choices');
+  return choice !== undefined && isObject(choice.message);
+}
+
+function isResponse(reply: JsonObject): boolean {
+  return reply.object === 'response' && Array.isArray(reply.output);
+}
+
+function readChat(reply: JsonObject): Reading {
+  const [choice = {}] = objectsAt(reply, 'choices');
+  const message = objectAt(choice, 'message');
+  const refusal = textAt(message, 'refusal');
+  if (refusal !== undefined) return { failure: { class: 'content', message: refusal } };
+  if (choice.finish_reason === 'content_filter') return { failure: { class: 'content', message: 'content_filter' } };
+  return {
+    ...known<Reading>({ text: textAt(message, 'content') }),
+    ...(choice.finish_reason === 'length' ? { truncated: true as const } : {}),
+  };
+}
+
+function readResponse(reply: JsonObject): Reading {
+  const parts = objectsAt(reply, 'output')
+    .filter(({ type }) => type === 'message')
+    .flatMap((message) => objectsAt(message, 'content'));
+  const refusal = parts.find(({ type }) => type === 'refusal');
+  if (refusal) return { failure: { class: 'content', message: textAt(refusal, 'refusal') ?? 'refusal' } };
+  if (reply.status === 'failed') return { failure: { class: 'crash', message: 'the response failed' } };
+  const texts = parts.filter(({ type }) => type === 'output_text').map((part) => textAt(part, 'text') ?? '');
+  return { ...(texts.length > 0 ? { text: texts.join('') } : {}), ...(reply.status === 'incomplete' ? { truncated: true as const } : {}) };
+}
+
+function failureOf(error: JsonObject): NonNullable<Reading['failure']> {
+  return { class: classOfError(undefined, [error.code, error.type]) ?? 'crash', message: textAt(error, 'message') ?? 'error' };
+}
+
+function usageOf(reply: JsonObject): ReportedUsage | undefined {
+  const usage = objectAt(reply, 'usage');
+  const details = (...names: readonly string[]): JsonObject =>
+    names.map((name) => objectAt(usage, name)).find((found) => Object.keys(found).length > 0) ?? {};
+  const inputTokens = countAt(usage, 'prompt_tokens') ?? countAt(usage, 'input_tokens');
+  if (inputTokens === undefined) return undefined;
+  return known<ReportedUsage>({
+    model: textAt(reply, 'model'),
+    provider: 'openai',
+    inputTokens,
+    cachedInputTokens: countAt(details('prompt_tokens_details', 'input_tokens_details'), 'cached_tokens'),
+    outputTokens: countAt(usage, 'completion_tokens') ?? countAt(usage, 'output_tokens'),
+    reasoningTokens: countAt(details('completion_tokens_details', 'output_tokens_details'), 'reasoning_tokens'),
+  });
+}

@@ -1,0 +1,70 @@
+/** What `opencode run --format json` prints, an event in each line. calls.md 7.5 and 7.5.3. */
+import type { Json } from '../../../journal/event.js';
+import { classOfError } from '../evidence/http-status.js';
+import { retryAfterOf, type Headers } from '../evidence/times.js';
+import { countAt, isObject, known, objectAt, sumOf, textAt } from './json-members.js';
+import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
+
+const EVENTS: ReadonlySet<unknown> = new Set(['step_start', 'step_finish', 'text', 'reasoning', 'tool_use', 'error', 'done']);
+
+export const opencode: Adapter = {
+  name: 'opencode',
+  fits({ form, objects }) {
+    return form === 'lines' && objects.every(({ type, sessionID }) => EVENTS.has(type) && typeof sessionID === 'string');
+  },
+  read({ objects }, nowMs): Reading {
+    const steps = objects.filter(({ type }) => type === 'step_finish').map((event) => objectAt(event, 'part'));
+    const common = known<Reading>({ session: textAt(objects[0] ?? {}, 'sessionID'), usage: usageOf(steps) });
+    const error = objects.findLast(({ type }) => type === 'error');
+    if (error) return { ...common, failure: failureOf(objectAt(error, 'error'), nowMs) };
+    if (steps.length === 0) return { ...common, cut: true };
+    const texts = objects.filter(({ type }) => type === 'text').map((event) => textAt(objectAt(event, 'part'), 'text') ?? '');
+    return { ...common, text: texts.join('\n') };
+  },
+};
+
+function failureOf(error: JsonObject, nowMs: number): NonNullable<Reading['failure']> {
+  const data = objectAt(error, 'data');
+  const message = textAt(data, 'message') ?? textAt(error, 'name') ?? 'error';
+  if (error.name === 'ProviderAuthError') return { class: 'auth', message };
+  if (error.name === 'MessageAbortedError') return { class: 'network', message };
+  const status = countAt(data, 'statusCode');
+  const body = objectAt(jsonIn(textAt(data, 'responseBody')), 'error');
+  return known<NonNullable<Reading['failure']>>({
+    class: classOfError(status, [body.code, body.type, message]) ?? 'crash',
+    message,
+    status,
+    retryAfterMs: retryAfterOf(headersIn(objectAt(data, 'responseHeaders')), nowMs),
+  });
+}
+
+function usageOf(steps: readonly JsonObject[]): ReportedUsage | undefined {
+  if (steps.length === 0) return undefined;
+  const total = (...path: readonly string[]): number | undefined =>
+    sumOf(...steps.map((step) => countAt(objectAt(step, ...path.slice(0, -1)), path.at(-1) ?? '')));
+  const cached = total('tokens', 'cache', 'read');
+  const written = total('tokens', 'cache', 'write');
+  const reasoning = total('tokens', 'reasoning');
+  return known<ReportedUsage>({
+    inputTokens: sumOf(total('tokens', 'input'), cached, written),
+    cachedInputTokens: cached,
+    cacheWriteTokens: written,
+    outputTokens: sumOf(total('tokens', 'output'), reasoning),
+    reasoningTokens: reasoning,
+    costUsd: total('cost'),
+  });
+}
+
+function headersIn(headers: JsonObject): Headers {
+  const texts = Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  return Object.fromEntries(texts.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function jsonIn(text: string | undefined): JsonObject {
+  try {
+    const value = JSON.parse(text ?? '') as Json;
+    return isObject(value) ? value : {};
+  } catch {
+    return {}; // the provider's body is not JSON, so it has no code
+  }
+}

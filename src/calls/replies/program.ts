@@ -1,0 +1,27 @@
+/** Which program a command line runs. calls.md 7.3. */
+
+/** Words in front of a program that run it without changing what it prints; the value is how many words of their own they take. */
+const RUNNERS: { readonly [word: string]: number } = { env: 0, nice: 0, time: 0, timeout: 1, npx: 0, bunx: 0 };
+
+const ASSIGNMENT = /^[A-Za-z_]\w*=/;
+
+/** The base name of the first word behind assignments and runners: `claude` of `X=1 timeout 60 /usr/bin/claude -p`. */
+export function programOf(commandLine: string): string | undefined {
+  let ownWords = 0;
+  for (const word of commandLine.trim().split(/\s+/)) {
+    if (ownWords > 0) ownWords--;
+    else if (ASSIGNMENT.test(word) || word.startsWith('-')) continue;
+    else if (Object.hasOwn(RUNNERS, word)) ownWords = RUNNERS[word] ?? 0;
+    else return word === '' ? undefined : baseName(word);
+  }
+  return undefined;
+}
+
+/** True when a word anywhere in the command line is the program: `cat x | claude -p | jq -r .result` names claude. */
+export function namesProgram(commandLine: string, program: string): boolean {
+  return commandLine.split(/[\s|;&()]+/).some((word) => baseName(word) === program);
+}
+
+function baseName(word: string): string {
+  return word.replace(/^["']|["']$/g, '').replace(/^.*\//, '');
+}

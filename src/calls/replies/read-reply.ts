@@ -1,0 +1,163 @@
+/**
+ * Reads the reply of a program: its adapter, its result or its failure, and what it says about usage. Pure. calls.md 4 and 7.
+ *
+ * REPLY-1 The first evidence decides: envelope, known text, known status, words; a status other than 0 without any of these is a crash.
+ * REPLY-2 Words never stop a run: they can only give a class that waits.
+ * REPLY-3 A status other than 0 fails the attempt whatever the envelope says, and an envelope's error does beside a status of 0.
+ */
+import type { Json } from '../../../journal/event.js';
+import { classOfExit } from '../evidence/known-exits.js';
+import { classOfStatus } from '../evidence/http-status.js';
+import { knownTextOf, KNOWN_TEXT_MAX } from '../evidence/known-texts.js';
+import { retryAfterOf, type Headers } from '../evidence/times.js';
+import { classOfWords } from '../evidence/words.js';
+import type { Evidence, Failure, FailureClass } from '../failure.js';
+import { anthropic } from './anthropic.js';
+import { claude } from './claude.js';
+import { codex } from './codex.js';
+import { envelopeOf, httpReplyOf, type HttpReply } from './envelope.js';
+import { gemini } from './gemini.js';
+import { known } from './json-members.js';
+import { openai } from './openai.js';
+import { opencode } from './opencode.js';
+import { namesProgram, programOf } from './program.js';
+import type { Adapter, AdapterName, Reading, Reply, ReportedUsage } from './reply.js';
+
+export const ADAPTERS: { readonly [N in AdapterName]: Adapter } = { claude, codex, gemini, opencode, openai, anthropic };
+
+/** Programs whose output their adapter of the same name reads. */
+const PROGRAMS = ['claude', 'codex', 'gemini', 'opencode'] as const;
+
+const MESSAGE_UNITS_MAX = 200;
+
+export interface ReplyContext {
+  /** The option `reply`; without it the reply is recognised and its value is left alone. */
+  readonly adapter?: AdapterName | 'text';
+  /** Of a `cmd`: what it runs, as people wrote it. */
+  readonly commandLine?: string;
+  readonly nowMs: number;
+}
+
+export interface ReadReply {
+  readonly adapter: AdapterName | 'text';
+  readonly failure?: Failure;
+  /** The text result in the envelope, or the output as it is. */
+  readonly text?: string;
+  /** The structured result in the envelope. */
+  readonly data?: Json;
+  readonly usage?: ReportedUsage;
+  readonly session?: string;
+  readonly truncated?: true;
+  /** Headers of an HTTP reply, names in small letters. */
+  readonly headers?: Headers;
+}
+
+export function readReply(reply: Reply, context: ReplyContext): ReadReply {
+  const http = httpReplyOf(reply.stdout);
+  const output = http ? http.body : reply.stdout;
+  const envelope = context.adapter === 'text' ? undefined : envelopeOf(output);
+  const program = context.commandLine === undefined ? undefined : programOf(context.commandLine);
+  const adapter = adapterFor(context.adapter, program, envelope);
+  const reading = adapter && envelope ? adapter.read(envelope, context.nowMs) : undefined;
+  const read = known<Omit<ReadReply, 'adapter' | 'failure'>>({
+    text: reading ? reading.text : output,
+    data: reading?.data,
+    usage: reading?.usage,
+    session: reading?.session,
+    truncated: reading?.truncated,
+    headers: http?.headers,
+  });
+  const failure = failureOf({ reply, output, http, reading, program, hasAdapter: context.adapter !== undefined }, context);
+  return { adapter: adapter?.name ?? 'text', ...read, ...(failure ? { failure } : {}) };
+}
+
+function adapterFor(
+  chosen: AdapterName | 'text' | undefined,
+  program: string | undefined,
+  envelope: ReturnType<typeof envelopeOf>,
+): Adapter | undefined {
+  if (chosen === 'text') return undefined;
+  if (chosen !== undefined) return ADAPTERS[chosen];
+  const own = PROGRAMS.find((name) => name === program);
+  if (envelope === undefined) return undefined;
+  if (own !== undefined) return ADAPTERS[own].fits(envelope) ? ADAPTERS[own] : undefined;
+  return Object.values(ADAPTERS).find((adapter) => adapter.fits(envelope));
+}
+
+interface Evidences {
+  readonly reply: Reply;
+  /** Standard output without the head of an HTTP reply. */
+  readonly output: string;
+  readonly http: HttpReply | undefined;
+  readonly reading: Reading | undefined;
+  readonly program: string | undefined;
+  /** An adapter was chosen, so that a reply which it can't read is a bad one. */
+  readonly hasAdapter: boolean;
+}
+
+function failureOf(found: Evidences, context: ReplyContext): Failure | undefined {
+  const envelope = envelopeFailure(found, context);
+  // An envelope that names no reason says nothing about the class: its texts and the exit status may.
+  if (envelope && envelope.class !== 'crash') return envelope;
+  const other = textFailure(found, context) ?? statusFailure(found);
+  return (other?.evidence === 'none' ? undefined : other) ?? envelope ?? other ?? unreadable(found, context);
+}
+
+function envelopeFailure({ http, reading, output }: Evidences, { nowMs }: ReplyContext): Failure | undefined {
+  const failure = reading?.failure;
+  const byStatus = http ? classOfStatus(http.status) : undefined;
+  if (!failure && byStatus === undefined) return undefined;
+  // A code in the body is more exact than the status, which is more exact than a body that names no known code.
+  const failureClass = failure && (failure.class !== 'crash' || byStatus === undefined) ? failure.class : (byStatus ?? 'crash');
+  return known<Failure>({
+    ...failure,
+    class: failureClass,
+    evidence: 'envelope',
+    message: firstLine(failure?.message ?? output),
+    status: failure?.status ?? http?.status,
+    retryAfterMs: failure?.retryAfterMs ?? (http ? retryAfterOf(http.headers, nowMs) : undefined),
+  });
+}
+
+function textFailure({ reply, output, reading, program }: Evidences, { commandLine, nowMs }: ReplyContext): Failure | undefined {
+  if (reading && reply.exitCode === 0) return undefined;
+  for (const name of PROGRAMS) {
+    const isIts = program === name || (commandLine !== undefined && namesProgram(commandLine, name));
+    if (!isIts) continue;
+    const texts = reply.exitCode === 0 ? (output.trim().length <= KNOWN_TEXT_MAX ? [output] : []) : [output, reply.stderr];
+    for (const text of texts) {
+      const found = knownTextOf(name, text, nowMs);
+      if (found) return { ...found, evidence: 'text', message: firstLine(text) };
+    }
+  }
+  return undefined;
+}
+
+function statusFailure({ reply: { exitCode, stderr, stdout }, program }: Evidences): Failure | undefined {
+  if (exitCode === 0) return undefined;
+  const message = firstLine(stderr.trim() === '' ? stdout : lastLines(stderr));
+  const failure = (failureClass: FailureClass, evidence: Evidence): Failure => ({ class: failureClass, evidence, message });
+  const byExit = classOfExit(program, exitCode);
+  if (byExit !== undefined) return failure(byExit, 'exit');
+  // A program that is recognised has texts and statuses of its own, so words are no evidence about it.
+  const byWords = PROGRAMS.some((name) => name === program) ? undefined : classOfWords(stderr);
+  return byWords === undefined ? failure('crash', 'none') : failure(byWords, 'words');
+}
+
+/** Beside a status of 0: a stream that is cut, and with a chosen adapter a reply without a result. */
+function unreadable({ reading, output, hasAdapter }: Evidences, { adapter }: ReplyContext): Failure | undefined {
+  if (!hasAdapter) return undefined;
+  if (reading?.cut) return { class: 'network', evidence: 'envelope', message: 'the stream ended before its last event' };
+  const text = adapter === 'text' ? output : reading?.text;
+  if (reading?.data !== undefined || (text !== undefined && text.trim() !== '')) return undefined;
+  const message = reading ? 'the reply has no result' : `the reply is not what the adapter ${adapter ?? 'text'} reads`;
+  return { class: 'bad-reply', evidence: 'envelope', message: adapter === 'text' ? 'the reply is empty' : message };
+}
+
+function lastLines(text: string): string {
+  return text.trimEnd().split('\n').at(-1) ?? '';
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split('\n')[0] ?? '').slice(0, MESSAGE_UNITS_MAX);
+}

@@ -1,0 +1,319 @@
+/** What is read from the replies of programs and providers: results, classes of failures, usage. */
+import { describe, expect, it } from 'vitest';
+
+import { readReply, type ReplyContext } from '../../src/calls/replies/read-reply.js';
+import type { Reply } from '../../src/calls/replies/reply.js';
+
+const NOW_MS = Date.parse('2026-03-01T12:00:00Z');
+
+function read(stdout: unknown, context: Partial<ReplyContext> = {}, rest: Partial<Reply> = {}): ReturnType<typeof readReply> {
+  const text =
+    typeof stdout === 'string'
+      ? stdout
+      : Array.isArray(stdout)
+        ? stdout.map((event) => JSON.stringify(event)).join('\n')
+        : JSON.stringify(stdout);
+  return readReply({ stdout: text, stderr: '', exitCode: 0, ...rest }, { nowMs: NOW_MS, ...context });
+}
+
+const CLAUDE = { type: 'result', subtype: 'success', is_error: false, session_id: 's-1', result: 'calm', stop_reason: 'end_turn' };
+const CLAUDE_USAGE = {
+  total_cost_usd: 0.0129,
+  modelUsage: {
+    'claude-haiku-4-5': { inputTokens: 200, outputTokens: 20, cacheReadInputTokens: 0, cacheCreationInputTokens: 0, costUSD: 0.0003 },
+    'claude-sonnet-4-5': {
+      inputTokens: 1200,
+      outputTokens: 80,
+      cacheReadInputTokens: 300,
+      cacheCreationInputTokens: 200,
+      thinkingTokens: 30,
+      costUSD: 0.0126,
+    },
+  },
+};
+const CODEX = [
+  { type: 'thread.started', thread_id: 't-1' },
+  { type: 'turn.started' },
+  { type: 'item.completed', item: { id: 'i0', type: 'reasoning', text: 'hm' } },
+  { type: 'item.completed', item: { id: 'i1', type: 'agent_message', text: 'calm' } },
+];
+const CODEX_END = {
+  type: 'turn.completed',
+  usage: { input_tokens: 2000, cached_input_tokens: 500, output_tokens: 100, reasoning_output_tokens: 40 },
+};
+
+describe('claude', () => {
+  it('has the result, the session and the sums over its models', () => {
+    expect(read({ ...CLAUDE, ...CLAUDE_USAGE })).toEqual({
+      adapter: 'claude',
+      text: 'calm',
+      session: 's-1',
+      usage: {
+        model: 'claude-sonnet-4-5',
+        provider: 'anthropic',
+        inputTokens: 1900,
+        cachedInputTokens: 300,
+        cacheWriteTokens: 200,
+        outputTokens: 100,
+        reasoningTokens: 30,
+        costUsd: 0.0129,
+        models: [
+          {
+            model: 'claude-sonnet-4-5',
+            inputTokens: 1700,
+            cachedInputTokens: 300,
+            cacheWriteTokens: 200,
+            outputTokens: 80,
+            reasoningTokens: 30,
+            costUsd: 0.0126,
+          },
+          { model: 'claude-haiku-4-5', inputTokens: 200, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 20, costUsd: 0.0003 },
+        ],
+      },
+    });
+  });
+
+  it('has the structured output beside the text', () => {
+    expect(read({ ...CLAUDE, structured_output: { mark: 2 } })).toMatchObject({ text: 'calm', data: { mark: 2 } });
+  });
+
+  it('takes the usage of the main loop where no model has one of its own', () => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 5, cache_creation_input_tokens: 1, output_tokens: 3 };
+    expect(read({ ...CLAUDE, usage })).toMatchObject({
+      usage: { inputTokens: 16, cachedInputTokens: 5, cacheWriteTokens: 1, outputTokens: 3 },
+    });
+  });
+
+  it.each([
+    ['an error beside the subtype success', { is_error: true, api_error_status: 529, result: 'Overloaded' }, 'overloaded'],
+    [
+      'a limit of the organisation',
+      { is_error: true, api_error_status: 429, result: 'API Error: Request rejected (429) · later' },
+      'rate-limit',
+    ],
+    ['a key that is not valid', { is_error: true, api_error_status: 401, result: 'Invalid API key · Please run /login' }, 'auth'],
+    ['a session limit', { is_error: true, api_error_status: 429, result: "You've hit your session limit · resets 2am (UTC)" }, 'quota'],
+    ['a refusal', { is_error: true, api_error_status: 400, stop_reason: 'refusal', result: 'no' }, 'content'],
+    ['its own limit of turns', { is_error: true, subtype: 'error_max_turns', errors: ['Reached maximum number of turns (1)'] }, 'budget'],
+    ['its own limit of money', { is_error: true, subtype: 'error_max_budget_usd' }, 'budget'],
+    ['a schema that it never met', { is_error: true, subtype: 'error_max_structured_output_retries' }, 'bad-reply'],
+    ['an error during execution', { is_error: true, subtype: 'error_during_execution' }, 'crash'],
+  ])('fails for %s', (_, members, failureClass) => {
+    expect(read({ ...CLAUDE, ...members }).failure).toMatchObject({ class: failureClass, evidence: 'envelope' });
+  });
+
+  it('knows from the event of a stream when a spent allowance is there again', () => {
+    const resetsAt = NOW_MS / 1000 + 3600;
+    const stream = [
+      { type: 'system', subtype: 'init', session_id: 's-1' },
+      { type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } },
+      { ...CLAUDE, is_error: true, api_error_status: 429, result: 'limit' },
+    ];
+    expect(read(stream).failure).toMatchObject({ class: 'quota', resetsAtMs: resetsAt * 1000, status: 429 });
+  });
+
+  it('reads the next moment of a clock time in the zone that is named', () => {
+    const failure = (text: string): unknown =>
+      read({ ...CLAUDE, is_error: true, api_error_status: 429, result: `You've hit your weekly limit · resets ${text}` }).failure
+        ?.resetsAtMs;
+    expect(failure('2pm (UTC)')).toBe(Date.parse('2026-03-01T14:00:00Z'));
+    expect(failure('2am (UTC)')).toBe(Date.parse('2026-03-02T02:00:00Z'));
+    expect(failure('2:30pm (Europe/Berlin)')).toBe(Date.parse('2026-03-01T13:30:00Z'));
+    expect(failure('2pm (Atlantis)')).toBeUndefined();
+  });
+
+  it('says that a result was cut at its limit of tokens', () => {
+    expect(read({ ...CLAUDE, stop_reason: 'max_tokens' })).toMatchObject({ text: 'calm', truncated: true });
+  });
+});
+
+describe('codex', () => {
+  it('has the last message, the thread, and the usage of the last turn, which counts those before it', () => {
+    const first = { type: 'turn.completed', usage: { input_tokens: 900, output_tokens: 50 } };
+    expect(read([...CODEX, first, CODEX_END])).toEqual({
+      adapter: 'codex',
+      text: 'calm',
+      session: 't-1',
+      usage: { provider: 'openai', inputTokens: 2000, cachedInputTokens: 500, outputTokens: 100, reasoningTokens: 40 },
+    });
+  });
+
+  it('has waited through an error that a completed turn follows', () => {
+    expect(read([...CODEX, { type: 'error', message: 'stream disconnected before completion' }, CODEX_END]).failure).toBeUndefined();
+  });
+
+  it.each([
+    ["You've hit your usage limit. Upgrade to Pro or try again in 45 minutes.", { class: 'quota', resetsAtMs: NOW_MS + 45 * 60_000 }],
+    ['exceeded retry limit, last status: 429 Too Many Requests', { class: 'rate-limit' }],
+    ['unexpected status 503 Service Unavailable', { class: 'overloaded' }],
+    ['unexpected status 401 Unauthorized', { class: 'auth' }],
+    ['Selected model is at capacity. Please try a different model.', { class: 'overloaded' }],
+    ['stream disconnected before completion', { class: 'network' }],
+    ['something odd', { class: 'crash' }],
+  ])('fails with %j', (message, failure) => {
+    expect(read([...CODEX, { type: 'turn.failed', error: { message } }], {}, { exitCode: 1 }).failure).toMatchObject(failure);
+  });
+});
+
+describe('gemini', () => {
+  const tokens = { prompt: 1700, cached: 300, candidates: 70, thoughts: 10 };
+
+  it('counts thoughts as output, which a stream has only in its total', () => {
+    const object = { session_id: 's', response: 'calm', stats: { models: { 'gemini-2.5-pro': { tokens } } } };
+    expect(read(object)).toMatchObject({
+      text: 'calm',
+      usage: { model: 'gemini-2.5-pro', inputTokens: 1700, cachedInputTokens: 300, outputTokens: 80, reasoningTokens: 10 },
+    });
+    const lines = [
+      { type: 'init', session_id: 's' },
+      { type: 'message', role: 'assistant', content: 'ca', delta: true },
+      { type: 'message', role: 'assistant', content: 'lm', delta: true },
+      {
+        type: 'result',
+        status: 'success',
+        stats: { models: { 'gemini-2.5-pro': { total_tokens: 1780, input_tokens: 1700, cached: 300 } } },
+      },
+    ];
+    expect(read(lines)).toMatchObject({ text: 'calm', usage: { inputTokens: 1700, outputTokens: 80 } });
+  });
+
+  it.each([
+    [
+      { type: 'TerminalQuotaError', code: 429, message: 'Your quota will reset after 3h12m4s.' },
+      1,
+      { class: 'quota', resetsAtMs: NOW_MS + 11_524_000 },
+    ],
+    [{ type: 'ApiError', code: 503, message: 'overloaded' }, 1, { class: 'overloaded', status: 503 }],
+    [{ type: 'FatalAuthenticationError', code: 41, message: 'no method' }, 41, { class: 'auth' }],
+    [{ type: 'FatalTurnLimitedError', message: 'turns' }, 53, { class: 'budget' }],
+    [{ type: 'ApiError', code: 400, message: 'blocked' }, 1, { class: 'crash' }],
+  ])('fails with %j', (error, exitCode, failure) => {
+    expect(read({ session_id: 's', error }, { commandLine: 'gemini -o json' }, { exitCode }).failure).toMatchObject(failure);
+  });
+});
+
+describe('opencode', () => {
+  const event = (type: string, more: object): object => ({ type, sessionID: 'ses_1', ...more });
+
+  it('adds its steps', () => {
+    const step = event('step_finish', {
+      part: { cost: 0.002, tokens: { input: 100, output: 20, reasoning: 5, cache: { read: 30, write: 10 } } },
+    });
+    expect(read([event('text', { part: { text: 'ca' } }), step, event('text', { part: { text: 'lm' } }), step])).toMatchObject({
+      text: 'ca\nlm',
+      session: 'ses_1',
+      usage: { inputTokens: 280, cachedInputTokens: 60, cacheWriteTokens: 20, outputTokens: 50, reasoningTokens: 10, costUsd: 0.004 },
+    });
+  });
+
+  it('has the wait that the provider asks for, and a code that is more exact than its status', () => {
+    const error = (data: object): object[] => [event('step_start', {}), event('error', { error: { name: 'APIError', data } })];
+    expect(read(error({ message: 'slow', statusCode: 429, responseHeaders: { 'Retry-After': '2.5' } })).failure).toMatchObject({
+      class: 'rate-limit',
+      retryAfterMs: 2500,
+    });
+    const responseBody = JSON.stringify({ error: { code: 'insufficient_quota' } });
+    expect(read(error({ message: 'spent', statusCode: 429, responseBody })).failure).toMatchObject({ class: 'quota' });
+  });
+});
+
+describe('providers', () => {
+  it('reads a chat completion and a response of OpenAI', () => {
+    const chat = {
+      choices: [{ message: { content: 'calm' }, finish_reason: 'length' }],
+      model: 'gpt-5',
+      usage: { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 4 }, completion_tokens: 3 },
+    };
+    expect(read(chat)).toMatchObject({
+      adapter: 'openai',
+      text: 'calm',
+      truncated: true,
+      usage: { model: 'gpt-5', inputTokens: 10, cachedInputTokens: 4, outputTokens: 3 },
+    });
+    const response = {
+      object: 'response',
+      status: 'completed',
+      model: 'gpt-5',
+      output: [
+        {
+          type: 'message',
+          content: [
+            { type: 'output_text', text: 'ca' },
+            { type: 'output_text', text: 'lm' },
+          ],
+        },
+      ],
+      usage: { input_tokens: 10, output_tokens: 3 },
+    };
+    expect(read(response)).toMatchObject({ adapter: 'openai', text: 'calm' });
+    expect(read({ choices: [{ message: { content: null, refusal: 'no' } }] }).failure).toMatchObject({ class: 'content' });
+  });
+
+  it('reads a message of Anthropic, and the input of a tool where there is no text', () => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 3 };
+    expect(read({ type: 'message', content: [{ type: 'text', text: 'calm' }], usage })).toMatchObject({
+      adapter: 'anthropic',
+      text: 'calm',
+      usage: { inputTokens: 15 },
+    });
+    expect(read({ type: 'message', content: [{ type: 'tool_use', input: { mark: 2 } }] })).toMatchObject({ data: { mark: 2 } });
+    expect(read({ type: 'error', error: { type: 'overloaded_error', message: 'busy' } }).failure).toMatchObject({
+      class: 'overloaded',
+      message: 'busy',
+    });
+  });
+
+  it('counts status and headers of an HTTP reply, and its code more than its status', () => {
+    const reply = (status: number, body: object): string => `HTTP/1.1 ${status} x\r\nRetry-After: 3\r\n\r\n${JSON.stringify(body)}`;
+    expect(read(reply(429, { error: { message: 'slow', code: null } })).failure).toMatchObject({
+      class: 'rate-limit',
+      status: 429,
+      retryAfterMs: 3000,
+    });
+    expect(read(reply(429, { error: { message: 'spent', code: 'insufficient_quota' } })).failure).toMatchObject({ class: 'quota' });
+    expect(read('HTTP/1.1 100 Continue\r\n\r\nHTTP/2 503 \r\n\r\n<html>').failure).toMatchObject({ class: 'overloaded' });
+  });
+});
+
+describe('without a reply that is recognised', () => {
+  it('leaves the output as it is, also where it speaks of a rate limit', () => {
+    expect(read('Too many requests: 429, they said.\n')).toEqual({ adapter: 'text', text: 'Too many requests: 429, they said.\n' });
+  });
+
+  it('knows the texts of a program that the command line names, also through a pipe', () => {
+    const line = 'claude -p "x" | jq -r .result';
+    expect(read("You've hit your session limit · resets 2am (UTC)\n", { commandLine: line }).failure).toMatchObject({
+      class: 'quota',
+      evidence: 'text',
+    });
+    expect(read(`You've hit your session limit ${'and '.repeat(200)}`, { commandLine: line }).failure).toBeUndefined();
+  });
+
+  it.each([
+    ['HTTP 429 Too Many Requests', 'rate-limit', 'words'],
+    ['server overloaded', 'overloaded', 'words'],
+    ['connection refused', 'network', 'words'],
+    ['401 Unauthorized: quota exceeded', 'crash', 'none'],
+    ['42901 items', 'crash', 'none'],
+  ])('lets words of a failed command speak for waiting and never for stopping: %s', (stderr, failureClass, evidence) => {
+    expect(read('', { commandLine: 'ask.sh' }, { stderr, exitCode: 1 }).failure).toMatchObject({ class: failureClass, evidence });
+  });
+
+  it('fails for a status other than 0 although the envelope says success, and reads its usage', () => {
+    expect(read({ ...CLAUDE, ...CLAUDE_USAGE }, {}, { exitCode: 1 })).toMatchObject({
+      failure: { class: 'crash', evidence: 'none' },
+      usage: { inputTokens: 1900 },
+    });
+  });
+});
+
+describe('with an adapter that was chosen', () => {
+  it.each([
+    ['a reply without an envelope', 'claude', 'Sure! Here it is', 'bad-reply'],
+    ['an empty result', 'claude', { ...CLAUDE, result: ' ' }, 'bad-reply'],
+    ['an empty output', 'text', ' \n', 'bad-reply'],
+    ['a stream that is cut', 'codex', CODEX, 'network'],
+  ] as const)('fails for %s', (_, adapter, stdout, failureClass) => {
+    expect(read(stdout, { adapter }).failure).toMatchObject({ class: failureClass });
+  });
+});
