@@ -1,0 +1,241 @@
+/**
+ * How fast the attempts of one lane may start. It learns the limits of a provider, which it is not told, from accepted and rejected attempts.
+ * Pure but for its own state: time and chance come in as arguments. calls.md 12.2 to 12.5.
+ *
+ * LIMITER-1 Attempts in flight never exceed the limit, and two starts are never closer than the gap.
+ * LIMITER-2 A rejection of an attempt that had started before the last cut changes nothing but the hold: it tells about the limits of before.
+ * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; the last one is all that a later run needs.
+ */
+
+const LIMIT_AT_FIRST = 20;
+/** Results that are looked at to tell too many at once from too fast. */
+const RECENT_RESULTS = 64;
+/** Fewer results than this between two episodes: the cut did not help. */
+const FEW_RESULTS = 5;
+const TRIAL_AFTER_RESULTS = 100;
+const TRIAL_AFTER_RESULTS_MAX = 1_600;
+const STARTS_TO_SHRINK = 5;
+const STARTS_TO_TRY = 100;
+const TRY_AFTER_MS = 30_000;
+const STARTS_TO_TRY_FASTER = 40;
+const GAP_TRIALS: readonly number[] = [0.03, 0.05, 0.08, 0.12, 0.2];
+
+/** What a lane has learned. Missing members have no bound yet. */
+export interface LaneLimits {
+  readonly limit: number;
+  readonly ceiling?: number;
+  readonly gapMs?: number;
+  readonly heldUntilMs?: number;
+}
+
+export type LaneChange = LaneLimits & { readonly why: 'grew' | 'rejected' | 'held' };
+
+export interface LimiterOptions {
+  /** Attempts in flight that are never exceeded. */
+  readonly max: number;
+  readonly start?: number;
+  /** What an earlier run has learned. */
+  readonly learned?: LaneLimits;
+  readonly backoff: { readonly firstMs: number; readonly maxMs: number };
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+/** One attempt that was let go; the caller hands it back with its end. */
+export interface Start {
+  readonly atMs: number;
+  /** This one included. */
+  readonly inFlight: number;
+  readonly episode: number;
+  /** It waited for nothing but the gap. */
+  readonly waitedForGap: boolean;
+}
+
+export class Limiter {
+  private limit: number;
+  private ceiling: number | undefined;
+  private gapMs: number | undefined;
+  private heldUntilMs = 0;
+  private inFlight = 0;
+  private lastStartMs = Number.NEGATIVE_INFINITY;
+
+  private hasBeenRejected: boolean;
+  private episode = 0;
+  private episodeAtMs: number | undefined;
+  private acceptedSinceEpisode = 0;
+  /** Starts of this episode that were not rejected so far. */
+  private startsSinceEpisode = 0;
+  private fruitlessEpisodes = 0;
+  /** Results in the window that must pass before the limit grows. */
+  private window = 0;
+  private resultsAtCeiling = 0;
+  private trialAfter = TRIAL_AFTER_RESULTS;
+  private trialStep = 1;
+  private isTrial = false;
+  /** Of the latest results: when they came, and how many were in flight when their attempt began. */
+  private readonly recent: { readonly atMs: number; readonly inFlight: number }[] = [];
+  private gapStarts = 0;
+  /** The gap at which the last rejection came: below it there is only trying. */
+  private rejectedGapMs: number | undefined;
+  private gapTrial = -1;
+  private gapTrialBaseMs = 0;
+  private gapTrialSinceMs = 0;
+  private startsToTry = STARTS_TO_TRY;
+
+  constructor(private readonly options: LimiterOptions) {
+    const { learned, start, max } = options;
+    this.limit = Math.min(max, start ?? learned?.limit ?? LIMIT_AT_FIRST);
+    this.ceiling = learned?.ceiling;
+    if (this.ceiling !== undefined) this.limit = Math.min(this.limit, this.ceiling);
+    this.gapMs = learned?.gapMs;
+    this.rejectedGapMs = learned?.gapMs === undefined ? undefined : learned.gapMs / 1.05;
+    this.heldUntilMs = learned?.heldUntilMs ?? 0;
+    this.hasBeenRejected = learned?.ceiling !== undefined || learned?.gapMs !== undefined;
+  }
+
+  get limits(): LaneLimits {
+    return {
+      limit: this.limit,
+      ...(this.ceiling === undefined ? {} : { ceiling: this.ceiling }),
+      ...(this.gapMs === undefined ? {} : { gapMs: Math.round(this.gapMs) }),
+      ...(this.heldUntilMs > 0 ? { heldUntilMs: this.heldUntilMs } : {}),
+    };
+  }
+
+  /** Milliseconds until an attempt may start: 0 for now, Infinity while only the end of another one can let it start. */
+  waitMs(nowMs: number): number {
+    if (this.inFlight >= this.limit) return Number.POSITIVE_INFINITY;
+    return Math.max(0, this.heldUntilMs - nowMs, this.lastStartMs + (this.gapMs ?? 0) - nowMs);
+  }
+
+  /** To be called only when `waitMs` is 0. */
+  start(nowMs: number, waited: 'for the gap' | 'otherwise' | 'not'): Start {
+    this.episodeAtMs ??= nowMs;
+    this.inFlight++;
+    this.lastStartMs = nowMs;
+    this.startsSinceEpisode++;
+    const waitedForGap = waited === 'for the gap';
+    if (waitedForGap) this.shrinkGap(nowMs);
+    return { atMs: nowMs, inFlight: this.inFlight, episode: this.episode, waitedForGap };
+  }
+
+  /** The attempt ended with anything but a rejection: its provider had taken it. */
+  accepted(start: Start, nowMs: number): LaneChange | undefined {
+    this.inFlight--;
+    this.recent.push({ atMs: nowMs, inFlight: start.inFlight });
+    if (this.recent.length > RECENT_RESULTS) this.recent.shift();
+    if (start.episode < this.episode) return undefined;
+    this.acceptedSinceEpisode++;
+    if (this.acceptedSinceEpisode === FEW_RESULTS) this.fruitlessEpisodes = 0;
+    const before = this.limit;
+    this.grow();
+    return this.limit > before ? { ...this.limits, why: 'grew' } : undefined;
+  }
+
+  /** The attempt was rejected as too many or too fast, or its provider was overloaded. */
+  rejected(start: Start, nowMs: number, retryAfterMs?: number): LaneChange | undefined {
+    this.inFlight--;
+    const heldBefore = this.heldUntilMs;
+    if (retryAfterMs !== undefined) this.heldUntilMs = Math.max(this.heldUntilMs, nowMs + retryAfterMs);
+    if (start.episode < this.episode) return this.heldUntilMs > heldBefore ? { ...this.limits, why: 'held' } : undefined; // LIMITER-2
+    this.startsSinceEpisode--;
+    const isFruitless = this.episode > 0 && this.acceptedSinceEpisode < FEW_RESULTS;
+    this.fruitlessEpisodes = isFruitless ? this.fruitlessEpisodes + 1 : 0;
+    if (retryAfterMs === undefined && this.fruitlessEpisodes > 0) this.hold(nowMs);
+    if (retryAfterMs === undefined && !this.recent.some(({ inFlight }) => inFlight >= start.inFlight)) this.cutLimit(start.inFlight - 1);
+    else this.cutRate(nowMs, isFruitless);
+    this.hasBeenRejected = true;
+    this.episode++;
+    this.episodeAtMs = nowMs;
+    this.acceptedSinceEpisode = 0;
+    this.startsSinceEpisode = 0;
+    this.window = 0;
+    return { ...this.limits, why: 'rejected' };
+  }
+
+  /** The attempt never reached a provider, or was ended by the run: it tells nothing. */
+  ended(): void {
+    this.inFlight--;
+  }
+
+  private grow(): void {
+    this.window++;
+    const atCeiling = this.ceiling !== undefined && this.limit >= this.ceiling;
+    if (atCeiling && !this.isTrial) {
+      this.resultsAtCeiling++;
+      if (this.resultsAtCeiling < this.trialAfter) return;
+      this.resultsAtCeiling = 0;
+      this.isTrial = true;
+      this.setLimit(this.limit + this.trialStep);
+      this.window = 0;
+      return;
+    }
+    if (this.window < this.limit) return;
+    this.window = 0;
+    if (this.isTrial) {
+      // The window at the new limit was accepted.
+      this.ceiling = this.limit;
+      this.trialStep *= 2;
+      this.setLimit(this.limit + this.trialStep);
+      return;
+    }
+    this.setLimit(this.hasBeenRejected ? this.limit + 1 : this.limit * 2);
+  }
+
+  private setLimit(limit: number): void {
+    this.limit = Math.max(1, Math.min(limit, this.options.max));
+  }
+
+  private cutLimit(accepted: number): void {
+    if (this.isTrial) this.trialAfter = Math.min(this.trialAfter * 2, TRIAL_AFTER_RESULTS_MAX);
+    this.isTrial = false;
+    this.trialStep = 1;
+    this.resultsAtCeiling = 0;
+    this.ceiling = Math.max(1, Math.min(accepted, this.options.max));
+    this.limit = this.ceiling;
+  }
+
+  private cutRate(nowMs: number, isFruitless: boolean): void {
+    const elapsedMs = nowMs - (this.episodeAtMs ?? nowMs) + Math.max(0, this.heldUntilMs - nowMs);
+    // What is in flight counts as accepted: a provider rejects at once.
+    const measuredMs = elapsedMs / Math.max(1, this.startsSinceEpisode);
+    if (this.gapTrial >= 0) this.startsToTry *= 2;
+    const [first] = this.recent;
+    const last = this.recent.at(-1);
+    const meanMs = first && last && this.recent.length > 1 ? (last.atMs - first.atMs) / (this.recent.length - 1) : Number.POSITIVE_INFINITY;
+    const longerMs = this.gapMs === undefined ? measuredMs : this.gapMs * (isFruitless ? 1.3 : 1.05);
+    this.rejectedGapMs = this.gapMs ?? measuredMs / 1.05;
+    this.gapMs = this.gapMs === undefined ? longerMs : Math.min(Math.max(longerMs, this.gapMs), Math.max(this.gapMs, 2 * meanMs));
+    this.gapTrial = -1;
+    this.gapStarts = 0;
+    this.gapTrialSinceMs = nowMs;
+    if (this.fruitlessEpisodes >= 2) this.setLimit(Math.floor(this.limit * 0.7));
+  }
+
+  private hold(nowMs: number): void {
+    const { firstMs, maxMs } = this.options.backoff;
+    const mostMs = Math.min(maxMs, firstMs * 2 ** (this.fruitlessEpisodes - 1));
+    this.heldUntilMs = Math.max(this.heldUntilMs, Math.round(nowMs + mostMs * (0.5 + this.options.random() / 2)));
+  }
+
+  /** A gap that starts wait for gets smaller, carefully below the gap at which the last rejection came. */
+  private shrinkGap(nowMs: number): void {
+    if (this.gapMs === undefined) return;
+    this.gapStarts++;
+    const floorMs = (this.rejectedGapMs ?? 0) * 1.05;
+    if (this.gapTrial < 0 && this.gapMs > floorMs * 1.001) {
+      if (this.gapStarts % STARTS_TO_SHRINK === 0) this.gapMs = Math.max(floorMs, this.gapMs * 0.9);
+      if (this.gapMs <= floorMs * 1.001) [this.gapStarts, this.gapTrialSinceMs] = [0, nowMs];
+      return;
+    }
+    const isDue =
+      this.gapTrial < 0
+        ? this.gapStarts >= this.startsToTry || (this.startsToTry === STARTS_TO_TRY && nowMs - this.gapTrialSinceMs >= TRY_AFTER_MS)
+        : this.gapStarts >= STARTS_TO_TRY_FASTER;
+    if (!isDue) return;
+    this.gapTrial = Math.min(this.gapTrial + 1, GAP_TRIALS.length - 1);
+    this.gapMs *= 1 - (GAP_TRIALS[this.gapTrial] ?? 0);
+    this.gapStarts = 0;
+    this.gapTrialSinceMs = nowMs;
+  }
+}
