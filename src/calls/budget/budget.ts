@@ -1,0 +1,164 @@
+/**
+ * What the attempts of a run may still cost. An attempt reserves what it is expected to cost before it starts; when it ends, the reservation
+ * is replaced by what it cost. Pure but for its own state. calls.md 13.2 to 13.6.
+ *
+ * BUDGET-1 When an attempt starts, spent + all reservations + its own <= budget, for each limit.
+ * BUDGET-2 No reservation outlives its attempt, however that ended.
+ * BUDGET-3 A function whose cost is not known is executed alone: nothing of it runs beside an attempt that has nothing to reserve by.
+ */
+import type { BudgetLimits } from './limits.js';
+
+/** Known costs of a function that are looked at. */
+const HISTORY_MAX = 100;
+const PERCENTILE = 0.95;
+
+export interface Cost {
+  readonly usd?: number;
+  readonly tokens?: number;
+}
+
+/** As `call.started` records it. */
+export interface Reservation extends Cost {
+  readonly basis: 'maxCost' | 'history' | 'largest' | 'none';
+}
+
+/** What was let go: to be handed back with its end. */
+export interface Reserved {
+  readonly fn: string;
+  readonly reservation: Reservation;
+}
+
+export type Admission =
+  | { readonly kind: 'start'; readonly reserved: Reserved }
+  /** An attempt in flight may settle and make room. */
+  | { readonly kind: 'wait' }
+  /** Nothing in flight can make room: the limit that is reached. */
+  | { readonly kind: 'reached'; readonly limit: keyof BudgetLimits };
+
+interface FunctionCosts {
+  readonly known: Cost[];
+  /** Attempts in flight, and whether one of them reserves by nothing of its own. */
+  inFlight: number;
+  isExploring: boolean;
+}
+
+export class Budget {
+  private spentUsd = 0;
+  private spentTokens = 0;
+  private attempts = 0;
+  private inFlight = 0;
+  private reservedUsd = 0;
+  private reservedTokens = 0;
+  private readonly functions = new Map<string, FunctionCosts>();
+
+  /** `history` are the known costs of earlier runs, oldest first, by function. */
+  constructor(
+    private readonly limits: BudgetLimits,
+    history: ReadonlyMap<string, readonly Cost[]> = new Map(),
+  ) {
+    for (const [fn, costs] of history) this.functions.set(fn, { known: costs.slice(-HISTORY_MAX), inFlight: 0, isExploring: false });
+  }
+
+  get spent(): Required<Cost> & { readonly calls: number } {
+    return { usd: this.spentUsd, tokens: this.spentTokens, calls: this.attempts };
+  }
+
+  /** By how much attempts that cost more than they had reserved took the sum above the budget; US dollars. */
+  get overUsd(): number {
+    return Math.max(0, this.limits.usd === undefined ? 0 : this.spentUsd - this.limits.usd);
+  }
+
+  /** `elapsedMs` is the time since the run began; `maxCost` what the function's option says. */
+  admit(fn: string, elapsedMs: number, maxCost?: Cost): Admission {
+    const { limits } = this;
+    if (limits.ms !== undefined && elapsedMs >= limits.ms) return { kind: 'reached', limit: 'ms' };
+    const costs = this.costsOf(fn);
+    const reservation = this.reservationFor(costs, maxCost);
+    const isUnknown = reservation.basis === 'largest' || reservation.basis === 'none';
+    const limitsCost = limits.usd !== undefined || limits.tokens !== undefined;
+    if (limitsCost && (costs.isExploring || (isUnknown && costs.inFlight > 0))) return { kind: 'wait' }; // BUDGET-3
+    const limit = this.limitBeyond(reservation);
+    if (limit !== undefined) return this.inFlight > 0 && limit !== 'calls' ? { kind: 'wait' } : { kind: 'reached', limit };
+    this.attempts++;
+    this.inFlight++;
+    this.reservedUsd += reservation.usd ?? 0;
+    this.reservedTokens += reservation.tokens ?? 0;
+    costs.inFlight++;
+    costs.isExploring ||= limitsCost && isUnknown;
+    return { kind: 'start', reserved: { fn, reservation } };
+  }
+
+  /** The attempt ended. A cost that is not known counts as 0. */
+  settle({ fn, reservation }: Reserved, cost: Cost): void {
+    const costs = this.costsOf(fn);
+    this.inFlight--;
+    costs.inFlight--;
+    if (costs.inFlight === 0) costs.isExploring = false;
+    this.reservedUsd = this.inFlight === 0 ? 0 : this.reservedUsd - (reservation.usd ?? 0);
+    this.reservedTokens = this.inFlight === 0 ? 0 : this.reservedTokens - (reservation.tokens ?? 0);
+    this.spentUsd += cost.usd ?? 0;
+    this.spentTokens += cost.tokens ?? 0;
+    if (cost.usd === undefined && cost.tokens === undefined) return;
+    costs.known.push(cost);
+    if (costs.known.length > HISTORY_MAX) costs.known.shift();
+  }
+
+  private costsOf(fn: string): FunctionCosts {
+    const found = this.functions.get(fn);
+    if (found) return found;
+    const fresh: FunctionCosts = { known: [], inFlight: 0, isExploring: false };
+    this.functions.set(fn, fresh);
+    return fresh;
+  }
+
+  private reservationFor({ known }: FunctionCosts, maxCost: Cost | undefined): Reservation {
+    if (maxCost) return { ...maxCost, basis: 'maxCost' };
+    const own = { usd: percentileOf(known, 'usd'), tokens: percentileOf(known, 'tokens') };
+    if (this.knowsEnough(own)) return { ...only(own), basis: 'history' };
+    const others = [...this.functions.values()].flatMap((costs) => costs.known);
+    const largest = { usd: largestOf(others, 'usd'), tokens: largestOf(others, 'tokens') };
+    return this.knowsEnough(largest) ? { ...only(largest), basis: 'largest' } : { basis: 'none' };
+  }
+
+  /** For each limit of cost there is a figure. */
+  private knowsEnough({ usd, tokens }: { readonly usd: number | undefined; readonly tokens: number | undefined }): boolean {
+    const needsUsd = this.limits.usd !== undefined;
+    const needsTokens = this.limits.tokens !== undefined;
+    if (!needsUsd && !needsTokens) return usd !== undefined || tokens !== undefined;
+    return (!needsUsd || usd !== undefined) && (!needsTokens || tokens !== undefined);
+  }
+
+  /** BUDGET-1 */
+  private limitBeyond({ usd = 0, tokens = 0 }: Reservation): keyof BudgetLimits | undefined {
+    const { limits } = this;
+    if (limits.calls !== undefined && this.attempts + 1 > limits.calls) return 'calls';
+    if (limits.usd !== undefined && isAbove(this.spentUsd + this.reservedUsd + usd, limits.usd)) return 'usd';
+    if (limits.tokens !== undefined && this.spentTokens + this.reservedTokens + tokens > limits.tokens) return 'tokens';
+    // A budget that is spent lets nothing start, also where nothing can be reserved.
+    if (limits.usd !== undefined && usd === 0 && !isAbove(limits.usd, this.spentUsd + this.reservedUsd)) return 'usd';
+    if (limits.tokens !== undefined && tokens === 0 && this.spentTokens + this.reservedTokens >= limits.tokens) return 'tokens';
+    return undefined;
+  }
+}
+
+/** Sums of dollars are off by less than this; a billionth of a cent decides nothing. */
+const ROUNDING_USD = 1e-9;
+
+function isAbove(usd: number, limit: number): boolean {
+  return usd > limit + ROUNDING_USD;
+}
+
+function percentileOf(costs: readonly Cost[], member: keyof Cost): number | undefined {
+  const known = costs.map((cost) => cost[member]).filter((cost) => cost !== undefined);
+  if (known.length === 0) return undefined;
+  return known.toSorted((left, right) => left - right)[Math.ceil(known.length * PERCENTILE) - 1];
+}
+
+function largestOf(costs: readonly Cost[], member: keyof Cost): number | undefined {
+  const known = costs.map((cost) => cost[member]).filter((cost) => cost !== undefined);
+  return known.length === 0 ? undefined : known.reduce((largest, cost) => Math.max(largest, cost));
+}
+
+function only({ usd, tokens }: { readonly usd: number | undefined; readonly tokens: number | undefined }): Cost {
+  return { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) };
+}

@@ -1,0 +1,40 @@
+/** What a run may spend, as it is written: `5usd,2Mtok,300calls,3h`. calls.md 13.1. */
+import { MlldError } from '../../errors.js';
+
+export interface BudgetLimits {
+  readonly usd?: number;
+  /** Input and output. */
+  readonly tokens?: number;
+  /** Attempts. */
+  readonly calls?: number;
+  /** Since the start of the run. */
+  readonly ms?: number;
+}
+
+const HINT = 'a list of limits, each at most once: 5usd, 2Mtok (k, M), 300calls, 3h (s, m, h)';
+
+const UNITS: readonly (readonly [pattern: RegExp, limit: keyof BudgetLimits, factor: number])[] = [
+  [/^usd$/i, 'usd', 1],
+  [/^tok(?:ens)?$/, 'tokens', 1],
+  [/^ktok(?:ens)?$/, 'tokens', 1_000],
+  [/^Mtok(?:ens)?$/, 'tokens', 1_000_000],
+  [/^calls?$/, 'calls', 1],
+  [/^s$/, 'ms', 1_000],
+  [/^m$/, 'ms', 60_000],
+  [/^h$/, 'ms', 3_600_000],
+];
+
+/** MlldError BUDGET for a text that is not such a list; `written` is where it stands, as `--budget`. */
+export function parseBudget(text: string, written: string): BudgetLimits {
+  const limits: { -readonly [L in keyof BudgetLimits]: BudgetLimits[L] } = {};
+  for (const part of text.split(',')) {
+    const [, number = '', unit = ''] = /^\s*(\d+(?:\.\d+)?)([A-Za-z]+)\s*$/.exec(part) ?? [];
+    const row = UNITS.find(([pattern]) => pattern.test(unit));
+    if (!row || !(Number(number) > 0)) throw new MlldError('BUDGET', `${written}: "${text}" is not a budget`, { hint: HINT });
+    const [, limit, factor] = row;
+    if (limits[limit] !== undefined)
+      throw new MlldError('BUDGET', `${written}: "${text}" is a budget with two limits of one kind`, { hint: HINT });
+    limits[limit] = Number(number) * factor;
+  }
+  return limits;
+}
