@@ -1,0 +1,75 @@
+/** What an attempt cost, and who said so: its reply, else a table of prices, else nobody. Unknown is never 0. calls.md 10.1 to 10.4. */
+import type { ReportedUsage } from '../replies/reply.js';
+
+export interface Price {
+  readonly costUsd: number;
+  /** The row that matched. */
+  readonly priceModel: string;
+}
+
+export interface PriceTable {
+  /** As it is recorded: `genai-prices@0.1.8`, `mlld-config`. */
+  readonly name: string;
+  /** Undefined for a model without a row. All input tokens are given, the cached and written ones among them. */
+  priceOf(usage: ReportedUsage, model: string, provider: string | undefined): Price | undefined;
+}
+
+export interface CostedUsage extends ReportedUsage {
+  readonly costSource: 'told' | 'table' | 'unknown';
+  readonly priceTable?: string;
+  readonly priceModel?: string;
+  /** The price is of a model that is not quite the one that was called. */
+  readonly estimated?: true;
+}
+
+/** `model` is what the command line or the option of the function names, where the reply names none. Tables are asked in their order. */
+export function costOf(
+  usage: ReportedUsage,
+  { model, tables }: { readonly model?: string; readonly tables: readonly PriceTable[] },
+): CostedUsage {
+  const { costUsd, ...rest } = usage;
+  const hasTokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0) > 0;
+  if (costUsd !== undefined && (costUsd > 0 || !hasTokens)) return { ...usage, costSource: 'told' };
+  const priced = pricesOf(usage, model, tables);
+  // A reported 0 beside tokens is believed only where the table says 0 as well.
+  if (costUsd === 0 && priced?.costUsd === 0) return { ...usage, costSource: 'told' };
+  const named = usage.model === undefined && model !== undefined ? { ...rest, model } : rest;
+  return priced ? { ...named, ...priced, costSource: 'table' } : { ...named, costSource: 'unknown' };
+}
+
+type Priced = Required<Pick<CostedUsage, 'costUsd' | 'priceTable' | 'priceModel'>> & Pick<CostedUsage, 'estimated'>;
+
+/** Each model by its own row, where the reply has a usage for each; undefined when one of them has none. */
+function pricesOf(usage: ReportedUsage, model: string | undefined, tables: readonly PriceTable[]): Priced | undefined {
+  const parts = (usage.models ?? [usage]).map((part) => priceOf(part, part.model ?? model, usage.provider, tables));
+  const [first] = parts;
+  if (!first || parts.includes(undefined)) return undefined;
+  const isEstimated = parts.some((part) => part?.estimated);
+  const costUsd = parts.reduce((sum, part) => sum + (part?.costUsd ?? 0), 0);
+  return { ...first, costUsd, ...(isEstimated ? { estimated: true as const } : {}) };
+}
+
+function priceOf(
+  usage: ReportedUsage,
+  model: string | undefined,
+  provider: string | undefined,
+  tables: readonly PriceTable[],
+): Priced | undefined {
+  if (model === undefined || usage.inputTokens === undefined) return undefined;
+  for (const table of tables) {
+    const price = table.priceOf(usage, model, provider);
+    if (price) return { ...price, priceTable: table.name, ...(isSameModel(model, price.priceModel) ? {} : { estimated: true as const }) };
+  }
+  return undefined;
+}
+
+/** Apart from a provider in front, a date behind, and the mark of a larger window. */
+function isSameModel(called: string, priced: string): boolean {
+  const bare = (model: string): string =>
+    model
+      .toLowerCase()
+      .replace(/^.*\//, '')
+      .replace(/\[1m\]$/, '')
+      .replace(/[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$/, '');
+  return bare(called) === bare(priced);
+}

@@ -1,0 +1,80 @@
+/** What an attempt cost: as its reply says, by a table, or unknown. calls.md 10. */
+import { describe, expect, it } from 'vitest';
+
+import { costOf, type PriceTable } from '../../src/calls/price/cost.js';
+import { ownPrices } from '../../src/calls/price/own-prices.js';
+
+const TABLE: PriceTable = {
+  name: 'prices@1',
+  priceOf: (usage, model) =>
+    model.startsWith('oracle')
+      ? { costUsd: ((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)) / 1e6, priceModel: 'oracle-2' }
+      : undefined,
+};
+const FREE: PriceTable = { name: 'free@1', priceOf: (_, model) => ({ costUsd: 0, priceModel: model }) };
+const TOKENS = { inputTokens: 1_000_000, outputTokens: 500_000 };
+
+describe('the cost of an attempt', () => {
+  it('is what the reply says, whatever a table has', () => {
+    expect(costOf({ ...TOKENS, model: 'oracle-2', costUsd: 0.2 }, { tables: [TABLE] })).toMatchObject({ costUsd: 0.2, costSource: 'told' });
+  });
+
+  it('is that of the table where the reply says none, or 0 beside tokens', () => {
+    const priced = { costUsd: 1.5, costSource: 'table', priceTable: 'prices@1', priceModel: 'oracle-2' };
+    expect(costOf({ ...TOKENS, model: 'oracle-2' }, { tables: [TABLE] })).toMatchObject(priced);
+    expect(costOf({ ...TOKENS, model: 'oracle-2', costUsd: 0 }, { tables: [TABLE] })).toMatchObject(priced);
+    expect(costOf({ ...TOKENS, model: 'oracle-2', costUsd: 0 }, { tables: [FREE] })).toMatchObject({ costUsd: 0, costSource: 'told' });
+  });
+
+  it('is unknown, and not 0, for a model without a row', () => {
+    const unknown = costOf({ ...TOKENS, model: 'local', costUsd: 0 }, { tables: [TABLE] });
+    expect(unknown).toMatchObject({ costSource: 'unknown' });
+    expect(unknown).not.toHaveProperty('costUsd');
+  });
+
+  it('is by the model of the command line where the reply names none', () => {
+    expect(costOf(TOKENS, { model: 'oracle-2', tables: [TABLE] })).toMatchObject({ model: 'oracle-2', costUsd: 1.5 });
+  });
+
+  it('is estimated where the row is of another model, but for a provider, a date and a larger window', () => {
+    const estimated = (model: string): unknown => costOf({ ...TOKENS, model }, { tables: [TABLE] }).estimated;
+    expect(estimated('oracle-2-20260101')).toBeUndefined();
+    expect(estimated('oracle-2[1m]')).toBeUndefined();
+    expect(estimated('oracle-3')).toBe(true);
+  });
+
+  it('adds the models of a reply, each by its own row', () => {
+    const models = [
+      { model: 'oracle-2', inputTokens: 1_000_000 },
+      { model: 'oracle-1', inputTokens: 500_000 },
+    ];
+    expect(costOf({ model: 'oracle-2', inputTokens: 1_500_000, models }, { tables: [TABLE] })).toMatchObject({
+      costUsd: 1.5,
+      estimated: true,
+    });
+    expect(
+      costOf({ model: 'oracle-2', inputTokens: 9, models: [...models, { model: 'local', inputTokens: 1 }] }, { tables: [TABLE] }),
+    ).toMatchObject({ costSource: 'unknown' });
+  });
+});
+
+describe('prices of the configuration', () => {
+  const prices = ownPrices({
+    'anthropic/claude-haiku-5-5': { input: 1, cachedInput: 0.1, cacheWrite: 1.25, output: 5 },
+    'local-*': { input: 0 },
+    'local-big': { input: 2 },
+  });
+  const cost = (model: string, usage: object, provider?: string): number | undefined =>
+    prices.priceOf({ ...usage }, model, provider)?.costUsd;
+
+  it('have a rate for each kind of token', () => {
+    const usage = { inputTokens: 1_000_000, cachedInputTokens: 500_000, cacheWriteTokens: 200_000, outputTokens: 100_000 };
+    expect(cost('claude-haiku-5-5', usage, 'anthropic')).toBeCloseTo(0.3 + 0.05 + 0.25 + 0.5, 9);
+  });
+
+  it('take an exact name before a beginning, 0 as a price, and the rate of input for one that is left out', () => {
+    expect(cost('local-small', TOKENS)).toBe(0);
+    expect(cost('local-big', TOKENS)).toBe(3);
+    expect(cost('oracle', TOKENS)).toBeUndefined();
+  });
+});
