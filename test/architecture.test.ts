@@ -82,6 +82,7 @@ const WRAPPED_BY: { readonly [dependency: string]: string } = {
 const ROOMS = [
   'values',
   'world',
+  'calls',
   'runtime',
   'operation',
   'language',

@@ -1,4 +1,4 @@
-/** What attempts reserve and settle, and when a budget is reached. calls.md 13. */
+/** Attempts reserve and settle their cost until a budget is reached. calls.md 13. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

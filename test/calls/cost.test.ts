@@ -1,4 +1,4 @@
-/** What an attempt cost: as its reply says, by a table, or unknown. calls.md 10. */
+/** The cost of an attempt is that of its reply, that of a table, or unknown. calls.md 10. */
 import { describe, expect, it } from 'vitest';
 
 import { costOf, type PriceTable } from '../../src/calls/price/cost.js';

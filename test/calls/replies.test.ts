@@ -1,4 +1,4 @@
-/** What is read from the replies of programs and providers: results, classes of failures, usage. */
+/** Results, classes of failures and usage are read from the replies of programs and providers. */
 import { describe, expect, it } from 'vitest';
 
 import { readReply, type ReplyContext } from '../../src/calls/replies/read-reply.js';

@@ -1,6 +1,6 @@
 /**
- * What the attempts of a run may still cost. An attempt reserves what it is expected to cost before it starts; when it ends, the reservation
- * is replaced by what it cost. Pure but for its own state. calls.md 13.2 to 13.6.
+ * Limits the cost of a run. An attempt reserves its expected cost before it starts; when it ends, the reservation is replaced by its real
+ * cost. Pure but for its own state. calls.md 13.2 to 13.6.
  *
  * BUDGET-1 When an attempt starts, spent + all reservations + its own <= budget, for each limit.
  * BUDGET-2 No reservation outlives its attempt, however that ended.
@@ -22,7 +22,7 @@ export interface Reservation extends Cost {
   readonly basis: 'maxCost' | 'history' | 'largest' | 'none';
 }
 
-/** What was let go: to be handed back with its end. */
+/** The reservation of an attempt that was admitted; the caller hands it back when the attempt ends. */
 export interface Reserved {
   readonly fn: string;
   readonly reservation: Reservation;

@@ -1,4 +1,4 @@
-/** What a run may spend, as it is written: `5usd,2Mtok,300calls,3h`. calls.md 13.1. */
+/** Reads the limits of a run as they are written: `5usd,2Mtok,300calls,3h`. calls.md 13.1. */
 import { MlldError } from '../../errors.js';
 
 export interface BudgetLimits {

@@ -48,7 +48,7 @@ export function classOfStatus(status: number, codes: readonly unknown[] = []): F
 export function classOfCode(code: unknown): FailureClass | undefined {
   if (typeof code !== 'string') return undefined;
   if (QUOTA_CODES.has(code)) return 'quota';
-  if (code.startsWith('UND_ERR_')) return 'network';
+  if (/^UND_ERR_\w/.test(code)) return 'network';
   return Object.hasOwn(CODES, code) ? CODES[code] : undefined;
 }
 

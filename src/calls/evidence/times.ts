@@ -64,7 +64,7 @@ function unitOf(unit: string): string {
   return word[0] ?? 's';
 }
 
-/** What has to be added to a moment to get the clock of the zone. */
+/** The difference that turns a moment into the clock time of the zone. */
 function zoneOffset(zone: string | undefined, nowMs: number): number | undefined {
   try {
     const format = new Intl.DateTimeFormat('en-GB', {

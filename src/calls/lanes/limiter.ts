@@ -1,14 +1,15 @@
 /**
- * How fast the attempts of one lane may start. It learns the limits of a provider, which it is not told, from accepted and rejected attempts.
+ * Decides when the attempts of one lane may start. It learns the limits of a provider, which are not announced, from accepted and rejected
+ * attempts.
  * Pure but for its own state: time and chance come in as arguments. calls.md 12.2 to 12.5.
  *
  * LIMITER-1 Attempts in flight never exceed the limit, and two starts are never closer than the gap.
- * LIMITER-2 A rejection of an attempt that had started before the last cut changes nothing but the hold: it tells about the limits of before.
- * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; the last one is all that a later run needs.
+ * LIMITER-2 A rejection of an attempt that had started before the last cut changes nothing but the hold: it reflects earlier limits.
+ * LIMITER-3 Every change of limit, ceiling, gap or hold is returned to the caller, which records it; a later run needs only the last one.
  */
 
 const LIMIT_AT_FIRST = 20;
-/** Results that are looked at to tell too many at once from too fast. */
+/** Results that are compared to distinguish too many at once from too fast. */
 const RECENT_RESULTS = 64;
 /** Fewer results than this between two episodes: the cut did not help. */
 const FEW_RESULTS = 5;
@@ -20,7 +21,7 @@ const TRY_AFTER_MS = 30_000;
 const STARTS_TO_TRY_FASTER = 40;
 const GAP_TRIALS: readonly number[] = [0.03, 0.05, 0.08, 0.12, 0.2];
 
-/** What a lane has learned. Missing members have no bound yet. */
+/** The limits that a lane has learned. Missing members have no bound yet. */
 export interface LaneLimits {
   readonly limit: number;
   readonly ceiling?: number;
@@ -34,7 +35,7 @@ export interface LimiterOptions {
   /** Attempts in flight that are never exceeded. */
   readonly max: number;
   readonly start?: number;
-  /** What an earlier run has learned. */
+  /** The limits that an earlier run has learned. */
   readonly learned?: LaneLimits;
   readonly backoff: { readonly firstMs: number; readonly maxMs: number };
   /** From 0 up to 1. */
@@ -72,7 +73,7 @@ export class Limiter {
   private trialAfter = TRIAL_AFTER_RESULTS;
   private trialStep = 1;
   private isTrial = false;
-  /** Of the latest results: when they came, and how many were in flight when their attempt began. */
+  /** The latest results: their time, and the number in flight when their attempt began. */
   private readonly recent: { readonly atMs: number; readonly inFlight: number }[] = [];
   private gapStarts = 0;
   /** The gap at which the last rejection came: below it there is only trying. */
@@ -153,7 +154,7 @@ export class Limiter {
     return { ...this.limits, why: 'rejected' };
   }
 
-  /** The attempt never reached a provider, or was ended by the run: it tells nothing. */
+  /** The attempt never reached a provider, or was ended by the run: it teaches nothing. */
   ended(): void {
     this.inFlight--;
   }
@@ -197,7 +198,7 @@ export class Limiter {
 
   private cutRate(nowMs: number, isFruitless: boolean): void {
     const elapsedMs = nowMs - (this.episodeAtMs ?? nowMs) + Math.max(0, this.heldUntilMs - nowMs);
-    // What is in flight counts as accepted: a provider rejects at once.
+    // Attempts in flight count as accepted: a provider rejects at once.
     const measuredMs = elapsedMs / Math.max(1, this.startsSinceEpisode);
     if (this.gapTrial >= 0) this.startsToTry *= 2;
     const [first] = this.recent;

@@ -1,4 +1,4 @@
-/** What an attempt cost, and who said so: its reply, else a table of prices, else nobody. Unknown is never 0. calls.md 10.1 to 10.4. */
+/** Determines the cost of an attempt from its reply, else from a table of prices; an unknown cost is never 0. calls.md 10.1 to 10.4. */
 import type { ReportedUsage } from '../replies/reply.js';
 
 export interface Price {
@@ -10,7 +10,7 @@ export interface Price {
 export interface PriceTable {
   /** As it is recorded: `genai-prices@0.1.8`, `mlld-config`. */
   readonly name: string;
-  /** Undefined for a model without a row. All input tokens are given, the cached and written ones among them. */
+  /** Returns undefined for a model without a row. All input tokens are given, the cached and written ones among them. */
   priceOf(usage: ReportedUsage, model: string, provider: string | undefined): Price | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface CostedUsage extends ReportedUsage {
   readonly estimated?: true;
 }
 
-/** `model` is what the command line or the option of the function names, where the reply names none. Tables are asked in their order. */
+/** `model` is what the command line or the option of the function names, where the reply names none. Tables are tried in their order. */
 export function costOf(
   usage: ReportedUsage,
   { model, tables }: { readonly model?: string; readonly tables: readonly PriceTable[] },

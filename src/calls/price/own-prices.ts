@@ -12,7 +12,10 @@ export interface OwnPrice {
 
 const MILLION = 1_000_000;
 
-/** By `provider/model`, `model`, or a beginning that ends with `*`; an exact name counts more than a beginning, a longer one more than a shorter. */
+/**
+ * Finds prices by `provider/model`, by `model`, or by a beginning that ends with `*`. An exact name counts more than a beginning, and a
+ * longer beginning more than a shorter one.
+ */
 export function ownPrices(prices: { readonly [name: string]: OwnPrice }): PriceTable {
   const names = Object.keys(prices).sort(
     (left, right) => Number(left.endsWith('*')) - Number(right.endsWith('*')) || right.length - left.length,

@@ -1,4 +1,4 @@
-/** What `claude -p --output-format json|stream-json` prints. calls.md 7.5, 7.5.2 and 7.5.4. */
+/** Reads the output of `claude -p --output-format json|stream-json`. calls.md 7.5, 7.5.2 and 7.5.4. */
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf } from '../evidence/known-texts.js';
 import { momentOfSeconds } from '../evidence/times.js';

@@ -1,4 +1,4 @@
-/** What `codex exec --json` prints, an event in each line. calls.md 7.5. codex has words only for its failures. */
+/** Reads the output of `codex exec --json`, an event in each line. calls.md 7.5. codex has words only for its failures. */
 import { knownTextOf } from '../evidence/known-texts.js';
 import { countAt, known, objectAt, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
@@ -35,7 +35,7 @@ function problemIn(objects: readonly JsonObject[]): string | undefined {
   return textAt(objects[error] ?? {}, 'message') ?? 'error';
 }
 
-/** Of the last completed turn: it counts all turns before it. */
+/** Reads the usage of the last completed turn, which includes all turns before it. */
 function usageOf(usage: JsonObject): ReportedUsage {
   return known<ReportedUsage>({
     provider: 'openai',

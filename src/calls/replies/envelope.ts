@@ -44,6 +44,6 @@ function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {
-    return undefined; // it is no JSON, which is an answer to the question
+    return undefined; // the text is not JSON
   }
 }

@@ -1,4 +1,4 @@
-/** What `gemini -p -o json|stream-json` prints. calls.md 7.5 and 7.5.3. */
+/** Reads the output of `gemini -p -o json|stream-json`. calls.md 7.5 and 7.5.3. */
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf } from '../evidence/known-texts.js';
 import { classOfExit } from '../evidence/known-exits.js';

@@ -1,4 +1,4 @@
-/** What `opencode run --format json` prints, an event in each line. calls.md 7.5 and 7.5.3. */
+/** Reads the output of `opencode run --format json`, an event in each line. calls.md 7.5 and 7.5.3. */
 import type { Json } from '../../../journal/event.js';
 import { classOfError } from '../evidence/http-status.js';
 import { retryAfterOf, type Headers } from '../evidence/times.js';

@@ -1,4 +1,4 @@
-/** Which program a command line runs. calls.md 7.3. */
+/** Finds the program that a command line runs. calls.md 7.3. */
 
 /** Words in front of a program that run it without changing what it prints; the value is how many words of their own they take. */
 const RUNNERS: { readonly [word: string]: number } = { env: 0, nice: 0, time: 0, timeout: 1, npx: 0, bunx: 0 };

@@ -23,7 +23,7 @@ import { opencode } from './opencode.js';
 import { namesProgram, programOf } from './program.js';
 import type { Adapter, AdapterName, Reading, Reply, ReportedUsage } from './reply.js';
 
-export const ADAPTERS: { readonly [N in AdapterName]: Adapter } = { claude, codex, gemini, opencode, openai, anthropic };
+const ADAPTERS: { readonly [N in AdapterName]: Adapter } = { claude, codex, gemini, opencode, openai, anthropic };
 
 /** Programs whose output their adapter of the same name reads. */
 const PROGRAMS = ['claude', 'codex', 'gemini', 'opencode'] as const;
@@ -33,7 +33,7 @@ const MESSAGE_UNITS_MAX = 200;
 export interface ReplyContext {
   /** The option `reply`; without it the reply is recognised and its value is left alone. */
   readonly adapter?: AdapterName | 'text';
-  /** Of a `cmd`: what it runs, as people wrote it. */
+  /** The command line of a `cmd`, as it is written. */
   readonly commandLine?: string;
   readonly nowMs: number;
 }

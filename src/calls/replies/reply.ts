@@ -25,7 +25,7 @@ export interface ReportedUsage {
   readonly models?: readonly ReportedUsage[];
 }
 
-/** What an adapter finds in an envelope. Without `text`, `data` and `failure` the envelope holds no result. */
+/** The contents of an envelope, as an adapter finds them. Without `text`, `data` and `failure` the envelope holds no result. */
 export interface Reading {
   readonly text?: string;
   /** A structured result, which counts more than the text. */
@@ -39,7 +39,7 @@ export interface Reading {
   readonly cut?: true;
 }
 
-/** What a program printed, parsed: one JSON object, or one in each line. */
+/** The parsed output of a program: one JSON object, or one in each line. */
 export interface Envelope {
   readonly form: 'object' | 'lines';
   readonly objects: readonly JsonObject[];
