@@ -1,6 +1,7 @@
 /** A message of the Anthropic interface. calls.md 7.5 and 7.5.4. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfError } from '../evidence/http-status.js';
-import { countAt, isObject, known, objectAt, objectsAt, sumOf, textAt } from './json-members.js';
+import { countAt, isObject, objectAt, objectsAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 export const anthropic: Adapter = {
@@ -16,14 +17,14 @@ export const anthropic: Adapter = {
       const error = objectAt(reply, 'error');
       return { failure: { class: classOfError(undefined, [error.type]) ?? 'crash', message: textAt(error, 'message') ?? 'error' } };
     }
-    const common = known<Reading>({ usage: usageOf(reply) });
+    const common = withoutUndefined<Reading>({ usage: usageOf(reply) });
     const blocks = objectsAt(reply, 'content');
     const texts = blocks.filter(({ type }) => type === 'text').map((block) => textAt(block, 'text') ?? '');
     if (reply.stop_reason === 'refusal') return { ...common, failure: { class: 'content', message: texts.join('') || 'refusal' } };
     const tool = blocks.findLast(({ type }) => type === 'tool_use');
     return {
       ...common,
-      ...(texts.length > 0 ? { text: texts.join('') } : known<Reading>({ data: tool?.input })),
+      ...(texts.length > 0 ? { text: texts.join('') } : withoutUndefined<Reading>({ data: tool?.input })),
       ...(reply.stop_reason === 'max_tokens' ? { truncated: true as const } : {}),
     };
   },
@@ -37,7 +38,7 @@ function usageOf(reply: JsonObject): ReportedUsage | undefined {
     countAt(usage, 'cache_creation_input_tokens'),
   );
   if (inputTokens === undefined) return undefined;
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     model: textAt(reply, 'model'),
     provider: 'anthropic',
     inputTokens,

@@ -1,9 +1,10 @@
 /** Reads the output of `claude -p --output-format json|stream-json`. calls.md 7.5, 7.5.2 and 7.5.4. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf } from '../evidence/known-texts.js';
 import { momentOfSeconds } from '../evidence/times.js';
 import type { Failure, FailureClass } from '../failure.js';
-import { countAt, isObject, known, objectAt, sumOf, textAt } from './json-members.js';
+import { countAt, isObject, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, Envelope, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 type Problem = Omit<Failure, 'evidence'>;
@@ -41,7 +42,7 @@ export const claude: Adapter = {
     if (!result || !isResult(result)) return { cut: true };
     const failure = failureOf(result, objects, nowMs);
     return {
-      ...known<Reading>({
+      ...withoutUndefined<Reading>({
         text: textAt(result, 'result'),
         data: result.structured_output,
         failure,
@@ -67,7 +68,12 @@ function failureOf(result: JsonObject, objects: readonly JsonObject[], nowMs: nu
   const info = objectAt(limit, 'rate_limit_info');
   const resetsAtMs = momentOfSeconds(info.resetsAt, nowMs) ?? text?.resetsAtMs;
   const failure = (failureClass: FailureClass): Problem =>
-    known<Problem>({ class: failureClass, message: said, status, resetsAtMs: failureClass === 'quota' ? resetsAtMs : undefined });
+    withoutUndefined<Problem>({
+      class: failureClass,
+      message: said,
+      status,
+      resetsAtMs: failureClass === 'quota' ? resetsAtMs : undefined,
+    });
   if (result.stop_reason === 'refusal') return failure('content');
   if (status === 429 && (info.status === 'rejected' || text?.class === 'quota')) return failure('quota');
   const byStatus = status === undefined ? undefined : classOfStatus(status);
@@ -87,7 +93,7 @@ function usageOf(result: JsonObject, objects: readonly JsonObject[]): ReportedUs
     const models = byModel.toSorted((left, right) => (right.costUsd ?? 0) - (left.costUsd ?? 0));
     const total = (name: Exclude<keyof ReportedUsage, 'model' | 'provider' | 'models'>): number | undefined =>
       sumOf(...models.map((usage) => usage[name]));
-    return known<ReportedUsage>({
+    return withoutUndefined<ReportedUsage>({
       model: models[0]?.model,
       provider: 'anthropic',
       inputTokens: total('inputTokens'),
@@ -113,7 +119,7 @@ function usageOf(result: JsonObject, objects: readonly JsonObject[]): ReportedUs
     countAt(usage, 'cache_creation_input_tokens'),
   );
   if (inputTokens === undefined && costUsd === undefined) return undefined;
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     model: model === '<synthetic>' ? undefined : model,
     provider: 'anthropic',
     inputTokens,
@@ -125,7 +131,7 @@ function usageOf(result: JsonObject, objects: readonly JsonObject[]): ReportedUs
 }
 
 function modelUsage(model: string, usage: JsonObject): ReportedUsage {
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     model,
     inputTokens: sumOf(countAt(usage, 'inputTokens'), countAt(usage, 'cacheReadInputTokens'), countAt(usage, 'cacheCreationInputTokens')),
     cachedInputTokens: countAt(usage, 'cacheReadInputTokens'),

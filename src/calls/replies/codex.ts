@@ -1,6 +1,7 @@
 /** Reads the output of `codex exec --json`, an event in each line. calls.md 7.5. codex has words only for its failures. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { knownTextOf } from '../evidence/known-texts.js';
-import { countAt, known, objectAt, textAt } from './json-members.js';
+import { countAt, objectAt, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 export const codex: Adapter = {
@@ -14,7 +15,7 @@ export const codex: Adapter = {
   },
   read({ objects }, nowMs): Reading {
     const completed = objects.findLast(({ type }) => type === 'turn.completed');
-    const common = known<Reading>({ usage: completed && usageOf(objectAt(completed, 'usage')), session: sessionIn(objects) });
+    const common = withoutUndefined<Reading>({ usage: completed && usageOf(objectAt(completed, 'usage')), session: sessionIn(objects) });
     const problem = problemIn(objects);
     if (problem !== undefined) {
       const { class: failureClass = 'crash' as const, ...times } = knownTextOf('codex', problem, nowMs) ?? {};
@@ -22,7 +23,7 @@ export const codex: Adapter = {
     }
     if (!completed) return { ...common, cut: true };
     const message = objects.findLast((event) => event.type === 'item.completed' && objectAt(event, 'item').type === 'agent_message');
-    return { ...common, ...known<Reading>({ text: message && textAt(objectAt(message, 'item'), 'text') }) };
+    return { ...common, ...withoutUndefined<Reading>({ text: message && textAt(objectAt(message, 'item'), 'text') }) };
   },
 };
 
@@ -37,7 +38,7 @@ function problemIn(objects: readonly JsonObject[]): string | undefined {
 
 /** Reads the usage of the last completed turn, which includes all turns before it. */
 function usageOf(usage: JsonObject): ReportedUsage {
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     provider: 'openai',
     inputTokens: countAt(usage, 'input_tokens'),
     cachedInputTokens: countAt(usage, 'cached_input_tokens'),

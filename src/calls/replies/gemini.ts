@@ -1,9 +1,10 @@
 /** Reads the output of `gemini -p -o json|stream-json`. calls.md 7.5 and 7.5.3. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownTextOf } from '../evidence/known-texts.js';
 import { classOfExit } from '../evidence/known-exits.js';
 import { durationIn } from '../evidence/times.js';
-import { countAt, isObject, known, objectAt, sumOf, textAt } from './json-members.js';
+import { countAt, isObject, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 const EVENTS: ReadonlySet<unknown> = new Set(['init', 'message', 'tool_use', 'tool_result', 'error', 'result']);
@@ -21,17 +22,17 @@ export const gemini: Adapter = {
 };
 
 function readObject(reply: JsonObject, nowMs: number): Reading {
-  const common = known<Reading>({
+  const common = withoutUndefined<Reading>({
     session: textAt(reply, 'session_id'),
     usage: usageOf(objectAt(reply, 'stats', 'models'), tokensOfObject),
   });
   if (isObject(reply.error)) return { ...common, failure: failureOf(reply.error, nowMs) };
-  return { ...common, ...known<Reading>({ text: textAt(reply, 'response') }) };
+  return { ...common, ...withoutUndefined<Reading>({ text: textAt(reply, 'response') }) };
 }
 
 function readLines(objects: readonly JsonObject[], nowMs: number): Reading {
   const result = objects.findLast(({ type }) => type === 'result');
-  const common = known<Reading>({
+  const common = withoutUndefined<Reading>({
     session: textAt(objects[0] ?? {}, 'session_id'),
     usage: usageOf(objectAt(result, 'stats', 'models'), tokensOfLines),
   });
@@ -63,7 +64,7 @@ function usageOf(models: JsonObject, tokensOf: (usage: JsonObject) => Tokens): R
   const largest = each.toSorted((left, right) => (right.inputTokens ?? 0) - (left.inputTokens ?? 0));
   const total = (name: 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'): number | undefined =>
     sumOf(...each.map((usage) => usage[name]));
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     model: largest[0]?.model,
     provider: 'google',
     inputTokens: total('inputTokens'),
@@ -77,7 +78,7 @@ function usageOf(models: JsonObject, tokensOf: (usage: JsonObject) => Tokens): R
 function tokensOfObject(usage: JsonObject): Tokens {
   const tokens = objectAt(usage, 'tokens');
   const thoughts = countAt(tokens, 'thoughts');
-  return known<Tokens>({
+  return withoutUndefined<Tokens>({
     inputTokens: countAt(tokens, 'prompt'),
     cachedInputTokens: countAt(tokens, 'cached'),
     outputTokens: sumOf(countAt(tokens, 'candidates'), thoughts),
@@ -89,7 +90,7 @@ function tokensOfObject(usage: JsonObject): Tokens {
 function tokensOfLines(usage: JsonObject): Tokens {
   const total = countAt(usage, 'total_tokens');
   const input = countAt(usage, 'input_tokens');
-  return known<Tokens>({
+  return withoutUndefined<Tokens>({
     inputTokens: input,
     cachedInputTokens: countAt(usage, 'cached'),
     outputTokens: total === undefined || input === undefined ? undefined : Math.max(0, total - input),

@@ -34,8 +34,3 @@ export function sumOf(...counts: readonly (number | undefined)[]): number | unde
   const known = counts.filter((count) => count !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
 }
-
-/** Without the members that are undefined. */
-export function known<T extends object>(members: { readonly [N in keyof T]: T[N] | undefined }): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
-}

@@ -1,6 +1,7 @@
 /** A chat completion or a response of the OpenAI interfaces. calls.md 7.5 and 7.5.4. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import { classOfError } from '../evidence/http-status.js';
-import { countAt, isObject, known, objectAt, objectsAt, textAt } from './json-members.js';
+import { countAt, isObject, objectAt, objectsAt, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 export const openai: Adapter = {
@@ -16,7 +17,7 @@ export const openai: Adapter = {
   },
   read({ objects }): Reading {
     const [reply = {}] = objects;
-    const common = known<Reading>({ usage: usageOf(reply) });
+    const common = withoutUndefined<Reading>({ usage: usageOf(reply) });
     if (isObject(reply.error)) return { ...common, failure: failureOf(reply.error) };
     return { ...common, ...(isResponse(reply) ? readResponse(reply) : readChat(reply)) };
   },
@@ -38,7 +39,7 @@ function readChat(reply: JsonObject): Reading {
   if (refusal !== undefined) return { failure: { class: 'content', message: refusal } };
   if (choice.finish_reason === 'content_filter') return { failure: { class: 'content', message: 'content_filter' } };
   return {
-    ...known<Reading>({ text: textAt(message, 'content') }),
+    ...withoutUndefined<Reading>({ text: textAt(message, 'content') }),
     ...(choice.finish_reason === 'length' ? { truncated: true as const } : {}),
   };
 }
@@ -64,7 +65,7 @@ function usageOf(reply: JsonObject): ReportedUsage | undefined {
     names.map((name) => objectAt(usage, name)).find((found) => Object.keys(found).length > 0) ?? {};
   const inputTokens = countAt(usage, 'prompt_tokens') ?? countAt(usage, 'input_tokens');
   if (inputTokens === undefined) return undefined;
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     model: textAt(reply, 'model'),
     provider: 'openai',
     inputTokens,

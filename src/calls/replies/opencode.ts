@@ -1,8 +1,9 @@
 /** Reads the output of `opencode run --format json`, an event in each line. calls.md 7.5 and 7.5.3. */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Json } from '../../../journal/event.js';
 import { classOfError } from '../evidence/http-status.js';
 import { retryAfterOf, type Headers } from '../evidence/times.js';
-import { countAt, isObject, known, objectAt, sumOf, textAt } from './json-members.js';
+import { countAt, isObject, objectAt, sumOf, textAt } from './json-members.js';
 import type { Adapter, JsonObject, ReportedUsage, Reading } from './reply.js';
 
 const EVENTS: ReadonlySet<unknown> = new Set(['step_start', 'step_finish', 'text', 'reasoning', 'tool_use', 'error', 'done']);
@@ -14,7 +15,7 @@ export const opencode: Adapter = {
   },
   read({ objects }, nowMs): Reading {
     const steps = objects.filter(({ type }) => type === 'step_finish').map((event) => objectAt(event, 'part'));
-    const common = known<Reading>({ session: textAt(objects[0] ?? {}, 'sessionID'), usage: usageOf(steps) });
+    const common = withoutUndefined<Reading>({ session: textAt(objects[0] ?? {}, 'sessionID'), usage: usageOf(steps) });
     const error = objects.findLast(({ type }) => type === 'error');
     if (error) return { ...common, failure: failureOf(objectAt(error, 'error'), nowMs) };
     if (steps.length === 0) return { ...common, cut: true };
@@ -30,7 +31,7 @@ function failureOf(error: JsonObject, nowMs: number): NonNullable<Reading['failu
   if (error.name === 'MessageAbortedError') return { class: 'network', message };
   const status = countAt(data, 'statusCode');
   const body = objectAt(jsonIn(textAt(data, 'responseBody')), 'error');
-  return known<NonNullable<Reading['failure']>>({
+  return withoutUndefined<NonNullable<Reading['failure']>>({
     class: classOfError(status, [body.code, body.type, message]) ?? 'crash',
     message,
     status,
@@ -45,7 +46,7 @@ function usageOf(steps: readonly JsonObject[]): ReportedUsage | undefined {
   const cached = total('tokens', 'cache', 'read');
   const written = total('tokens', 'cache', 'write');
   const reasoning = total('tokens', 'reasoning');
-  return known<ReportedUsage>({
+  return withoutUndefined<ReportedUsage>({
     inputTokens: sumOf(total('tokens', 'input'), cached, written),
     cachedInputTokens: cached,
     cacheWriteTokens: written,

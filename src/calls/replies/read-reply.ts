@@ -5,6 +5,7 @@
  * REPLY-2 Words never stop a run: they can only give a class that waits.
  * REPLY-3 A status other than 0 fails the attempt whatever the envelope says, and an envelope's error does beside a status of 0.
  */
+import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Json } from '../../../journal/event.js';
 import { classOfExit } from '../evidence/known-exits.js';
 import { classOfStatus } from '../evidence/http-status.js';
@@ -17,7 +18,6 @@ import { claude } from './claude.js';
 import { codex } from './codex.js';
 import { envelopeOf, httpReplyOf, type HttpReply } from './envelope.js';
 import { gemini } from './gemini.js';
-import { known } from './json-members.js';
 import { openai } from './openai.js';
 import { opencode } from './opencode.js';
 import { namesProgram, programOf } from './program.js';
@@ -59,7 +59,7 @@ export function readReply(reply: Reply, context: ReplyContext): ReadReply {
   const program = context.commandLine === undefined ? undefined : programOf(context.commandLine);
   const adapter = adapterFor(context.adapter, program, envelope);
   const reading = adapter && envelope ? adapter.read(envelope, context.nowMs) : undefined;
-  const read = known<Omit<ReadReply, 'adapter' | 'failure'>>({
+  const read = withoutUndefined<Omit<ReadReply, 'adapter' | 'failure'>>({
     text: reading ? reading.text : output,
     data: reading?.data,
     usage: reading?.usage,
@@ -109,7 +109,7 @@ function envelopeFailure({ http, reading, output }: Evidences, { nowMs }: ReplyC
   if (!failure && byStatus === undefined) return undefined;
   // A code in the body is more exact than the status, which is more exact than a body that names no known code.
   const failureClass = failure && (failure.class !== 'crash' || byStatus === undefined) ? failure.class : (byStatus ?? 'crash');
-  return known<Failure>({
+  return withoutUndefined<Failure>({
     ...failure,
     class: failureClass,
     evidence: 'envelope',
